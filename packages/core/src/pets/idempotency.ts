@@ -1,0 +1,133 @@
+/**
+ * A create that can be repeated (draft-ietf-httpapi-idempotency-key-header): the first request with a key stores the
+ * animal and the key in one statement, so neither exists without the other; a later one reads what the first made. Two
+ * at once meet at the key's row: the second waits there until the first has committed.
+ */
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import { sqlState } from "../database/availability.js";
+import type { Database } from "../database/database.js";
+import { statement } from "../database/statement.js";
+import { Problem } from "../problem.js";
+import type { NewPet, Pet } from "./pet.js";
+import { type PetRow, petColumns, toPet } from "./pet-repository.js";
+
+/** How long a key is remembered: 24 hours. */
+export const idempotencyMemoryMs = 86_400_000;
+
+export interface IdempotentCreate {
+  readonly accountId: bigint;
+  /** The client's name for this create, unique within its account. */
+  readonly key: string;
+  readonly pet: NewPet;
+  readonly at: Date;
+}
+
+export interface CreatedPet {
+  readonly pet: Pet;
+  /** Whether an earlier request with the same key made it. */
+  readonly replayed: boolean;
+}
+
+/** Creates the animal once per key. Throws IDEMPOTENCY_KEY_REUSED for another body, IDEMPOTENCY_IN_PROGRESS after a long wait. */
+export async function createOnce(database: Database, create: IdempotentCreate): Promise<CreatedPet> {
+  const { accountId, key, pet, at } = create;
+  const digest = digestPet(pet);
+  const forgottenBefore = new Date(at.getTime() - idempotencyMemoryMs);
+  const values = { accountId, key, digest, at, forgottenBefore, ...pet };
+  const [created] = await database.run(insertOnce, values).catch(whenStillRunning);
+  if (created !== undefined) return { pet: toPet(created), replayed: false };
+  const [first] = await database.run(selectFirst, { accountId, key });
+  if (first === undefined) throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { retryAfterSeconds: 1 });
+  if (!first.request_digest.equals(digest)) throw new Problem("IDEMPOTENCY_KEY_REUSED");
+  return { pet: toPet(first), replayed: true };
+}
+
+/** Forgets keys older than the memory, a bounded number at a time; returns how many. */
+export async function forgetIdempotencyKeys(database: Database, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - idempotencyMemoryMs);
+  return (await database.run(deleteForgotten, { before })).length;
+}
+
+interface InsertOnce extends Omit<NewPet, "status"> {
+  accountId: bigint;
+  key: string;
+  digest: Buffer;
+  at: Date;
+  forgottenBefore: Date;
+  status: NewPet["status"];
+}
+
+const insertOnce = statement<InsertOnce, PetRow>("insert-pet-once", (db, slot) =>
+  db
+    .with("claim", (cte) =>
+      cte
+        .insertInto("idempotency_keys")
+        .values({
+          account_id: slot("accountId"),
+          key: slot("key"),
+          request_digest: slot("digest"),
+          pet_id: sql<bigint>`nextval(pg_get_serial_sequence('pets', 'id'))`,
+          created_at: slot("at"),
+        })
+        .onConflict((conflict) =>
+          conflict
+            .columns(["account_id", "key"])
+            .doUpdateSet((row) => ({
+              request_digest: row.ref("excluded.request_digest"),
+              pet_id: row.ref("excluded.pet_id"),
+              created_at: row.ref("excluded.created_at"),
+            }))
+            .where("idempotency_keys.created_at", "<", slot("forgottenBefore")),
+        )
+        .returning("pet_id"),
+    )
+    .insertInto("pets")
+    .columns(["id", "name", "category_id", "status"])
+    .expression((from) =>
+      from
+        .selectFrom("claim")
+        .select(["pet_id", slot("name").as("name"), slot("categoryId").as("category_id"), slot("status").as("status")]),
+    )
+    .returning(petColumns),
+);
+
+const selectFirst = statement<{ accountId: bigint; key: string }, PetRow & { request_digest: Buffer }>(
+  "select-pet-by-idempotency-key",
+  (db, slot) =>
+    db
+      .selectFrom("idempotency_keys")
+      .innerJoin("pets", "pets.id", "idempotency_keys.pet_id")
+      .select([...petColumns, "request_digest"])
+      .where("account_id", "=", slot("accountId"))
+      .where("key", "=", slot("key")),
+);
+
+const deleteForgotten = statement<{ before: Date }, { key: string }>("delete-forgotten-idempotency-keys", (db, slot) =>
+  db
+    .deleteFrom("idempotency_keys")
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple("account_id", "key"),
+        "in",
+        selectFrom("idempotency_keys")
+          .select(["account_id", "key"])
+          .where("created_at", "<", slot("before"))
+          .limit(1_000)
+          .$asTuple("account_id", "key"),
+      ),
+    )
+    .returning("key"),
+);
+
+/** What was asked for, whatever door, notation or order of properties it came in. */
+function digestPet({ name, categoryId, status }: NewPet): Buffer {
+  return createHash("sha256")
+    .update(JSON.stringify([name, `${categoryId}`, status]))
+    .digest();
+}
+
+function whenStillRunning(problem: unknown): never {
+  if (sqlState(problem) !== "55P03") throw problem;
+  throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { cause: problem, retryAfterSeconds: 1 });
+}

@@ -1,0 +1,35 @@
+/**
+ * A cursor names the last animal of a page and the filter the list was asked with: a version byte, the filter, and the
+ * id as eight bytes, in base64url. Clients treat it as opaque; any other text, and any other spelling, is refused.
+ */
+import { Problem } from "../problem.js";
+import { type PetStatus, petStatuses } from "./pet.js";
+
+const version = 1;
+const byteLength = 10;
+
+/** The cursor after which the list continues. */
+export function encodeCursor(lastId: bigint, status: PetStatus | undefined): string {
+  const bytes = Buffer.alloc(byteLength);
+  bytes.writeUInt8(version, 0);
+  bytes.writeUInt8(filterByte(status), 1);
+  bytes.writeBigInt64BE(lastId, 2);
+  return bytes.toString("base64url");
+}
+
+/** The id to continue after. Throws INVALID_CURSOR for what `encodeCursor` did not return for this filter. */
+export function decodeCursor(cursor: string, status: PetStatus | undefined): bigint {
+  const bytes = Buffer.from(cursor, "base64url");
+  if (bytes.length !== byteLength || bytes.toString("base64url") !== cursor || bytes.readUInt8(0) !== version) {
+    throw new Problem("INVALID_CURSOR", "cursor must be one this list returned");
+  }
+  if (bytes.readUInt8(1) !== filterByte(status)) {
+    throw new Problem("INVALID_CURSOR", "cursor must be used with the status filter it was returned for");
+  }
+  return bytes.readBigInt64BE(2);
+}
+
+/** 0 without a filter, else the place of the status in its list. */
+function filterByte(status: PetStatus | undefined): number {
+  return status === undefined ? 0 : petStatuses.indexOf(status) + 1;
+}

@@ -1,0 +1,92 @@
+const table = {
+  INVALID_JSON: { status: 400, meaning: "The request body is not well-formed JSON in UTF-8." },
+  VALIDATION_FAILED: { status: 400, meaning: "A parameter, header or field is missing, unknown or out of its range." },
+  INVALID_CURSOR: { status: 400, meaning: "The cursor is not one this list returned, or belongs to another filter." },
+  OPERATION_TOO_LARGE: { status: 400, meaning: "One request asks for more units than its limit could ever admit." },
+  MALFORMED_REQUEST: { status: 400, meaning: "The request line, the header section or the framing is not HTTP/1.1." },
+  API_KEY_MISSING: { status: 401, meaning: "No API key was sent as a bearer token." },
+  API_KEY_INVALID: { status: 401, meaning: "The API key is malformed or unknown." },
+  API_KEY_EXPIRED: { status: 401, meaning: "The API key is past its expiry." },
+  API_KEY_REVOKED: { status: 401, meaning: "The API key was revoked." },
+  PET_NOT_FOUND: { status: 404, meaning: "No animal has this identifier." },
+  ROUTE_NOT_FOUND: { status: 404, meaning: "No resource has this path." },
+  METHOD_NOT_ALLOWED: { status: 405, meaning: "The resource has no such method; Allow lists the ones it has." },
+  NOT_ACCEPTABLE: { status: 406, meaning: "The Accept header excludes application/json." },
+  REQUEST_TIMEOUT: { status: 408, meaning: "The request did not arrive whole within its time limit." },
+  IDEMPOTENCY_IN_PROGRESS: { status: 409, meaning: "The first request with this idempotency key is still running." },
+  ENDPOINT_REMOVED: { status: 410, meaning: "The endpoint is past its removal date; Link names the replacement." },
+  PAYLOAD_TOO_LARGE: { status: 413, meaning: "The request body exceeds 64 KiB." },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: "The request body is not plain application/json in UTF-8." },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: "The idempotency key was used before, with another body." },
+  RATE_LIMIT_EXCEEDED: {
+    status: 429,
+    meaning: "The requests of this minute are used up; Retry-After says when to return.",
+  },
+  DAILY_QUOTA_EXCEEDED: {
+    status: 429,
+    meaning: "The requests of this day are used up; Retry-After says when to return.",
+  },
+  API_KEY_BANNED: {
+    status: 429,
+    meaning: "The key kept calling after 429 and is banned; Retry-After says until when.",
+  },
+  HEADERS_TOO_LARGE: { status: 431, meaning: "The header section exceeds 16 KiB or 200 fields." },
+  INTERNAL_ERROR: {
+    status: 500,
+    meaning: "The service failed in a way it did not expect; the request id finds the log line.",
+  },
+  SERVICE_UNAVAILABLE: { status: 503, meaning: "A part this request needs is away; Retry-After says when to return." },
+} as const;
+
+export type ProblemCode = keyof typeof table;
+
+export interface ProblemKind {
+  /** The HTTP status, which is also the `status` of the body. */
+  readonly status: number;
+  /** One sentence for the reference, and the message where no better one is known. */
+  readonly meaning: string;
+}
+
+/**
+ * Every error this service answers, in one table: REST sends it as the body of the contract's Error shape, GraphQL as
+ * `errors[].extensions`. The reference `packages/core/errors.md` is generated from it.
+ */
+export const problems: Readonly<Record<ProblemCode, ProblemKind>> = table;
+
+/** The contract's Error shape. */
+export interface ProblemBody {
+  readonly code: ProblemCode;
+  readonly message: string;
+  readonly status: number;
+}
+
+export interface ProblemOptions {
+  /** What really happened. Logged once where the answer is written, never sent. */
+  readonly cause?: unknown;
+  /** Seconds until a retry can succeed, for the Retry-After header (RFC 9110 section 10.2.3). */
+  readonly retryAfterSeconds?: number;
+}
+
+/** A fault with a public face. Its message names the field and the rule; it never repeats input, SQL or key material. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ProblemCode, message: string = problems[code].meaning, options: ProblemOptions = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    this.name = "Problem";
+    this.code = code;
+    this.status = problems[code].status;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  /** The only way from something thrown to something public: what is not already a Problem becomes INTERNAL_ERROR. */
+  static from(thrown: unknown): Problem {
+    return thrown instanceof Problem ? thrown : new Problem("INTERNAL_ERROR", undefined, { cause: thrown });
+  }
+
+  toJSON(): ProblemBody {
+    return { code: this.code, message: this.message, status: this.status };
+  }
+}

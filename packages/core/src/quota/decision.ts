@@ -1,0 +1,68 @@
+import type { WindowState, Windows } from "./window.js";
+
+/** What the quota answers to one reservation. Every kind carries both windows, so every response can report them. */
+export type Decision = Admitted | Refused | Banned | Impossible;
+
+/** The units are spent. */
+export interface Admitted extends Windows {
+  readonly outcome: "admitted";
+}
+
+/** A window had too few units left; nothing was spent. */
+export interface Refused extends Windows {
+  readonly outcome: "refused";
+  /** The window whose reset lets the same request through. */
+  readonly by: "minute" | "day";
+  readonly retryAtMs: number;
+}
+
+/** The key is banned; nothing was spent, and asking did not lengthen the ban. */
+export interface Banned extends Windows {
+  readonly outcome: "banned";
+  readonly bannedUntilMs: number;
+  /** The end of the ban or, when a window is used up beyond it, that window's reset. */
+  readonly retryAtMs: number;
+}
+
+/** The request costs more than a whole window holds: no wait helps. Nothing was spent, and it is no strike. */
+export interface Impossible extends Windows {
+  readonly outcome: "impossible";
+}
+
+/**
+ * The one window the X-RateLimit triple speaks of: the one that refused, else the one with least remaining. In the last
+ * minute of a day both have one Reset, within which Remaining must not rise, so there it is always the latter.
+ */
+export function reportedWindow(decision: Windows | Decision): WindowState {
+  const { minute, day } = decision;
+  const refused = "outcome" in decision && decision.outcome === "refused";
+  if (refused && minute.resetAtMs !== day.resetAtMs) return decision[decision.by];
+  const fromMinute = remaining(minute);
+  const fromDay = remaining(day);
+  if (fromMinute !== fromDay) return fromMinute < fromDay ? minute : day;
+  return day.resetAtMs >= minute.resetAtMs ? day : minute;
+}
+
+/** The window that has too few units left for `cost`; the day where both have, because only its reset helps. */
+export function refusingWindow({ minute, day }: Windows, cost: number): "minute" | "day" | undefined {
+  if (day.used + cost > day.limit) return "day";
+  if (minute.used + cost > minute.limit) return "minute";
+  return undefined;
+}
+
+/** The answer to a banned key. It may return when the ban has ended and the windows have room again for `cost`. */
+export function banned(windows: Windows, bannedUntilMs: number, cost: number): Banned {
+  const by = refusingWindow(windows, cost);
+  const roomAtMs = by === undefined ? 0 : windows[by].resetAtMs;
+  return { outcome: "banned", ...windows, bannedUntilMs, retryAtMs: Math.max(bannedUntilMs, roomAtMs) };
+}
+
+/** Units left in a window; 0 where a plan was lowered below what is already used. */
+export function remaining(window: WindowState): number {
+  return Math.max(0, window.limit - window.used);
+}
+
+/** Whole seconds for Retry-After (RFC 9110 section 10.2.3), rounded up and at least 1: a request made then is not early. */
+export function retryAfterSeconds(decision: Refused | Banned): number {
+  return Math.floor((decision.retryAtMs - decision.nowMs) / 1000) + 1;
+}

@@ -1,0 +1,30 @@
+/** How many units an account may spend in each UTC minute and each UTC day. Whole numbers, at least 1. */
+export interface Limits {
+  readonly perMinute: number;
+  readonly perDay: number;
+}
+
+export type Plan = FixedPlan | "enterprise";
+type FixedPlan = "free" | "pro" | "business";
+
+export const planNames: readonly Plan[] = ["free", "pro", "business", "enterprise"];
+
+/** The contract's "Rate limits by plan". Enterprise has no entry: its numbers are agreed with each account. */
+const planLimits: Readonly<Record<FixedPlan, Limits>> = {
+  free: { perMinute: 60, perDay: 1_000 },
+  pro: { perMinute: 300, perDay: 10_000 },
+  business: { perMinute: 1_000, perDay: 100_000 },
+};
+
+/** What an account may spend: what was agreed with it, else what its plan says. Enterprise without numbers is a fault. */
+export function limitsOf({
+  plan,
+  customLimits,
+}: {
+  readonly plan: Plan;
+  readonly customLimits?: Limits | undefined;
+}): Limits {
+  if (customLimits !== undefined) return customLimits;
+  if (plan === "enterprise") throw new Error("an Enterprise account has no limits of its own");
+  return planLimits[plan];
+}

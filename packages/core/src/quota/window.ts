@@ -1,0 +1,38 @@
+/**
+ * Fixed windows, aligned to the UTC clock. What is stored is the window's start and the units *used* in it, never what
+ * remains, so that a change of plan acts at once and keeps the usage.
+ */
+export const minuteMs = 60_000;
+export const dayMs = 86_400_000;
+
+/** One window as a caller sees it. `resetAtMs` is the first instant of the next window, in epoch milliseconds. */
+export interface WindowState {
+  readonly limit: number;
+  readonly used: number;
+  readonly resetAtMs: number;
+}
+
+/** Both windows of an account at one instant, which is `nowMs` on the clock of the engine that decided. */
+export interface Windows {
+  readonly nowMs: number;
+  readonly minute: WindowState;
+  readonly day: WindowState;
+}
+
+/**
+ * The window that counts at `nowMs`, given the last one units were spent in. A stored window counts while it runs and
+ * for one window length before it: a clock that stepped back must not hand the same units out twice.
+ */
+export function windowAt(
+  nowMs: number,
+  lengthMs: number,
+  storedStartMs: number,
+  storedUsed: number,
+  limit: number,
+): WindowState {
+  const startMs = nowMs - (nowMs % lengthMs);
+  if (storedStartMs >= startMs && storedStartMs - startMs <= lengthMs) {
+    return { limit, used: storedUsed, resetAtMs: storedStartMs + lengthMs };
+  }
+  return { limit, used: 0, resetAtMs: startMs + lengthMs };
+}

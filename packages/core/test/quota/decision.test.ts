@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { type Refused, remaining, reportedWindow, retryAfterSeconds } from "../../src/quota/decision.js";
+import type { WindowState, Windows } from "../../src/quota/window.js";
+
+const nowMs = Date.UTC(2031, 4, 14, 12);
+const minute: WindowState = { limit: 60, used: 50, resetAtMs: nowMs + 60_000 };
+const day: WindowState = { limit: 1_000, used: 500, resetAtMs: nowMs + 3_600_000 };
+
+describe("reportedWindow", () => {
+  it.each([
+    ["the window with least remaining", { minute, day }, minute],
+    ["the window with least remaining", { minute, day: { ...day, used: 991 } }, { ...day, used: 991 }],
+    ["on a tie the later reset", { minute, day: { ...day, used: 990 } }, { ...day, used: 990 }],
+    [
+      "nothing remaining rather than less than nothing",
+      { minute: { ...minute, used: 90 }, day: { ...day, used: 1_000 } },
+      { ...day, used: 1_000 },
+    ],
+  ] as const)("is %s", (_, windows, reported) => {
+    expect(reportedWindow({ nowMs, ...windows })).toEqual(reported);
+    expect(reportedWindow({ outcome: "admitted", nowMs, ...windows })).toEqual(reported);
+  });
+
+  it("is the one that refused, even if the other has less remaining", () => {
+    const windows: Windows = { nowMs, minute: { ...minute, used: 60 }, day: { ...day, used: 998 } };
+    expect(reportedWindow({ outcome: "refused", ...windows, by: "day", retryAtMs: day.resetAtMs })).toBe(windows.day);
+    expect(reportedWindow({ outcome: "refused", ...windows, by: "minute", retryAtMs: minute.resetAtMs })).toBe(
+      windows.minute,
+    );
+  });
+
+  it("is the one with least remaining where both refuse and end together", () => {
+    const windows: Windows = {
+      nowMs,
+      minute: { ...minute, used: 59 },
+      day: { ...day, used: 998, resetAtMs: minute.resetAtMs },
+    };
+    expect(reportedWindow({ outcome: "refused", ...windows, by: "day", retryAtMs: minute.resetAtMs })).toBe(
+      windows.minute,
+    );
+  });
+});
+
+describe("remaining", () => {
+  it.each([
+    [59, 1],
+    [60, 0],
+    [61, 0],
+  ])("of 60 units with %i used is %i", (used, units) => {
+    expect(remaining({ ...minute, used })).toBe(units);
+  });
+});
+
+describe("retryAfterSeconds", () => {
+  it.each([
+    [1, 1],
+    [999, 1],
+    [1_000, 2],
+    [1_001, 2],
+    [59_999, 60],
+    [60_000, 61],
+  ])("%i ms before the reset is %i s, so that a request made then comes after it", (beforeMs, seconds) => {
+    const refused: Refused = { outcome: "refused", nowMs, minute, day, by: "minute", retryAtMs: nowMs + beforeMs };
+    expect(retryAfterSeconds(refused)).toBe(seconds);
+  });
+});

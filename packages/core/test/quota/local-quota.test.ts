@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import type { BanPolicy } from "../../src/quota/ban-policy.js";
+import { createLocalQuota } from "../../src/quota/local-quota.js";
+import { createCaller, type OpenedQuota } from "./caller.js";
+import { describeQuota } from "./describe-quota.js";
+
+const noon = Date.UTC(2031, 4, 14, 12);
+const limits = { perMinute: 5, perDay: 8 };
+
+describeQuota("local", async (banPolicy) => openLocal({ banPolicy }));
+
+describe("local quota", () => {
+  it("memory stays bounded: beyond its capacity the account that was idle longest is forgotten", async () => {
+    await using opened = openLocal({ capacity: 2 });
+    const [first, second, third] = [0, 1, 2].map(() => createCaller(opened, limits));
+    await first?.reserve(noon, 5);
+    await second?.reserve(noon, 5);
+    await first?.reserve(noon);
+    await third?.reserve(noon, 5);
+    expect(await first?.usage(noon), "asked for last").toMatchObject({ minute: { used: 5 } });
+    expect(await second?.usage(noon), "idle longest").toMatchObject({ minute: { used: 0 } });
+    expect(await third?.usage(noon), "the newcomer").toMatchObject({ minute: { used: 5 } });
+  });
+
+  it("memory stays bounded: to look at accounts, refund or lift bans remembers none of them", async () => {
+    await using opened = openLocal({ capacity: 1 });
+    const caller = createCaller(opened, limits);
+    const admitted = await caller.reserve(noon, 5);
+    const stranger = createCaller(opened, limits);
+    await stranger.usage(noon);
+    await stranger.refund(noon, 1, admitted);
+    await stranger.liftBan(noon);
+    await stranger.reset(noon);
+    expect(await caller.usage(noon)).toMatchObject({ minute: { used: 5 } });
+  });
+
+  it("bans by the documented policy unless told otherwise", async () => {
+    await using opened = openLocal({});
+    const caller = createCaller(opened, { perMinute: 60, perDay: 1_000 });
+    expect((await caller.outcomes(noon, 141)).indexOf("banned")).toBe(140);
+  });
+});
+
+function openLocal(options: { readonly banPolicy?: BanPolicy; readonly capacity?: number }): OpenedQuota {
+  let nowMs = noon;
+  return {
+    quota: createLocalQuota({ ...options, now: () => nowMs }),
+    setNow: (toMs) => {
+      nowMs = toMs;
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+}

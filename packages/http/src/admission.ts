@@ -1,0 +1,134 @@
+/**
+ * The one way into both doors: authenticate, then reserve, then report the quota on whatever is answered. A request
+ * that shows no valid key is counted against its address instead, so its headers are as true, and guessing keys is
+ * throttled.
+ */
+import {
+  type Core,
+  type Decision,
+  type KeyWithAccount,
+  limitsOf,
+  Problem,
+  type Quota,
+  type Reservation,
+  retryAfterSeconds,
+} from "@petstore/core";
+import type { Request, RequestHandler, Response } from "express";
+import { addressBucket, clientAddress } from "./client-address.js";
+import { bearerToken } from "./credentials.js";
+import { exchangeOf } from "./exchange.js";
+import { rateLimitHeaders } from "./rate-limit-headers.js";
+import { wireProblem } from "./wire-problem.js";
+
+export type AdmissionDeps = Pick<Core, "authenticator" | "accountQuota" | "addressQuota" | "anonymousLimits">;
+
+/**
+ * Units a request costs. It may read the body to know; when it throws, the request costs 1 and is answered with what
+ * was thrown.
+ */
+export type CostOf = (req: Request, res: Response) => number | Promise<number>;
+
+export interface Admission {
+  /** The handler in front of everything that needs a key. */
+  admit(costOf?: CostOf): RequestHandler;
+  /** Reports the address's quota on answers that cost nothing. */
+  reportAddressQuota(req: Request, res: Response): Promise<void>;
+  /** Counts what failed before it became a request, against its address; the problem may become a 429. */
+  countUnparsed(problem: Problem, address: string | undefined): Promise<{ decision: Decision; problem: Problem }>;
+}
+
+export function createAdmission({
+  authenticator,
+  accountQuota,
+  addressQuota,
+  anonymousLimits,
+}: AdmissionDeps): Admission {
+  async function authenticate(req: Request): Promise<KeyWithAccount | Problem> {
+    const malformed = wireProblem(req);
+    if (malformed !== undefined) return malformed;
+    const token = bearerToken(req);
+    if (token instanceof Problem) return token;
+    try {
+      return await authenticator.authenticate(token);
+    } catch (error) {
+      return Problem.from(error);
+    }
+  }
+
+  function anonymousReservation(address: string | undefined): Reservation {
+    return { account: addressBucket(address), limits: anonymousLimits, cost: 1 };
+  }
+
+  return {
+    admit: (costOf) => async (req, res, next) => {
+      const caller = await authenticate(req);
+      if (caller instanceof Problem) {
+        await reserve(res, addressQuota, anonymousReservation(clientAddress(req)));
+        throw caller;
+      }
+      exchangeOf(res).key = caller;
+      let cost = 1;
+      let fault: Problem | undefined;
+      if (costOf !== undefined) {
+        try {
+          cost = await costOf(req, res);
+        } catch (error) {
+          fault = Problem.from(error);
+        }
+      }
+      await reserve(res, accountQuota, {
+        account: `${caller.accountId}`,
+        key: `${caller.id}`,
+        limits: limitsOf(caller),
+        cost,
+      });
+      if (fault !== undefined) throw fault;
+      next();
+    },
+    async reportAddressQuota(req, res) {
+      const { account, limits } = anonymousReservation(clientAddress(req));
+      report(res, await addressQuota.usage({ account, limits }));
+    },
+    async countUnparsed(problem, address) {
+      const decision = await addressQuota.reserve(anonymousReservation(address));
+      return { decision, problem: refusal(decision) ?? problem };
+    },
+  };
+}
+
+/** Gives the units of a request back that we failed before doing any of its work, and reports the quota anew. */
+export async function giveBack(res: Response): Promise<void> {
+  const exchange = exchangeOf(res);
+  if (exchange.spent === undefined || res.headersSent) return;
+  const { quota, reservation, admitted } = exchange.spent;
+  delete exchange.spent;
+  report(res, await quota.refund({ ...reservation, spentIn: admitted }));
+}
+
+async function reserve(res: Response, quota: Quota, reservation: Reservation): Promise<void> {
+  const decision = await quota.reserve(reservation);
+  report(res, decision);
+  const refused = refusal(decision);
+  if (refused !== undefined) throw refused;
+  if (decision.outcome === "admitted") exchangeOf(res).spent = { quota, reservation, admitted: decision };
+}
+
+function report(res: Response, decision: Parameters<typeof rateLimitHeaders>[0]): void {
+  for (const [name, value] of rateLimitHeaders(decision)) res.setHeader(name, value);
+}
+
+/** The problem a decision is answered with; none when it admits. */
+function refusal(decision: Decision): Problem | undefined {
+  switch (decision.outcome) {
+    case "admitted":
+      return undefined;
+    case "impossible":
+      return new Problem("OPERATION_TOO_LARGE");
+    case "banned":
+      return new Problem("API_KEY_BANNED", undefined, { retryAfterSeconds: retryAfterSeconds(decision) });
+    case "refused":
+      return new Problem(decision.by === "day" ? "DAILY_QUOTA_EXCEEDED" : "RATE_LIMIT_EXCEEDED", undefined, {
+        retryAfterSeconds: retryAfterSeconds(decision),
+      });
+  }
+}

@@ -1,0 +1,36 @@
+import { type HttpConfig, Problem } from "@petstore/core";
+import express, { type Express, type RequestHandler, type Router } from "express";
+import type { Logger } from "pino";
+import type { Admission } from "./admission.js";
+import { allowAnyOrigin } from "./cors.js";
+import { beginExchange } from "./exchange.js";
+import { logRequests } from "./log.js";
+import { answerProblems, errorShape } from "./problem-response.js";
+
+export interface AppDeps {
+  readonly admission: Admission;
+  readonly config: Pick<HttpConfig, "trustedProxies">;
+  readonly log: Logger;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** One for each door. */
+  readonly routers: readonly Router[];
+}
+
+/** One Express application with any number of doors. What no door knows still takes the way of every request. */
+export function createApp({ admission, config, log, now, routers }: AppDeps): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("query parser", false);
+  app.set("case sensitive routing", true);
+  app.set("strict routing", true);
+  app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
+  app.use(beginExchange(now), logRequests(log, now), allowAnyOrigin(admission), ...routers);
+  app.use(admission.admit(), routeNotFound, answerProblems(log, errorShape));
+  return app;
+}
+
+export const routeNotFound: RequestHandler = () => {
+  throw new Problem("ROUTE_NOT_FOUND");
+};

@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Problem } from "@petstore/core";
+import { parseExactJson } from "./exact-json.js";
+
+/** 64 KiB: a name of 255 characters needs 1,020 bytes. */
+const maxBodyBytes = 65_536;
+
+/**
+ * The JSON body of a request, integers as bigint. Judges the media type before it reads and the size while it reads;
+ * throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or INVALID_JSON.
+ */
+export async function readJson(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
+  if (!isPlainJson(req)) throw new Problem("UNSUPPORTED_MEDIA_TYPE");
+  const bytes = await readBody(req, res);
+  return parseExactJson(decodeUtf8(bytes));
+}
+
+/** `application/json`, in UTF-8 by RFC 8259 section 8.1, said or unsaid, and no content coding. */
+function isPlainJson({ headers }: IncomingMessage): boolean {
+  const type = headers["content-type"] ?? "";
+  const coding = headers["content-encoding"] ?? "identity";
+  return /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type) && coding.toLowerCase() === "identity";
+}
+
+function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
+  if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw new Problem("PAYLOAD_TOO_LARGE");
+  // The server leaves this answer to us, so that whoever is refused before this line never uploads.
+  if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    req.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= maxBodyBytes) chunks.push(chunk);
+      // Whatever follows flows into nothing: a client that is still writing can read the answer.
+      else reject(new Problem("PAYLOAD_TOO_LARGE"));
+    });
+    req.on("end", () => resolve(Buffer.concat(chunks, length)));
+    req.on("close", () => reject(new Problem("MALFORMED_REQUEST", "The connection ended before the body did.")));
+    // The server ends a request whose framing breaks, or which takes too long, with the problem to answer.
+    req.on("error", (error) =>
+      reject(error instanceof Problem ? error : new Problem("MALFORMED_REQUEST", undefined, { cause: error })),
+    );
+  });
+}
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new Problem("INVALID_JSON", "The request body is not UTF-8.", { cause: error });
+  }
+}

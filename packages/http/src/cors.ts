@@ -1,0 +1,37 @@
+import cors from "cors";
+import type { RequestHandler } from "express";
+import type { Admission } from "./admission.js";
+
+/** Headers a script of another origin may read. */
+const exposedHeaders = [
+  "Deprecation",
+  "Idempotency-Replayed",
+  "Link",
+  "RateLimit",
+  "RateLimit-Policy",
+  "Retry-After",
+  "Sunset",
+  "WWW-Authenticate",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "X-Request-Id",
+];
+
+/**
+ * Any origin may call, without credentials of the browser's: the key is in a header the script sets itself. A preflight
+ * is answered here, costs nothing and still reports the address's quota.
+ */
+export function allowAnyOrigin(admission: Pick<Admission, "reportAddressQuota">): RequestHandler {
+  const answer = cors({
+    origin: "*",
+    methods: ["GET", "HEAD", "POST"],
+    allowedHeaders: ["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
+    exposedHeaders,
+    maxAge: 86_400,
+  });
+  return async (req, res, next) => {
+    if (req.method === "OPTIONS") await admission.reportAddressQuota(req, res);
+    answer(req, res, next);
+  };
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import type { Admitted, KeyWithAccount, Quota, Reservation } from "@petstore/core";
+import type { Request, RequestHandler, Response } from "express";
+
+/** What is known of one request and its answer, from its first handler to its log line. */
+export interface Exchange {
+  readonly id: string;
+  readonly startedAtMs: number;
+  /** The route's template, never the path itself: paths hold what clients send. */
+  route: string;
+  /** Present once the request has shown a valid key. */
+  key?: KeyWithAccount;
+  /** Present while units are spent on the request that a failure of ours would give back. */
+  spent?: Spent;
+  /** The code of the problem that was answered. */
+  problem?: string;
+}
+
+export interface Spent {
+  readonly quota: Quota;
+  readonly reservation: Reservation;
+  readonly admitted: Admitted;
+}
+
+/** Opens the exchange; everything after it may call `exchangeOf`. */
+export function beginExchange(now: () => number): RequestHandler {
+  return (req, res, next) => {
+    const exchange: Exchange = { id: requestId(req), startedAtMs: now(), route: "unmatched" };
+    res.locals.exchange = exchange;
+    res.setHeader("X-Request-Id", exchange.id);
+    res.setHeader("Cache-Control", "no-store");
+    res.setHeader("X-Content-Type-Options", "nosniff");
+    next();
+  };
+}
+
+export function exchangeOf(res: Response): Exchange {
+  return res.locals.exchange as Exchange;
+}
+
+/** The key behind a request; only handlers behind admission may ask. */
+export function callerOf(res: Response): KeyWithAccount {
+  const { key } = exchangeOf(res);
+  if (key === undefined) throw new Error("the handler is not behind admission");
+  return key;
+}
+
+/** Names the route for the log. */
+export function onRoute(template: string): RequestHandler {
+  return (_req, res, next) => {
+    exchangeOf(res).route = template;
+    next();
+  };
+}
+
+/** The client's own id where it is safe to repeat and to log, else a new one. */
+function requestId(req: Request): string {
+  const given = req.headers["x-request-id"];
+  return typeof given === "string" && /^[\w.:+/=-]{1,128}$/.test(given) ? given : randomUUID();
+}

@@ -1,0 +1,11 @@
+export type { Admission, CostOf } from "./admission.js";
+export { routeNotFound } from "./app.js";
+export { readJson } from "./body.js";
+export { countHeader } from "./credentials.js";
+export { callerOf, exchangeOf, onRoute } from "./exchange.js";
+export type { Listener } from "./listen.js";
+export { untilSignal } from "./listen.js";
+export { createLog, openLog } from "./log.js";
+export { acceptsJson, methodNotAllowed } from "./negotiation.js";
+export { answerProblems, errorShape, sendJson } from "./problem-response.js";
+export { type Door, type DoorDeps, openService, type ServiceOptions } from "./service.js";

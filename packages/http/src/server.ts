@@ -1,0 +1,142 @@
+import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { Problem } from "@petstore/core";
+import type { Express } from "express";
+import { type Connection, openConnection } from "./connection.js";
+import { type AnswerUnparsed, answerUnparsedRequests, respondLast } from "./unparsed.js";
+
+export interface ServerLimits {
+  /** From the first byte of a request, or from the connection's opening, to the end of its headers. */
+  readonly headersTimeoutMs: number;
+  /** From the same moment to the end of its body; also what bounds the reading of a body that was refused. */
+  readonly requestTimeoutMs: number;
+  /** How often the two limits above are looked at. */
+  readonly timeoutCheckMs: number;
+  /** Longer than the usual 60 s of a load balancer, so that the balancer closes first and never meets a closed one. */
+  readonly keepAliveTimeoutMs: number;
+  /** A client that takes no byte of its response for so long is cut off. */
+  readonly stallTimeoutMs: number;
+  /** How long a client may take to read the last answer after the server has closed its side. */
+  readonly lingerMs: number;
+  /** How much of a refused body is read and dropped before the connection is closed. */
+  readonly maxDrainedBytes: number;
+}
+
+const defaultLimits: ServerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  timeoutCheckMs: 5_000,
+  keepAliveTimeoutMs: 75_000,
+  stallTimeoutMs: 30_000,
+  lingerMs: 1_000,
+  maxDrainedBytes: 16 * 1024 * 1024,
+};
+
+export interface HttpServerDeps {
+  readonly app: Express;
+  readonly answerUnparsed: AnswerUnparsed;
+  /** Told of faults no request stands for: a refused accept, an `answerUnparsed` that rejects. */
+  readonly onFault: (error: unknown) => void;
+  readonly limits?: Partial<ServerLimits>;
+}
+
+/** A server on which every request that can still be answered is answered once, by `app` or by `answerUnparsed`. */
+export function createHttpServer(deps: HttpServerDeps): Server {
+  const limits = { ...defaultLimits, ...deps.limits };
+  const connections = new WeakMap<Duplex, Connection>();
+  const messages = adoptPrototypes(deps.app);
+
+  const server = createServer(
+    {
+      ...messages,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: limits.timeoutCheckMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      maxHeaderSize: 16 * 1024,
+      noDelay: true,
+      insecureHTTPParser: false,
+      // Node would answer a missing Host by itself, with a bare 400; wireProblem has the rule.
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      const connection = connections.get(request.socket);
+      if (connection !== undefined) {
+        connection.newest = response;
+        if (hasBody(request)) boundRefusedBody(connection, request, response, limits.maxDrainedBytes);
+      }
+      deps.app(request, response);
+    },
+  );
+  server.timeout = limits.stallTimeoutMs;
+  // Not unlimited, since maxHeaderSize holds: but Node drops the fields beyond a count silently, Authorization included.
+  server.maxHeadersCount = 0;
+  // A client may close its sending side after its request (RFC 9112 section 9.6); Node would close the other in return.
+  Object.assign(server, { httpAllowHalfOpen: true });
+
+  server.on("connection", (socket) => connections.set(socket, openConnection(socket, limits.lingerMs)));
+  server.once("listening", () => server.on("error", deps.onFault));
+  answerUnparsedRequests(server, {
+    connectionOf: (socket) => connections.get(socket),
+    answerUnparsed: deps.answerUnparsed,
+    onFault: deps.onFault,
+  });
+
+  // An expectation is the app's to meet, and one it does not know may be ignored (RFC 9110 section 10.1.1).
+  const emitRequest = (request: IncomingMessage, response: ServerResponse) => server.emit("request", request, response);
+  server.on("checkContinue", emitRequest);
+  server.on("checkExpectation", emitRequest);
+  // Without a listener Node drops the connection of a CONNECT; with one it hands over the socket, out of its queue.
+  server.on("connect", (request, socket) => {
+    const connection = connections.get(socket);
+    void connection?.settled().then(() => {
+      if (!socket.writable) return;
+      const response = new messages.ServerResponse(request);
+      respondLast(connection, response);
+      emitRequest(request, response);
+    });
+  });
+  return server;
+}
+
+/**
+ * Express sets the prototype of every request and response to `app.request` and `app.response`, and an object whose
+ * prototype was changed is slow for the rest of its life. Here they are born with those prototypes.
+ */
+function adoptPrototypes(app: Express) {
+  class AppRequest extends IncomingMessage {
+    /** A body that cannot arrive ends the request, not the connection: the app's answer still has to go out on it. */
+    override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+      if (error instanceof Problem) callback(this.listenerCount("error") > 0 ? error : null);
+      else super._destroy(error, callback);
+    }
+  }
+  class AppResponse extends ServerResponse<AppRequest> {}
+
+  app.request = Object.setPrototypeOf(AppRequest.prototype, app.request);
+  app.response = Object.setPrototypeOf(AppResponse.prototype, app.response);
+  return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+}
+
+/** Reads on after an answer that did not wait for the body, so that the client gets to read it, but not for ever. */
+function boundRefusedBody(
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxDrainedBytes: number,
+): void {
+  // Before Node's own listener, which would drop the body uncounted.
+  response.prependOnceListener("finish", () => {
+    if (request.complete) return;
+    let drainedBytes = 0;
+    request.on("data", (chunk: Buffer) => {
+      drainedBytes += chunk.length;
+      if (drainedBytes > maxDrainedBytes) connection.hangUp();
+    });
+    request.resume();
+  });
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage } from "node:http";
+import { Problem } from "@petstore/core";
+
+const maxHeaderFields = 200;
+
+/** `uri-host [ ":" port ]`: a bracketed IP literal or a reg-name, which may be empty (RFC 3986 section 3.2.2). */
+const hostValue = /^(?:\[[\w.:]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
+
+/**
+ * What Node's parser lets through and RFC 9112 tells a server to refuse. It runs before every request, so it scans the
+ * raw header list, where Node has not yet merged what came twice, and allocates nothing for a request in order.
+ */
+export function wireProblem(request: IncomingMessage): Problem | undefined {
+  const { rawHeaders, httpVersion } = request;
+  if (rawHeaders.length > 2 * maxHeaderFields) {
+    return new Problem("HEADERS_TOO_LARGE", `The header section has more than ${maxHeaderFields} fields.`);
+  }
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") {
+    return malformed("This service speaks HTTP/1.1 and HTTP/1.0 only.");
+  }
+  const coding = request.headers["transfer-encoding"];
+  // Anything else is framing that a proxy on the way may have read differently (RFC 9112 section 6.1).
+  if (coding !== undefined && (httpVersion === "1.0" || coding.toLowerCase() !== "chunked")) {
+    return malformed("Transfer-Encoding can only be chunked, and only in HTTP/1.1.");
+  }
+  return hostProblem(rawHeaders, httpVersion === "1.1");
+}
+
+/** RFC 9112 section 3.2. Two Host headers are a way past a proxy that routes or filters by the other one. */
+function hostProblem(rawHeaders: readonly string[], hostIsRequired: boolean): Problem | undefined {
+  let host: string | undefined;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (!isHost(rawHeaders[index])) continue;
+    if (host !== undefined) return malformed("A request has one Host header, not several.");
+    host = rawHeaders[index + 1];
+  }
+  if (host === undefined) return hostIsRequired ? malformed("An HTTP/1.1 request needs a Host header.") : undefined;
+  return hostValue.test(host) ? undefined : malformed("The Host header is not a host name or address with a port.");
+}
+
+function isHost(name: string | undefined): boolean {
+  return name === "Host" || name === "host" || (name?.length === 4 && name.toLowerCase() === "host");
+}
+
+function malformed(message: string): Problem {
+  return new Problem("MALFORMED_REQUEST", message);
+}

@@ -1,0 +1,114 @@
+import type { IncomingMessage, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Problem } from "@petstore/core";
+import express, { type ErrorRequestHandler, type Express } from "express";
+import { createHttpServer, type ServerLimits } from "../src/server.js";
+import type { AnswerUnparsed } from "../src/unparsed.js";
+import { wireProblem } from "../src/wire-problem.js";
+
+export interface WireServer extends AsyncDisposable {
+  readonly server: Server;
+  readonly app: Express;
+  readonly port: number;
+  /** Method and path of every request that reached the app. */
+  readonly handled: readonly string[];
+  /** The codes of the problems that were answered without the app. */
+  readonly unparsed: readonly string[];
+  readonly faults: readonly unknown[];
+  /** Lets the requests waiting in `GET /slow` be answered. */
+  release(): void;
+}
+
+/**
+ * A server with the routes that faults need: `POST /pets` reads its body, `POST /refused` answers 413 without,
+ * `GET /slow` waits for `release`, `GET /large` answers 8 MiB.
+ */
+export async function startWireServer(
+  limits: Partial<ServerLimits> = {},
+  answerUnparsed: AnswerUnparsed = answerPlainly,
+): Promise<WireServer> {
+  const handled: string[] = [];
+  const unparsed: string[] = [];
+  const faults: unknown[] = [];
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+
+  const app = express();
+  app.use((req, _res, next) => {
+    handled.push(`${req.method} ${req.url}`);
+    const problem = wireProblem(req);
+    if (problem !== undefined) throw problem;
+    next();
+  });
+  app.post("/pets", async (req, res) => {
+    if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
+    res.status(201).json({ received: await bodyLength(req) });
+  });
+  app.post("/refused", () => {
+    throw new Problem("PAYLOAD_TOO_LARGE");
+  });
+  app.get("/slow", async (_req, res) => {
+    await released;
+    res.json({ slow: true });
+  });
+  app.get("/large", (_req, res) => void res.end(Buffer.alloc(8 * 1024 * 1024, "x")));
+  app.get("/pets", (_req, res) => void res.json([]));
+  app.use((req) => {
+    throw new Problem("ROUTE_NOT_FOUND", `No ${req.method}.`);
+  });
+  const answerProblem: ErrorRequestHandler = (thrown, _req, res, _next) => {
+    const problem = Problem.from(thrown);
+    res.status(problem.status).json(problem);
+  };
+  app.use(answerProblem);
+
+  const server = createHttpServer({
+    app,
+    limits: { lingerMs: 100, ...limits },
+    answerUnparsed: (problem, remoteAddress) => {
+      unparsed.push(problem.code);
+      return answerUnparsed(problem, remoteAddress);
+    },
+    onFault: (error) => faults.push(error),
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    server,
+    app,
+    port: (server.address() as AddressInfo).port,
+    handled,
+    unparsed,
+    faults,
+    release,
+    async [Symbol.asyncDispose]() {
+      release();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export const answerPlainly: AnswerUnparsed = async (problem) => ({
+  status: problem.status,
+  headers: [
+    ["Content-Type", "application/json; charset=utf-8"],
+    ["X-RateLimit-Remaining", "7"],
+    ["Vary", "Origin"],
+    ["Vary", "Accept"],
+  ],
+  body: JSON.stringify(problem),
+});
+
+function bodyLength(req: IncomingMessage): Promise<number> {
+  return new Promise((resolve, reject) => {
+    if (req.errored) reject(req.errored);
+    let length = 0;
+    req.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+    });
+    req.on("end", () => resolve(length));
+    req.on("error", reject);
+  });
+}

@@ -1,0 +1,31 @@
+/**
+ * GET /pets/{petId} is deprecated and goes on 5 December 2030 (contract, "Versioning"). Every answer of the route says
+ * so: Deprecation (RFC 9745), Sunset (RFC 8594), and links to the notice and to what replaces it.
+ */
+import { Problem } from "@petstore/core";
+import type { RequestHandler } from "express";
+
+const deprecatedAtMs = Date.UTC(2026, 10, 20);
+export const removedAtMs: number = Date.UTC(2030, 11, 5);
+
+/** Goes in front of admission, so that refusals of the route carry the notice too. */
+export function announceRemoval(links: { readonly notice: string; readonly successor: string }): RequestHandler {
+  const link = `<${links.notice}>; rel="deprecation"; type="text/markdown", <${links.successor}>; rel="successor-version"`;
+  const sunset = new Date(removedAtMs).toUTCString();
+  return (_req, res, next) => {
+    res.setHeader("Deprecation", `@${deprecatedAtMs / 1000}`);
+    res.setHeader("Sunset", sunset);
+    res.setHeader("Link", link);
+    next();
+  };
+}
+
+/** From the removal date on the route answers 410. */
+export function untilRemoval(now: () => number): RequestHandler {
+  return (_req, _res, next) => {
+    if (now() >= removedAtMs) {
+      throw new Problem("ENDPOINT_REMOVED", "GET /pets/{petId} was removed on 5 December 2030; use GET /pets.");
+    }
+    next();
+  };
+}

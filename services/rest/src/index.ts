@@ -1,0 +1,1 @@
+export { openRestDoor } from "./rest-door.js";

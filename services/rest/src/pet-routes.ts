@@ -1,0 +1,51 @@
+import type { Catalogue } from "@petstore/core";
+import { acceptsJson, callerOf, methodNotAllowed, onRoute, readJson, sendJson } from "@petstore/http";
+import { Router } from "express";
+import { untilRemoval } from "./deprecation.js";
+import { idempotencyKey } from "./idempotency-key.js";
+import { nextPageUrl, parseListQuery } from "./list-query.js";
+import { petJson, petsJson } from "./pet-json.js";
+
+export interface PetRoutesDeps {
+  readonly catalogue: Catalogue;
+  /** Where this router is reached, for links: an absolute URL or a path, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** The contract's "Endpoints": listPets, createPet and getPet, behind admission. */
+export function createPetRoutes({ catalogue, baseUrl, now }: PetRoutesDeps): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+
+  router
+    .route("/pets")
+    .all(onRoute("/v1/pets"))
+    .get(acceptsJson, async (req, res) => {
+      const { pets, nextCursor } = await catalogue.list(parseListQuery(req.url));
+      if (nextCursor !== undefined) {
+        res.setHeader("Link", `<${nextPageUrl(`${baseUrl}/pets`, req.url, nextCursor)}>; rel="next"`);
+      }
+      sendJson(res, 200, petsJson(pets));
+    })
+    .post(acceptsJson, async (req, res) => {
+      const { pet, replayed } = await catalogue.create({
+        accountId: callerOf(res).accountId,
+        idempotencyKey: idempotencyKey(req),
+        input: await readJson(req, res),
+      });
+      if (replayed) res.setHeader("Idempotency-Replayed", "true");
+      sendJson(res, 201, petJson(pet));
+    })
+    .all(methodNotAllowed("GET", "HEAD", "POST"));
+
+  router
+    .route("/pets/:petId")
+    .all(onRoute("/v1/pets/{petId}"))
+    .get(acceptsJson, untilRemoval(now), async (req, res) => {
+      sendJson(res, 200, petJson(await catalogue.get(req.params.petId)));
+    })
+    .all(methodNotAllowed("GET", "HEAD"));
+
+  return router;
+}

@@ -1,0 +1,16 @@
+import { randomBytes } from "node:crypto";
+import { type Core, digestApiKey, mintApiKey } from "@petstore/core";
+
+export const demoAccountName = "demo";
+
+/** On the first start: an account to try the store with, and its key, which exists nowhere else. Later: `undefined`. */
+export async function createDemoAccount({
+  accounts,
+  keys,
+}: Pick<Core, "accounts" | "keys">): Promise<string | undefined> {
+  const account = await accounts.create({ name: demoAccountName, plan: "free" });
+  if (account === undefined) return undefined;
+  const key = mintApiKey("test", randomBytes);
+  await keys.add({ accountId: account.id, digest: digestApiKey(key) });
+  return key;
+}

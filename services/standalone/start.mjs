@@ -1,0 +1,26 @@
+// What `npm start` runs on a machine with only Node: install, build, serve. The service then runs in this very process,
+// so that a signal sent to it reaches the service and no wrapper.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const { packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+
+prepare("Installing", ["install", "--frozen-lockfile"]);
+prepare("Building", ["exec", "turbo", "run", "build", "--filter=@petstore/standalone...", "--filter=@petstore/admin"]);
+await import("./dist/main.js");
+
+/** Prints a step's output only when the step fails. */
+function prepare(step, pnpmArguments) {
+  process.stdout.write(`${step} ...\n`);
+  const { status, error, stdout, stderr } = spawnSync("npx", ["--yes", packageManager, ...pnpmArguments], {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1" },
+    shell: process.platform === "win32",
+  });
+  if (status === 0) return;
+  process.stderr.write(`${stdout ?? ""}${stderr ?? ""}${error?.message ?? ""}\n${step} failed.\n`);
+  process.exit(1);
+}

@@ -1,0 +1,46 @@
+import { migrate } from "@petstore/core";
+import { Command, CommanderError } from "commander";
+import { addAccountCommands } from "./account-commands.js";
+import { addKeyCommands } from "./key-commands.js";
+import { explain, requireDatabaseUrl, type Surroundings } from "./workplace.js";
+
+/** Runs one command line; the exit code is 0, 1 when it could not be done, 2 when it was not understood. */
+export async function runPetstore(commandLine: readonly string[], surroundings: Surroundings): Promise<0 | 1 | 2> {
+  try {
+    await createProgram(surroundings).parseAsync(commandLine, { from: "user" });
+    return 0;
+  } catch (error) {
+    // Commander has already said what it did not understand, or printed the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    surroundings.complain(explain(error));
+    return 1;
+  }
+}
+
+function createProgram(surroundings: Surroundings): Command {
+  const program = new Command("petstore")
+    .description("Accounts, keys and migrations of the pet store.")
+    .addHelpText(
+      "after",
+      "\nIt works on the database that DATABASE_URL names or, without it, on that of the store `npm start` is running.",
+    )
+    .showHelpAfterError("(--help shows what can be said)")
+    .configureOutput({
+      writeOut: (text) => surroundings.print(text.trimEnd()),
+      writeErr: (text) => surroundings.complain(text.trimEnd()),
+    })
+    .exitOverride();
+
+  program
+    .command("migrate")
+    .description("bring the database to the current schema")
+    .option("--json", "print JSON", false)
+    .action(async ({ json }: { json: boolean }) => {
+      const applied = await migrate(await requireDatabaseUrl(surroundings));
+      const sentence = applied.length === 0 ? "The schema is current." : `Applied ${applied.join(", ")}.`;
+      surroundings.print(json ? JSON.stringify({ applied }) : sentence);
+    });
+  addAccountCommands(program, surroundings);
+  addKeyCommands(program, surroundings);
+  return program;
+}
