@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { digestApiKey, isWellFormedApiKey, mintApiKey } from "./api-key.js";
+
+describe("an API key", () => {
+  it("reads pets_, its mode, 32 base62 characters of secret and six of checksum", () => {
+    expect(mintApiKey("live", randomBytes)).toMatch(/^pets_live_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/);
+    expect(mintApiKey("test", randomBytes)).toMatch(/^pets_test_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/);
+  });
+
+  it("is recognised by its checksum alone", () => {
+    for (let round = 0; round < 100; round++) expect(isWellFormedApiKey(mintApiKey("live", randomBytes))).toBe(true);
+  });
+
+  it("is not recognised with any one character changed", () => {
+    const key = mintApiKey("live", randomBytes);
+    for (let index = 0; index < key.length; index++) {
+      const other = key[index] === "x" ? "y" : "x";
+      expect(isWellFormedApiKey(key.slice(0, index) + other + key.slice(index + 1))).toBe(false);
+    }
+  });
+
+  it("is not recognised in any other text", () => {
+    fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => !isWellFormedApiKey(text)));
+    for (const text of [
+      "",
+      "pets_live__",
+      `pets_prod_${"a".repeat(32)}_000000`,
+      ` ${mintApiKey("live", randomBytes)}`,
+    ]) {
+      expect(isWellFormedApiKey(text)).toBe(false);
+    }
+  });
+
+  it("draws every character equally often: bytes from 248 on are drawn again", () => {
+    const bytes = [...Array.from({ length: 16 }, () => 248), ...Array.from({ length: 16 }, () => 61)];
+    expect(mintApiKey("live", () => Uint8Array.from(bytes))).toContain("z".repeat(32));
+  });
+
+  it("is known to the database by its SHA-256", () => {
+    expect(digestApiKey("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  });
+});

@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { maxInt64, minInt64 } from "./int64.js";
+import { decodeCursor, encodeCursor } from "./page.js";
+import { petStatuses } from "./pet.js";
+
+const anyStatus = fc.constantFrom(undefined, ...petStatuses);
+const anyId = fc.bigInt(minInt64, maxInt64);
+
+describe("a cursor", () => {
+  it("leads back to the id and the filter it was made from", () => {
+    fc.assert(fc.property(anyId, anyStatus, (id, status) => decodeCursor(encodeCursor(id, status), status) === id));
+  });
+
+  it("is refused with another filter", () => {
+    fc.assert(
+      fc.property(anyId, anyStatus, anyStatus, (id, status, other) => {
+        fc.pre(status !== other);
+        expect(() => decodeCursor(encodeCursor(id, status), other)).toThrow(/filter/);
+      }),
+    );
+  });
+
+  it("is refused in any other spelling", () => {
+    const cursor = encodeCursor(42n, undefined);
+    for (const text of [
+      "",
+      `${cursor}=`,
+      ` ${cursor}`,
+      `${cursor}A`,
+      cursor.slice(1),
+      cursor.replace(/^A/, "B"),
+      "💥",
+    ]) {
+      expect(() => decodeCursor(text, undefined)).toThrow(expect.objectContaining({ code: "INVALID_CURSOR" }));
+    }
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        try {
+          return encodeCursor(decodeCursor(text, undefined), undefined) === text;
+        } catch (problem) {
+          return (problem as { code?: string }).code === "INVALID_CURSOR";
+        }
+      }),
+    );
+  });
+});

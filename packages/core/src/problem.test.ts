@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { Problem, problems } from "./problem.js";
+
+describe("a problem", () => {
+  it("shows its code, its message and the status of its code", () => {
+    expect(JSON.stringify(new Problem("PET_NOT_FOUND", "gone"))).toBe(
+      '{"code":"PET_NOT_FOUND","message":"gone","status":404}',
+    );
+  });
+
+  it("says its code's meaning where nobody said it better", () => {
+    expect(new Problem("NOT_ACCEPTABLE").message).toBe(problems.NOT_ACCEPTABLE.meaning);
+  });
+
+  it("hides whatever else was thrown behind INTERNAL_ERROR, and keeps it as the cause", () => {
+    for (const thrown of [new Error("select secret"), "text", undefined, null, { code: "23505" }]) {
+      const problem = Problem.from(thrown);
+      expect(problem).toMatchObject({ code: "INTERNAL_ERROR", status: 500, cause: thrown });
+      expect(JSON.stringify(problem)).not.toMatch(/secret|23505/);
+    }
+  });
+
+  it("passes a problem through as it is", () => {
+    const problem = new Problem("PET_NOT_FOUND");
+    expect(Problem.from(problem)).toBe(problem);
+  });
+});
