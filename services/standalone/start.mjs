@@ -9,6 +9,7 @@ const { packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"
 
 prepare("Installing", ["install", "--frozen-lockfile"]);
 prepare("Building", ["exec", "turbo", "run", "build", "--filter=@petstore/standalone...", "--filter=@petstore/admin"]);
+stopWithNpm();
 await import("./dist/main.js");
 
 /** Prints a step's output only when the step fails. */
@@ -23,4 +24,16 @@ function prepare(step, pnpmArguments) {
   if (status === 0) return;
   process.stderr.write(`${stdout ?? ""}${stderr ?? ""}${error?.message ?? ""}\n${step} failed.\n`);
   process.exit(1);
+}
+
+/** A signal sent to npm alone ends npm and the shell between, and reaches nobody below them. */
+function stopWithNpm() {
+  if (process.env.npm_lifecycle_event !== "start") return;
+  const shell = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    process.kill(process.pid, "SIGTERM");
+  }, 500);
+  watch.unref();
 }

@@ -23,7 +23,7 @@ async function run(): Promise<void> {
   }
   await using database = opened.database;
   await migrate(database.url);
-  await using output = openLog(config.logLevel);
+  using output = openLog(config.logLevel);
   const deps = { log: output.log, now: Date.now };
   const databaseConfig = { ...config.database, url: database.url };
   await using core = openCore({ quota: config.quota, database: databaseConfig }, deps);

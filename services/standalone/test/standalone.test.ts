@@ -1,0 +1,128 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { promisify } from "node:util";
+import { embeddedDatabaseUrl } from "@petstore/embedded-database";
+import { describe, expect, it } from "vitest";
+import { openDirectory, type StoreProcess, startStore } from "./store-process.js";
+
+const shell = promisify(execFile);
+
+describe("the standalone store", () => {
+  it("prints the demo key and curl lines that work as they stand, at the first start only", async () => {
+    await using directory = await openDirectory();
+    const first = startStore(directory.path);
+    const [, key = ""] = await first.printed(/^ {2}(pets_test_\w+)$/m);
+    await first.printed(/curl -i .*\n/);
+    const [createLine = "", listLine = ""] = first.output().match(/curl (?:.*\\\n)*.*/g) ?? [];
+    expect(JSON.parse((await shell("sh", ["-c", createLine])).stdout)).toEqual({
+      id: 1,
+      name: "Rex",
+      categoryId: 1,
+      status: "available",
+    });
+    const answer = (await shell("sh", ["-c", listLine])).stdout;
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(answer).toContain("X-RateLimit-Limit: 60");
+    expect(answer).toContain('[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]');
+    await stop(first);
+
+    const second = startStore(directory.path);
+    const url = await urlOf(second);
+    expect(second.output()).not.toContain("pets_test_");
+    expect(await (await list(url, key)).text()).toContain('"name":"Rex"');
+    await stop(second);
+  });
+
+  it("stops within 5 seconds of Ctrl-C, with exit code 0 and no database left behind", async () => {
+    await using directory = await openDirectory();
+    const store = startStore(directory.path);
+    await urlOf(store);
+    expect(await embeddedDatabaseUrl(directory.path)).toBeDefined();
+    const startedAtMs = performance.now();
+    store.process.kill("SIGINT");
+    expect(await store.ended()).toBe(0);
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+    expect(await embeddedDatabaseUrl(directory.path)).toBeUndefined();
+  });
+
+  it("refuses a second start on the same data within a second, in one line that names the first", async () => {
+    await using directory = await openDirectory();
+    const first = startStore(directory.path);
+    await urlOf(first);
+    const startedAtMs = performance.now();
+    const second = startStore(directory.path);
+    expect(await second.ended()).toBe(1);
+    // Starting Node itself takes its share of this on a busy machine.
+    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+    expect(second.output()).toBe(
+      `The pet store of ${directory.path} is already running, as process ${first.process.pid}.\n`,
+    );
+    await stop(first);
+  });
+
+  it("keeps every acknowledged animal when it is killed, and adopts the database it left", {
+    timeout: 60_000,
+  }, async () => {
+    await using directory = await openDirectory();
+    let store = startStore(directory.path);
+    const [, key = ""] = await store.printed(/^ {2}(pets_test_\w+)$/m);
+    const acknowledged: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      const url = await urlOf(store);
+      const creating = Promise.allSettled(
+        Array.from({ length: 8 }, (_, index) => create(url, key, `${round}-${index}`)),
+      );
+      setTimeout(() => store.process.kill("SIGKILL"), 15 * round);
+      for (const outcome of await creating) if (outcome.status === "fulfilled") acknowledged.push(outcome.value);
+      await store.ended();
+      store = startStore(directory.path);
+    }
+    const stored = (await (await list(await urlOf(store), key)).json()) as { id: number }[];
+    expect(stored.map(({ id }) => id)).toEqual(expect.arrayContaining(acknowledged));
+    expect(acknowledged.length).toBeGreaterThan(0);
+    await stop(store);
+  });
+
+  it("says in one line which port is taken", async () => {
+    await using directory = await openDirectory();
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as { port: number };
+    const store = startStore(directory.path, { PORT: `${port}` });
+    expect(await store.ended()).toBe(1);
+    expect(store.output()).toMatch(new RegExp(`^Cannot listen on 127.0.0.1 port ${port}: .*\\n$`));
+    other.close();
+  });
+
+  it("reports every fault of its configuration before it starts anything", async () => {
+    await using directory = await openDirectory();
+    const store = startStore(directory.path, { PORT: "many", LOG_LEVEL: "loud" });
+    expect(await store.ended()).toBe(1);
+    expect(store.output()).toMatch(/PORT must.*\n.*LOG_LEVEL must/);
+    expect(await embeddedDatabaseUrl(directory.path)).toBeUndefined();
+  });
+});
+
+async function urlOf(store: StoreProcess): Promise<string> {
+  return (await store.printed(/ready at (http:\S+)/))[1] ?? "";
+}
+
+function list(url: string, key: string): Promise<Response> {
+  return fetch(`${url}/pets?limit=100`, { headers: { authorization: `Bearer ${key}` } });
+}
+
+async function create(url: string, key: string, name: string): Promise<number> {
+  const answer = await fetch(`${url}/pets`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ name, categoryId: 1 }),
+  });
+  if (answer.status !== 201) throw new Error(`answered ${answer.status}`);
+  return ((await answer.json()) as { id: number }).id;
+}
+
+async function stop(store: StoreProcess): Promise<void> {
+  store.process.kill("SIGTERM");
+  expect(await store.ended()).toBe(0);
+}
