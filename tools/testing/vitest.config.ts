@@ -1,8 +1,3 @@
-import { defineConfig } from "vitest/config";
+import { testConfig, withPostgres } from "@petstore/testing/config";
 
-export default defineConfig({
-  test: {
-    globalSetup: ["@petstore/testing/global-setup"],
-    setupFiles: ["@petstore/testing/fail-on-console"],
-  },
-});
+export default testConfig(withPostgres);

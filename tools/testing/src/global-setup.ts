@@ -1,14 +1,17 @@
-// One throw-away PostgreSQL for a whole run; vitest calls the two exports by name.
-import { mkdtemp, rm } from "node:fs/promises";
+// One throw-away PostgreSQL for a whole run; vitest finds `setup` by its name.
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openEmbeddedDatabase } from "@petstore/embedded-database";
+import { embeddedDatabaseUrl, openEmbeddedDatabase } from "@petstore/embedded-database";
 import type { TestProject } from "vitest/node";
 import type {} from "./test-database.js";
 
-/** Provides `postgresUrl`. */
+const prefix = "petstore-test-";
+
+/** Provides `postgresUrl`; returns the teardown. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const directory = await mkdtemp(join(tmpdir(), "petstore-test-"));
+  await stopAbandoned();
+  const directory = await mkdtemp(join(tmpdir(), prefix));
   const opened = await openEmbeddedDatabase({ directory, durable: false });
   if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
   project.provide("postgresUrl", opened.database.url);
@@ -16,4 +19,22 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await opened.database[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   };
+}
+
+/** A killed run leaves its server running. Where the run lives, opening its directory is refused. */
+async function stopAbandoned(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(prefix)) continue;
+    const directory = join(tmpdir(), name);
+    try {
+      // Not serving yet is a run that just begins.
+      if ((await embeddedDatabaseUrl(directory)) === undefined) continue;
+      const opened = await openEmbeddedDatabase({ directory, durable: false });
+      if (opened.kind === "in-use") continue;
+      await opened.database[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true, force: true });
+    } catch {
+      // Another user's, or removed in this moment: theirs to clean up.
+    }
+  }
 }

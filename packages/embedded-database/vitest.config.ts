@@ -1,0 +1,10 @@
+import { defineConfig } from "vitest/config";
+
+// Not @petstore/testing's: that package starts its servers with this one.
+export default defineConfig({
+  test: {
+    globalSetup: ["test/template.ts"],
+    testTimeout: 20_000,
+    reporters: ["default", ["json", { outputFile: "test-results.json" }]],
+  },
+});

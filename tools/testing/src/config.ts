@@ -1,0 +1,15 @@
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+/** The configuration of every package's tests; its counts are left where CI adds them up. */
+export function testConfig(test: NonNullable<ViteUserConfig["test"]> = {}): ViteUserConfig {
+  return defineConfig({
+    test: {
+      setupFiles: ["@petstore/testing/fail-on-console"],
+      reporters: ["default", ["json", { outputFile: "test-results.json" }]],
+      ...test,
+    },
+  });
+}
+
+/** For tests that need PostgreSQL: one throw-away server for the run. */
+export const withPostgres: { readonly globalSetup: string[] } = { globalSetup: ["@petstore/testing/global-setup"] };
