@@ -1,9 +1,3 @@
-import { defineConfig } from "vitest/config";
+import { testConfig, withPostgres } from "@petstore/testing/config";
 
-export default defineConfig({
-  test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: "@petstore/testing/global-setup",
-    setupFiles: "@petstore/testing/fail-on-console",
-  },
-});
+export default testConfig(withPostgres);

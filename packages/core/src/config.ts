@@ -2,20 +2,14 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import type { DatabaseConfig } from "./database/database.js";
-import { type BanPolicy, defaultBanPolicy } from "./quota/ban-policy.js";
-import type { Limits } from "./quota/plan.js";
+import { defaultBanPolicy } from "./quota/ban-policy.js";
+import type { QuotaConfig } from "./quota/open-quota.js";
 
 export interface Config {
   readonly database: DatabaseConfig;
   readonly quota: QuotaConfig;
   readonly http: HttpConfig;
   readonly logLevel: LogLevel;
-}
-
-export interface QuotaConfig {
-  readonly banPolicy: BanPolicy;
-  /** What an address may spend on requests that show no valid key. */
-  readonly anonymousLimits: Limits;
 }
 
 export interface HttpConfig {
@@ -25,6 +19,8 @@ export interface HttpConfig {
   readonly publicUrl: string | undefined;
   /** Proxies whose X-Forwarded-For is believed, as addresses or CIDR ranges. */
   readonly trustedProxies: readonly string[];
+  /** Where `/metrics` is served, on the same host and away from clients; nowhere when it is absent. */
+  readonly metricsPort: number | undefined;
 }
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -44,11 +40,12 @@ const environmentSchema = z.object({
   DATABASE_URL: z
     .string({ error: "is required: postgres://user:password@host:port/database" })
     .refine((text) => /^postgres(ql)?:$/.test(protocolOf(text)), "must be a URL that begins with postgres://"),
-  DATABASE_POOL_SIZE: whole(1, 1_000, 10),
-  DATABASE_ACQUIRE_TIMEOUT_MS: whole(1, 60_000, 1_000),
-  DATABASE_STATEMENT_TIMEOUT_MS: whole(1, 60_000, 1_000),
+  DATABASE_POOL_SIZE: whole(1, 1_000).default(10),
+  DATABASE_ACQUIRE_TIMEOUT_MS: whole(1, 60_000).default(1_000),
+  DATABASE_STATEMENT_TIMEOUT_MS: whole(1, 60_000).default(1_000),
   HOST: z.string().default("127.0.0.1"),
-  PORT: whole(0, 65_535, 3_000),
+  PORT: whole(0, 65_535).default(3_000),
+  METRICS_PORT: whole(0, 65_535).optional(),
   PUBLIC_URL: z
     .string()
     .refine((text) => /^https?:$/.test(protocolOf(text)), "must be a URL that begins with http:// or https://")
@@ -57,21 +54,27 @@ const environmentSchema = z.object({
   TRUST_PROXY: z
     .string()
     .default("")
-    .transform((text) =>
-      text
-        .split(",")
-        .map((range) => range.trim())
-        .filter(Boolean),
-    )
+    .transform(listOf)
     .refine((ranges) => ranges.every(isAddressRange), "must list addresses or CIDR ranges, separated by commas"),
-  ANONYMOUS_REQUESTS_PER_MINUTE: whole(1, 1_000_000_000, 300),
-  ANONYMOUS_REQUESTS_PER_DAY: whole(1, 1_000_000_000, 10_000),
-  BAN_STRIKES: whole(0, 1_000_000, defaultBanPolicy.strikes),
-  BAN_GRACE_MS: whole(0, 60_000, defaultBanPolicy.graceMs),
-  BAN_EARLY_MS: whole(0, 60_000, defaultBanPolicy.earlyMs),
-  BAN_FIRST_MS: whole(1, 86_400_000, defaultBanPolicy.firstBanMs),
-  BAN_LONGEST_MS: whole(1, 604_800_000, defaultBanPolicy.longestBanMs),
-  BAN_MEMORY_MS: whole(0, 2_592_000_000, defaultBanPolicy.memoryMs),
+  REDIS_URL: z
+    .string()
+    .transform(listOf)
+    .refine((urls) => urls.length > 0 && urls.every((url) => /^rediss?:$/.test(protocolOf(url))), {
+      error: "must be a URL that begins with redis:// or rediss://, or several, separated by commas, for a cluster",
+    })
+    .optional(),
+  REDIS_CLUSTER: flag(),
+  REDIS_COMMAND_TIMEOUT_MS: whole(1, 10_000).default(100),
+  QUOTA_ON_REDIS_FAILURE: z.enum(["local", "deny"], { error: "must be local or deny" }).default("local"),
+  QUOTA_INSTANCES: whole(1, 10_000).default(1),
+  ANONYMOUS_REQUESTS_PER_MINUTE: whole(1, 1_000_000_000).default(300),
+  ANONYMOUS_REQUESTS_PER_DAY: whole(1, 1_000_000_000).default(10_000),
+  BAN_STRIKES: whole(0, 1_000_000).default(defaultBanPolicy.strikes),
+  BAN_GRACE_MS: whole(0, 60_000).default(defaultBanPolicy.graceMs),
+  BAN_EARLY_MS: whole(0, 60_000).default(defaultBanPolicy.earlyMs),
+  BAN_FIRST_MS: whole(1, 86_400_000).default(defaultBanPolicy.firstBanMs),
+  BAN_LONGEST_MS: whole(1, 604_800_000).default(defaultBanPolicy.longestBanMs),
+  BAN_MEMORY_MS: whole(0, 2_592_000_000).default(defaultBanPolicy.memoryMs),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` }).default("info"),
 });
 
@@ -96,25 +99,46 @@ function toConfig(environment: z.output<typeof environmentSchema>): Config {
         perMinute: environment.ANONYMOUS_REQUESTS_PER_MINUTE,
         perDay: environment.ANONYMOUS_REQUESTS_PER_DAY,
       },
+      redis: environment.REDIS_URL && {
+        urls: environment.REDIS_URL,
+        isCluster: environment.REDIS_CLUSTER || environment.REDIS_URL.length > 1,
+        commandTimeoutMs: environment.REDIS_COMMAND_TIMEOUT_MS,
+      },
+      instances: environment.QUOTA_INSTANCES,
+      onRedisFailure: environment.QUOTA_ON_REDIS_FAILURE,
     },
     http: {
       host: environment.HOST,
       port: environment.PORT,
       publicUrl: environment.PUBLIC_URL,
       trustedProxies: environment.TRUST_PROXY,
+      metricsPort: environment.METRICS_PORT,
     },
     logLevel: environment.LOG_LEVEL,
   };
 }
 
-function whole(minimum: number, maximum: number, fallback: number) {
+function whole(minimum: number, maximum: number) {
   return z
     .string()
-    .default(`${fallback}`)
     .refine((text) => /^\d{1,12}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum, {
       error: `must be a whole number from ${minimum} to ${maximum}`,
     })
     .transform(Number);
+}
+
+function flag() {
+  return z
+    .enum(["true", "false"], { error: "must be true or false" })
+    .default("false")
+    .transform((text) => text === "true");
+}
+
+function listOf(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
 }
 
 function protocolOf(text: string): string {

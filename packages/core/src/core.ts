@@ -3,10 +3,11 @@ import { type Authenticator, createAuthenticator } from "./access/authenticator.
 import { createKeyRepository, type KeyRepository } from "./access/key-repository.js";
 import type { Config } from "./config.js";
 import { openDatabase } from "./database/database.js";
+import { watchDatabase } from "./database/reachability.js";
 import type { Log } from "./log.js";
 import { type Catalogue, createCatalogue } from "./pets/catalogue.js";
 import { forgetIdempotencyKeys } from "./pets/idempotency.js";
-import { createLocalQuota } from "./quota/local-quota.js";
+import { openQuotas, type QuotaMode } from "./quota/open-quota.js";
 import type { Limits } from "./quota/plan.js";
 import type { Quota } from "./quota/quota.js";
 
@@ -21,6 +22,13 @@ export interface Core extends AsyncDisposable {
   /** Counts what addresses spend on requests without a valid key, apart, so that they cannot crowd accounts out. */
   readonly addressQuota: Quota;
   readonly anonymousLimits: Limits;
+  /** What works at this moment. Cached: asking touches nothing. */
+  health(): Health;
+}
+
+export interface Health {
+  readonly isDatabaseReachable: boolean;
+  readonly quotaMode: QuotaMode;
 }
 
 export interface CoreDeps {
@@ -30,10 +38,11 @@ export interface CoreDeps {
 }
 
 /** Needs no database to be there yet; what needs one answers SERVICE_UNAVAILABLE until it is. */
-export function openCore(config: Pick<Config, "database" | "quota">, { log, now }: CoreDeps): Core {
+export async function openCore(config: Pick<Config, "database" | "quota">, { log, now }: CoreDeps): Promise<Core> {
+  const quotas = await openQuotas(config.quota, { log, now });
   const database = openDatabase(config.database, log);
+  const reachability = watchDatabase(database);
   const keys = createKeyRepository(database);
-  const { banPolicy, anonymousLimits } = config.quota;
   const sweep = setInterval(forget, sweepIntervalMs).unref();
 
   function forget(): void {
@@ -47,11 +56,14 @@ export function openCore(config: Pick<Config, "database" | "quota">, { log, now 
     accounts: createAccountRepository(database),
     keys,
     authenticator: createAuthenticator({ keys, now }),
-    accountQuota: createLocalQuota({ now, banPolicy }),
-    addressQuota: createLocalQuota({ now, banPolicy }),
-    anonymousLimits,
+    accountQuota: quotas.accounts,
+    addressQuota: quotas.addresses,
+    anonymousLimits: config.quota.anonymousLimits,
+    health: () => ({ isDatabaseReachable: reachability.isReachable(), quotaMode: quotas.mode() }),
     async [Symbol.asyncDispose]() {
       clearInterval(sweep);
+      reachability[Symbol.dispose]();
+      quotas[Symbol.dispose]();
       await database[Symbol.asyncDispose]();
     },
   };

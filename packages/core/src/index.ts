@@ -13,8 +13,8 @@ export {
   type KeyRepository,
   type KeyWithAccount,
 } from "./access/key-repository.js";
-export { type Config, type HttpConfig, type LogLevel, type QuotaConfig, readConfig } from "./config.js";
-export { type Core, type CoreDeps, openCore } from "./core.js";
+export { type Config, type HttpConfig, type LogLevel, readConfig } from "./config.js";
+export { type Core, type CoreDeps, type Health, openCore } from "./core.js";
 export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";
 export { type MigrateOptions, migrate } from "./database/migrate.js";
 export type { Log } from "./log.js";
@@ -35,6 +35,7 @@ export {
   retryAfterSeconds,
 } from "./quota/decision.js";
 export { createLocalQuota, type LocalQuotaOptions } from "./quota/local-quota.js";
+export type { QuotaConfig, QuotaMode } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";
 export type { WindowState, Windows } from "./quota/window.js";

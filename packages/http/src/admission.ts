@@ -106,7 +106,11 @@ export async function giveBack(res: Response): Promise<void> {
 }
 
 async function reserve(res: Response, quota: Quota, reservation: Reservation): Promise<void> {
-  const decision = await quota.reserve(reservation);
+  const decision = await quota.reserve(reservation).catch(async (fault: unknown) => {
+    // A quota that cannot decide still knows what it last saw.
+    report(res, await quota.usage(reservation));
+    throw fault;
+  });
   report(res, decision);
   const refused = refusal(decision);
   if (refused !== undefined) throw refused;

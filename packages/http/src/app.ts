@@ -1,13 +1,15 @@
-import { type HttpConfig, Problem } from "@petstore/core";
+import { type Core, type HttpConfig, Problem } from "@petstore/core";
 import express, { type Express, type RequestHandler, type Router } from "express";
 import type { Logger } from "pino";
 import type { Admission } from "./admission.js";
 import { allowAnyOrigin } from "./cors.js";
 import { beginExchange } from "./exchange.js";
+import { answerHealth } from "./health.js";
 import { logRequests } from "./log.js";
 import { answerProblems, errorShape } from "./problem-response.js";
 
 export interface AppDeps {
+  readonly core: Pick<Core, "health">;
   readonly admission: Admission;
   readonly config: Pick<HttpConfig, "trustedProxies">;
   readonly log: Logger;
@@ -18,7 +20,7 @@ export interface AppDeps {
 }
 
 /** One Express application with any number of doors. What no door knows still takes the way of every request. */
-export function createApp({ admission, config, log, now, routers }: AppDeps): Express {
+export function createApp({ core, admission, config, log, now, routers }: AppDeps): Express {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -26,6 +28,7 @@ export function createApp({ admission, config, log, now, routers }: AppDeps): Ex
   app.set("case sensitive routing", true);
   app.set("strict routing", true);
   app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
+  app.use(answerHealth(core));
   app.use(beginExchange(now), logRequests(log, now), allowAnyOrigin(admission), ...routers);
   app.use(admission.admit(), routeNotFound, answerProblems(log, errorShape));
   return app;

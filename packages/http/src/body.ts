@@ -24,6 +24,8 @@ function isPlainJson({ headers }: IncomingMessage): boolean {
 
 function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw new Problem("PAYLOAD_TOO_LARGE");
+  // A body that broke off while the request was being admitted has ended it: no event of it is still to come.
+  if (req.errored) throw bodyFault(req.errored);
   // The server leaves this answer to us, so that whoever is refused before this line never uploads.
   if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
   return new Promise((resolve, reject) => {
@@ -36,12 +38,15 @@ function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
       else reject(new Problem("PAYLOAD_TOO_LARGE"));
     });
     req.on("end", () => resolve(Buffer.concat(chunks, length)));
-    req.on("close", () => reject(new Problem("MALFORMED_REQUEST", "The connection ended before the body did.")));
-    // The server ends a request whose framing breaks, or which takes too long, with the problem to answer.
-    req.on("error", (error) =>
-      reject(error instanceof Problem ? error : new Problem("MALFORMED_REQUEST", undefined, { cause: error })),
-    );
+    req.on("close", () => reject(bodyFault(undefined)));
+    req.on("error", (error) => reject(bodyFault(error)));
   });
+}
+
+/** The server ends a request whose framing breaks, or which takes too long, with the problem to answer. */
+function bodyFault(cause: unknown): Problem {
+  if (cause instanceof Problem) return cause;
+  return new Problem("MALFORMED_REQUEST", "The connection ended before the body did.", { cause });
 }
 
 function decodeUtf8(bytes: Buffer): string {

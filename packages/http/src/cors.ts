@@ -4,6 +4,7 @@ import type { Admission } from "./admission.js";
 
 /** Headers a script of another origin may read. */
 const exposedHeaders = [
+  "Allow",
   "Deprecation",
   "Idempotency-Replayed",
   "Link",

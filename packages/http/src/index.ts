@@ -6,6 +6,7 @@ export { callerOf, exchangeOf, onRoute } from "./exchange.js";
 export type { Listener } from "./listen.js";
 export { untilSignal } from "./listen.js";
 export { createLog, openLog } from "./log.js";
+export { openMetrics } from "./metrics.js";
 export { acceptsJson, methodNotAllowed } from "./negotiation.js";
 export { answerProblems, errorShape, sendJson } from "./problem-response.js";
 export { type Door, type DoorDeps, openService, type ServiceOptions } from "./service.js";

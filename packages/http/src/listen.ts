@@ -20,7 +20,6 @@ export interface Listener extends AsyncDisposable {
 /** Rejects with one line that names the address and the way out when it cannot be listened on. */
 export async function listen(server: Server, options: ListenOptions): Promise<Listener> {
   const { host, port, drainTimeoutMs = 2_500 } = options;
-  const drain = drainOf(server, drainTimeoutMs);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port }, () => {
@@ -31,6 +30,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     throw new Error(`Cannot listen on ${host} port ${port}: ${adviceFor(error)}`, { cause: error });
   });
 
+  const drain = drainOf(server, drainTimeoutMs);
   const address = server.address() as AddressInfo;
   let drained: Promise<void> | undefined;
   return {
@@ -118,7 +118,9 @@ function adviceFor(error: unknown): string {
 const echoMs = 500;
 
 /** Resolves at the first of the signals; from then on, another one ends the process at once with status 128 + n. */
-export function untilSignal(signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM"]): Promise<NodeJS.Signals> {
+export function untilSignal(
+  signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
+): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAtMs: number | undefined;
     const onSignal = (signal: NodeJS.Signals) => {

@@ -1,11 +1,10 @@
-import { promisify } from "node:util";
 import type { LogLevel } from "@petstore/core";
 import type { RequestHandler } from "express";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { exchangeOf } from "./exchange.js";
 
 /** A log that is being written; disposing writes what is still held back. */
-export interface OpenLog extends AsyncDisposable {
+export interface OpenLog extends Disposable {
   readonly log: Logger;
 }
 
@@ -23,7 +22,7 @@ export function openLog(level: LogLevel): OpenLog {
   });
   return {
     log,
-    [Symbol.asyncDispose]: () => promisify(destination.flush).call(destination),
+    [Symbol.dispose]: () => destination.flushSync(),
   };
 }
 

@@ -49,6 +49,8 @@ export const jsonMediaType = "application/json; charset=utf-8";
 export function sendJson(res: Response, status: number, text: string): void {
   res.statusCode = status;
   res.setHeader("Content-Type", jsonMediaType);
+  // Node tells the length of what it sends, and to HEAD it sends nothing (RFC 9110 section 9.3.2).
+  if (res.req.method === "HEAD") res.setHeader("Content-Length", Buffer.byteLength(text));
   res.end(text);
 }
 

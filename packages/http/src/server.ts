@@ -65,6 +65,7 @@ export function createHttpServer(deps: HttpServerDeps): Server {
         connection.newest = response;
         if (hasBody(request)) boundRefusedBody(connection, request, response, limits.maxDrainedBytes);
       }
+      request.url = originForm(request.url ?? "");
       deps.app(request, response);
     },
   );
@@ -116,6 +117,16 @@ function adoptPrototypes(app: Express) {
   app.request = Object.setPrototypeOf(AppRequest.prototype, app.request);
   app.response = Object.setPrototypeOf(AppResponse.prototype, app.response);
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
+}
+
+/**
+ * Express takes a target in which it finds no path past every handler of the app. So CONNECT, whose target is an
+ * authority, asks for the root, and an absolute target (RFC 9112 section 3.2.2) for its path.
+ */
+function originForm(target: string): string {
+  if (target.startsWith("/") || target === "*") return target;
+  const path = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*(.*)$/i.exec(target)?.[1] ?? "";
+  return path.startsWith("/") ? path : `/${path}`;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -32,7 +32,7 @@ export function answerUnparsedRequests(server: Server, deps: UnparsedDeps): void
       socket.destroy();
       return;
     }
-    // The parser repeats its error for every further chunk.
+    // A refused request that waits for its turn can time out as well.
     if (connection.isDeaf) return;
     refuse(connection, problem, error.code, deps);
   });

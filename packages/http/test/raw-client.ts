@@ -43,7 +43,7 @@ export function rawClient(port: number): RawClient {
           if (responses().length >= count) resolve(responses());
         };
         check();
-        void closed.then(() => reject(new Error(`closed after ${responses().length} of ${count} responses: ${text}`)));
+        void closed.then(() => reject(new Error(`closed after ${responses().length} of ${count} responses`)));
       }),
     closed,
     [Symbol.dispose]: () => void socket.destroy(),

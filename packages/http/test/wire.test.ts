@@ -78,6 +78,17 @@ describe("a request the parser refuses", () => {
     expect(server.unparsed).toHaveLength(1);
   });
 
+  it("is answered once, even if it waits for its turn until its time is up", async () => {
+    await using server = await startWireServer(shortLimits);
+    using client = rawClient(server.port);
+    client.send(`${slow}GET/bad\r\n\r\n`);
+    await new Promise((resolve) => setTimeout(resolve, 160));
+    server.release();
+    await client.closed;
+    expect(client.responses().map(({ status }) => status)).toEqual([200, 400]);
+    expect(server.unparsed).toEqual(["MALFORMED_REQUEST"]);
+  });
+
   it("is answered also when the client has closed its sending side", async () => {
     await using server = await startWireServer({}, async (problem, address) => {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -109,6 +120,16 @@ describe("a request the parser refuses", () => {
     expect(client.responses()).toEqual([]);
     expect(server.faults).toEqual([new Error("no quota")]);
   });
+});
+
+it("answers a client that closes its sending side after its request", async () => {
+  await using server = await startWireServer();
+  using client = rawClient(server.port);
+  client.socket.end(slow + slow);
+  await expect.poll(() => server.handled).toHaveLength(2);
+  server.release();
+  await client.closed;
+  expect(client.responses().map(({ status }) => status)).toEqual([200, 200]);
 });
 
 describe("a request that takes too long", () => {

@@ -6,7 +6,7 @@ import { Problem } from "@petstore/core";
 import type { RequestHandler } from "express";
 
 const deprecatedAtMs = Date.UTC(2026, 10, 20);
-export const removedAtMs: number = Date.UTC(2030, 11, 5);
+const removedAtMs = Date.UTC(2030, 11, 5);
 
 /** Goes in front of admission, so that refusals of the route carry the notice too. */
 export function announceRemoval(links: { readonly notice: string; readonly successor: string }): RequestHandler {

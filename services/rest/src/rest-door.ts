@@ -10,7 +10,9 @@ export function openRestDoor({ core, admission, config, log, now }: DoorDeps): R
   const baseUrl = `${root}/v1`;
 
   const v1 = Router({ caseSensitive: true, strict: true });
-  v1.use("/pets/:petId", announceRemoval({ notice: `${root}${noticePath}`, successor: `${baseUrl}/pets` }));
+  // Not "/pets/:petId": that also matches what lies below, and throws for a path that is no percent-encoded UTF-8, which
+  // has to pass admission like any other.
+  v1.use(/^\/pets\/[^/]+$/, announceRemoval({ notice: `${root}${noticePath}`, successor: `${baseUrl}/pets` }));
   v1.use(admission.admit());
   v1.use(createPetRoutes({ catalogue: core.catalogue, baseUrl, now }));
   v1.use(routeNotFound, answerProblems(log, errorShape));

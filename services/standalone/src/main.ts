@@ -1,6 +1,6 @@
 import { migrate, openCore, readConfig } from "@petstore/core";
 import { dataDirectory, openEmbeddedDatabase } from "@petstore/embedded-database";
-import { openLog, openService, untilSignal } from "@petstore/http";
+import { openLog, openMetrics, openService, untilSignal } from "@petstore/http";
 import { openRestDoor } from "@petstore/rest";
 import { banner } from "./banner.js";
 import { createDemoAccount } from "./demo-account.js";
@@ -26,7 +26,8 @@ async function run(): Promise<void> {
   using output = openLog(config.logLevel);
   const deps = { log: output.log, now: Date.now };
   const databaseConfig = { ...config.database, url: database.url };
-  await using core = openCore({ quota: config.quota, database: databaseConfig }, deps);
+  await using core = await openCore({ quota: config.quota, database: databaseConfig }, deps);
+  await using _metrics = await openMetrics({ core, config: config.http });
   await using store = await openService({ ...deps, core, config: config.http, doors: [openRestDoor] });
   process.stdout.write(banner({ url: store.url, dataDirectory: directory, demoKey: await createDemoAccount(core) }));
   const lost = await Promise.race([stopped, database.lost]);

@@ -17,7 +17,7 @@ export interface KeyWithAccount extends KeyRecord {
   readonly customLimits?: Account["customLimits"];
 }
 
-export interface NewKey {
+interface NewKey {
   readonly accountId: bigint;
   /** SHA-256 in hex. */
   readonly digest: string;

@@ -13,7 +13,7 @@ import type { NewPet, Pet } from "./pet.js";
 import { type PetRow, petColumns, toPet } from "./pet-repository.js";
 
 /** How long a key is remembered: 24 hours. */
-export const idempotencyMemoryMs = 86_400_000;
+const idempotencyMemoryMs = 86_400_000;
 
 export interface IdempotentCreate {
   readonly accountId: bigint;

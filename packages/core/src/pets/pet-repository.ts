@@ -2,7 +2,7 @@ import type { Database } from "../database/database.js";
 import { statement } from "../database/statement.js";
 import type { NewPet, Pet, PetStatus } from "./pet.js";
 
-export interface PetRange {
+interface PetRange {
   /** Animals with a greater id, in ascending order. */
   readonly after: bigint;
   readonly status: PetStatus | undefined;

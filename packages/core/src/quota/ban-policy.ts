@@ -75,6 +75,11 @@ export function afterRefusal(penalty: Penalty | undefined, call: RefusedCall, po
   return ban(before, call.nowMs, policy);
 }
 
+/** The penalty of a key of which only its ban is known: the first of its row. */
+export function banEnding(bannedUntilMs: number): Penalty {
+  return { ...untouched, bannedUntilMs, banLevel: 1 };
+}
+
 /**
  * The instant from which a penalty can be forgotten: it says nothing any more, and would not under a clock that steps
  * back by two days, which is as far as a day's window may be kept.

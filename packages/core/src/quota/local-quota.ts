@@ -3,7 +3,14 @@
  * stand-in while a shared one is away. Nothing awaits inside a decision, so both windows change together or not at all.
  */
 import { LRUCache } from "lru-cache";
-import { afterRefusal, type BanPolicy, defaultBanPolicy, type Penalty, penaltyExpiresAtMs } from "./ban-policy.js";
+import {
+  afterRefusal,
+  type BanPolicy,
+  banEnding,
+  defaultBanPolicy,
+  type Penalty,
+  penaltyExpiresAtMs,
+} from "./ban-policy.js";
 import { banned, type Decision, refusingWindow } from "./decision.js";
 import type { Limits } from "./plan.js";
 import type { Quota, Refund, Reservation, Usage, UsageQuery } from "./quota.js";
@@ -26,7 +33,21 @@ interface Ledger {
   readonly penalties: Map<string, Penalty>;
 }
 
-export function createLocalQuota(options: LocalQuotaOptions): Quota {
+/** What an account is known to have spent, and until when its keys are banned. */
+export interface Seed {
+  readonly minuteStartMs: number;
+  readonly minuteUsed: number;
+  readonly dayStartMs: number;
+  readonly dayUsed: number;
+  readonly bannedUntilMs: ReadonlyMap<string, number>;
+}
+
+export interface LocalQuota extends Quota {
+  /** Replaces what is counted for an account, and adds the bans. */
+  seed(account: string, seed: Seed): void;
+}
+
+export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   const { now, banPolicy = defaultBanPolicy, capacity = 100_000 } = options;
   const ledgers = new LRUCache<string, Ledger>({ max: capacity });
 
@@ -90,6 +111,11 @@ export function createLocalQuota(options: LocalQuotaOptions): Quota {
   }
 
   return {
+    seed(account, { bannedUntilMs, ...spent }) {
+      const ledger = ledgers.get(account) ?? openLedger(account);
+      Object.assign(ledger, spent);
+      for (const [key, untilMs] of bannedUntilMs) ledger.penalties.set(key, banEnding(untilMs));
+    },
     reserve: async (reservation) => reserve(reservation),
     usage: async (query) => usage(query),
     refund: async (units) => refund(units),
@@ -98,7 +124,7 @@ export function createLocalQuota(options: LocalQuotaOptions): Quota {
     },
     reset: async ({ account }) => {
       const ledger = ledgers.get(account);
-      if (ledger !== undefined) Object.assign(ledger, { minuteUsed: 0, dayUsed: 0 });
+      if (ledger !== undefined) Object.assign(ledger, { minuteStartMs: 0, minuteUsed: 0, dayStartMs: 0, dayUsed: 0 });
     },
   };
 }

@@ -34,12 +34,12 @@ export interface Refund {
 /**
  * Counts what every account spends in a UTC minute and a UTC day, and bans keys that call on after being refused.
  * One engine lives in this process; others may share their counters between processes. All of them give the same
- * answers to the same calls at the same instants. An engine that cannot decide throws.
+ * answers to the same calls at the same instants.
  */
 export interface Quota {
-  /** Spends `cost` in both windows or in neither. */
+  /** Spends `cost` in both windows or in neither. Rejects with SERVICE_UNAVAILABLE where it may not decide. */
   reserve(reservation: Reservation): Promise<Decision>;
-  /** Both windows as they stand, spending nothing. */
+  /** Both windows as they stand, or as they were last seen, spending nothing. */
   usage(query: UsageQuery): Promise<Usage>;
   /** Gives units back to the windows they were spent in, where those still run, and never below zero. */
   refund(refund: Refund): Promise<Windows>;

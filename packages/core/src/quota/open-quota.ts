@@ -1,0 +1,65 @@
+import type { Log } from "../log.js";
+import type { BanPolicy } from "./ban-policy.js";
+import { createBreaker } from "./breaker.js";
+import { createFailoverQuota, type OnRedisFailure } from "./failover-quota.js";
+import { createLocalQuota } from "./local-quota.js";
+import type { Limits } from "./plan.js";
+import type { Quota } from "./quota.js";
+import { openRedis, type RedisConfig } from "./redis-connection.js";
+import { createRedisQuota } from "./redis-quota.js";
+
+export interface QuotaConfig {
+  readonly banPolicy: BanPolicy;
+  /** What an address may spend on requests that show no valid key. */
+  readonly anonymousLimits: Limits;
+  /** Where the counters are shared; absent, this process has them to itself. */
+  readonly redis: RedisConfig | undefined;
+  /** How many instances share the limits. */
+  readonly instances: number;
+  readonly onRedisFailure: OnRedisFailure;
+}
+
+/** Who decides: this process by design, Redis for all, or this process because Redis is away. */
+export type QuotaMode = "local" | "shared" | "standby";
+
+export interface Quotas extends Disposable {
+  readonly accounts: Quota;
+  /** Apart, so that invented addresses cannot crowd accounts out of any memory. */
+  readonly addresses: Quota;
+  mode(): QuotaMode;
+}
+
+export interface QuotaDeps {
+  readonly log: Log;
+  /** Epoch milliseconds, whole. */
+  readonly now: () => number;
+}
+
+/** The engine the configuration asks for. A Redis that is not there yet is waited for a second, and used from then on. */
+export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): Promise<Quotas> {
+  const { banPolicy, instances, onRedisFailure: onFailure } = config;
+  if (config.redis === undefined) {
+    return {
+      accounts: createLocalQuota({ now, banPolicy }),
+      addresses: createLocalQuota({ now, banPolicy }),
+      mode: () => "local",
+      [Symbol.dispose]() {},
+    };
+  }
+  const connection = await openRedis(config.redis, log);
+  const shared = createRedisQuota({ redis: connection.redis, banPolicy });
+  const probe = () => shared.reserve({ account: "probe", limits: unlimited, cost: 1 });
+  const breaker = createBreaker({ connection, probe, log });
+  const failover = { shared, breaker, banPolicy, instances, onFailure, now };
+  return {
+    accounts: createFailoverQuota(failover),
+    addresses: createFailoverQuota(failover),
+    mode: () => (breaker.isOpen() ? "standby" : "shared"),
+    [Symbol.dispose]() {
+      breaker[Symbol.dispose]();
+      connection[Symbol.dispose]();
+    },
+  };
+}
+
+const unlimited: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };

@@ -1,0 +1,139 @@
+/** The quota any number of processes share: one script call per decision, on the clock of Redis, never on ours. */
+import type { Cluster, Redis } from "ioredis";
+import { type BanPolicy, defaultBanPolicy } from "./ban-policy.js";
+import { banned, type Decision, refusingWindow } from "./decision.js";
+import type { Limits } from "./plan.js";
+import type { Quota, Reservation } from "./quota.js";
+import { outcomes, refundScript, reserveScript } from "./reserve-script.js";
+import { dayMs, minuteMs, type Windows } from "./window.js";
+
+export interface RedisQuotaOptions {
+  readonly redis: Redis | Cluster;
+  readonly banPolicy?: BanPolicy;
+  /** Stands before every key; a change of what is stored changes its version. */
+  readonly prefix?: string;
+  /** Whole epoch milliseconds that replace the clock of Redis: for tests. */
+  readonly now?: () => number;
+}
+
+/** What is known of an account that Redis may not know, after an outage. */
+export interface Carried {
+  readonly minute: CarriedWindow;
+  readonly day: CarriedWindow;
+}
+
+export interface CarriedWindow {
+  readonly startMs: number;
+  /** What Redis itself had counted when it was last heard of: it has lost its memory if it counts less. */
+  readonly floor: number;
+  /** Units spent without it. */
+  readonly units: number;
+}
+
+export interface RedisQuota extends Quota {
+  /** `carried` is counted before the decision is made. Rejects with what ioredis rejects with. */
+  reserve(reservation: Reservation, carried?: Carried): Promise<Decision>;
+}
+
+export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
+  const { redis, banPolicy = defaultBanPolicy, prefix = "petstore:quota:1:", now } = options;
+  redis.defineCommand("petstoreReserve", { lua: reserveScript(banPolicy) });
+  redis.defineCommand("petstoreRefund", { lua: refundScript, numberOfKeys: 1 });
+  const commands = redis as unknown as Commands;
+  const time = now ?? (() => "");
+
+  return {
+    async reserve({ account, key, limits, cost }, carried) {
+      const { perMinute, perDay } = limits;
+      const keys = keysOf(account, key);
+      const reply = await commands.petstoreReserve(
+        keys.length,
+        ...keys,
+        time(),
+        perMinute,
+        perDay,
+        cost,
+        ...(carried ? [...carriedArguments(carried.minute), ...carriedArguments(carried.day)] : []),
+      );
+      return toDecision(reply, limits, cost);
+    },
+    async usage({ account, key, limits }) {
+      const keys = keysOf(account, key);
+      const reply = await commands.petstoreReserve(keys.length, ...keys, time(), limits.perMinute, limits.perDay, 0);
+      const windows = toWindows(reply, limits);
+      return reply[0] === outcomes.banned ? { ...windows, bannedUntilMs: reply[6] } : windows;
+    },
+    async refund({ account, limits, cost, spentIn }) {
+      const minuteStartMs = spentIn.minute.resetAtMs - minuteMs;
+      const dayStartMs = spentIn.day.resetAtMs - dayMs;
+      const [accountKey] = keysOf(account);
+      return toWindows(await commands.petstoreRefund(accountKey, time(), cost, minuteStartMs, dayStartMs), limits);
+    },
+    async liftBan({ account, key }) {
+      await redis.del(penaltiesOf(account, key));
+    },
+    async reset({ account }) {
+      await redis.del(accountKeyOf(account));
+    },
+  };
+
+  function keysOf(account: string, key?: string): [account: string, penalties?: string] {
+    return key === undefined ? [accountKeyOf(account)] : [accountKeyOf(account), penaltiesOf(account, key)];
+  }
+
+  // The braces make Redis Cluster keep an account and its penalties on one node.
+  function accountKeyOf(account: string): string {
+    return `${prefix}{${account}}`;
+  }
+
+  function penaltiesOf(account: string, key: string): string {
+    return `${accountKeyOf(account)}:${key}`;
+  }
+}
+
+type Reply = readonly [
+  outcome: number,
+  nowMs: number,
+  minuteStartMs: number,
+  minuteUsed: number,
+  dayStartMs: number,
+  dayUsed: number,
+  bannedUntilMs: number,
+];
+
+/** What `defineCommand` adds to a connection; ioredis leaves its type to us. */
+interface Commands {
+  petstoreReserve(...keysAndArguments: (string | number | undefined)[]): Promise<Reply>;
+  petstoreRefund(...keysAndArguments: (string | number)[]): Promise<Reply>;
+}
+
+function carriedArguments({ startMs, floor, units }: CarriedWindow): number[] {
+  return [startMs, floor, units];
+}
+
+function toWindows([, nowMs, minuteStartMs, minuteUsed, dayStartMs, dayUsed]: Reply, limits: Limits): Windows {
+  return {
+    nowMs,
+    minute: { limit: limits.perMinute, used: minuteUsed, resetAtMs: minuteStartMs + minuteMs },
+    day: { limit: limits.perDay, used: dayUsed, resetAtMs: dayStartMs + dayMs },
+  };
+}
+
+function toDecision(reply: Reply, limits: Limits, cost: number): Decision {
+  const windows = toWindows(reply, limits);
+  const [outcome, , , , , , bannedUntilMs] = reply;
+  switch (outcome) {
+    case outcomes.admitted:
+      return { outcome: "admitted", ...windows };
+    case outcomes.banned:
+      return banned(windows, bannedUntilMs, cost);
+    case outcomes.impossible:
+      return { outcome: "impossible", ...windows };
+    case outcomes.refused: {
+      const by = refusingWindow(windows, cost) ?? "minute";
+      return { outcome: "refused", ...windows, by, retryAtMs: windows[by].resetAtMs };
+    }
+    default:
+      throw new Error("the reserve script answered something it does not know");
+  }
+}

@@ -1,0 +1,127 @@
+import { createServer } from "node:http";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { listen, untilSignal } from "../src/listen.js";
+import { rawClient } from "./raw-client.js";
+import { startWireServer } from "./wire-server.js";
+
+const host = "Host: pets.example\r\n";
+const slow = `GET /slow HTTP/1.1\r\n${host}\r\n`;
+const list = `GET /pets HTTP/1.1\r\n${host}\r\n`;
+
+describe("listen", () => {
+  it("says where it listens", async () => {
+    await using server = await startWireServer();
+    expect(server.listener.url).toBe(`http://127.0.0.1:${server.port}`);
+    expect((await fetch(`${server.listener.url}/pets`)).status).toBe(200);
+  });
+
+  it.each([
+    ["0.0.0.0", "localhost"],
+    ["::1", "[::1]"],
+  ])("on %s names %s in its URL", async (address, inUrl) => {
+    await using listener = await listen(createServer(), { host: address, port: 0 });
+    expect(listener.url).toBe(`http://${inUrl}:${listener.port}`);
+  });
+
+  it("names the address and the way out when the port is taken", async () => {
+    await using first = await startWireServer();
+    await expect(listen(createServer(), { host: "127.0.0.1", port: first.port })).rejects.toThrow(
+      `Cannot listen on 127.0.0.1 port ${first.port}: another program listens there. Stop it, or choose another port.`,
+    );
+  });
+
+  it.each([
+    ["192.0.2.1", 0, /^Cannot listen on 192\.0\.2\.1 port 0: that host is not an address of this machine\./],
+    ["127.0.0.1", 70_000, /^Cannot listen on 127\.0\.0\.1 port 70000: a port is a number from 0 to 65535\.$/],
+  ])("explains %s port %i", async (address, port, message) => {
+    await expect(listen(createServer(), { host: address, port })).rejects.toThrow(message);
+  });
+});
+
+describe("the end of a listener", () => {
+  it("closes idle connections, used and unused, at once", async () => {
+    await using server = await startWireServer();
+    using used = rawClient(server.port);
+    using unused = rawClient(server.port);
+    used.send(list);
+    await used.received(1);
+    const startedAtMs = performance.now();
+    await server.listener[Symbol.asyncDispose]();
+    await Promise.all([used.closed, unused.closed]);
+    expect(performance.now() - startedAtMs).toBeLessThan(200);
+  });
+
+  it("completes every pipelined request in flight, the last with Connection: close", async () => {
+    await using server = await startWireServer();
+    using client = rawClient(server.port);
+    client.send(slow + slow);
+    await expect.poll(() => server.handled).toHaveLength(2);
+    const drained = server.listener[Symbol.asyncDispose]();
+    client.send(list);
+    await expect.poll(() => server.handled).toHaveLength(3);
+    server.release();
+    await Promise.all([client.closed, drained]);
+    expect(client.responses().map(({ status, headers }) => [status, headers.connection])).toEqual([
+      [200, "keep-alive"],
+      [200, "keep-alive"],
+      [200, "close"],
+    ]);
+  });
+
+  it("accepts no further connection while it waits", async () => {
+    await using server = await startWireServer();
+    using client = rawClient(server.port);
+    client.send(slow);
+    await expect.poll(() => server.handled).toHaveLength(1);
+    const drained = server.listener[Symbol.asyncDispose]();
+    await expect(fetch(`${server.listener.url}/pets`)).rejects.toThrow();
+    server.release();
+    await Promise.all([client.received(1), drained]);
+  });
+
+  it("does not cut a response that a client is still reading", async () => {
+    await using server = await startWireServer();
+    using client = rawClient(server.port);
+    client.socket.pause();
+    client.send(`GET /large HTTP/1.1\r\n${host}\r\n`);
+    await expect.poll(() => server.handled).toHaveLength(1);
+    const drained = server.listener[Symbol.asyncDispose]();
+    client.socket.resume();
+    await Promise.all([client.closed, drained]);
+    expect(client.responses()).toHaveLength(1);
+  });
+
+  it("cuts what is not finished in time, and can be asked for twice", async () => {
+    await using server = await startWireServer();
+    using client = rawClient(server.port);
+    using half = rawClient(server.port);
+    client.send(slow);
+    half.send("GET /pets HTTP/1.1\r\n");
+    await expect.poll(() => server.handled).toHaveLength(1);
+    const first = server.listener[Symbol.asyncDispose]();
+    expect(server.listener[Symbol.asyncDispose]()).toBe(first);
+    await Promise.all([first, client.closed, half.closed]);
+    expect(client.responses()).toEqual([]);
+  });
+});
+
+describe("untilSignal", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+    process.removeAllListeners("SIGTERM").removeAllListeners("SIGINT");
+  });
+
+  it("resolves at the first signal, overlooks its echo and exits at the second", async () => {
+    vi.useFakeTimers();
+    const exit = vi.spyOn(process, "exit").mockImplementation((() => {}) as typeof process.exit);
+    const signal = untilSignal();
+    process.emit("SIGINT", "SIGINT");
+    expect(await signal).toBe("SIGINT");
+    process.emit("SIGINT", "SIGINT");
+    expect(exit).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(501);
+    process.emit("SIGTERM", "SIGTERM");
+    expect(exit).toHaveBeenCalledExactlyOnceWith(143);
+  });
+});

@@ -1,0 +1,10 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    globalSetup: ["@petstore/testing/global-setup"],
+    setupFiles: ["@petstore/testing/fail-on-console"],
+    // Nothing under test has module state, and loading it for every file anew takes longer than the tests.
+    isolate: false,
+  },
+});
