@@ -4,7 +4,16 @@ import { application, type Cluster, clusterPaths, prepareCluster, readPassword, 
 import { explain, explainOutput, isAlreadyRunning, isPortTaken } from "./failure.js";
 import { claimOwnership, isServing, type Ownership } from "./ownership.js";
 import { loopback } from "./port.js";
-import { isRunning, type Postmaster, readPostmaster, type StartedServer, startServer, stopServer } from "./server.js";
+import { holdReserve, yieldReserve } from "./reserve.js";
+import {
+  isAlive,
+  isRunning,
+  type Postmaster,
+  readPostmaster,
+  type StartedServer,
+  startServer,
+  stopServer,
+} from "./server.js";
 
 export interface EmbeddedDatabaseOptions {
   /** Where everything lives: the cluster, its password, its log. Created, for its owner alone, when missing. */
@@ -33,7 +42,13 @@ interface Owned {
   readonly ownership: Ownership;
 }
 
+interface Loss {
+  readonly takenOver: boolean;
+  readonly reason: Error;
+}
+
 const startTimeoutMs = 60_000;
+const deadOwnerGraceMs = 500;
 const crashRecoveryMs = 10_000;
 const pollMs = 10;
 
@@ -43,7 +58,7 @@ export async function openEmbeddedDatabase(options: EmbeddedDatabaseOptions): Pr
     const cluster = await prepareCluster(resolve(options.directory), options.durable ?? true);
     const outcome = await startOrJoin(cluster);
     if ("holderPid" in outcome) return { kind: "in-use", holderPid: outcome.holderPid };
-    await removeUnfinished(cluster.directory);
+    await furnish(outcome);
     const adopted = outcome.started?.pid !== outcome.postmaster.pid;
     return { kind: "opened", database: embeddedDatabase(outcome), adopted };
   } catch (error) {
@@ -73,19 +88,22 @@ function databaseUrl(password: string, port: number): string {
  */
 async function startOrJoin(cluster: Cluster): Promise<Owned | { readonly holderPid: number }> {
   const timeout = AbortSignal.timeout(startTimeoutMs);
+  const grace = AbortSignal.timeout(deadOwnerGraceMs);
   let started: StartedServer | undefined;
   let obstacle: unknown;
   while (!timeout.aborted) {
     const postmaster = await readPostmaster(cluster.data);
-    if (postmaster !== undefined) {
+    const running = postmaster !== undefined && (await isRunning(postmaster, cluster.data));
+    if (running) {
       const claim = await claimOwnership(cluster, postmaster.port);
-      if (claim.kind === "held") return { holderPid: claim.holderPid };
+      // The server takes a moment to notice that an owner was killed.
+      if (claim.kind === "held" && (isAlive(claim.holderPid) || grace.aborted)) return { holderPid: claim.holderPid };
       if (claim.kind === "owner") {
         if (await isSteady(cluster, postmaster)) return { cluster, postmaster, started, ownership: claim.ownership };
         await claim.ownership.release();
         continue;
       }
-      obstacle = claim.cause;
+      if (claim.kind === "unreachable") obstacle = claim.cause;
     }
     if (started?.hasExited()) {
       const log = await started.readLog();
@@ -93,12 +111,24 @@ async function startOrJoin(cluster: Cluster): Promise<Owned | { readonly holderP
       if (!isPortTaken(log) && !isAlreadyRunning(log)) throw explainOutput("postgres", log);
       obstacle = log;
       await delay(100);
-    } else if (started === undefined && (postmaster === undefined || !(await isRunning(postmaster, cluster.data)))) {
+    } else if (started === undefined && !running) {
       started = await startServer(cluster, postmaster);
     }
     await delay(pollMs);
   }
   throw new Error("The PostgreSQL of this data directory does not answer", { cause: obstacle });
+}
+
+async function furnish({ cluster, ownership, postmaster, started }: Owned): Promise<void> {
+  try {
+    await ownership.createDatabase();
+    await removeUnfinished(cluster.directory);
+    await holdReserve(cluster);
+  } catch (error) {
+    // Nobody gets a handle to dispose of.
+    await stopServer(cluster, postmaster, started);
+    throw error;
+  }
 }
 
 /**
@@ -118,8 +148,10 @@ function embeddedDatabase({ cluster, postmaster, started, ownership }: Owned): E
       if (stopped !== undefined) return;
       const next = await reclaim(cluster, postmaster);
       if (stopped !== undefined) return;
-      if (next instanceof Error) resolveLost(next);
-      else await watch(next);
+      if ("ended" in next) return await watch(next);
+      // Whoever took over has to stop it.
+      if (next.takenOver) stopped = Promise.resolve();
+      resolveLost(next.reason);
     };
     watch(ownership).catch((error: unknown) => resolveLost(explain(error)));
   });
@@ -134,13 +166,19 @@ function embeddedDatabase({ cluster, postmaster, started, ownership }: Owned): E
 }
 
 /** When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. */
-async function reclaim(cluster: Cluster, postmaster: Postmaster): Promise<Ownership | Error> {
+async function reclaim(cluster: Cluster, postmaster: Postmaster): Promise<Ownership | Loss> {
+  await yieldReserve(cluster);
   const timeout = AbortSignal.timeout(crashRecoveryMs);
   while (!timeout.aborted && (await isRunning(postmaster, cluster.data))) {
     const claim = await claimOwnership(cluster, postmaster.port);
-    if (claim.kind === "owner") return claim.ownership;
-    if (claim.kind === "held") return new Error(`Process ${claim.holderPid} took over the embedded PostgreSQL`);
+    if (claim.kind === "owner") {
+      await holdReserve(cluster);
+      return claim.ownership;
+    }
+    if (claim.kind === "held") {
+      return { takenOver: true, reason: new Error(`Process ${claim.holderPid} took over the embedded PostgreSQL`) };
+    }
     await delay(pollMs);
   }
-  return new Error("The embedded PostgreSQL stopped");
+  return { takenOver: false, reason: new Error("The embedded PostgreSQL stopped") };
 }

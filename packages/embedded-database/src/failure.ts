@@ -3,6 +3,11 @@
 
 /** Every failure of this package, in one line; what it was made of stays in `cause`. */
 export function explain(cause: unknown): Error {
+  if (cause instanceof Error && "syscall" in cause && String(cause.syscall).startsWith("spawn")) {
+    return new Error("The PostgreSQL programs cannot be executed here: set DATABASE_URL to a server instead", {
+      cause,
+    });
+  }
   if (cause instanceof Error && "code" in cause && typeof cause.code === "string") {
     const known = byCode[cause.code];
     return known === undefined ? cause : new Error(known, { cause });
@@ -15,7 +20,7 @@ export function explainOutput(program: string, output: string): Error {
   for (const [pattern, line] of byOutput) {
     if (pattern.test(output)) return new Error(line, { cause: output });
   }
-  const fatal = /(?:FATAL|PANIC|error): +(.+)/.exec(output)?.[1];
+  const fatal = /(?:FATAL|PANIC|error): +(?!the database system is )(.+)/.exec(output)?.[1];
   return new Error(`${program} failed: ${fatal ?? "it gave no reason"}`, { cause: output });
 }
 
@@ -44,7 +49,9 @@ const byCode: Readonly<Record<string, string>> = {
 };
 
 const byOutput: ReadonlyArray<readonly [RegExp, string]> = [
-  [/No space left on device|Disk quota exceeded/, diskFull],
+  [/No space left on device|wrote only \d+ of|Disk quota exceeded/, diskFull],
+  // The checkpoint's own words are on a level that is not logged.
+  [/checkpoint request failed/, "PostgreSQL cannot write its data: the disk is full or broken"],
   [/Permission denied|Read-only file system/, notWritable],
   [
     /could not (?:create|map) .*shared memory|could not create semaphores/,

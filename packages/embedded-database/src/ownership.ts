@@ -6,6 +6,8 @@ import { loopback } from "./port.js";
 
 /** The connection that is the ownership. */
 export interface Ownership {
+  /** Makes what the first owner may have been killed before making. */
+  createDatabase(): Promise<void>;
   /** Resolves when the server, or somebody through it, has ended the connection. */
   readonly ended: Promise<void>;
   release(): Promise<void>;
@@ -26,8 +28,8 @@ export async function claimOwnership(cluster: Cluster, port: number): Promise<Cl
     await client.connect();
     const holderPid = await lockOrHolder(client);
     if (holderPid === undefined) {
-      await createDatabase(client, cluster.password);
-      return { kind: "owner", ownership: { ended, release: () => client.end() } };
+      const createMissing = () => createDatabase(client, cluster.password);
+      return { kind: "owner", ownership: { ended, createDatabase: createMissing, release: () => client.end() } };
     }
     await client.end();
     return { kind: "held", holderPid };
@@ -80,7 +82,6 @@ async function lockOrHolder(client: pg.Client): Promise<number | undefined> {
   throw new Error("The owner left in this moment");
 }
 
-/** At every open, because the first owner may have been killed before it came here. */
 async function createDatabase(client: pg.Client, password: string): Promise<void> {
   const found = await client.query<{ role: boolean; database: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS role,

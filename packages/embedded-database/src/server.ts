@@ -5,9 +5,10 @@ import type { ChildProcess } from "node:child_process";
 import { open, readFile, readlink, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { lend, runAs, spawnAs } from "./account.js";
+import { giveTo, lend, runAs, spawnAs } from "./account.js";
 import type { Cluster } from "./cluster.js";
 import { choosePort, loopback } from "./port.js";
+import { yieldReserve } from "./reserve.js";
 
 /** What `postmaster.pid` says. Says only: the process may be gone, or its number may have passed to another one. */
 export interface Postmaster {
@@ -39,12 +40,16 @@ export async function readPostmaster(data: string): Promise<Postmaster | undefin
   return { pid: Number(pid), port: Number(port), stopping: status.startsWith("stopping") };
 }
 
-/** Whether that process lives and, where the system tells, works in this data directory. */
+/** Whether that process lives and, where the system tells, is a PostgreSQL at work in this data directory. */
 export async function isRunning(postmaster: Postmaster, data: string): Promise<boolean> {
   if (!isAlive(postmaster.pid)) return false;
   if (process.platform !== "linux") return true;
+  const status = await readFile(`/proc/${postmaster.pid}/stat`, "utf8").catch(() => "");
+  // Z and X are dead: a container's first process may never collect what it inherits.
+  if (!/^\d+ \(postgres\) [^ZX]/.test(status)) return false;
+  // Hidden from a root without CAP_SYS_PTRACE, as in a container; the name has to do there.
   const folder = await readlink(`/proc/${postmaster.pid}/cwd`).catch(() => undefined);
-  return folder === (await realpath(data));
+  return folder === undefined || folder === (await realpath(data));
 }
 
 /**
@@ -52,6 +57,7 @@ export async function isRunning(postmaster: Postmaster, data: string): Promise<b
  * it excepts its grandparent, which is how it learns that the number was used again.
  */
 export async function startServer(cluster: Cluster, stale: Postmaster | undefined): Promise<StartedServer> {
+  await yieldReserve(cluster);
   const port = await choosePort(Number(await readFile(cluster.portFile, "utf8").catch(() => "")) || undefined);
   await using data = await lend(cluster.account, cluster.data);
   await using log = await open(cluster.logFile, "a", 0o600);
@@ -70,6 +76,7 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
   // Whoever owns the server keeps its event loop alive by its connection, not by this child.
   child.unref();
   await writeFile(cluster.portFile, `${port}\n`, { mode: 0o600 });
+  await giveTo(cluster.account, cluster.logFile, cluster.portFile);
   return {
     pid: child.pid ?? 0,
     exited: new Promise((resolve) => child.once("exit", () => resolve())),
@@ -81,9 +88,10 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
 /** Lets transactions in flight roll back; cuts them off after 4 s. Returns when no process is left. */
 export async function stopServer(cluster: Cluster, postmaster: Postmaster, started?: StartedServer): Promise<void> {
   const exited = started?.pid === postmaster.pid ? started.exited : untilGone(cluster, postmaster);
-  await requestStop(cluster, "fast");
+  await yieldReserve(cluster);
+  await requestStop(cluster, postmaster, "fast");
   if (await settlesWithin(exited, fastStopMs)) return;
-  await requestStop(cluster, "immediate");
+  await requestStop(cluster, postmaster, "immediate");
   if (await settlesWithin(exited, immediateStopMs)) return;
   // Its children notice within a moment that it is gone, and end by themselves.
   if (await isRunning(postmaster, cluster.data)) process.kill(postmaster.pid, "SIGKILL");
@@ -91,7 +99,9 @@ export async function stopServer(cluster: Cluster, postmaster: Postmaster, start
 }
 
 /** Windows has no signals, so the request goes through pg_ctl everywhere. */
-async function requestStop(cluster: Cluster, mode: "fast" | "immediate"): Promise<void> {
+async function requestStop(cluster: Cluster, postmaster: Postmaster, mode: "fast" | "immediate"): Promise<void> {
+  // pg_ctl stops whatever runs here: a server that died may have a successor, with another owner.
+  if (!(await isRunning(postmaster, cluster.data))) return;
   await using data = await lend(cluster.account, cluster.data);
   await runAs(
     cluster.account,
@@ -121,7 +131,7 @@ async function spawned(child: ChildProcess): Promise<void> {
   });
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
