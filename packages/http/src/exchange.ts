@@ -16,7 +16,7 @@ export interface Exchange {
   problem?: string;
 }
 
-export interface Spent {
+interface Spent {
   readonly quota: Quota;
   readonly reservation: Reservation;
   readonly admitted: Admitted;

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { Problem } from "@petstore/core";
 import type { Connection } from "./connection.js";
 
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;

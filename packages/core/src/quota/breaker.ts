@@ -1,51 +1,67 @@
 /**
  * Decides whether the shared quota is asked at all. The first call that fails opens it: from then on nothing is sent but
- * a probe, which no request waits for, until that succeeds. So an outage costs the requests under way one command
- * timeout, once, and the others nothing.
+ * a probe, which no request waits for, until that succeeds. So an outage costs the requests under way one deadline,
+ * once, and the others nothing.
  */
 import { ReplyError } from "ioredis";
 import type { Log } from "../log.js";
 
 export interface BreakerOptions {
   readonly connection: SharedConnection;
-  /** A call like any other, so that a server which answers but takes no writes counts as away. */
-  readonly probe: () => Promise<unknown>;
+  /** Tries what has failed: a call like any other, a write, to the server that holds the account `suspect`. */
+  readonly probe: (suspect: string) => Promise<unknown>;
+  /** How long a call may take. */
+  readonly deadlineMs: number;
   readonly log: Log;
 }
 
 export interface SharedConnection {
   /** Whether a command can be sent at this moment. */
   isReady(): boolean;
+  /** Called at every loss, because what comes back may have forgotten everything, also while nobody asked. */
+  onLoss(listener: () => void): void;
   /** Drops the connection, and whatever waits on it, for a new one. */
   reconnect(): void;
 }
 
 export interface Breaker extends Disposable {
-  /** Whether the shared quota is to be left alone. Looks at the connection, and opens when it is not ready. */
+  /** Whether the shared quota is to be left alone. */
   isOpen(): boolean;
-  /** Reports a call that failed. */
-  open(error: unknown): void;
+  /** Makes a call about an account. Rejects when it fails or takes too long, and is open from then on. */
+  ask<Answer>(account: string, call: () => Promise<Answer>): Promise<Answer>;
   /** How often it has opened. */
   readonly outages: number;
 }
 
 const probeIntervalMs = 250;
 
-export function createBreaker({ connection, probe, log }: BreakerOptions): Breaker {
+export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOptions): Breaker {
   let isOpen = false;
+  let isDisposed = false;
   let outages = 0;
+  let suspect = "";
   let nextProbe: NodeJS.Timeout | undefined;
 
-  function open(error: unknown): void {
-    if (isOpen) return;
+  function open(account: string, error?: unknown): void {
+    if (isOpen || isDisposed) return;
     isOpen = true;
     outages += 1;
-    log.warn({ error }, "Redis is away: this instance decides alone");
+    suspect = account;
+    log.warn({ error }, "Redis is away: quotas are not shared");
+    dropUnlessAnswered(error);
     probeLater();
   }
 
+  /**
+   * An answer, even an error, shows that the connection lives. Without one, whoever waits on it would wait out a deadline
+   * of their own, and a stopped server would execute later whatever is still sent.
+   */
+  function dropUnlessAnswered(error: unknown): void {
+    if (!(error instanceof ReplyError)) connection.reconnect();
+  }
+
   function probeLater(): void {
-    nextProbe = setTimeout(probeNow, probeIntervalMs).unref();
+    if (!isDisposed) nextProbe = setTimeout(probeNow, probeIntervalMs).unref();
   }
 
   function probeNow(): void {
@@ -53,27 +69,47 @@ export function createBreaker({ connection, probe, log }: BreakerOptions): Break
       probeLater();
       return;
     }
-    probe().then(close, (error: unknown) => {
-      // The connection may be dead without having been told; an answer, even an error, shows that it is not.
-      if (!(error instanceof ReplyError)) connection.reconnect();
+    within(deadlineMs, probe(suspect)).then(close, (error: unknown) => {
+      dropUnlessAnswered(error);
       probeLater();
     });
   }
 
   function close(): void {
     isOpen = false;
-    log.info({}, "Redis is back: quotas are shared again");
+    if (!isDisposed) log.info({}, "Redis is back: quotas are shared again");
   }
 
+  connection.onLoss(() => open(""));
   return {
     isOpen() {
-      if (!isOpen && !connection.isReady()) open(undefined);
+      if (!isOpen && !connection.isReady()) open("");
       return isOpen;
     },
-    open,
+    async ask(account, call) {
+      try {
+        return await within(deadlineMs, call());
+      } catch (error) {
+        open(account, error);
+        throw error;
+      }
+    },
     get outages() {
       return outages;
     },
-    [Symbol.dispose]: () => clearTimeout(nextProbe),
+    [Symbol.dispose]() {
+      isDisposed = true;
+      clearTimeout(nextProbe);
+    },
   };
+}
+
+/** Rejects after the deadline, unless the answer is there and this process was only too busy to read it. */
+function within<Answer>(deadlineMs: number, call: Promise<Answer>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new Error(`no answer within ${deadlineMs} ms`));
+    // Node runs timers, then reads sockets, then runs immediates.
+    const timer = setTimeout(() => setImmediate(giveUp), deadlineMs);
+    call.finally(() => clearTimeout(timer)).then(resolve, reject);
+  });
 }

@@ -6,11 +6,13 @@ import type { Breaker } from "./breaker.js";
 import type { Decision } from "./decision.js";
 import type { Quota, Reservation } from "./quota.js";
 import type { RedisQuota } from "./redis-quota.js";
+import type { SharedClock } from "./shared-clock.js";
 import { createStandby } from "./standby.js";
 
 export interface FailoverQuotaOptions {
   readonly shared: RedisQuota;
   readonly breaker: Breaker;
+  readonly clock: SharedClock;
   readonly banPolicy: BanPolicy;
   /** How many instances share the limits: each grants its part while the shared quota is away. */
   readonly instances: number;
@@ -18,15 +20,14 @@ export interface FailoverQuotaOptions {
   readonly onFailure: OnRedisFailure;
   /** Accounts remembered for the next outage. */
   readonly capacity?: number;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
 }
 
 export type OnRedisFailure = "local" | "deny";
 
+/** While Redis is away, `liftBan` and `reset` act here and reject: other instances do not learn of them. */
 export function createFailoverQuota(options: FailoverQuotaOptions): Quota {
-  const { shared, breaker, banPolicy, instances, onFailure, capacity = 100_000, now } = options;
-  const standby = createStandby({ now, banPolicy, instances, capacity, outages: () => breaker.outages });
+  const { shared, breaker, onFailure, capacity = 100_000, ...rest } = options;
+  const standby = createStandby({ ...rest, capacity, outages: () => breaker.outages });
 
   function standIn(reservation: Reservation, isCounted: boolean): Promise<Decision> {
     if (onFailure === "local") return standby.reserve(reservation, isCounted);
@@ -35,48 +36,38 @@ export function createFailoverQuota(options: FailoverQuotaOptions): Quota {
     });
   }
 
-  async function ask<T>(askShared: () => Promise<T>, askStandby: () => Promise<T>): Promise<T> {
-    if (breaker.isOpen()) return askStandby();
-    try {
-      return await askShared();
-    } catch (error) {
-      breaker.open(error);
-      return askStandby();
-    }
-  }
-
   return {
     async reserve(reservation) {
       if (breaker.isOpen()) return standIn(reservation, false);
-      const carried = standby.takeCarried(reservation.account);
+      const { account } = reservation;
+      const carried = standby.takeCarried(account);
       try {
-        const decision = await shared.reserve(reservation, carried);
+        const decision = await breaker.ask(account, () => shared.reserve(reservation, carried));
         standby.observe(reservation, decision);
         return decision;
       } catch (error) {
-        breaker.open(error);
+        // The breaker has logged it. From here on this request is like any other of the outage.
         const isCounted = !wasRejected(error);
-        if (carried !== undefined && !isCounted) standby.putBack(reservation.account, carried);
+        if (carried !== undefined && !isCounted) standby.putBack(account, carried);
         return standIn(reservation, isCounted);
       }
     },
-    usage: (query) =>
-      ask(
-        () => shared.usage(query),
-        () => standby.usage(query),
-      ),
-    refund: (units) =>
-      ask(
-        () => shared.refund(units),
-        () => standby.refund(units),
-      ),
+    async usage(query) {
+      if (breaker.isOpen()) return standby.usage(query);
+      return breaker.ask(query.account, () => shared.usage(query)).catch(() => standby.usage(query));
+    },
+    async refund(units) {
+      if (breaker.isOpen()) return standby.refund(units);
+      // Not refunded here when it fails there: it may have been executed, and would then be given back twice.
+      return breaker.ask(units.account, () => shared.refund(units)).catch(() => standby.usage(units));
+    },
     async liftBan(target) {
       await standby.liftBan(target);
-      await shared.liftBan(target);
+      await breaker.ask(target.account, () => shared.liftBan(target));
     },
     async reset(target) {
       await standby.reset(target.account);
-      await shared.reset(target);
+      await breaker.ask(target.account, () => shared.reset(target));
     },
   };
 }

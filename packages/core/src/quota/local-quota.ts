@@ -34,7 +34,7 @@ interface Ledger {
 }
 
 /** What an account is known to have spent, and until when its keys are banned. */
-export interface Seed {
+interface Seed {
   readonly minuteStartMs: number;
   readonly minuteUsed: number;
   readonly dayStartMs: number;
@@ -114,7 +114,9 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     seed(account, { bannedUntilMs, ...spent }) {
       const ledger = ledgers.get(account) ?? openLedger(account);
       Object.assign(ledger, spent);
-      for (const [key, untilMs] of bannedUntilMs) ledger.penalties.set(key, banEnding(untilMs));
+      for (const [key, untilMs] of bannedUntilMs) {
+        if ((ledger.penalties.get(key)?.bannedUntilMs ?? 0) < untilMs) ledger.penalties.set(key, banEnding(untilMs));
+      }
     },
     reserve: async (reservation) => reserve(reservation),
     usage: async (query) => usage(query),

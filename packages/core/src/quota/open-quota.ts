@@ -7,6 +7,7 @@ import type { Limits } from "./plan.js";
 import type { Quota } from "./quota.js";
 import { openRedis, type RedisConfig } from "./redis-connection.js";
 import { createRedisQuota } from "./redis-quota.js";
+import { createSharedClock } from "./shared-clock.js";
 
 export interface QuotaConfig {
   readonly banPolicy: BanPolicy;
@@ -46,11 +47,14 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
       [Symbol.dispose]() {},
     };
   }
-  const connection = await openRedis(config.redis, log);
+  const connection = await openRedis(config.redis);
   const shared = createRedisQuota({ redis: connection.redis, banPolicy });
-  const probe = () => shared.reserve({ account: "probe", limits: unlimited, cost: 1 });
-  const breaker = createBreaker({ connection, probe, log });
-  const failover = { shared, breaker, banPolicy, instances, onFailure, now };
+  const clock = createSharedClock(now);
+  // The brace ends the hash tag early: another key, in the slot of the suspect.
+  const probe = (suspect: string) => shared.reserve({ account: `${suspect}}probe`, limits: unlimited, cost: 1 });
+  const breaker = createBreaker({ connection, probe, deadlineMs: config.redis.commandTimeoutMs, log });
+  const failover = { shared, breaker, clock, banPolicy, instances, onFailure };
+  if (!breaker.isOpen()) log.info({}, "quotas are shared through Redis");
   return {
     accounts: createFailoverQuota(failover),
     addresses: createFailoverQuota(failover),

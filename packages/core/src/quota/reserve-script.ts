@@ -90,7 +90,7 @@ end
 redis.call('HSET', KEYS[2], 's', int(episodeStart), 'e', int(episodeEnd), 'f', int(further), 'k', int(strikes),
   'b', int(bannedUntil), 'l', int(level))
 local rememberedUntil = bannedUntil == 0 and 0 or bannedUntil + ${policy.memoryMs}
-redis.call('PEXPIRE', KEYS[2], int(math.max(episodeEnd, rememberedUntil) + ${dayMs} - now))
+redis.call('PEXPIRE', KEYS[2], int(math.max(episodeEnd, rememberedUntil) + ${2 * dayMs} - now))
 if bannedUntil > now then return reply(${outcomes.banned}, bannedUntil) end
 return reply(${outcomes.refused}, 0)`;
 }

@@ -1,7 +1,8 @@
 /**
  * What stands in for the shared quota while it is away. It starts from the counters last seen in its replies and grants
  * this instance's share of what was left of each window, so that all instances together grant what the shared one would
- * have; in a window that begins during the outage, its share of the limit. What it grants is carried back afterwards.
+ * have; in a window that begins during the outage, its share of the limit. What it grants is carried back afterwards,
+ * together with what the shared quota is known to have counted, in case it comes back without its memory.
  */
 import { LRUCache } from "lru-cache";
 import type { BanPolicy } from "./ban-policy.js";
@@ -10,11 +11,11 @@ import { createLocalQuota } from "./local-quota.js";
 import type { Limits } from "./plan.js";
 import type { Refund, Reservation, Usage, UsageQuery } from "./quota.js";
 import type { Carried, CarriedWindow } from "./redis-quota.js";
+import type { SharedClock } from "./shared-clock.js";
 import { dayMs, minuteMs, type WindowState, type Windows } from "./window.js";
 
 export interface StandbyOptions {
-  /** Epoch milliseconds of this machine; the shared clock is reckoned from it and the last reply. */
-  readonly now: () => number;
+  readonly clock: SharedClock;
   readonly banPolicy: BanPolicy;
   /** How many instances share the limits. */
   readonly instances: number;
@@ -24,6 +25,7 @@ export interface StandbyOptions {
   readonly outages: () => number;
 }
 
+/** Reports windows as the shared quota does, under the account's own limits; what remains is what is granted here. */
 export interface Standby {
   /** Remembers what the shared quota answered. */
   observe(reservation: Reservation, decision: Decision): void;
@@ -31,41 +33,35 @@ export interface Standby {
   reserve(reservation: Reservation, isCounted: boolean): Promise<Decision>;
   usage(query: UsageQuery): Promise<Usage>;
   refund(refund: Refund): Promise<Windows>;
-  /** What the account's first call after an outage brings along; taken once. */
+  /** What a call to the shared quota brings along: all that is owed to it. Taken once, and taken for counted from then on. */
   takeCarried(account: string): Carried | undefined;
   /** Takes back what a call that was not executed had brought along. */
   putBack(account: string, carried: Carried): void;
-  /** Forgets what was seen and granted; bans of the outage stay. */
+  /** Forgets what was seen and granted; bans stay. */
   reset(account: string): Promise<void>;
   liftBan(target: { readonly account: string; readonly key: string }): Promise<void>;
 }
 
-/** What is known of one window of an account: `seen` in the last reply, `granted` alone since. */
+/** The latest window of an account: units the shared quota has counted, or should have, and units granted without it. */
 interface Tally {
   readonly lengthMs: number;
-  seenStartMs: number;
-  seen: number;
-  grantedStartMs: number;
-  granted: number;
+  startMs: number;
+  floor: number;
+  units: number;
 }
 
 interface Sighting {
-  readonly minute: Tally;
-  readonly day: Tally;
+  minute: Tally;
+  day: Tally;
   readonly bannedUntilMs: Map<string, number>;
-  /** The outage the stand-in was seeded for, and the last one after which the account was carried back. */
+  /** The outage the local engine was seeded for, and the last one after which the account was carried back. */
   seededFor: number;
   carriedAfter: number;
 }
 
-export function createStandby({ now, banPolicy, instances, capacity, outages }: StandbyOptions): Standby {
-  let clockOffsetMs = 0;
+export function createStandby({ clock, banPolicy, instances, capacity, outages }: StandbyOptions): Standby {
   const sightings = new LRUCache<string, Sighting>({ max: capacity });
-  const local = createLocalQuota({ now: sharedNow, banPolicy, capacity });
-
-  function sharedNow(): number {
-    return now() + clockOffsetMs;
-  }
+  const local = createLocalQuota({ now: clock.now, banPolicy, capacity });
 
   function sightingOf(account: string, carriedAfter: number): Sighting {
     let sighting = sightings.get(account);
@@ -76,21 +72,21 @@ export function createStandby({ now, banPolicy, instances, capacity, outages }: 
     return sighting;
   }
 
-  /** Readies the local engine for an account, once an outage, and returns the limits that hold here meanwhile. */
-  function prepare(account: string, limits: Limits): Limits {
+  /** Readies the local engine for an account, once an outage. */
+  function prepare(account: string, limits: Limits): { readonly sighting: Sighting; readonly share: Limits } {
     const sighting = sightingOf(account, outages() - 1);
-    const share = { perMinute: shareOf(limits.perMinute), perDay: shareOf(limits.perDay) };
+    const { minute, day, bannedUntilMs } = sighting;
     if (sighting.seededFor !== outages()) {
       sighting.seededFor = outages();
       local.seed(account, {
-        minuteStartMs: sighting.minute.seenStartMs,
-        minuteUsed: usedOfShare(sighting.minute.seen, limits.perMinute),
-        dayStartMs: sighting.day.seenStartMs,
-        dayUsed: usedOfShare(sighting.day.seen, limits.perDay),
-        bannedUntilMs: sighting.bannedUntilMs,
+        minuteStartMs: minute.startMs,
+        minuteUsed: usedOfShare(minute, limits.perMinute),
+        dayStartMs: day.startMs,
+        dayUsed: usedOfShare(day, limits.perDay),
+        bannedUntilMs,
       });
     }
-    return share;
+    return { sighting, share: { perMinute: shareOf(limits.perMinute), perDay: shareOf(limits.perDay) } };
   }
 
   /** Never nothing: a limit below the number of instances would otherwise close the service. */
@@ -98,49 +94,59 @@ export function createStandby({ now, banPolicy, instances, capacity, outages }: 
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** Counts as used whatever is not this instance's share of the rest. */
-  function usedOfShare(seen: number, limit: number): number {
-    return shareOf(limit) - Math.floor(Math.max(0, limit - seen) / instances);
+  /** Counts as used whatever is not this instance's share of the rest, and what it granted in an outage before. */
+  function usedOfShare({ floor, units }: Tally, limit: number): number {
+    return shareOf(limit) - Math.floor(Math.max(0, limit - floor) / instances) + units;
   }
 
   return {
     observe({ account, key }, decision) {
-      clockOffsetMs = decision.nowMs - now();
-      const sighting = sightingOf(account, outages());
-      see(sighting.minute, decision.minute);
-      see(sighting.day, decision.day);
-      if (decision.outcome === "banned" && key !== undefined) {
-        for (const [other, untilMs] of sighting.bannedUntilMs) {
-          if (untilMs <= decision.nowMs) sighting.bannedUntilMs.delete(other);
-        }
-        sighting.bannedUntilMs.set(key, decision.bannedUntilMs);
+      clock.observe(decision.nowMs);
+      const { minute, day, bannedUntilMs } = sightingOf(account, outages());
+      enter(minute, decision.minute).floor = decision.minute.used;
+      enter(day, decision.day).floor = decision.day.used;
+      if (key === undefined) return;
+      if (decision.outcome !== "banned") {
+        // Lifted by another process, or over: it must not come back with the next outage.
+        if (bannedUntilMs.delete(key)) void local.liftBan({ account, key });
+        return;
       }
+      for (const [other, untilMs] of bannedUntilMs) if (untilMs <= decision.nowMs) bannedUntilMs.delete(other);
+      bannedUntilMs.set(key, decision.bannedUntilMs);
     },
     async reserve(reservation, isCounted) {
       const { account, cost, limits } = reservation;
-      const decision = await local.reserve({ ...reservation, limits: prepare(account, limits) });
-      if (decision.outcome === "admitted" && !isCounted) {
-        const { minute, day } = sightingOf(account, outages() - 1);
-        grant(minute, decision.minute, cost);
-        grant(day, decision.day, cost);
+      const { sighting, share } = prepare(account, limits);
+      const decision = ofAccount(await local.reserve({ ...reservation, limits: share }), limits);
+      if (decision.outcome === "admitted") {
+        for (const tally of [enter(sighting.minute, decision.minute), enter(sighting.day, decision.day)]) {
+          if (isCounted) tally.floor += cost;
+          else tally.units += cost;
+        }
       }
       // More than a share, but not more than the account's own limit: later, not never.
       const isPossible = cost <= limits.perMinute && cost <= limits.perDay;
       if (decision.outcome !== "impossible" || !isPossible) return decision;
       return { ...decision, outcome: "refused", by: "minute", retryAtMs: decision.minute.resetAtMs };
     },
-    usage: (query) => local.usage({ ...query, limits: prepare(query.account, query.limits) }),
-    refund(refund) {
-      const { minute, day } = sightingOf(refund.account, outages() - 1);
-      takeBack(minute, refund.spentIn.minute, refund.cost);
-      takeBack(day, refund.spentIn.day, refund.cost);
-      return local.refund({ ...refund, limits: prepare(refund.account, refund.limits) });
+    async usage(query) {
+      const { share } = prepare(query.account, query.limits);
+      return ofAccount(await local.usage({ ...query, limits: share }), query.limits);
+    },
+    async refund(refund) {
+      const { sighting, share } = prepare(refund.account, refund.limits);
+      takeBack(sighting.minute, refund.spentIn.minute, refund.cost);
+      takeBack(sighting.day, refund.spentIn.day, refund.cost);
+      return ofAccount(await local.refund({ ...refund, limits: share }), refund.limits);
     },
     takeCarried(account) {
       const sighting = sightings.get(account);
-      if (sighting === undefined || sighting.carriedAfter === outages()) return undefined;
+      if (sighting === undefined) return undefined;
+      const { minute, day } = sighting;
+      // A unit may have been granted while the outage ended.
+      if (sighting.carriedAfter === outages() && minute.units === 0 && day.units === 0) return undefined;
       sighting.carriedAfter = outages();
-      return { minute: take(sighting.minute), day: take(sighting.day) };
+      return { minute: take(minute), day: take(day) };
     },
     putBack(account, carried) {
       const sighting = sightingOf(account, outages() - 1);
@@ -149,7 +155,8 @@ export function createStandby({ now, banPolicy, instances, capacity, outages }: 
       giveBack(sighting.day, carried.day);
     },
     async reset(account) {
-      sightings.delete(account);
+      const sighting = sightings.get(account);
+      if (sighting !== undefined) Object.assign(sighting, { minute: tally(minuteMs), day: tally(dayMs) });
       await local.reset({ account });
     },
     async liftBan(target) {
@@ -160,34 +167,41 @@ export function createStandby({ now, banPolicy, instances, capacity, outages }: 
 }
 
 function tally(lengthMs: number): Tally {
-  return { lengthMs, seenStartMs: 0, seen: 0, grantedStartMs: 0, granted: 0 };
+  return { lengthMs, startMs: 0, floor: 0, units: 0 };
 }
 
-/** Replies of calls that were under way together may arrive in any order: the highest count of the latest window holds. */
-function see(tally: Tally, { resetAtMs, used }: WindowState): void {
+/** The tally of that window, which begins at nothing when it is another one than before. */
+function enter(tally: Tally, { resetAtMs }: WindowState): Tally {
   const startMs = resetAtMs - tally.lengthMs;
-  tally.seen = startMs === tally.seenStartMs ? Math.max(tally.seen, used) : used;
-  tally.seenStartMs = startMs;
-}
-
-function grant(tally: Tally, { resetAtMs }: WindowState, units: number): void {
-  const startMs = resetAtMs - tally.lengthMs;
-  tally.granted = (startMs === tally.grantedStartMs ? tally.granted : 0) + units;
-  tally.grantedStartMs = startMs;
+  return startMs === tally.startMs ? tally : Object.assign(tally, { startMs, floor: 0, units: 0 });
 }
 
 function takeBack(tally: Tally, { resetAtMs }: WindowState, units: number): void {
-  if (resetAtMs - tally.lengthMs === tally.grantedStartMs) tally.granted = Math.max(0, tally.granted - units);
+  if (resetAtMs - tally.lengthMs === tally.startMs) tally.units = Math.max(0, tally.units - units);
 }
 
+/**
+ * The units become part of the floor: should the call that takes them fail without an answer, the next one raises the
+ * counter to where it must be, whether they arrived or not.
+ */
 function take(tally: Tally): CarriedWindow {
-  const startMs = Math.max(tally.seenStartMs, tally.grantedStartMs);
-  const floor = tally.seenStartMs === startMs ? tally.seen : 0;
-  const units = tally.grantedStartMs === startMs ? tally.granted : 0;
-  tally.granted = 0;
+  const { startMs, floor, units } = tally;
+  tally.floor += units;
+  tally.units = 0;
   return { startMs, floor, units };
 }
 
 function giveBack(tally: Tally, { startMs, units }: CarriedWindow): void {
-  if (units > 0) grant(tally, { limit: 0, used: 0, resetAtMs: startMs + tally.lengthMs }, units);
+  if (startMs !== tally.startMs) return;
+  tally.floor -= units;
+  tally.units += units;
+}
+
+/** Windows of this instance's share, told under the account's limits. */
+function ofAccount<Told extends Windows>(windows: Told, { perMinute, perDay }: Limits): Told {
+  return { ...windows, minute: underLimit(windows.minute, perMinute), day: underLimit(windows.day, perDay) };
+}
+
+function underLimit({ limit: share, used, resetAtMs }: WindowState, limit: number): WindowState {
+  return { limit, used: used + limit - share, resetAtMs };
 }

@@ -14,6 +14,18 @@ export interface OpenedQuota extends AsyncDisposable {
 
 export type OpenQuota = (banPolicy: BanPolicy) => Promise<OpenedQuota>;
 
+/** Opens an engine that takes its time from the test. */
+export function openAtVirtualTime(create: (options: { readonly now: () => number }) => Quota): OpenedQuota {
+  let nowMs = 0;
+  return {
+    quota: create({ now: () => nowMs }),
+    setNow: (toMs) => {
+      nowMs = toMs;
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
 /** One API key of one account on one plan. Every instant is epoch milliseconds. */
 export interface Caller {
   reserve(nowMs: number, cost?: number): Promise<Decision>;

@@ -82,6 +82,24 @@ export function describeStrikes(open: OpenQuota): void {
       }
     });
 
+    it("what the last episode was forgiven, the new one is forgiven again", async () => {
+      await using opened = await open(oneStrike);
+      const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
+      expect(await caller.outcomes(noon + 10_000, 4)).toEqual(Array(4).fill("refused"));
+      await refusedAt(reset, caller);
+      expect(await caller.outcomes(reset, 4)).toEqual(Array(4).fill("refused"));
+    });
+
+    it("an episode ends when its first refusal was told to come back, not when a later one was", async () => {
+      await using opened = await open(oneStrike);
+      const caller = createCaller(opened, { perMinute: 4, perDay: 8 });
+      await caller.reserve(noon - minuteMs, 3);
+      await caller.reserve(noon + 10_000, 3);
+      expect(await caller.reserve(noon + 10_000, 2)).toMatchObject({ outcome: "refused", by: "minute" });
+      expect(await caller.reserve(noon + 10_000, 3)).toMatchObject({ outcome: "refused", by: "day" });
+      expect(await caller.reserve(reset + 10_000, 3)).toMatchObject({ outcome: "refused", by: "day" });
+    });
+
     it("an admission does not end the episode", async () => {
       await using opened = await open(oneStrike);
       const caller = createCaller(opened, limits);

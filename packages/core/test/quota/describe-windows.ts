@@ -217,7 +217,10 @@ export function describeWindows(open: OpenQuota): void {
       await caller.reserve(noon, 5);
       await other.reserve(noon, 5);
       await caller.reset(noon);
-      expect(await caller.usage(noon)).toMatchObject({ minute: { used: 0 }, day: { used: 0 } });
+      const minute = { limit: 5, used: 0, resetAtMs: noon + minuteMs };
+      expect(await caller.usage(noon)).toMatchObject({ minute, day: { used: 0 } });
+      const before = { ...minute, resetAtMs: noon };
+      expect(await caller.usage(noon - 1), "also the window it had reached").toMatchObject({ minute: before });
       expect(await caller.reserve(noon, 5)).toMatchObject({ outcome: "admitted" });
       expect(await other.reserve(noon)).toMatchObject({ outcome: "refused" });
     });

@@ -17,10 +17,16 @@ type Length = "minute" | "day";
 const lengths = { minute: 60_000, day: 24 * 60 * 60_000 } as const;
 
 type Happening =
-  | { readonly what: "spent" | "refunded"; readonly account: string; readonly cost: number; readonly windows: Windows }
+  | (Units & { readonly what: "spent"; readonly account: string })
+  | (Units & { readonly what: "refunded"; readonly account: string })
   | { readonly what: "forgotten"; readonly account: string }
   | { readonly what: "pardoned"; readonly account: string; readonly key: string }
   | (Refusal & { readonly what: "refused"; readonly account: string; readonly key: string });
+
+interface Units {
+  readonly cost: number;
+  readonly windows: Windows;
+}
 
 interface Refusal {
   readonly atMs: number;
@@ -37,7 +43,8 @@ export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
   const history: Happening[] = [];
 
   function windows(account: string, limits: Limits): Windows {
-    const own = history.filter((happening) => happening.account === account);
+    const all = history.filter((happening) => happening.account === account);
+    const own = all.slice(all.findLastIndex(({ what }) => what === "forgotten") + 1);
     return {
       nowMs: now(),
       minute: windowOf("minute", own, now(), limits.perMinute),
@@ -47,19 +54,18 @@ export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
 
   function runningBan(account: string, key: string | undefined): Ban | undefined {
     if (key === undefined) return undefined;
-    const own = history.flatMap((happening) => ("key" in happening && happening.key === key ? [happening] : []));
-    const ofAccount = own.filter((happening) => happening.account === account);
-    const pardon = ofAccount.findLastIndex(({ what }) => what === "pardoned");
-    const refusals = ofAccount
-      .slice(pardon + 1)
-      .flatMap((happening) => (happening.what === "refused" ? [happening] : []));
+    const own = history.flatMap((happening) => {
+      return "key" in happening && happening.account === account && happening.key === key ? [happening] : [];
+    });
+    const sincePardon = own.slice(own.findLastIndex(({ what }) => what === "pardoned") + 1);
+    const refusals = sincePardon.flatMap((happening) => (happening.what === "refused" ? [happening] : []));
     return bansAfter(refusals, banPolicy).findLast(({ endMs }) => now() < endMs);
   }
 
   function decide({ account, key, limits, cost }: Reservation): Decision {
     const before = windows(account, limits);
-    const full = (["day", "minute"] as const).filter((length) => before[length].limit - before[length].used < cost);
-    const roomAtMs = Math.max(0, ...full.map((length) => before[length].resetAtMs));
+    const by = (["day", "minute"] as const).find((length) => before[length].limit - before[length].used < cost);
+    const roomAtMs = by === undefined ? 0 : before[by].resetAtMs;
     const answerBan = ({ endMs }: Ban): Decision => {
       return { outcome: "banned", ...before, bannedUntilMs: endMs, retryAtMs: Math.max(endMs, roomAtMs) };
     };
@@ -67,13 +73,12 @@ export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
     const running = runningBan(account, key);
     if (running) return answerBan(running);
     if (cost > Math.min(limits.perMinute, limits.perDay)) return { outcome: "impossible", ...before };
-    const [by] = full;
     if (by === undefined) {
       history.push({ what: "spent", account, cost, windows: before });
       return { outcome: "admitted", ...windows(account, limits) };
     }
     if (key !== undefined) {
-      const refusal = { atMs: now(), retryAtMs: before[by].resetAtMs, minuteLimit: limits.perMinute };
+      const refusal = { atMs: now(), retryAtMs: roomAtMs, minuteLimit: limits.perMinute };
       history.push({ what: "refused", account, key, ...refusal });
       const begun = runningBan(account, key);
       if (begun) return answerBan(begun);
@@ -103,15 +108,14 @@ export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
 /** The window last spent in, if it is the clock's own or the one right after it; else the clock's own, unspent. */
 function windowOf(length: Length, history: readonly Happening[], nowMs: number, limit: number): WindowState {
   const ownResetMs = (Math.floor(nowMs / lengths[length]) + 1) * lengths[length];
-  const spends = history.flatMap((happening) => (happening.what === "spent" ? [happening] : []));
-  const lastResetMs = spends.at(-1)?.windows[length].resetAtMs ?? ownResetMs;
+  const last = history.findLast((happening) => happening.what === "spent");
+  const lastResetMs = last?.windows[length].resetAtMs ?? ownResetMs;
   if (lastResetMs !== ownResetMs && lastResetMs !== ownResetMs + lengths[length]) {
     return { limit, used: 0, resetAtMs: ownResetMs };
   }
   let used = 0;
   for (const happening of sinceLastOutside(lastResetMs, length, history)) {
     if (happening.what === "spent") used += happening.cost;
-    if (happening.what === "forgotten") used = 0;
     if (happening.what === "refunded" && happening.windows[length].resetAtMs === lastResetMs) {
       used = Math.max(0, used - happening.cost);
     }
@@ -130,26 +134,27 @@ function sinceLastOutside(resetAtMs: number, length: Length, history: readonly H
 /** Every ban that one key's refusals since its last pardon have led to. */
 function bansAfter(refusals: readonly Refusal[], policy: BanPolicy): Ban[] {
   const bans: Ban[] = [];
-  let episode: Refusal[] = [];
+  let first: Refusal | undefined;
+  let further = 0;
+  let strikes = 0;
   for (const refusal of refusals) {
-    const [first] = episode;
     if (first === undefined || refusal.atMs >= first.retryAtMs) {
-      episode = [refusal];
+      [first, further, strikes] = [refusal, 0, 0];
       continue;
     }
-    episode.push(refusal);
-    const strikes = episode.filter((other, index) => index > 0 && isStrike(other, index, first, policy)).length;
+    further += 1;
+    if (isStrike(refusal, further, first, policy)) strikes += 1;
     if (policy.strikes === 0 || strikes < policy.strikes || strikes * 4 < refusal.minuteLimit) continue;
     const last = bans.at(-1);
     const lengthMs = last && refusal.atMs - last.endMs < policy.memoryMs ? last.lengthMs * 2 : policy.firstBanMs;
     const cappedMs = Math.min(lengthMs, policy.longestBanMs);
     bans.push({ endMs: refusal.atMs + cappedMs, lengthMs: cappedMs });
-    episode = [];
+    first = undefined;
   }
   return bans;
 }
 
-function isStrike(refusal: Refusal, furtherRefusals: number, first: Refusal, policy: BanPolicy): boolean {
-  const late = refusal.atMs - first.atMs > policy.graceMs || furtherRefusals > refusal.minuteLimit;
+function isStrike(refusal: Refusal, further: number, first: Refusal, policy: BanPolicy): boolean {
+  const late = refusal.atMs - first.atMs > policy.graceMs || further > refusal.minuteLimit;
   return late && refusal.retryAtMs - refusal.atMs > policy.earlyMs;
 }

@@ -17,7 +17,7 @@ export const scriptPolicy: BanPolicy = {
   graceMs: 2_000,
   earlyMs: 1_000,
   firstBanMs: 60_000,
-  longestBanMs: 150_000,
+  longestBanMs: 210_000,
   memoryMs: 7_200_000,
 };
 
@@ -65,7 +65,12 @@ const starts = fc.oneof(
 const reserve: fc.Arbitrary<Call> = fc.record({
   call: fc.constant("reserve" as const),
   cost: fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.integer({ min: 2, max: 7 }) }),
-  times: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 12 })),
+  times: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(1) },
+    { weight: 6, arbitrary: fc.integer({ min: 2, max: 12 }) },
+    // Enough to use a minute of any plan up and be banned at once.
+    { weight: 1, arbitrary: fc.constant(45) },
+  ),
 });
 
 const call: fc.Arbitrary<Call> = fc.oneof(

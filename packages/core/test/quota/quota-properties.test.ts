@@ -18,7 +18,7 @@ import {
 } from "./operations.js";
 
 /** Scripts per property and generator. A fault planted in the engine is found within a few hundred. */
-const runs = 1_000;
+const runs = 500;
 
 const midnight = Date.UTC(2031, 4, 14);
 
@@ -27,12 +27,12 @@ const generators = [
   { generator: "boundary-directed", scripts: boundaryDirected },
 ];
 
-describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
+describe.each(generators)("local quota, $generator scripts", { timeout: 60_000 }, ({ scripts }) => {
   it("gives the answers of a model that keeps the whole history", async () => {
     await holds(scripts, async (script) => {
       const played = await play(script, [openLocal(), openNaive()], { fallBackMs: 2 * dayMs });
       for (const { replies, ...asked } of played) {
-        assert.deepEqual(replies[0], replies[1], JSON.stringify(asked));
+        assert.deepEqual({ ...asked, reply: replies[0] }, { ...asked, reply: replies[1] });
       }
     });
   });
@@ -110,7 +110,7 @@ describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
   });
 });
 
-describe("local quota under enough demand", () => {
+describe("local quota under enough demand", { timeout: 60_000 }, () => {
   it("grants every unit of both windows", async () => {
     const demand = fc.record({
       limits: fc.record({ perMinute: fc.integer({ min: 1, max: 40 }), perDay: fc.integer({ min: 1, max: 150 }) }),

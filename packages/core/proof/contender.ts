@@ -1,0 +1,53 @@
+// One of the processes that spend the units of one account at the same time. It lives as long as the one that forked it.
+import { Redis } from "ioredis";
+import type { Limits } from "../src/quota/plan.js";
+import { createRedisQuota } from "../src/quota/redis-quota.js";
+
+export interface Order {
+  readonly account: string;
+  readonly limits: Limits;
+  /** How many call at once, each again as soon as it has its answer. */
+  readonly callers: number;
+  /** Of all callers together. */
+  readonly requests: number;
+  /** Costs are drawn from 1 to this. */
+  readonly largestCost: number;
+  readonly nowMs: number;
+}
+
+export interface Spent {
+  readonly units: number;
+}
+
+const [redisUrl = "", key = ""] = process.argv.slice(2);
+const redis = new Redis(redisUrl);
+let nowMs = 0;
+const quota = createRedisQuota({ redis, now: () => nowMs });
+
+process.on("message", (order: Order) => {
+  spend(order).then(
+    (spent) => process.send?.(spent),
+    (error: unknown) => {
+      // The end of this process is what tells the one that waits.
+      process.stderr.write(`${error}\n`);
+      process.exit(1);
+    },
+  );
+});
+process.once("disconnect", () => redis.disconnect());
+
+async function spend({ account, limits, callers, requests, largestCost, nowMs: atMs }: Order): Promise<Spent> {
+  nowMs = atMs;
+  let units = 0;
+  let left = requests;
+  const call = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const cost = 1 + Math.floor(Math.random() * largestCost);
+      const { outcome } = await quota.reserve({ account, key, limits, cost });
+      if (outcome === "admitted") units += cost;
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, call));
+  return { units };
+}

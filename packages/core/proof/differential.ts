@@ -1,0 +1,74 @@
+import { openRedisServer } from "@petstore/testing/redis";
+import { Redis } from "ioredis";
+import { createLocalQuota } from "../src/quota/local-quota.js";
+import { createRedisQuota } from "../src/quota/redis-quota.js";
+import { openAtVirtualTime } from "../test/quota/caller.js";
+import { compareEngines } from "../test/quota/compare-engines.js";
+import { boundaryDirected, burstDense, scriptPolicy } from "../test/quota/operations.js";
+import { count, type Section } from "./figure.js";
+import { assertEveryKeyHasTtl } from "./key-ttl.js";
+
+const requiredCalls = 500_000;
+/** Comparisons at once, so that the round trips of one overlap the others'. */
+const lanes = 16;
+const steps = 5;
+
+const generators = [
+  { generator: "burst-dense", scripts: burstDense },
+  { generator: "boundary-directed", scripts: boundaryDirected },
+];
+
+export const differential: Section = {
+  name: "differential",
+  summary: "the same random calls at the same virtual times to the local quota and to Redis, all answers compared in full",
+  async run({ seed, progress }) {
+    await using server = await openRedisServer();
+    const redis = new Redis(server.url);
+    const differences: string[] = [];
+    const beganMs = performance.now();
+    let calls = 0;
+    try {
+      for (const { generator, scripts } of generators) {
+        for (let step = 0; step < steps; step += 1) {
+          const compared = await Promise.all(
+            Array.from({ length: lanes }, (_, lane) =>
+              compareEngines({
+                scripts,
+                engines: [
+                  openAtVirtualTime(({ now }) => createRedisQuota({ redis, banPolicy: scriptPolicy, now })),
+                  openAtVirtualTime(({ now }) => createLocalQuota({ banPolicy: scriptPolicy, now, capacity: 8 })),
+                ],
+                name: `${generator}-${step}-${lane}`,
+                seed: seed + step * lanes + lane,
+                atLeastCalls: requiredCalls / generators.length / steps / lanes,
+                inspect: (accountPrefix) => assertEveryKeyHasTtl(redis, accountPrefix),
+              }),
+            ),
+          );
+          calls += compared.reduce((sum, one) => sum + one.calls, 0);
+          const found = compared.flatMap(({ difference }) => difference ?? []);
+          for (const difference of found) progress(difference);
+          differences.push(...found);
+          progress(`${generator}: ${count(calls)} calls, ${differences.length} differences`);
+        }
+      }
+    } finally {
+      redis.disconnect();
+    }
+    const seconds = Math.round((performance.now() - beganMs) / 1_000);
+    return [
+      {
+        figure: "differential: calls compared",
+        required: `at least ${count(requiredCalls)}`,
+        measured: `${count(calls)} in ${seconds} s`,
+        isMet: calls >= requiredCalls,
+      },
+      {
+        figure: "differential: different answers, keys without a TTL",
+        required: "0",
+        measured: count(differences.length),
+        isMet: differences.length === 0,
+      },
+    ];
+  },
+};

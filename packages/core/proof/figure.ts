@@ -1,0 +1,38 @@
+/** One promise of the quota, what was asked of it and what came out. */
+export interface Figure {
+  readonly figure: string;
+  readonly required: string;
+  readonly measured: string;
+  readonly isMet: boolean;
+}
+
+/** A part of the proof. */
+export interface Section {
+  readonly name: string;
+  readonly summary: string;
+  run(surroundings: SectionSurroundings): Promise<readonly Figure[]>;
+}
+
+export interface SectionSurroundings {
+  /** What every random choice is drawn from, so that a run can be repeated. */
+  readonly seed: number;
+  print(text: string): void;
+  progress(line: string): void;
+}
+
+export function figureTable(figures: readonly Figure[]): string {
+  return table([
+    ["figure", "required", "measured", ""],
+    ...figures.map(({ figure, required, measured, isMet }) => [figure, required, measured, isMet ? "ok" : "FAILED"]),
+  ]);
+}
+
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const line = (row: readonly string[]) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join("  ");
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
+}
+
+export function count(number: number): string {
+  return number.toLocaleString("en-US");
+}

@@ -1,0 +1,39 @@
+/** Engines with a fault in them: copies of the built quota in which one piece of source text is replaced. */
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+export interface Replacement {
+  /** The module of src/quota it is planted in, without its ending. */
+  readonly module: string;
+  /** Text that has to be there exactly once. */
+  readonly right: string;
+  readonly wrong: string;
+}
+
+export interface Planted extends AsyncDisposable {
+  readonly createLocalQuota: typeof import("../src/quota/local-quota.js").createLocalQuota;
+  readonly createRedisQuota: typeof import("../src/quota/redis-quota.js").createRedisQuota;
+}
+
+/** Rejects when the text to replace is not there, or more than once. */
+export async function plant({ module, right, wrong }: Replacement): Promise<Planted> {
+  const built = fileURLToPath(new URL("../src/quota", import.meta.url));
+  const directory = await mkdtemp(`${built}-planted-`);
+  try {
+    for (const file of await readdir(built)) {
+      if (file.endsWith(".js")) await cp(join(built, file), join(directory, file));
+    }
+    const file = join(directory, `${module}.js`);
+    const pieces = (await readFile(file, "utf8")).split(right);
+    if (pieces.length !== 2) throw new Error(`${module} has ${pieces.length - 1} times, not once: ${right}`);
+    await writeFile(file, pieces.join(wrong));
+    const { createLocalQuota } = await import(pathToFileURL(join(directory, "local-quota.js")).href);
+    const { createRedisQuota } = await import(pathToFileURL(join(directory, "redis-quota.js")).href);
+    const dispose = () => rm(directory, { recursive: true, force: true });
+    return { createLocalQuota, createRedisQuota, [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+import { type Decision, retryAfterSeconds } from "../src/quota/decision.js";
+import type { Limits } from "../src/quota/plan.js";
+import { dayMs, minuteMs } from "../src/quota/window.js";
+import { tightLoop } from "./clients.js";
+import { createRandom, simulate, type World } from "./simulation.js";
+
+export const simulatedMinutes = 12;
+
+const midnightMs = Date.UTC(2031, 4, 14);
+
+export interface Traffic {
+  readonly requests: number;
+  readonly refused: number;
+  readonly isBanned: boolean;
+}
+
+export interface LoopTraffic extends Traffic {
+  /** From the first request on. */
+  readonly bannedAfterMs: number;
+  readonly requestsDuringBan: number;
+  /** Those after which the ban was to end later than announced at first. */
+  readonly lengthenings: number;
+  readonly isOverOnTime: boolean;
+  readonly isSiblingAdmitted: boolean;
+  readonly isAdmittedAfterWaiting: boolean;
+}
+
+/** A few minutes at any time, often across midnight, often with a day that runs out meanwhile. */
+export async function watchClients(limits: Limits, seed: number, begin: (world: World) => void): Promise<Traffic> {
+  const random = createRandom(seed);
+  const minutesBefore = random() < 0.3 ? simulatedMinutes * random() : 12 * 60 * random() + simulatedMinutes;
+  const minutesLeft = random() < 0.5 ? 6 * random() : Number.POSITIVE_INFINITY;
+  const startMs = midnightMs + dayMs - Math.floor(minutesBefore * minuteMs);
+  const spentOfDay = Math.max(0, Math.floor(limits.perDay - minutesLeft * limits.perMinute));
+  const counted = countTraffic();
+  await simulate({ limits, seed, startMs, spentOfDay, ...counted.options(startMs) }, begin);
+  return counted.traffic();
+}
+
+/**
+ * A loop that ignores everything until its ban is over; it goes on, is banned again, and waits for once. Meanwhile
+ * another key of its account calls in the first minute of its own.
+ */
+export async function watchTightLoop(limits: Limits, seed: number): Promise<LoopTraffic> {
+  const startMs = midnightMs + Math.floor(20 * 60 * minuteMs * createRandom(seed)());
+  const counted = countTraffic();
+  const seen = {
+    bannedAfterMs: Number.POSITIVE_INFINITY,
+    requestsDuringBan: 0,
+    lengthenings: 0,
+    isOverOnTime: false,
+    isSiblingAdmitted: false,
+    isAdmittedAfterWaiting: false,
+  };
+  await simulate({ limits, seed, startMs, spentOfDay: 0, ...counted.options(startMs) }, (world) => {
+    const ignoreUntilBanned = (then: (ban: Decision & { outcome: "banned" }) => void) => {
+      tightLoop(
+        world,
+        ({ outcome }) => outcome === "banned",
+        (last) => last.outcome === "banned" && then(last),
+      );
+    };
+    ignoreUntilBanned((ban) => {
+      seen.bannedAfterMs = ban.nowMs - startMs;
+      world.after(ban.minute.resetAtMs - world.nowMs(), () => {
+        world.call("sibling", 1, () => 1, ({ outcome }) => {
+          seen.isSiblingAdmitted = outcome === "admitted";
+        });
+      });
+      const isOver = (decision: Decision) => {
+        if (decision.outcome !== "banned") return true;
+        seen.requestsDuringBan += 1;
+        if (decision.bannedUntilMs > ban.bannedUntilMs) seen.lengthenings += 1;
+        return false;
+      };
+      tightLoop(world, isOver, (first) => {
+        seen.isOverOnTime = first.nowMs >= ban.bannedUntilMs && first.nowMs < ban.bannedUntilMs + 20;
+        ignoreUntilBanned((second) => {
+          world.after(retryAfterSeconds(second) * 1_000, () => {
+            world.call("key", 1, () => 1, ({ outcome }) => {
+              seen.isAdmittedAfterWaiting = outcome === "admitted";
+            });
+          });
+        });
+      });
+    });
+  });
+  return { ...counted.traffic(), ...seen };
+}
+
+function countTraffic() {
+  const seen = { requests: 0, refused: 0, isBanned: false };
+  return {
+    traffic: (): Traffic => ({ ...seen }),
+    options: (startMs: number) => ({
+      endMs: startMs + simulatedMinutes * minuteMs,
+      onDecision: ({ outcome }: Decision) => {
+        seen.requests += 1;
+        if (outcome !== "admitted") seen.refused += 1;
+        if (outcome === "banned") seen.isBanned = true;
+      },
+    }),
+  };
+}

@@ -1,0 +1,68 @@
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { dayMs } from "../../src/quota/window.js";
+import type { OpenedQuota } from "./caller.js";
+import { type Played, play, type Script } from "./operations.js";
+
+export interface CompareOptions {
+  readonly scripts: fc.Arbitrary<Script>;
+  /** The one under test, and the one that is right. */
+  readonly engines: readonly [OpenedQuota, OpenedQuota];
+  /** Keeps the accounts of one comparison apart from those of another on the same store. */
+  readonly name: string;
+  readonly seed: number;
+  /** Compares scripts until they have made that many calls. */
+  readonly atLeastCalls: number;
+  /** Looks for the shortest script that shows a difference too. */
+  readonly shrinks?: boolean;
+  /** Rejects when something else than an answer is wrong. */
+  readonly inspect?: (accountPrefix: string) => Promise<void>;
+}
+
+export interface Compared {
+  readonly calls: number;
+  /** What the first call that was answered differently was, and how; absent when all answers were equal. */
+  readonly difference?: string;
+}
+
+/** Plays random scripts on two engines at once and compares every answer in full. */
+export async function compareEngines(options: CompareOptions): Promise<Compared> {
+  const { scripts, engines, name, seed, atLeastCalls, shrinks = true, inspect } = options;
+  let calls = 0;
+  let plays = 0;
+  const property = fc.asyncProperty(scripts, async (script) => {
+    plays += 1;
+    const prefix = `${name}-${plays}-`;
+    const played = await play(script, engines, { fallBackMs: 2 * dayMs, prefix });
+    calls += played.length;
+    const different = played.find(({ replies: [given, right] }) => !isDeepStrictEqual(given, right));
+    if (different !== undefined) throw new Error(describeDifference(different));
+    await inspect?.(prefix);
+  });
+  for (let batch = 0; calls < atLeastCalls; batch += 1) {
+    const batchSeed = seed + batch * 1_000_003;
+    const result = await fc.check(property, { numRuns: 50, seed: batchSeed, endOnFailure: !shrinks });
+    if (!result.failed) continue;
+    const reason = result.errorInstance instanceof Error ? result.errorInstance.message : `${result.errorInstance}`;
+    const script = shrinks ? ` (seed ${batchSeed}; ${fc.stringify(result.counterexample)})` : "";
+    return { calls, difference: `${reason}${script}` };
+  }
+  return { calls };
+}
+
+/** The first field that differs, under the name of the call. */
+function describeDifference({ call, cost, replies: [given, right] }: Played): string {
+  const asked = call === "reserve" || call === "refund" ? `${call} ${cost}` : call;
+  return `${asked}: ${firstDifference(given, right)}`;
+}
+
+function firstDifference(given: unknown, right: unknown, path = "answer"): string {
+  if (!isRecord(given) || !isRecord(right)) return `${path} ${String(given)}, not ${String(right)}`;
+  const fields = [...new Set([...Object.keys(right), ...Object.keys(given)])];
+  const field = fields.find((name) => !isDeepStrictEqual(given[name], right[name])) ?? "";
+  return firstDifference(given[field], right[field], path === "answer" ? field : `${path}.${field}`);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
