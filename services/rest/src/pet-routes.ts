@@ -1,6 +1,6 @@
 import type { Catalogue } from "@petstore/core";
 import { acceptsJson, callerOf, methodNotAllowed, onRoute, readJson, sendJson } from "@petstore/http";
-import { Router } from "express";
+import type { Router } from "express";
 import { untilRemoval } from "./deprecation.js";
 import { idempotencyKey } from "./idempotency-key.js";
 import { nextPageUrl, parseListQuery } from "./list-query.js";
@@ -8,16 +8,14 @@ import { petJson, petsJson } from "./pet-json.js";
 
 export interface PetRoutesDeps {
   readonly catalogue: Catalogue;
-  /** Where this router is reached, for links: an absolute URL or a path, without a trailing slash. */
+  /** Where the router is reached, for links: an absolute URL or a path, without a trailing slash. */
   readonly baseUrl: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-/** The contract's "Endpoints": listPets, createPet and getPet, behind admission. */
-export function createPetRoutes({ catalogue, baseUrl, now }: PetRoutesDeps): Router {
-  const router = Router({ caseSensitive: true, strict: true });
-
+/** The contract's "Endpoints": listPets, createPet and getPet. Admission must stand before them on the router. */
+export function addPetRoutes(router: Router, { catalogue, baseUrl, now }: PetRoutesDeps): void {
   router
     .route("/pets")
     .all(onRoute("/v1/pets"))
@@ -42,10 +40,8 @@ export function createPetRoutes({ catalogue, baseUrl, now }: PetRoutesDeps): Rou
   router
     .route("/pets/:petId")
     .all(onRoute("/v1/pets/{petId}"))
-    .get(acceptsJson, untilRemoval(now), async (req, res) => {
+    .get(untilRemoval(now), acceptsJson, async (req, res) => {
       sendJson(res, 200, petJson(await catalogue.get(req.params.petId)));
     })
     .all(methodNotAllowed("GET", "HEAD"));
-
-  return router;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { answerProblems, type DoorDeps, errorShape, routeNotFound } from "@petstore/http";
 import { Router } from "express";
 import { announceRemoval } from "./deprecation.js";
-import { createPetRoutes } from "./pet-routes.js";
+import { addPetRoutes } from "./pet-routes.js";
 
 /** The REST door: `/v1`, and the notice its deprecated endpoint links to, which needs no key and costs nothing. */
 export function openRestDoor({ core, admission, config, log, now }: DoorDeps): Router {
@@ -14,7 +14,7 @@ export function openRestDoor({ core, admission, config, log, now }: DoorDeps): R
   // has to pass admission like any other.
   v1.use(/^\/pets\/[^/]+$/, announceRemoval({ notice: `${root}${noticePath}`, successor: `${baseUrl}/pets` }));
   v1.use(admission.admit());
-  v1.use(createPetRoutes({ catalogue: core.catalogue, baseUrl, now }));
+  addPetRoutes(v1, { catalogue: core.catalogue, baseUrl, now });
   v1.use(routeNotFound, answerProblems(log, errorShape));
 
   const notice = readFileSync(new URL("../docs/get-pet-removal.md", import.meta.url), "utf8");

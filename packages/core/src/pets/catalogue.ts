@@ -1,6 +1,6 @@
 import type { Database } from "../database/database.js";
 import { Problem } from "../problem.js";
-import { type CreatedPet, createOnce } from "./idempotency.js";
+import { type CreatedPet, openCreateOnce } from "./idempotency.js";
 import { parseInt64 } from "./int64.js";
 import { decodeCursor, encodeCursor } from "./page.js";
 import type { Pet } from "./pet.js";
@@ -40,6 +40,7 @@ export interface CatalogueDeps {
 
 export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
   const pets = createPetRepository(database);
+  const createOnce = openCreateOnce(database);
   return {
     async list(input) {
       const { limit, status, cursor } = validate(listPetsSchema, input, "query parameter");
@@ -58,7 +59,7 @@ export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
       if (!/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
         throw new Problem("VALIDATION_FAILED", "idempotency key must be 1 to 255 printable ASCII characters");
       }
-      return createOnce(database, { accountId, key: idempotencyKey, pet, at: new Date(now()) });
+      return createOnce({ accountId, key: idempotencyKey, pet, at: new Date(now()) });
     },
     async get(id) {
       const petId = parseInt64(id);

@@ -29,24 +29,47 @@ export interface CreatedPet {
   readonly replayed: boolean;
 }
 
-/** Creates the animal once per key. Throws IDEMPOTENCY_KEY_REUSED for another body, IDEMPOTENCY_IN_PROGRESS after a long wait. */
-export async function createOnce(database: Database, create: IdempotentCreate): Promise<CreatedPet> {
-  const { accountId, key, pet, at } = create;
-  const digest = digestPet(pet);
-  const forgottenBefore = new Date(at.getTime() - idempotencyMemoryMs);
-  const values = { accountId, key, digest, at, forgottenBefore, ...pet };
-  const [created] = await database.run(insertOnce, values).catch(whenStillRunning);
-  if (created !== undefined) return { pet: toPet(created), replayed: false };
-  const [first] = await database.run(selectFirst, { accountId, key });
-  if (first === undefined) throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { retryAfterSeconds: 1 });
-  if (!first.request_digest.equals(digest)) throw new Problem("IDEMPOTENCY_KEY_REUSED");
-  return { pet: toPet(first), replayed: true };
+/**
+ * Creates an animal once per key. Throws IDEMPOTENCY_KEY_REUSED for another body, and IDEMPOTENCY_IN_PROGRESS when the
+ * first request has not ended within the time a lock may be waited for.
+ */
+export type CreateOnce = (create: IdempotentCreate) => Promise<CreatedPet>;
+
+export function openCreateOnce(database: Database): CreateOnce {
+  const underWay = new Map<string, { readonly digest: Buffer; readonly first: Promise<CreatedPet> }>();
+
+  return async (create) => {
+    const digest = digestPet(create.pet);
+    const name = `${create.accountId} ${create.key}`;
+    // A storm of retries waits for its first request here, not for connections of the pool.
+    const other = underWay.get(name);
+    if (other !== undefined) return replay(await other.first, other.digest, digest);
+    const first = createOnce(database, create, digest).finally(() => underWay.delete(name));
+    underWay.set(name, { digest, first });
+    return first;
+  };
 }
 
 /** Forgets keys older than the memory, a bounded number at a time; returns how many. */
 export async function forgetIdempotencyKeys(database: Database, now: Date): Promise<number> {
   const before = new Date(now.getTime() - idempotencyMemoryMs);
   return (await database.run(deleteForgotten, { before })).length;
+}
+
+async function createOnce(database: Database, create: IdempotentCreate, digest: Buffer): Promise<CreatedPet> {
+  const { accountId, key, pet, at } = create;
+  const forgottenBefore = new Date(at.getTime() - idempotencyMemoryMs);
+  const values = { accountId, key, digest, at, forgottenBefore, ...pet };
+  const [created] = await database.run(insertOnce, values).catch(whenStillRunning);
+  if (created !== undefined) return { pet: toPet(created), replayed: false };
+  const [first] = await database.run(selectFirst, { accountId, key });
+  if (first === undefined) throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { retryAfterSeconds: 1 });
+  return replay({ pet: toPet(first) }, first.request_digest, digest);
+}
+
+function replay({ pet }: Pick<CreatedPet, "pet">, firstDigest: Buffer, digest: Buffer): CreatedPet {
+  if (!firstDigest.equals(digest)) throw new Problem("IDEMPOTENCY_KEY_REUSED");
+  return { pet, replayed: true };
 }
 
 interface InsertOnce extends Omit<NewPet, "status"> {

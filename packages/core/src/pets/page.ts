@@ -17,7 +17,7 @@ export function encodeCursor(lastId: bigint, status: PetStatus | undefined): str
   return bytes.toString("base64url");
 }
 
-/** The id to continue after. Throws INVALID_CURSOR for what `encodeCursor` did not return for this filter. */
+/** The id to continue after. Throws INVALID_CURSOR for what `encodeCursor` never returns for this filter. */
 export function decodeCursor(cursor: string, status: PetStatus | undefined): bigint {
   const bytes = Buffer.from(cursor, "base64url");
   if (bytes.length !== byteLength || bytes.toString("base64url") !== cursor || bytes.readUInt8(0) !== version) {

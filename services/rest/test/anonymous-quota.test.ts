@@ -1,0 +1,126 @@
+// Requests without a valid key are counted against the address they come from. Behind a trusted proxy the tests can be anybody.
+import { afterAll, describe, expect, it } from "vitest";
+import { type Answer, openTestStore, type TestStore } from "./test-store.js";
+
+const behindProxy = await openTestStore({ environment: { TRUST_PROXY: "127.0.0.0/8, 10.1.0.0/16" } });
+afterAll(() => behindProxy[Symbol.asyncDispose]());
+
+const askFrom = (address: string, store: TestStore = behindProxy): Promise<Answer> =>
+  store.call("GET", "/v1/pets", { headers: { "X-Forwarded-For": address } });
+
+/** Whether a request of the second is counted where one of the first was. */
+async function share(one: string, other: string, store: TestStore = behindProxy): Promise<boolean> {
+  const first = await askFrom(one, store);
+  const second = await askFrom(other, store);
+  return second.rateLimit.remaining === first.rateLimit.remaining - 1;
+}
+
+describe("an address without a key", () => {
+  it("has 300 requests a minute, answered 401, and then 429 with Retry-After", async () => {
+    const first = await askFrom("192.0.2.1");
+    expect(first).toMatchObject({ status: 401, rateLimit: { limit: 300, remaining: 299 } });
+    expect(first.headers["ratelimit-policy"]).toBe('"minute";q=300;w=60, "day";q=10000;w=86400');
+    const rest = await Promise.all(Array.from({ length: 299 }, () => askFrom("192.0.2.1")));
+    expect(rest.every(({ status }) => status === 401)).toBe(true);
+    const refused = await askFrom("192.0.2.1");
+    expect(refused).toMatchObject({ status: 429, json: { code: "RATE_LIMIT_EXCEEDED" } });
+    expect(refused.headers["www-authenticate"]).toBeUndefined();
+    behindProxy.clock.nowMs += Number(refused.headers["retry-after"]) * 1_000;
+    expect((await askFrom("192.0.2.1")).status).toBe(401);
+  });
+
+  it("is throttled while it guesses keys, and a valid key from there works on", async () => {
+    const { key } = await behindProxy.issueKey();
+    const headers = { "X-Forwarded-For": "192.0.2.2" };
+    const guess = () => behindProxy.call("GET", "/v1/pets", { key: "guess", headers });
+    const statuses = (await Promise.all(Array.from({ length: 302 }, guess))).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+    expect((await behindProxy.call("GET", "/v1/pets", { key, headers })).status).toBe(200);
+  });
+
+  it("spends nothing by requests that show a valid key", async () => {
+    const { key } = await behindProxy.issueKey();
+    await behindProxy.call("GET", "/v1/pets", { key, headers: { "X-Forwarded-For": "192.0.2.3" } });
+    expect((await askFrom("192.0.2.3")).rateLimit.remaining).toBe(299);
+  });
+
+  it("is never banned, however often it calls", async () => {
+    await Promise.all(Array.from({ length: 301 }, () => askFrom("192.0.2.4")));
+    behindProxy.clock.nowMs += 2_001;
+    const answers = await Promise.all(Array.from({ length: 150 }, () => askFrom("192.0.2.4")));
+    const codes = answers.map(({ json }) => (json as { code: string }).code);
+    expect(new Set(codes)).toEqual(new Set(["RATE_LIMIT_EXCEEDED"]));
+  });
+
+  it("has the limits that are configured", async () => {
+    const environment = { ANONYMOUS_REQUESTS_PER_MINUTE: "3", ANONYMOUS_REQUESTS_PER_DAY: "2" };
+    await using strict = await openTestStore({ environment });
+    const answers = [];
+    for (let count = 0; count < 3; count++) answers.push(await strict.call("GET", "/v1/pets"));
+    expect(answers.map(({ json }) => (json as { code: string }).code)).toEqual([
+      "API_KEY_MISSING",
+      "API_KEY_MISSING",
+      "DAILY_QUOTA_EXCEEDED",
+    ]);
+  });
+});
+
+describe("one address", () => {
+  it.each([
+    ["IPv4 is exact", "198.51.100.1", "198.51.100.2", false],
+    ["the same IPv4", "198.51.100.3", "198.51.100.3", true],
+    ["mapped IPv4 is that IPv4", "198.51.100.4", "::ffff:198.51.100.4", true],
+    ["mapped IPv4 in hexadecimal is that IPv4", "198.51.100.5", "::ffff:c633:6405", true],
+    ["mapped IPv4 written in full is that IPv4", "198.51.100.6", "0:0:0:0:0:FFFF:198.51.100.6", true],
+    ["two mapped IPv4 are two", "::ffff:198.51.100.7", "::ffff:198.51.100.8", false],
+    ["IPv6 is its /64", "2001:db8:1:1::1", "2001:db8:1:1:ffff:ffff:ffff:ffff", true],
+    ["another /64 is another", "2001:db8:1:2::1", "2001:db8:1:3::1", false],
+    ["IPv6 however it is written", "2001:db8:1:4::1", "2001:0DB8:0001:0004:0:0:0:1", true],
+    ["IPv6 within 2001:db8:0:5", "2001:db8:0:5::1", "2001:db8:0:5::2", true],
+  ])("%s: %s and %s", async (_rule, one, other, same) => {
+    expect(await share(one, other)).toBe(same);
+  });
+});
+
+describe("X-Forwarded-For", () => {
+  it("is ignored by default", async () => {
+    await using alone = await openTestStore();
+    expect(await share("203.0.113.1", "203.0.113.2", alone)).toBe(true);
+  });
+
+  it("is ignored from an address that is not in TRUST_PROXY", async () => {
+    await using elsewhere = await openTestStore({ environment: { TRUST_PROXY: "10.0.0.0/8,fd00::/8" } });
+    expect(await share("203.0.113.1", "203.0.113.2", elsewhere)).toBe(true);
+  });
+
+  it("is honoured from an address in TRUST_PROXY", async () => {
+    expect(await share("203.0.113.3", "203.0.113.4")).toBe(false);
+  });
+
+  it("counts the last address that no trusted proxy vouches for, not what the client claims before it", async () => {
+    expect(await share("203.0.113.5", "1.2.3.4, 203.0.113.5")).toBe(true);
+    expect(await share("203.0.113.6", "203.0.113.6, 10.1.2.3")).toBe(true);
+    expect(await share("203.0.113.7", "203.0.113.7, 10.2.2.3")).toBe(false);
+  });
+
+  it("sent twice is one list", async () => {
+    const first = await askFrom("203.0.113.8");
+    const headers = { "X-Forwarded-For": ["1.2.3.4", "203.0.113.8"] };
+    const second = await behindProxy.call("GET", "/v1/pets", { headers });
+    expect(second.rateLimit.remaining).toBe(first.rateLimit.remaining - 1);
+  });
+
+  it.each(["unknown", "203.0.113.9:4711", "_hidden", "[2001:db8::1]", "''", "999.1.1.1"])(
+    "that ends with no address (%s) counts the proxy itself",
+    async (address) => {
+      const plain = await behindProxy.call("GET", "/v1/pets");
+      expect((await askFrom(address)).rateLimit.remaining).toBe(plain.rateLimit.remaining - 1);
+    },
+  );
+
+  it.each(["Forwarded", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP"])("%s is no substitute", async (name) => {
+    const ask = (value: string) => behindProxy.call("GET", "/v1/pets", { headers: { [name]: value } });
+    const first = await ask("for=203.0.113.10");
+    expect((await ask("for=203.0.113.11")).rateLimit.remaining).toBe(first.rateLimit.remaining - 1);
+  });
+});

@@ -1,0 +1,136 @@
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { type Answer, type CallOptions, openTestStore } from "./test-store.js";
+
+const store = await openTestStore();
+afterAll(() => store[Symbol.asyncDispose]());
+const { key } = await store.issueKey();
+const usedUp = await store.issueKey({ customLimits: { perMinute: 1, perDay: 1_000 } });
+await store.call("POST", "/v1/pets", { key, body: '{"name":"Ada","categoryId":1}' });
+
+const startedAtMs = store.clock.nowMs;
+const removedAtMs = Date.parse("2030-12-05T00:00:00Z");
+beforeEach(() => {
+  store.clock.nowMs = startedAtMs;
+});
+
+const announcement = {
+  deprecation: "@1795132800",
+  sunset: "Thu, 05 Dec 2030 00:00:00 GMT",
+  link: '</docs/get-pet-removal.md>; rel="deprecation"; type="text/markdown", ' + '</v1/pets>; rel="successor-version"',
+};
+
+const requests: [status: number, method: string, path: string, options: CallOptions][] = [
+  [200, "GET", "/v1/pets/1", { key }],
+  [200, "HEAD", "/v1/pets/1", { key }],
+  [404, "GET", "/v1/pets/999999", { key }],
+  [404, "GET", "/v1/pets/abc", { key }],
+  [401, "GET", "/v1/pets/1", {}],
+  [401, "GET", "/v1/pets/1", { key: "wrong" }],
+  [405, "DELETE", "/v1/pets/1", { key }],
+  [406, "GET", "/v1/pets/1", { key, headers: { Accept: "text/html" } }],
+  [429, "GET", "/v1/pets/1", { key: usedUp.key }],
+];
+
+describe("before the removal", () => {
+  it.each(requests)(
+    "%i to %s %s announces it: since when, until when, why and what instead",
+    async (status, method, path, options) => {
+      if (status === 429) await store.call("GET", "/v1/none", { key: usedUp.key });
+      const answer = await store.call(method, path, options);
+      expect(answer.status).toBe(status);
+      expect(answer.headers).toMatchObject(announcement);
+    },
+  );
+
+  it("Deprecation is 20 November 2026, 00:00 UTC, which comes before Sunset", () => {
+    expect(Date.UTC(2026, 10, 20) / 1_000).toBe(1_795_132_800);
+  });
+
+  it.each(["/v1/pets", "/v1/pets/", "/v1/pets/1/", "/v1/pets/1/owner", "/v1/none", "/pets/1"])(
+    "%s, which is not deprecated, announces nothing",
+    async (path) => {
+      const { headers } = await store.call("GET", path, { key });
+      expect([headers.deprecation, headers.sunset, headers.link]).toEqual([undefined, undefined, undefined]);
+    },
+  );
+
+  it("500 and 503 announce it, too", async () => {
+    await store.execute("alter table pets rename to animals");
+    const answer = await store.call("GET", "/v1/pets/1", { key });
+    await store.execute("alter table animals rename to pets");
+    expect(answer.status).toBe(500);
+    expect(answer.headers).toMatchObject(announcement);
+  });
+});
+
+describe("the removal", () => {
+  const at = (nowMs: number, path = "/v1/pets/1", method = "GET"): Promise<Answer> => {
+    store.clock.nowMs = nowMs;
+    return store.call(method, path, { key });
+  };
+
+  it("comes at 2030-12-05T00:00:00Z, to the millisecond", async () => {
+    expect((await at(removedAtMs - 1)).status).toBe(200);
+    expect((await at(removedAtMs)).status).toBe(410);
+    expect((await at(removedAtMs + 1)).status).toBe(410);
+    expect((await at(Date.UTC(2040, 0, 1))).status).toBe(410);
+  });
+
+  it.each(["/v1/pets/1", "/v1/pets/999999", "/v1/pets/abc"])(
+    "answers %s with 410, the same links and the triple",
+    async (path) => {
+      const answer = await at(removedAtMs, path);
+      expect(answer).toMatchObject({
+        status: 410,
+        json: { code: "ENDPOINT_REMOVED", message: expect.any(String), status: 410 },
+      });
+      expect(answer.headers).toMatchObject(announcement);
+      expect(answer.rateLimit.limit).toBeGreaterThan(0);
+    },
+  );
+
+  it("answers HEAD with 410, DELETE still with 405, and 401 without a key", async () => {
+    expect((await at(removedAtMs, "/v1/pets/1", "HEAD")).status).toBe(410);
+    expect((await at(removedAtMs, "/v1/pets/1", "DELETE")).status).toBe(405);
+    const answer = await store.call("GET", "/v1/pets/1");
+    expect(answer.status).toBe(401);
+    expect(answer.headers).toMatchObject(announcement);
+  });
+
+  it("takes nothing else away", async () => {
+    expect((await at(removedAtMs, "/v1/pets?status=available")).status).toBe(200);
+    expect((await store.call("POST", "/v1/pets", { key, body: '{"name":"Bo","categoryId":1}' })).status).toBe(201);
+  });
+
+  it("is counted like any other request", async () => {
+    const { key: free } = await store.issueKey({ plan: "free" });
+    store.clock.nowMs = removedAtMs;
+    expect((await store.call("GET", "/v1/pets/1", { key: free })).rateLimit.remaining).toBe(59);
+  });
+});
+
+describe("the notice that Link names", () => {
+  const noticePath = "/docs/get-pet-removal.md";
+
+  it("is served without a key, as Markdown, and says when and what instead", async () => {
+    const { status, headers, text } = await store.call("GET", noticePath);
+    expect(status).toBe(200);
+    expect(headers["content-type"]).toBe("text/markdown; charset=utf-8");
+    expect(text).toContain("5 December 2030");
+    expect(text).toContain("GET /pets");
+    expect((await store.call("HEAD", noticePath)).status).toBe(200);
+  });
+
+  it("costs nothing, neither the address nor a key", async () => {
+    const { key: free } = await store.issueKey({ plan: "free" });
+    const before = (await store.call("GET", noticePath)).rateLimit;
+    expect((await store.call("GET", noticePath, { key: free })).rateLimit).toEqual(before);
+    expect((await store.call("GET", noticePath)).rateLimit).toEqual(before);
+    expect((await store.call("GET", "/v1/pets", { key: free })).rateLimit.remaining).toBe(59);
+  });
+
+  it("outlives the endpoint", async () => {
+    store.clock.nowMs = removedAtMs + 1;
+    expect((await store.call("GET", noticePath)).status).toBe(200);
+  });
+});

@@ -1,0 +1,192 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { type Answer, openTestStore } from "./test-store.js";
+
+const store = await openTestStore({ environment: {  } });
+afterAll(() => store[Symbol.asyncDispose]());
+const { key } = await store.issueKey();
+
+const dayMs = 86_400_000;
+const body = '{"name":"Ada","categoryId":1}';
+const create = (idempotencyKey: string | readonly string[], { as = key, sent = body } = {}): Promise<Answer> =>
+  store.call("POST", "/v1/pets", { key: as, body: sent, headers: { "Idempotency-Key": idempotencyKey } });
+const countPets = async () => {
+  const { text } = await store.call("GET", "/v1/pets?limit=100", { key });
+  return (JSON.parse(text) as unknown[]).length;
+};
+const refused = (status: number, code: string) => ({ status, json: { code, message: expect.any(String), status } });
+
+describe("a repeated create", () => {
+  it("gets the first 201 again, with Idempotency-Replayed, and adds nothing", async () => {
+    const first = await create("first");
+    expect(first.status).toBe(201);
+    expect(first.headers["idempotency-replayed"]).toBeUndefined();
+    const before = await countPets();
+    for (let time = 0; time < 3; time++) {
+      const again = await create("first");
+      expect([again.status, again.text]).toEqual([201, first.text]);
+      expect(again.headers["idempotency-replayed"]).toBe("true");
+    }
+    expect(await countPets()).toBe(before);
+  });
+
+  it("is the same whatever notation and order its body comes in", async () => {
+    const first = await create("notation");
+    const sent = ' { "status": "available", "categoryId": 1.0, "name": "\\u0041da" } ';
+    expect(await create("notation", { sent })).toMatchObject({ status: 201, text: first.text });
+  });
+
+  it("is the same with another key of the account", async () => {
+    const caller = await store.issueKey();
+    const sibling = await store.issueKey({ accountId: caller.accountId });
+    const first = await create("sibling", { as: caller.key });
+    const again = await create("sibling", { as: sibling.key });
+    expect([again.text, again.headers["idempotency-replayed"]]).toEqual([first.text, "true"]);
+  });
+
+  it("is another one for another account", async () => {
+    const other = await store.issueKey();
+    const ours = await create("accounts");
+    const theirs = await create("accounts", { as: other.key });
+    expect(theirs.status).toBe(201);
+    expect(theirs.text).not.toBe(ours.text);
+    expect(theirs.headers["idempotency-replayed"]).toBeUndefined();
+  });
+
+  it.each([
+    ["name", '{"name":"Bo","categoryId":1}'],
+    ["categoryId", '{"name":"Ada","categoryId":2}'],
+    ["status", '{"name":"Ada","categoryId":1,"status":"sold"}'],
+  ])("with another %s is refused with 422, and the first one stands", async (what, sent) => {
+    const first = await create(`other ${what}`);
+    expect(await create(`other ${what}`, { sent })).toMatchObject(refused(422, "IDEMPOTENCY_KEY_REUSED"));
+    expect((await create(`other ${what}`)).text).toBe(first.text);
+  });
+
+  it("without a key adds another animal every time", async () => {
+    const answers = [
+      await store.call("POST", "/v1/pets", { key, body }),
+      await store.call("POST", "/v1/pets", { key, body }),
+    ];
+    expect(answers[0]?.text).not.toBe(answers[1]?.text);
+  });
+
+  it("counts like any other request", async () => {
+    const { key: free } = await store.issueKey({ plan: "free" });
+    await create("counted", { as: free });
+    expect((await create("counted", { as: free })).rateLimit.remaining).toBe(58);
+  });
+});
+
+describe("a key is remembered for 24 hours", () => {
+  it("and no longer", async () => {
+    const first = await create("a day");
+    store.clock.nowMs += dayMs;
+    expect((await create("a day")).text).toBe(first.text);
+    store.clock.nowMs += 1;
+    const later = await create("a day");
+    expect(later.status).toBe(201);
+    expect(later.headers["idempotency-replayed"]).toBeUndefined();
+    expect(later.text).not.toBe(first.text);
+    expect((await create("a day")).text).toBe(later.text);
+  });
+
+  it("after which another body may use it", async () => {
+    await create("reused");
+    store.clock.nowMs += dayMs + 1;
+    expect((await create("reused", { sent: '{"name":"Bo","categoryId":1}' })).status).toBe(201);
+  });
+});
+
+describe("how a key is written", () => {
+  it.each([
+    ["abc", '"abc"'],
+    ["a b", '"a b"'],
+    ['a"b', '"a\\"b"'],
+    ["a\\b", '"a\\\\b"'],
+    ["8e03978e-40d5-43dd-bc93-6894a57f9324", '"8e03978e-40d5-43dd-bc93-6894a57f9324"'],
+    ["x".repeat(255), `"${"x".repeat(255)}"`],
+    ["!#$%&'()*+,-./:;<=>?@[]^_`{|}~", '"!#$%&\'()*+,-./:;<=>?@[]^_`{|}~"'],
+  ])("%s is the same bare and quoted", async (bare, quoted) => {
+    const first = await create(bare);
+    expect(first.status).toBe(201);
+    const again = await create(quoted);
+    expect([again.text, again.headers["idempotency-replayed"]]).toEqual([first.text, "true"]);
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["nothing in quotes", '""'],
+    ["256 characters", "x".repeat(256)],
+    ["256 characters in quotes", `"${"x".repeat(256)}"`],
+    ["a quote that does not end", '"abc'],
+    ["a quote alone", '"'],
+    ["a quote within quotes", '"a"b"'],
+    ["a backslash that escapes nothing", '"a\\b"'],
+    ["an escaped closing quote", '"abc\\"'],
+    ["a parameter", '"abc";v=1'],
+    ["a letter beyond ASCII", "caf\u00e9"],
+    ["a tab", "a\tb"],
+    ["two headers", ["abc", "abd"]],
+    ["the same header twice", ["abc", "abc"]],
+  ])("%s is refused, and adds nothing", async (_what, idempotencyKey) => {
+    const before = await countPets();
+    expect(await create(idempotencyKey)).toMatchObject(refused(400, "VALIDATION_FAILED"));
+    expect(await countPets()).toBe(before);
+  });
+});
+
+describe("a create that failed does not use its key up", () => {
+  it.each([
+    ["invalid values", 400, '{"name":"","categoryId":1}', {}],
+    ["no JSON", 400, "{", {}],
+    ["a large body", 413, body.padEnd(65_537), {}],
+    ["a foreign body", 415, body, { "Content-Type": "text/plain" }],
+    ["an unacceptable type", 406, body, { Accept: "text/html" }],
+  ])("%s: %i", async (what, status, sent, headers) => {
+    const idempotencyKey = { "Idempotency-Key": `failed ${what}` };
+    const failed = await store.call("POST", "/v1/pets", {
+      key,
+      body: sent,
+      headers: { ...idempotencyKey, ...headers },
+    });
+    expect(failed.status).toBe(status);
+    const created = await store.call("POST", "/v1/pets", { key, body, headers: idempotencyKey });
+    expect(created.status).toBe(201);
+    expect(created.headers["idempotency-replayed"]).toBeUndefined();
+  });
+
+  it("a fault of ours: 500, for the animal and the key are stored together or not at all", async () => {
+    await store.execute("alter table pets add constraint no_bo check (name <> 'Bo') not valid");
+    const sent = '{"name":"Bo","categoryId":1}';
+    expect((await create("failed here", { sent })).status).toBe(500);
+    await store.execute("alter table pets drop constraint no_bo");
+    const created = await create("failed here", { sent: body });
+    expect(created.status).toBe(201);
+    expect(created.headers["idempotency-replayed"]).toBeUndefined();
+  });
+});
+
+describe("concurrent creates", () => {
+  it("500 with one key make one animal and have 500 equal bodies", async () => {
+    const { key: own } = await store.issueKey();
+    const sent = '{"name":"the only one","categoryId":9007199254740993,"status":"sold"}';
+    const answers = await Promise.all(Array.from({ length: 500 }, () => create("five hundred", { as: own, sent })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers["idempotency-replayed"] === undefined)).toHaveLength(1);
+    const listed = await store.call("GET", "/v1/pets?status=sold&limit=100", { key });
+    expect(listed.text.match(/the only one/g)).toHaveLength(1);
+  });
+
+  it("with one key and two bodies: one is made, the other refused", async () => {
+    const bodies = Array.from({ length: 20 }, (_, index) => `{"name":"${index % 2}","categoryId":1}`);
+    const answers = await Promise.all(bodies.map((sent) => create("two bodies", { sent })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), ...Array(10).fill(422)]);
+    expect(new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text)).size).toBe(1);
+  });
+
+  it("with keys of their own make an animal each", async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => create(`own ${index}`)));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(50);
+  });
+});

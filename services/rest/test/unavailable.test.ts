@@ -1,0 +1,78 @@
+import { randomBytes } from "node:crypto";
+import { mintApiKey } from "@petstore/core";
+import { afterAll, describe, expect, it } from "vitest";
+import { openTestStore } from "./test-store.js";
+
+const unavailable = { status: 503, json: { code: "SERVICE_UNAVAILABLE", message: expect.any(String), status: 503 } };
+const preflight = { "Access-Control-Request-Method": "GET" };
+
+describe("with no database where it should be", async () => {
+  // Nothing listens on port 1, so connecting is refused at once.
+  const store = await openTestStore({ environment: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" } });
+  afterAll(() => store[Symbol.asyncDispose]());
+  const key = mintApiKey("live", randomBytes);
+
+  it.each([
+    ["GET", "/v1/pets", {}],
+    ["POST", "/v1/pets", { body: '{"name":"Ada","categoryId":1}' }],
+    ["GET", "/v1/pets/1", {}],
+    ["GET", "/v1/none", {}],
+  ])(
+    "%s %s answers 503 with Retry-After and the triple, and costs the address nothing",
+    async (method, path, options) => {
+      for (let time = 0; time < 3; time++) {
+        const answer = await store.call(method, path, { ...options, key });
+        expect(answer).toMatchObject({ ...unavailable, rateLimit: { limit: 300, remaining: 300 } });
+        expect(answer.headers["retry-after"]).toBe("1");
+        expect(answer.headers["www-authenticate"]).toBeUndefined();
+      }
+    },
+  );
+
+  it("whatever needs no database is answered as ever", async () => {
+    expect((await store.call("GET", "/docs/get-pet-removal.md")).status).toBe(200);
+    expect((await store.call("OPTIONS", "/v1/pets", { headers: preflight })).status).toBe(204);
+    expect(await store.call("GET", "/v1/pets", { key: "malformed" })).toMatchObject({
+      status: 401,
+      rateLimit: { remaining: 299 },
+    });
+    expect(await store.call("GET", "/v1/pets")).toMatchObject({ status: 401, rateLimit: { remaining: 298 } });
+  });
+});
+
+describe("with a database that does not get on", async () => {
+  const store = await openTestStore({ environment: { DATABASE_STATEMENT_TIMEOUT_MS: "500" } });
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  it.each([
+    ["GET", "/v1/pets", {}],
+    ["POST", "/v1/pets", { body: '{"name":"Ada","categoryId":1}' }],
+    ["POST", "/v1/pets", { body: '{"name":"Ada","categoryId":1}', headers: { "Idempotency-Key": "later" } }],
+    ["GET", "/v1/pets/1", {}],
+  ])(
+    "%s %s answers 503, gives the account its unit back, and works again afterwards",
+    async (method, path, options) => {
+      const { key } = await store.issueKey({ plan: "free" });
+      await store.call("GET", "/v1/none", { key });
+      await store.execute("begin");
+      await store.execute("lock table pets in access exclusive mode");
+      const answer = await store.call(method, path, { ...options, key });
+      await store.execute("rollback");
+      // A create that waits for another one with its key is told 409 instead, with the same advice.
+      expect([503, 409]).toContain(answer.status);
+      expect(answer.headers["retry-after"]).toBe("1");
+      if (answer.status === 503) expect(answer.rateLimit).toMatchObject({ limit: 60, remaining: 59 });
+      expect((await store.call(method, path, { ...options, key })).status).toBeLessThan(500);
+    },
+  );
+
+  it("a fault of ours that no waiting mends is 500, and counts", async () => {
+    const { key } = await store.issueKey({ plan: "free" });
+    await store.execute("alter table pets rename to animals");
+    const answer = await store.call("GET", "/v1/pets", { key });
+    await store.execute("alter table animals rename to pets");
+    expect(answer).toMatchObject({ status: 500, json: { code: "INTERNAL_ERROR" }, rateLimit: { remaining: 59 } });
+    expect(answer.headers["retry-after"]).toBeUndefined();
+    expect((await store.call("GET", "/v1/pets", { key })).status).toBe(200);
+  });
+});

@@ -1,0 +1,33 @@
+import { openChild } from "./child.js";
+
+export interface LoadOrder {
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Kept alive, each with one request at a time. */
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+export interface LoadReport {
+  /** All of them answered: at the end, those under way are waited for. */
+  readonly requests: number;
+  readonly seconds: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The first answer that was not 2xx, or what kept one from coming. The load ended with it. */
+  readonly failure?: string;
+}
+
+/** Makes load from a process of its own, whose work is not counted against any server. */
+export interface LoadGenerator extends AsyncDisposable {
+  run(order: LoadOrder): Promise<LoadReport>;
+}
+
+export function openLoadGenerator(signal: AbortSignal): LoadGenerator {
+  const child = openChild("the load generator", new URL("./load/main.js", import.meta.url), { signal });
+  return {
+    run: async (order) => (await child.ask(order)) as LoadReport,
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}

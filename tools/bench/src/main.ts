@@ -1,0 +1,10 @@
+import { runBench } from "./bench.js";
+
+const stopped = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopped.abort());
+
+process.exitCode = await runBench(process.argv.slice(2), {
+  print: (text) => process.stdout.write(text),
+  complain: (text) => process.stderr.write(text),
+  signal: stopped.signal,
+});

@@ -1,0 +1,65 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Core, digestApiKey, migrate, mintApiKey, openCore, petStatuses, readConfig } from "@petstore/core";
+import { type EmbeddedDatabase, openEmbeddedDatabase } from "@petstore/embedded-database";
+import pg from "pg";
+
+/** A directory that disposing removes. */
+export interface TemporaryDirectory extends AsyncDisposable {
+  readonly path: string;
+}
+
+export async function openTemporaryDirectory(): Promise<TemporaryDirectory> {
+  const path = await mkdtemp(join(tmpdir(), "petstore-bench-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+export async function openPrivateDatabase(directory: string): Promise<EmbeddedDatabase> {
+  const opened = await openEmbeddedDatabase({ directory: join(directory, "database") });
+  if (opened.kind === "in-use") throw new Error(`process ${opened.holderPid} uses a directory that was just created`);
+  return opened.database;
+}
+
+const animalCount = 10_000;
+/** The schema's largest: what is measured is the counting, not the refusing. */
+const limit = 2_147_483_647;
+
+/** Brings an empty database to 10,000 animals, evenly over the statuses, and an account; returns the account's key. */
+export async function seed(databaseUrl: string): Promise<string> {
+  await migrate(databaseUrl);
+  const log = { info() {}, warn() {}, error() {} };
+  await using core = await openCore(readConfig({ DATABASE_URL: databaseUrl }), { log, now: Date.now });
+  const customLimits = { perMinute: limit, perDay: limit };
+  const account = await core.accounts.create({ name: "bench", plan: "enterprise", customLimits });
+  if (account === undefined) throw new Error("the database is not empty");
+  const apiKey = mintApiKey("test", randomBytes);
+  await core.keys.add({ accountId: account.id, digest: digestApiKey(apiKey) });
+  await addAnimals(core, account.id);
+  await settle(databaseUrl);
+  return apiKey;
+}
+
+async function addAnimals({ catalogue }: Core, accountId: bigint): Promise<void> {
+  let added = 0;
+  const addOn = async () => {
+    while (added < animalCount) {
+      const number = added++;
+      const status = petStatuses[number % petStatuses.length];
+      await catalogue.create({
+        accountId,
+        input: { name: `Animal ${number}`, categoryId: BigInt(1 + (number % 50)), status },
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, addOn));
+}
+
+/** Otherwise the autovacuum does it, in the middle of a round. */
+async function settle(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query("vacuum analyze");
+  await client.end();
+}

@@ -1,0 +1,83 @@
+import { open } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Contestant } from "./benchmark.js";
+import { type Child, openChild } from "./child.js";
+import type { ProbeQuestion, Usage } from "./probe.js";
+
+/** A contestant that is running. */
+export interface Server extends AsyncDisposable {
+  readonly name: string;
+  readonly origin: string;
+  usage(): Promise<Usage>;
+  startProfile(): Promise<void>;
+  writeProfile(file: string): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly databaseUrl: string;
+  /** Where what it prints is kept, as a service's log would be; a pipe would cost the reader's time. */
+  readonly directory: string;
+  /** Ends the process. */
+  readonly signal: AbortSignal;
+}
+
+const startTimeoutMs = 30_000;
+
+/** Starts a contestant in a process of its own, with its default configuration, and waits until it answers HTTP. */
+export async function openServer({ name, main }: Contestant, options: ServerOptions): Promise<Server> {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const output = await open(join(options.directory, `${name}.log`), "w");
+  const child = openChild(name, main, {
+    env: { NODE_ENV: "production", DATABASE_URL: options.databaseUrl, PORT: `${port}` },
+    execArgv: ["--import", new URL("./probe.js", import.meta.url).href],
+    stdio: ["ignore", output.fd, "inherit", "ipc"],
+    signal: options.signal,
+  });
+  await output.close();
+  try {
+    await Promise.race([untilAnswering(origin), child.ended]);
+  } catch (error) {
+    await child[Symbol.asyncDispose]();
+    throw error;
+  }
+  return {
+    name,
+    origin,
+    usage: async () => (await ask(child, { kind: "usage" })) as Usage,
+    startProfile: async () => void (await ask(child, { kind: "start-profile" })),
+    writeProfile: async (file) => void (await ask(child, { kind: "write-profile", file })),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}
+
+async function ask(child: Child, question: ProbeQuestion): Promise<unknown> {
+  const answer = await child.ask(question);
+  if (answer instanceof Object && "error" in answer) throw new Error(`${answer.error}`);
+  return answer;
+}
+
+/** Another program could take it before the server does; the server's start then fails, and so does the run. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function untilAnswering(origin: string): Promise<void> {
+  const timeout = AbortSignal.timeout(startTimeoutMs);
+  while (!timeout.aborted) {
+    try {
+      await (await fetch(origin)).arrayBuffer();
+      return;
+    } catch {
+      // Not listening yet.
+      await delay(20);
+    }
+  }
+  throw new Error(`Nothing answers at ${origin}`);
+}
