@@ -1,1 +1,2 @@
+export { describeWithRedis, isRedisInstalled } from "./describe-with-redis.js";
 export { createTestDatabase, type TestDatabase } from "./test-database.js";

@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type KnownNode, ownsSlot, parseClusterNodes, summarize } from "./cluster-view.js";
+import { loopback } from "./free-port.js";
+import { openRedisServer, type RedisServer } from "./redis-server.js";
+
+export interface RedisClusterOptions {
+  /** Of each master. */
+  readonly replicas?: 0 | 1;
+  /** How long a node may be silent before the others call it failed; a replica takes over about a second later. */
+  readonly nodeTimeoutMs?: number;
+}
+
+/** A Redis Cluster of three masters, and the changes it can go through. Disposing ends every node in any state. */
+export interface RedisCluster extends AsyncDisposable {
+  /** The first three began as masters. */
+  readonly nodes: readonly RedisServer[];
+  /** By the node's own account. */
+  roleOf(node: RedisServer): Promise<"master" | "replica">;
+  masterOf(key: string): Promise<RedisServer>;
+  slotOf(key: string): Promise<number>;
+  /**
+   * Makes its replica the master, by CLUSTER FAILOVER or by killing the master. Resolves with the new one once every node
+   * knows it.
+   */
+  failover(master: RedisServer, by?: "command" | "kill"): Promise<RedisServer>;
+  /**
+   * Moves a slot and its keys while clients go on. `halfway` runs when the keys have moved and the slot has not: the old
+   * master then answers ASK.
+   */
+  migrateSlot(slot: number, from: RedisServer, to: RedisServer, halfway?: () => Promise<void>): Promise<void>;
+  /** Resolves when the running nodes agree on who lives and owns what, serve every slot, and replicas are in step. */
+  settle(): Promise<void>;
+}
+
+const masterCount = 3;
+const slotCount = 16_384;
+const patienceMs = 15_000;
+
+export async function openRedisCluster(options: RedisClusterOptions = {}): Promise<RedisCluster> {
+  const { replicas = 0, nodeTimeoutMs = 1_000 } = options;
+  const settings = {
+    "cluster-enabled": "yes",
+    "cluster-node-timeout": String(nodeTimeoutMs),
+    // A replica may always take over, however long its master has been silent.
+    "cluster-replica-validity-factor": "0",
+    "repl-diskless-sync": "yes",
+    "repl-diskless-sync-delay": "0",
+  };
+  const nodes = await openAll(masterCount * (1 + replicas), () => openRedisServer({ settings }));
+  const cluster = clusterOf(nodes);
+  try {
+    await form(nodes);
+    await cluster.settle();
+    return cluster;
+  } catch (error) {
+    await cluster[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function clusterOf(nodes: readonly RedisServer[]): RedisCluster {
+  const serverOf = ({ port }: KnownNode): RedisServer => {
+    const server = nodes.find((node) => node.port === port);
+    if (server === undefined) throw new Error(`Port ${port} is of no node of this cluster`);
+    return server;
+  };
+  const running = (): readonly RedisServer[] => nodes.filter((node) => node.state === "running");
+  const slotOf = async (key: string): Promise<number> => Number(await running()[0]?.command("CLUSTER", "KEYSLOT", key));
+  const settle = () => until(() => isSettled(running()));
+
+  return {
+    nodes,
+    roleOf: async (node) => (await selfOf(node)).role,
+    slotOf,
+    async masterOf(key) {
+      const slot = await slotOf(key);
+      const selves = await Promise.all(running().map(selfOf));
+      const owner = selves.find((self) => ownsSlot(self, slot));
+      if (owner === undefined) throw new Error(`No running node owns slot ${slot}`);
+      return serverOf(owner);
+    },
+    async failover(master, by = "command") {
+      const { id } = await selfOf(master);
+      const known = (await viewOf(master)).find(({ masterId, hasFailed }) => masterId === id && !hasFailed);
+      if (known === undefined) throw new Error("This node has no replica");
+      const replica = serverOf(known);
+      await settle();
+      await (by === "kill" ? master.kill() : replica.command("CLUSTER", "FAILOVER"));
+      await until(async () => (await selfOf(replica)).role === "master");
+      await settle();
+      return replica;
+    },
+    async migrateSlot(slot, from, to, halfway) {
+      const [fromId, toId] = [(await selfOf(from)).id, (await selfOf(to)).id];
+      await to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", fromId);
+      await from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", toId);
+      await moveKeys(slot, from, to);
+      await halfway?.();
+      // The new owner first: told first, the old one would send clients to a node that sends them back.
+      for (const node of new Set([to, from, ...running()])) {
+        if ((await selfOf(node)).role === "master") await node.command("CLUSTER", "SETSLOT", slot, "NODE", toId);
+      }
+      await settle();
+    },
+    settle,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** Masters get equal shares of the slots; each of the others follows one of them. */
+async function form(nodes: readonly RedisServer[]): Promise<void> {
+  const masters = nodes.slice(0, masterCount);
+  for (const [index, master] of masters.entries()) {
+    const [first, end] = [index, index + 1].map((share) => Math.round((share * slotCount) / masterCount));
+    const slots = Array.from({ length: slotCount }, (_, slot) => slot).slice(first, end);
+    await master.command("CLUSTER", "ADDSLOTS", ...slots);
+    // Different from the start, so that the nodes need not sort out who yields.
+    await master.command("CLUSTER", "SET-CONFIG-EPOCH", index + 1);
+  }
+  // Everybody meets everybody: gossip alone takes seconds.
+  for (const [index, node] of nodes.entries()) {
+    for (const other of nodes.slice(index + 1)) await node.command("CLUSTER", "MEET", loopback, other.port);
+  }
+  for (const [index, replica] of nodes.slice(masterCount).entries()) {
+    const master = masters[index];
+    if (master === undefined) continue;
+    const { id } = await selfOf(master);
+    await until(async () => (await viewOf(replica)).some((node) => node.id === id));
+    await replica.command("CLUSTER", "REPLICATE", id);
+  }
+}
+
+async function moveKeys(slot: number, from: RedisServer, to: RedisServer): Promise<void> {
+  for (;;) {
+    const keys = await from.command("CLUSTER", "GETKEYSINSLOT", slot, 100);
+    if (!Array.isArray(keys) || keys.length === 0) return;
+    await from.command("MIGRATE", loopback, to.port, "", 0, 5_000, "KEYS", ...keys);
+  }
+}
+
+async function isSettled(nodes: readonly RedisServer[]): Promise<boolean> {
+  const views = await Promise.all(nodes.map(viewOf));
+  if (new Set(views.map(summarize)).size !== 1) return false;
+  if (views[0]?.filter((node) => !node.hasFailed).length !== nodes.length) return false;
+  return (await Promise.all(nodes.map(isInStep))).every(Boolean);
+}
+
+async function isInStep(node: RedisServer): Promise<boolean> {
+  const [info, role] = await Promise.all([node.command("CLUSTER", "INFO"), node.command("ROLE")]);
+  const isLinked = !Array.isArray(role) || role[0] !== "slave" || role[3] === "connected";
+  return isLinked && String(info).includes("cluster_state:ok");
+}
+
+async function viewOf(node: RedisServer): Promise<readonly KnownNode[]> {
+  return parseClusterNodes(String(await node.command("CLUSTER", "NODES")));
+}
+
+async function selfOf(node: RedisServer): Promise<KnownNode> {
+  const self = (await viewOf(node)).find(({ isSelf }) => isSelf);
+  if (self === undefined) throw new Error("A node does not list itself");
+  return self;
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + patienceMs;
+  while (!(await isTrue())) {
+    if (performance.now() > endMs) throw new Error(`The cluster did not get there within ${patienceMs} ms`);
+    await sleep(20);
+  }
+}
+
+async function openAll(count: number, open: () => Promise<RedisServer>): Promise<readonly RedisServer[]> {
+  const results = await Promise.allSettled(Array.from({ length: count }, open));
+  const opened = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed === undefined) return opened;
+  await Promise.all(opened.map((server) => server[Symbol.asyncDispose]()));
+  throw failed.reason;
+}
