@@ -20,9 +20,10 @@ export function addPetRoutes(router: Router, { catalogue, baseUrl, now }: PetRou
     .route("/pets")
     .all(onRoute("/v1/pets"))
     .get(acceptsJson, async (req, res) => {
-      const { pets, nextCursor } = await catalogue.list(parseListQuery(req.url));
+      const query = parseListQuery(req.url);
+      const { pets, nextCursor } = await catalogue.list(query);
       if (nextCursor !== undefined) {
-        res.setHeader("Link", `<${nextPageUrl(`${baseUrl}/pets`, req.url, nextCursor)}>; rel="next"`);
+        res.setHeader("Link", `<${nextPageUrl(`${baseUrl}/pets`, query, nextCursor)}>; rel="next"`);
       }
       sendJson(res, 200, petsJson(pets));
     })

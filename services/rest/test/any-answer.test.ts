@@ -105,10 +105,11 @@ const cases: Case[] = [
 describe("every answer", () => {
   it.each(cases)(
     "$status $code to $call.0 $call.1 carries all of it",
-    async ({ status, code, call, atMs, before, after }) => {
+    async ({ status, code, call: [method, path, options], atMs, before, after }) => {
       store.clock.nowMs = atMs ?? store.clock.nowMs;
       for (const sql of before ?? []) await store.execute(sql);
-      const answer = await store.call(...call);
+      const headers = { Origin: "https://shop.example", ...options?.headers };
+      const answer = await store.call(method, path, { ...options, headers });
       for (const sql of after ?? []) await store.execute(sql);
 
       expect(answer.status).toBe(status);

@@ -53,6 +53,11 @@ describe("the answer to a script of another origin", () => {
     expect(answer.headers["access-control-allow-credentials"]).toBeUndefined();
   });
 
+  it("has no such headers for whoever sends no Origin", async () => {
+    const { headers } = await store.call("GET", "/v1/pets", { key });
+    expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+
   it.each([
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",

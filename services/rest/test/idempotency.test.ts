@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { type Answer, openTestStore } from "./test-store.js";
 
-const store = await openTestStore({ environment: {  } });
+const store = await openTestStore({ environment: {} });
 afterAll(() => store[Symbol.asyncDispose]());
 const { key } = await store.issueKey();
 
