@@ -1,4 +1,4 @@
-import { type Limits, limitsOf } from "../src/quota/plan.js";
+import { limitsOf } from "../src/quota/plan.js";
 import { burst, fleet, patient } from "./clients.js";
 import { count, type Figure, type Section, table } from "./figure.js";
 import { type LoopTraffic, simulatedMinutes, type Traffic, watchClients, watchTightLoop } from "./scenarios.js";
@@ -44,11 +44,17 @@ export const bans: Section = {
       progress(`${plan}, tight loop: done`);
     }
     print(`\n${table([["plan", "client", "runs", "requests", "refused", "banned", "after (median, most)"], ...rows])}`);
-    return [...figures, ...duringBans(loops), allOf("bans: admitted after waiting for Retry-After", waits.admitted, waits.all)];
+    return [
+      ...figures,
+      ...duringBans(loops),
+      allOf("bans: admitted after waiting for Retry-After", waits.admitted, waits.all),
+    ];
   },
 };
 
-function honouringClients(waits: Waits): readonly { readonly client: string; readonly begin: (world: World) => void }[] {
+function honouringClients(
+  waits: Waits,
+): readonly { readonly client: string; readonly begin: (world: World) => void }[] {
   return [
     { client: "bursts of 64", begin: (world) => burst(world, 64) },
     { client: "fleet of 8, one key", begin: (world) => fleet(world, 8) },
@@ -90,15 +96,27 @@ function duringBans(loops: readonly LoopTraffic[]): readonly Figure[] {
   const requests = sum((loop) => loop.requestsDuringBan);
   const how = (holds: (loop: LoopTraffic) => boolean) => loops.filter(holds).length;
   return [
-    allOf("bans: a banned key's sibling key is admitted", how(({ isSiblingAdmitted }) => isSiblingAdmitted), loops.length),
+    allOf(
+      "bans: a banned key's sibling key is admitted",
+      how(({ isSiblingAdmitted }) => isSiblingAdmitted),
+      loops.length,
+    ),
     {
       figure: "bans: requests during a ban that lengthened it",
       required: "0",
       measured: `${lengthenings} of ${count(requests)}`,
       isMet: lengthenings === 0 && requests > 0,
     },
-    allOf("bans: over when announced, although called on", how(({ isOverOnTime }) => isOverOnTime), loops.length),
-    allOf("bans: admitted after waiting for a ban's Retry-After", how((loop) => loop.isAdmittedAfterWaiting), loops.length),
+    allOf(
+      "bans: over when announced, although called on",
+      how(({ isOverOnTime }) => isOverOnTime),
+      loops.length,
+    ),
+    allOf(
+      "bans: admitted after waiting for a ban's Retry-After",
+      how((loop) => loop.isAdmittedAfterWaiting),
+      loops.length,
+    ),
   ];
 }
 

@@ -20,7 +20,8 @@ const generators = [
 
 export const differential: Section = {
   name: "differential",
-  summary: "the same random calls at the same virtual times to the local quota and to Redis, all answers compared in full",
+  summary:
+    "the same random calls at the same virtual times to the local quota and to Redis, all answers compared in full",
   async run({ seed, progress }) {
     await using server = await openRedisServer();
     const redis = new Redis(server.url);
@@ -34,7 +35,7 @@ export const differential: Section = {
             Array.from({ length: lanes }, (_, lane) =>
               compareEngines({
                 scripts,
-                engines: [
+                open: () => [
                   openAtVirtualTime(({ now }) => createRedisQuota({ redis, banPolicy: scriptPolicy, now })),
                   openAtVirtualTime(({ now }) => createLocalQuota({ banPolicy: scriptPolicy, now, capacity: 8 })),
                 ],

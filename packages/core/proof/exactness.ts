@@ -52,7 +52,14 @@ export const exactness: Section = {
         for (let run = 1; run <= runs; run += 1) {
           const account = `contest-${index}-${run}`;
           const share = requests / processes;
-          const spent = await contenders.spend({ account, limits, callers, requests: share, largestCost, nowMs: noonMs });
+          const spent = await contenders.spend({
+            account,
+            limits,
+            callers,
+            requests: share,
+            largestCost,
+            nowMs: noonMs,
+          });
           const granted = spent.reduce((sum, one) => sum + one.units, 0);
           const { minute, day } = await quota.usage({ account, limits });
           if (granted === units && minute.used === units && day.used === units) exact += 1;

@@ -91,7 +91,10 @@ export const faults: readonly Fault[] = [
   },
   {
     fault: "the minute's reset is named where both windows refuse",
-    redis: script("local retryAt = dayRefuses and", "local retryAt = dayRefuses and minuteUsed + cost <= minuteLimit and"),
+    redis: script(
+      "local retryAt = dayRefuses and",
+      "local retryAt = dayRefuses and minuteUsed + cost <= minuteLimit and",
+    ),
     local: inModule(
       "decision",
       "if (day.used + cost > day.limit)",
@@ -185,7 +188,11 @@ if cost == 0`,
   {
     fault: "a ban keeps the strikes that led to it",
     redis: script("episodeStart, episodeEnd, further, strikes, level = 0, 0, 0, 0, level + 1", "level = level + 1"),
-    local: inModule("ban-policy", "return { ...untouched, bannedUntilMs: nowMs", "return { ...before, bannedUntilMs: nowMs"),
+    local: inModule(
+      "ban-policy",
+      "return { ...untouched, bannedUntilMs: nowMs",
+      "return { ...before, bannedUntilMs: nowMs",
+    ),
   },
   {
     fault: "the second ban is no longer than the first",
@@ -220,7 +227,11 @@ if cost == 0`,
   },
   {
     fault: "all keys of an account are banned together",
-    redis: inModule("redis-quota", `return \`\${accountKeyOf(account)}:\${key}\`;`, `return \`\${accountKeyOf(account)}:\`;`),
+    redis: inModule(
+      "redis-quota",
+      `return \`\${accountKeyOf(account)}:\${key}\`;`,
+      `return \`\${accountKeyOf(account)}:\`;`,
+    ),
     local: inModule(
       "local-quota",
       "const penalty = key === undefined ? undefined : ledger.penalties.get(key);",
@@ -234,7 +245,7 @@ if cost == 0`,
   },
   {
     fault: "a penalty has no TTL",
-    redis: script(`redis.call('PEXPIRE', KEYS[2], int(math.max(episodeEnd, rememberedUntil) + \${dayMs} - now))`, ""),
+    redis: script(`redis.call('PEXPIRE', KEYS[2], int(math.max(episodeEnd, rememberedUntil) + \${2 * dayMs} - now))`, ""),
   },
   {
     fault: "a refund takes the TTL away",

@@ -1,35 +1,32 @@
 import { openRedisServer } from "@petstore/testing/redis";
 import { Redis } from "ioredis";
 import { createLocalQuota } from "../src/quota/local-quota.js";
-import type { Quota } from "../src/quota/quota.js";
-import { openAtVirtualTime } from "../test/quota/caller.js";
+import { type OpenedQuota, openAtVirtualTime } from "../test/quota/caller.js";
 import { type CompareOptions, compareEngines } from "../test/quota/compare-engines.js";
 import { createNaiveQuota } from "../test/quota/naive-quota.js";
 import { boundaryDirected, burstDense, scriptPolicy } from "../test/quota/operations.js";
-import { type Fault, faults } from "./faults.js";
+import { faults } from "./faults.js";
 import { count, type Section, table } from "./figure.js";
 import { assertEveryKeyHasTtl } from "./key-ttl.js";
-import { plant } from "./plant.js";
+import { plant, type Replacement } from "./plant.js";
 
 const requiredMutants = 14;
 /** Of each generator: several times what the best hidden fault was seen to need. */
 const callsToCatch = 60_000;
 
-type Judged = Pick<CompareOptions, "engines" | "inspect">;
+/** How a fault was found, if it was. */
+type Caught = string | undefined;
+type Judged = Pick<CompareOptions, "open" | "inspect">;
 
 export const mutants: Section = {
   name: "mutants",
   summary: "faults planted in the source of either engine, each of which the comparisons have to find",
   async run({ seed, print, progress }) {
     await using server = await openRedisServer();
-    const rows: { readonly engine: string; readonly fault: string; readonly caughtBy: string | undefined }[] = [];
-    for (const fault of faults) {
-      if (fault.redis !== undefined) {
-        rows.push({ engine: "redis", fault: fault.fault, caughtBy: await huntInRedis(fault, server.url, seed) });
-      }
-      if (fault.local !== undefined) {
-        rows.push({ engine: "local", fault: fault.fault, caughtBy: await huntInLocal(fault, seed) });
-      }
+    const rows: { readonly engine: string; readonly fault: string; readonly caughtBy: Caught }[] = [];
+    for (const { fault, redis, local } of faults) {
+      if (redis) rows.push({ engine: "redis", fault, caughtBy: await huntInRedis(fault, redis, server.url, seed) });
+      if (local) rows.push({ engine: "local", fault, caughtBy: await huntInLocal(fault, local, seed) });
       progress(`${rows.length} planted, ${rows.filter(({ caughtBy }) => caughtBy !== undefined).length} caught`);
     }
     const lines = rows.map(({ engine, fault, caughtBy }) => [engine, fault, caughtBy ?? "ESCAPED"]);
@@ -53,33 +50,35 @@ export const mutants: Section = {
 };
 
 /** A fault in the script is judged by the local quota. */
-async function huntInRedis({ fault, redis: replacement }: Fault, url: string, seed: number): Promise<string | undefined> {
-  if (replacement === undefined) return undefined;
+async function huntInRedis(fault: string, replacement: Replacement, url: string, seed: number): Promise<Caught> {
   await using planted = await plant(replacement);
   const redis = new Redis(url);
-  const open = () => openAtVirtualTime(({ now }) => createLocalQuota({ banPolicy: scriptPolicy, now, capacity: 8 }));
+  const open = () =>
+    [
+      openAtVirtualTime(({ now }) => planted.createRedisQuota({ redis, banPolicy: scriptPolicy, now })),
+      openAtVirtualTime(({ now }) => createLocalQuota({ banPolicy: scriptPolicy, now, capacity: 8 })),
+    ] as const;
+  const inspect = (accountPrefix: string) => assertEveryKeyHasTtl(redis, accountPrefix);
   try {
-    const mutant = openAtVirtualTime(({ now }) => planted.createRedisQuota({ redis, banPolicy: scriptPolicy, now }));
-    await assertAlive(mutant.quota, fault);
-    const inspect = (accountPrefix: string) => assertEveryKeyHasTtl(redis, accountPrefix);
-    return await hunt(fault, { engines: [mutant, open()], inspect }, seed);
+    return await hunt(fault, { open, inspect }, seed);
   } finally {
     redis.disconnect();
   }
 }
 
-/** A fault in the local quota, which is also what the script is judged by, is judged by the model. */
-async function huntInLocal({ fault, local: replacement }: Fault, seed: number): Promise<string | undefined> {
-  if (replacement === undefined) return undefined;
+/** A fault in the local quota, which is what the script is judged by, is judged by the model. */
+async function huntInLocal(fault: string, replacement: Replacement, seed: number): Promise<Caught> {
   await using planted = await plant(replacement);
-  const options = { banPolicy: scriptPolicy, capacity: 8 };
-  const mutant = openAtVirtualTime(({ now }) => planted.createLocalQuota({ ...options, now }));
-  await assertAlive(mutant.quota, fault);
-  const model = openAtVirtualTime(({ now }) => createNaiveQuota({ banPolicy: scriptPolicy, now }));
-  return hunt(fault, { engines: [mutant, model] }, seed);
+  const open = () =>
+    [
+      openAtVirtualTime(({ now }) => planted.createLocalQuota({ banPolicy: scriptPolicy, now, capacity: 8 })),
+      openAtVirtualTime(({ now }) => createNaiveQuota({ banPolicy: scriptPolicy, now })),
+    ] as const;
+  return hunt(fault, { open }, seed);
 }
 
-async function hunt(fault: string, judged: Judged, seed: number): Promise<string | undefined> {
+async function hunt(fault: string, judged: Judged, seed: number): Promise<Caught> {
+  await assertAlive(judged.open()[0], fault);
   let calls = 0;
   for (const [generator, scripts] of [
     ["burst-dense", burstDense],
@@ -95,8 +94,9 @@ async function hunt(fault: string, judged: Judged, seed: number): Promise<string
 }
 
 /** A mutant that does nothing at all would be caught too, and would prove nothing. */
-async function assertAlive(quota: Quota, fault: string): Promise<void> {
+async function assertAlive({ quota, setNow }: OpenedQuota, fault: string): Promise<void> {
   const who = { account: `alive: ${fault}`, key: "key", limits: { perMinute: 10, perDay: 10 } };
+  setNow(Date.UTC(2031, 4, 14, 12));
   const admitted = await quota.reserve({ ...who, cost: 1 });
   await quota.refund({ ...who, cost: 1, spentIn: admitted });
   await quota.usage(who);

@@ -63,9 +63,14 @@ export async function watchTightLoop(limits: Limits, seed: number): Promise<Loop
     ignoreUntilBanned((ban) => {
       seen.bannedAfterMs = ban.nowMs - startMs;
       world.after(ban.minute.resetAtMs - world.nowMs(), () => {
-        world.call("sibling", 1, () => 1, ({ outcome }) => {
-          seen.isSiblingAdmitted = outcome === "admitted";
-        });
+        world.call(
+          "sibling",
+          1,
+          () => 1,
+          ({ outcome }) => {
+            seen.isSiblingAdmitted = outcome === "admitted";
+          },
+        );
       });
       const isOver = (decision: Decision) => {
         if (decision.outcome !== "banned") return true;
@@ -77,9 +82,14 @@ export async function watchTightLoop(limits: Limits, seed: number): Promise<Loop
         seen.isOverOnTime = first.nowMs >= ban.bannedUntilMs && first.nowMs < ban.bannedUntilMs + 20;
         ignoreUntilBanned((second) => {
           world.after(retryAfterSeconds(second) * 1_000, () => {
-            world.call("key", 1, () => 1, ({ outcome }) => {
-              seen.isAdmittedAfterWaiting = outcome === "admitted";
-            });
+            world.call(
+              "key",
+              1,
+              () => 1,
+              ({ outcome }) => {
+                seen.isAdmittedAfterWaiting = outcome === "admitted";
+              },
+            );
           });
         });
       });

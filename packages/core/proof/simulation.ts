@@ -27,7 +27,7 @@ export interface SimulationOptions {
   readonly endMs: number;
   /** Units of the day that are gone before it begins. */
   readonly spentOfDay: number;
-  readonly onDecision: (key: string, decision: Decision) => void;
+  readonly onDecision: (decision: Decision) => void;
 }
 
 /** Runs everything that `begin` sets in motion until the end. */
@@ -47,7 +47,7 @@ export async function simulate(options: SimulationOptions, begin: (world: World)
   function call(key: string, cost: number, network: Network, answer: (decision: Decision) => void): void {
     after(network(random), async () => {
       const decision = await quota.reserve(reservation(key, cost));
-      onDecision(key, decision);
+      onDecision(decision);
       after(network(random), () => answer(decision));
     });
   }

@@ -14,7 +14,7 @@ export function parseListQuery(url: string): Record<string, unknown> {
 
 /** The address of the next page: what was asked for, which has been found valid, and the cursor. */
 export function nextPageUrl(base: string, { limit, status }: Record<string, unknown>, cursor: string): string {
-  const asked = `${limit === undefined ? "" : `limit=${limit}&`}${status === undefined ? "" : `status=${status}&`}`;
+  const asked = `${status === undefined ? "" : `status=${status}&`}${limit === undefined ? "" : `limit=${limit}&`}`;
   return `${base}?${asked}cursor=${cursor}`;
 }
 

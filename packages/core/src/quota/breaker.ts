@@ -16,7 +16,7 @@ export interface BreakerOptions {
 }
 
 export interface SharedConnection {
-  /** Whether a command can be sent at this moment. */
+  /** Whether commands can be sent at this moment. */
   isReady(): boolean;
   /** Called at every loss, because what comes back may have forgotten everything, also while nobody asked. */
   onLoss(listener: () => void): void;
@@ -81,11 +81,9 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   }
 
   connection.onLoss(() => open(""));
+  if (!connection.isReady()) open("");
   return {
-    isOpen() {
-      if (!isOpen && !connection.isReady()) open("");
-      return isOpen;
-    },
+    isOpen: () => isOpen,
     async ask(account, call) {
       try {
         return await within(deadlineMs, call());

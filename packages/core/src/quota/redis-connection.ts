@@ -19,18 +19,22 @@ const patienceMs = 1_000;
 /** Resolves when the connection is ready, or its first attempt has failed: it goes on trying by itself. */
 export async function openRedis({ urls, isCluster }: RedisConfig): Promise<RedisConnection> {
   const lost: (() => void)[] = [];
-  const onClose = () => {
-    for (const listener of lost) listener();
-  };
-  const redis = isCluster ? openCluster(urls) : new Redis(urls[0] ?? "", connectionOptions);
-  redis.on("close", onClose);
-  if (isCluster) redis.on("+node", (node: Redis) => node.on("close", onClose));
+  const opened = isCluster ? openCluster(urls) : openSingle(urls[0] ?? "");
+  const { redis } = opened;
+  redis.on("close", onLoss);
+  redis.on("+node", (node: Redis) => node.on("close", onLoss));
   // Each failed attempt emits one. Whoever needs the connection logs its absence, once.
   redis.on("error", () => {});
   await once(redis, "ready", { signal: AbortSignal.timeout(patienceMs) }).catch(() => {});
+  await opened.connected();
+
+  function onLoss(): void {
+    for (const listener of lost) listener();
+  }
+
   return {
     redis,
-    isReady: () => redis.status === "ready",
+    isReady: opened.isReady,
     onLoss: (listener) => void lost.push(listener),
     reconnect() {
       if (redis.status === "ready") redis.disconnect(true);
@@ -39,9 +43,22 @@ export async function openRedis({ urls, isCluster }: RedisConfig): Promise<Redis
   };
 }
 
-function openCluster(urls: readonly string[]): Cluster {
+interface Opened {
+  readonly redis: Redis | Cluster;
+  isReady(): boolean;
+  /** Once it is ready itself, when all connections it consists of are, or cannot be, made. */
+  connected(): Promise<unknown>;
+}
+
+function openSingle(url: string): Opened {
+  const redis = new Redis(url, connectionOptions);
+  return { redis, isReady: () => redis.status === "ready", connected: async () => {} };
+}
+
+/** ioredis connects to a node when it is first needed, and has the calls fail that come before it is connected. */
+function openCluster(urls: readonly string[]): Opened {
   const [first = new URL("redis://")] = urls.map((url) => new URL(url));
-  return new Cluster([...urls], {
+  const redis = new Cluster([...urls], {
     ...clusterOptions,
     redisOptions: {
       ...connectionOptions,
@@ -50,6 +67,16 @@ function openCluster(urls: readonly string[]): Cluster {
       ...(first.protocol === "rediss:" && { tls: {} }),
     },
   });
+  let connecting: Promise<unknown> = Promise.resolve();
+  redis.on("ready", () => {
+    const masters = redis.nodes("master").filter(({ status }) => status === "wait");
+    connecting = Promise.allSettled(masters.map((master) => master.connect()));
+  });
+  return {
+    redis,
+    isReady: () => redis.status === "ready" && redis.nodes("master").every(({ status }) => status === "ready"),
+    connected: () => connecting,
+  };
 }
 
 /** The defaults retry, queue and resend: a request would hang while Redis is away, or be counted twice. */
@@ -71,12 +98,12 @@ const clusterOptions = {
   // On the cluster itself: ioredis overrules it among the redisOptions.
   enableOfflineQueue: false,
   maxRedirections: 3,
-  // What the cluster has refused, or was not sent because a node is only being connected, is sent again.
-  retryDelayOnFailover: 20,
+  // What a node refused is sent again. What broke off with its connection is not: it may have been executed.
   retryDelayOnClusterDown: 20,
   retryDelayOnTryAgain: 20,
-  // Without it, a call whose answer was lost with its node's connection would count as not sent, and be sent twice.
-  clusterNodeRetryStrategy: jitteredDelayMs,
+  retryDelayOnFailover: 0,
+  // Nodes do not reconnect by themselves: ioredis cannot end one that is about to, and would wait for its end for ever.
+  clusterNodeRetryStrategy: null,
   clusterRetryStrategy: jitteredDelayMs,
   slotsRefreshTimeout: patienceMs,
 } satisfies ClusterOptions;

@@ -102,9 +102,11 @@ export function createStandby({ clock, banPolicy, instances, capacity, outages }
   return {
     observe({ account, key }, decision) {
       clock.observe(decision.nowMs);
-      const { minute, day, bannedUntilMs } = sightingOf(account, outages());
-      enter(minute, decision.minute).floor = decision.minute.used;
-      enter(day, decision.day).floor = decision.day.used;
+      const { minute, day, bannedUntilMs, carriedAfter } = sightingOf(account, outages());
+      // Until the account is carried back, the answer to a call sent before may know of less than must have been counted.
+      const isSettled = carriedAfter === outages();
+      see(minute, decision.minute, isSettled);
+      see(day, decision.day, isSettled);
       if (key === undefined) return;
       if (decision.outcome !== "banned") {
         // Lifted by another process, or over: it must not come back with the next outage.
@@ -174,6 +176,11 @@ function tally(lengthMs: number): Tally {
 function enter(tally: Tally, { resetAtMs }: WindowState): Tally {
   const startMs = resetAtMs - tally.lengthMs;
   return startMs === tally.startMs ? tally : Object.assign(tally, { startMs, floor: 0, units: 0 });
+}
+
+function see(tally: Tally, window: WindowState, isSettled: boolean): void {
+  const { floor } = enter(tally, window);
+  tally.floor = isSettled ? window.used : Math.max(floor, window.used);
 }
 
 function takeBack(tally: Tally, { resetAtMs }: WindowState, units: number): void {

@@ -6,8 +6,8 @@ import { type Played, play, type Script } from "./operations.js";
 
 export interface CompareOptions {
   readonly scripts: fc.Arbitrary<Script>;
-  /** The one under test, and the one that is right. */
-  readonly engines: readonly [OpenedQuota, OpenedQuota];
+  /** The engine under test, and the one that is right; new ones for each script. */
+  readonly open: () => readonly [OpenedQuota, OpenedQuota];
   /** Keeps the accounts of one comparison apart from those of another on the same store. */
   readonly name: string;
   readonly seed: number;
@@ -27,13 +27,13 @@ export interface Compared {
 
 /** Plays random scripts on two engines at once and compares every answer in full. */
 export async function compareEngines(options: CompareOptions): Promise<Compared> {
-  const { scripts, engines, name, seed, atLeastCalls, shrinks = true, inspect } = options;
+  const { scripts, open, name, seed, atLeastCalls, shrinks = true, inspect } = options;
   let calls = 0;
   let plays = 0;
   const property = fc.asyncProperty(scripts, async (script) => {
     plays += 1;
     const prefix = `${name}-${plays}-`;
-    const played = await play(script, engines, { fallBackMs: 2 * dayMs, prefix });
+    const played = await play(script, open(), { fallBackMs: 2 * dayMs, prefix });
     calls += played.length;
     const different = played.find(({ replies: [given, right] }) => !isDeepStrictEqual(given, right));
     if (different !== undefined) throw new Error(describeDifference(different));

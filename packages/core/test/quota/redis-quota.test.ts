@@ -95,7 +95,7 @@ describeWithRedis("on one Redis", () => {
         [1, 2, 3, 4].map((lane) =>
           compareEngines({
             scripts,
-            engines: [openOn(redis, scriptPolicy), openLocal(scriptPolicy)],
+            open: () => [openOn(redis, scriptPolicy), openLocal(scriptPolicy)],
             name: `${generator}-${lane}`,
             seed: Math.floor(Math.random() * 2 ** 31),
             atLeastCalls: 2_500,
@@ -107,8 +107,8 @@ describeWithRedis("on one Redis", () => {
 
     it("leaves no key without a TTL", async () => {
       for (const scripts of [burstDense, boundaryDirected]) {
-        const engines = [openOn(redis, scriptPolicy), openLocal(scriptPolicy)] as const;
-        await compareEngines({ scripts, engines, name: `ttl-${scripts === burstDense}`, seed: 1, atLeastCalls: 1_000 });
+        const open = () => [openOn(redis, scriptPolicy), openLocal(scriptPolicy)] as const;
+        await compareEngines({ scripts, open, name: `ttl-${scripts === burstDense}`, seed: 1, atLeastCalls: 1_000 });
       }
       const keys = await scan(server, "*");
       expect(keys.length).toBeGreaterThan(0);
