@@ -7,19 +7,25 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const { packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 
-prepare("Installing", ["install", "--frozen-lockfile"]);
-prepare("Building", ["exec", "turbo", "run", "build", "--filter=@petstore/standalone...", "--filter=@petstore/admin"]);
+// The first install takes a while: pnpm shows how far it is.
+run("Installing", ["install", "--frozen-lockfile"], "inherit");
+run(
+  "Building",
+  ["exec", "turbo", "run", "build", "--filter=@petstore/standalone...", "--filter=@petstore/admin"],
+  "pipe",
+);
 stopWithNpm();
 await import("./dist/main.js");
 
-/** Prints a step's output only when the step fails. */
-function prepare(step, pnpmArguments) {
+/** With `pipe`, the step's output is printed only when the step fails. */
+function run(step, pnpmArguments, output) {
   process.stdout.write(`${step} ...\n`);
   const { status, error, stdout, stderr } = spawnSync("npx", ["--yes", packageManager, ...pnpmArguments], {
     cwd: root,
     encoding: "utf8",
     env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1" },
     shell: process.platform === "win32",
+    stdio: ["ignore", output, output],
   });
   if (status === 0) return;
   process.stderr.write(`${stdout ?? ""}${stderr ?? ""}${error?.message ?? ""}\n${step} failed.\n`);
