@@ -106,15 +106,21 @@ export async function giveBack(res: Response): Promise<void> {
 }
 
 async function reserve(res: Response, quota: Quota, reservation: Reservation): Promise<void> {
-  const decision = await quota.reserve(reservation).catch(async (fault: unknown) => {
-    // A quota that cannot decide still knows what it last saw.
-    report(res, await quota.usage(reservation));
-    throw fault;
-  });
+  const decision = await decide(res, quota, reservation);
   report(res, decision);
   const refused = refusal(decision);
   if (refused !== undefined) throw refused;
   if (decision.outcome === "admitted") exchangeOf(res).spent = { quota, reservation, admitted: decision };
+}
+
+async function decide(res: Response, quota: Quota, reservation: Reservation): Promise<Decision> {
+  try {
+    return await quota.reserve(reservation);
+  } catch (error) {
+    // A quota that may not decide still knows what it last saw.
+    report(res, await quota.usage(reservation));
+    throw error;
+  }
 }
 
 function report(res: Response, decision: Parameters<typeof rateLimitHeaders>[0]): void {

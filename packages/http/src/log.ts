@@ -32,7 +32,6 @@ export function createLog(level: LogLevel, destination: DestinationStream): Logg
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: describeError },
       hooks: { streamWrite: strikeOutKeys },

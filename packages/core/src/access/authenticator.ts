@@ -32,9 +32,8 @@ export function createAuthenticator({ keys, now }: AuthenticatorDeps): Authentic
   const unknown = new LRUCache<string, true>(cacheOptions);
   const lookups = new Map<string, Promise<KeyWithAccount | undefined>>();
 
-  async function find(digest: string): Promise<KeyWithAccount | undefined> {
-    const remembered = known.get(digest);
-    if (remembered !== undefined || unknown.has(digest)) return remembered;
+  /** One lookup at a time for each key, whoever else asks meanwhile. */
+  function find(digest: string): Promise<KeyWithAccount | undefined> {
     const underWay = lookups.get(digest);
     if (underWay !== undefined) return underWay;
     const lookup = lookUp(digest).finally(() => lookups.delete(digest));
@@ -52,7 +51,8 @@ export function createAuthenticator({ keys, now }: AuthenticatorDeps): Authentic
   return {
     async authenticate(token) {
       if (!isWellFormedApiKey(token)) return new Problem("API_KEY_INVALID");
-      const key = await find(digestApiKey(token));
+      const digest = digestApiKey(token);
+      const key = known.get(digest) ?? (unknown.has(digest) ? undefined : await find(digest));
       if (key === undefined) return new Problem("API_KEY_INVALID");
       if (key.revokedAt !== undefined) return new Problem("API_KEY_REVOKED");
       if (key.expiresAt !== undefined && key.expiresAt.getTime() <= now()) return new Problem("API_KEY_EXPIRED");
