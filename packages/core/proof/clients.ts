@@ -1,5 +1,6 @@
 /** How programs call: those that honour Retry-After, in all the ways that come near to looking as if they did not. */
 import { type Decision, retryAfterSeconds } from "../src/quota/decision.js";
+import { minuteMs } from "../src/quota/window.js";
 import type { Network, Random, World } from "./simulation.js";
 
 /** Across a country: some 20 ms one way, and every hundredth packet is sent again. */
@@ -9,23 +10,42 @@ const nearby: Network = (random) => 0.5 + 3.5 * random();
 
 /** Fires that many requests at once, waits for all answers and for the longest Retry-After among them, and goes on. */
 export function burst(world: World, width: number): void {
-  let open = width;
-  let waitMs = 0;
-  for (let request = 0; request < width; request += 1) {
-    world.call("key", costOf(world.random), internet, (decision) => {
-      waitMs = Math.max(waitMs, waitOf(decision, world.random));
-      open -= 1;
-      if (open === 0) world.after(waitMs || 200 * world.random(), () => burst(world, width));
-    });
-  }
+  const costOf = drawCosts(world.random);
+  const fire = () => {
+    let open = width;
+    let waitMs = 0;
+    for (let request = 0; request < width; request += 1) {
+      world.call("key", costOf(), internet, (decision) => {
+        waitMs = Math.max(waitMs, waitOf(decision, world.random));
+        open -= 1;
+        if (open === 0) world.after(waitMs || 200 * world.random(), fire);
+      });
+    }
+  };
+  fire();
 }
 
-/** That many programs with one key, each calling one request after the other, some hurriedly and some at leisure. */
+/** One program that keeps that many requests under way, each of which waits for itself when it is refused. */
+export function pool(world: World, width: number): void {
+  const costOf = drawCosts(world.random);
+  const step = () =>
+    world.call("key", costOf(), internet, (decision) => {
+      world.after(waitOf(decision, world.random), step);
+    });
+  for (let request = 0; request < width; request += 1) step();
+}
+
+/**
+ * That many programs with one key, which know nothing of each other. Some fleets are as fast as they can be; others use
+ * their minute up at leisure, so that each program hears at another time that it is gone.
+ */
 export function fleet(world: World, size: number): void {
+  const costOf = drawCosts(world.random);
+  const longestPauseMs = world.random() < 0.3 ? 0 : (2 * world.random() * size * minuteMs) / world.limits.perMinute;
   for (let program = 0; program < size; program += 1) {
-    const pauseMs = world.random() < 0.5 ? 0 : 4_000 * world.random();
+    const pauseMs = longestPauseMs * world.random();
     const step = () =>
-      world.call("key", costOf(world.random), internet, (decision) => {
+      world.call("key", costOf(), internet, (decision) => {
         world.after(waitOf(decision, world.random) || pauseMs * 2 * world.random(), step);
       });
     world.after(5_000 * world.random(), step);
@@ -57,7 +77,8 @@ function waitOf(decision: Decision, random: Random): number {
   return Math.max(1, retryAfterSeconds(decision) * 1_000 + 1_800 * (random() - 0.5));
 }
 
-/** Mostly 1, now and then up to 5. */
-function costOf(random: Random): number {
-  return random() < 0.9 ? 1 : 2 + Math.floor(4 * random());
+/** In some runs every request costs 1, in others a tenth or half of them cost up to 5. */
+function drawCosts(random: Random): () => number {
+  const dearer = [0, 0.1, 0.5][Math.floor(3 * random())] ?? 0;
+  return () => (random() < dearer ? 2 + Math.floor(4 * random()) : 1);
 }

@@ -1,4 +1,5 @@
 // One of the processes that spend the units of one account at the same time. It lives as long as the one that forked it.
+import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import type { Limits } from "../src/quota/plan.js";
 import { createRedisQuota } from "../src/quota/redis-quota.js";
@@ -13,6 +14,8 @@ export interface Order {
   /** Costs are drawn from 1 to this. */
   readonly largestCost: number;
   readonly nowMs: number;
+  /** On the machine's clock: an instant by which every process has the order. */
+  readonly beginAtMs: number;
 }
 
 export interface Spent {
@@ -36,8 +39,10 @@ process.on("message", (order: Order) => {
 });
 process.once("disconnect", () => redis.disconnect());
 
-async function spend({ account, limits, callers, requests, largestCost, nowMs: atMs }: Order): Promise<Spent> {
-  nowMs = atMs;
+async function spend(order: Order): Promise<Spent> {
+  const { account, limits, callers, requests, largestCost, beginAtMs } = order;
+  nowMs = order.nowMs;
+  await sleep(beginAtMs - Date.now());
   let units = 0;
   let left = requests;
   const call = async (): Promise<void> => {

@@ -11,6 +11,13 @@ export interface Replacement {
   readonly wrong: string;
 }
 
+/** A mistake somebody could make, as it would look in each engine that could have it. */
+export interface Fault {
+  readonly fault: string;
+  readonly redis?: Replacement;
+  readonly local?: Replacement;
+}
+
 export interface Planted extends AsyncDisposable {
   readonly createLocalQuota: typeof import("../src/quota/local-quota.js").createLocalQuota;
   readonly createRedisQuota: typeof import("../src/quota/redis-quota.js").createRedisQuota;
@@ -36,4 +43,12 @@ export async function plant({ module, right, wrong }: Replacement): Promise<Plan
     await rm(directory, { recursive: true, force: true });
     throw error;
   }
+}
+
+export function inScript(right: string, wrong: string): Replacement {
+  return inModule("reserve-script", right, wrong);
+}
+
+export function inModule(module: string, right: string, wrong: string): Replacement {
+  return { module, right, wrong };
 }

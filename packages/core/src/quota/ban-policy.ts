@@ -10,7 +10,7 @@ export interface BanPolicy {
   readonly strikes: number;
   /** Refusals this soon after an episode's first one are calls that were already under way. */
   readonly graceMs: number;
-  /** Refusals this close to the reset are clocks that run a little fast. */
+  /** Refusals this close to the end of an episode are clocks that run a little fast. */
   readonly earlyMs: number;
   /** The first ban's length; each further one doubles it. */
   readonly firstBanMs: number;
@@ -29,8 +29,9 @@ export const defaultBanPolicy: BanPolicy = {
 };
 
 /**
- * What is remembered of a key after a refusal. An episode runs from its first refusal to the instant that one was told
- * to come back; its strikes end with it.
+ * What is remembered of a key after a refusal. An episode runs from its first refusal to the earliest instant any of its
+ * refusals was told to come back, and its strikes end with it: each of the programs that share a key and wait as told is
+ * refused at most once in it, also when the day ran out for one and the minute for another.
  */
 export interface Penalty {
   readonly episodeStartMs: number;
@@ -66,11 +67,12 @@ export function afterRefusal(penalty: Penalty | undefined, call: RefusedCall, po
     return { ...before, episodeStartMs: call.nowMs, episodeEndMs: call.retryAtMs, furtherRefusals: 0, strikes: 0 };
   }
   const furtherRefusals = before.furtherRefusals + 1;
+  const episodeEndMs = Math.min(before.episodeEndMs, call.retryAtMs);
   const inFlight = call.nowMs - before.episodeStartMs <= policy.graceMs && furtherRefusals <= call.minuteLimit;
-  const early = call.retryAtMs - call.nowMs <= policy.earlyMs;
+  const early = episodeEndMs - call.nowMs <= policy.earlyMs;
   const strikes = before.strikes + (inFlight || early ? 0 : 1);
   if (policy.strikes === 0 || strikes < Math.max(policy.strikes, Math.ceil(call.minuteLimit / 4))) {
-    return { ...before, furtherRefusals, strikes };
+    return { ...before, episodeEndMs, furtherRefusals, strikes };
   }
   return ban(before, call.nowMs, policy);
 }

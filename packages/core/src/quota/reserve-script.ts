@@ -78,8 +78,9 @@ if episodeEnd <= now then
   episodeStart, episodeEnd, further, strikes = now, retryAt, 0, 0
 else
   further = further + 1
+  episodeEnd = math.min(episodeEnd, retryAt)
   local inFlight = now - episodeStart <= ${policy.graceMs} and further <= minuteLimit
-  local early = retryAt - now <= ${policy.earlyMs}
+  local early = episodeEnd - now <= ${policy.earlyMs}
   if not (inFlight or early) then strikes = strikes + 1 end
   if ${policy.strikes} > 0 and strikes >= math.max(${policy.strikes}, math.ceil(minuteLimit / 4)) then
     if bannedUntil == 0 or now >= bannedUntil + ${policy.memoryMs} then level = 0 end

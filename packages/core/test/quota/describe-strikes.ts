@@ -100,6 +100,31 @@ export function describeStrikes(open: OpenQuota): void {
       expect(await caller.reserve(reset + 10_000, 3)).toMatchObject({ outcome: "refused", by: "day" });
     });
 
+    it("an episode ends as soon as any of its refusals was told to come back", async () => {
+      await using opened = await open(oneStrike);
+      const caller = createCaller(opened, { perMinute: 4, perDay: 8 });
+      await caller.reserve(noon - minuteMs, 3);
+      await caller.reserve(noon + 10_000, 3);
+      expect(await caller.reserve(noon + 10_000, 3)).toMatchObject({ outcome: "refused", by: "day" });
+      expect(await caller.reserve(noon + 11_000, 2)).toMatchObject({ outcome: "refused", by: "minute" });
+      expect(await caller.reserve(reset, 3)).toMatchObject({ outcome: "refused", by: "day" });
+    });
+
+    it.each([
+      [1_001, "banned"],
+      [1_000, "refused"],
+    ] as const)(
+      "who comes a little early for the minute is forgiven although the day refuses: %i ms before is %s",
+      async (beforeMs, outcome) => {
+        await using opened = await open(oneStrike);
+        const caller = createCaller(opened, { perMinute: 4, perDay: 8 });
+        await caller.reserve(noon - minuteMs, 3);
+        await caller.reserve(noon + 10_000, 3);
+        expect(await caller.reserve(noon + 10_000, 2)).toMatchObject({ outcome: "refused", by: "minute" });
+        expect(await caller.reserve(reset - beforeMs, 3)).toMatchObject({ outcome });
+      },
+    );
+
     it("an admission does not end the episode", async () => {
       await using opened = await open(oneStrike);
       const caller = createCaller(opened, limits);

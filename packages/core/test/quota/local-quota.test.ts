@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { BanPolicy } from "../../src/quota/ban-policy.js";
 import { createLocalQuota } from "../../src/quota/local-quota.js";
-import { createCaller, type OpenedQuota } from "./caller.js";
+import { createCaller, type OpenedQuota, openAtVirtualTime } from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
 
 const noon = Date.UTC(2031, 4, 14, 12);
@@ -42,12 +42,5 @@ describe("local quota", () => {
 });
 
 function openLocal(options: { readonly banPolicy?: BanPolicy; readonly capacity?: number }): OpenedQuota {
-  let nowMs = noon;
-  return {
-    quota: createLocalQuota({ ...options, now: () => nowMs }),
-    setNow: (toMs) => {
-      nowMs = toMs;
-    },
-    [Symbol.asyncDispose]: async () => {},
-  };
+  return openAtVirtualTime(({ now }) => createLocalQuota({ ...options, now }));
 }

@@ -1,14 +1,6 @@
+import { openAtVirtualTime } from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
 import { createNaiveQuota } from "./naive-quota.js";
 
 // The model that judges the engines keeps their promises itself.
-describeQuota("naive", async (banPolicy) => {
-  let nowMs = 0;
-  return {
-    quota: createNaiveQuota({ now: () => nowMs, banPolicy }),
-    setNow: (toMs) => {
-      nowMs = toMs;
-    },
-    [Symbol.asyncDispose]: async () => {},
-  };
-});
+describeQuota("naive", async (banPolicy) => openAtVirtualTime(({ now }) => createNaiveQuota({ now, banPolicy })));

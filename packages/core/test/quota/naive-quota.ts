@@ -135,15 +135,18 @@ function sinceLastOutside(resetAtMs: number, length: Length, history: readonly H
 function bansAfter(refusals: readonly Refusal[], policy: BanPolicy): Ban[] {
   const bans: Ban[] = [];
   let first: Refusal | undefined;
+  let endMs = 0;
   let further = 0;
   let strikes = 0;
   for (const refusal of refusals) {
-    if (first === undefined || refusal.atMs >= first.retryAtMs) {
-      [first, further, strikes] = [refusal, 0, 0];
+    if (first === undefined || refusal.atMs >= endMs) {
+      [first, endMs, further, strikes] = [refusal, refusal.retryAtMs, 0, 0];
       continue;
     }
     further += 1;
-    if (isStrike(refusal, further, first, policy)) strikes += 1;
+    endMs = Math.min(endMs, refusal.retryAtMs);
+    const forgiven = refusal.atMs - first.atMs <= policy.graceMs && further <= refusal.minuteLimit;
+    if (!forgiven && endMs - refusal.atMs > policy.earlyMs) strikes += 1;
     if (policy.strikes === 0 || strikes < policy.strikes || strikes * 4 < refusal.minuteLimit) continue;
     const last = bans.at(-1);
     const lengthMs = last && refusal.atMs - last.endMs < policy.memoryMs ? last.lengthMs * 2 : policy.firstBanMs;
@@ -152,9 +155,4 @@ function bansAfter(refusals: readonly Refusal[], policy: BanPolicy): Ban[] {
     first = undefined;
   }
   return bans;
-}
-
-function isStrike(refusal: Refusal, further: number, first: Refusal, policy: BanPolicy): boolean {
-  const late = refusal.atMs - first.atMs > policy.graceMs || further > refusal.minuteLimit;
-  return late && refusal.retryAtMs - refusal.atMs > policy.earlyMs;
 }

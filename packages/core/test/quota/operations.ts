@@ -22,13 +22,13 @@ export const scriptPolicy: BanPolicy = {
 };
 
 /** A quarter of the last one's minute is more strikes than the policy asks for; the second's day is below its minute. */
-export const scriptPlans: readonly Limits[] = [
+const scriptPlans: readonly Limits[] = [
   { perMinute: 4, perDay: 11 },
   { perMinute: 6, perDay: 5 },
   { perMinute: 17, perDay: 60 },
 ];
 
-export type Call =
+type Call =
   | { readonly call: "reserve"; readonly cost: number; readonly times: number }
   | { readonly call: "usage" }
   /** Gives back the account's admission of that many admissions ago, as often as it is drawn. */
@@ -37,7 +37,7 @@ export type Call =
   | { readonly call: "reset" }
   | { readonly call: "changePlan"; readonly plan: number };
 
-export type Operation = Call & { readonly move: Move; readonly account: number; readonly key: number };
+type Operation = Call & { readonly move: Move; readonly account: number; readonly key: number };
 
 export interface Script {
   readonly startMs: number;

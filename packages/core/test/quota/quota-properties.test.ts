@@ -4,7 +4,7 @@ import { describe, it } from "vitest";
 import { type Decision, remaining, reportedWindow, retryAfterSeconds } from "../../src/quota/decision.js";
 import { createLocalQuota } from "../../src/quota/local-quota.js";
 import { dayMs, minuteMs } from "../../src/quota/window.js";
-import type { OpenedQuota } from "./caller.js";
+import { type OpenedQuota, openAtVirtualTime } from "./caller.js";
 import { createNaiveQuota } from "./naive-quota.js";
 import {
   boundaryDirected,
@@ -141,22 +141,11 @@ function holds<Input>(inputs: fc.Arbitrary<Input>, promise: (input: Input) => Pr
 }
 
 function openLocal(): OpenedQuota {
-  return open((options) => createLocalQuota({ ...options, capacity: 8 }));
+  return openAtVirtualTime(({ now }) => createLocalQuota({ now, banPolicy: scriptPolicy, capacity: 8 }));
 }
 
 function openNaive(): OpenedQuota {
-  return open(createNaiveQuota);
-}
-
-function open(create: typeof createNaiveQuota): OpenedQuota {
-  let nowMs = 0;
-  return {
-    quota: create({ now: () => nowMs, banPolicy: scriptPolicy }),
-    setNow: (toMs) => {
-      nowMs = toMs;
-    },
-    [Symbol.asyncDispose]: async () => {},
-  };
+  return openAtVirtualTime(({ now }) => createNaiveQuota({ now, banPolicy: scriptPolicy }));
 }
 
 function playLocal(script: Script, fallBackMs: number): Promise<Played[]> {

@@ -92,13 +92,13 @@ describeWithRedis("on one Redis", () => {
       { generator: "boundary-directed", scripts: boundaryDirected },
     ])("gives the local quota's answers to $generator scripts", { timeout: 60_000 }, async ({ generator, scripts }) => {
       const compared = await Promise.all(
-        [1, 2, 3, 4].map((lane) =>
+        [1, 2].map((lane) =>
           compareEngines({
             scripts,
             open: () => [openOn(redis, scriptPolicy), openLocal(scriptPolicy)],
             name: `${generator}-${lane}`,
             seed: Math.floor(Math.random() * 2 ** 31),
-            atLeastCalls: 2_500,
+            atLeastCalls: 5_000,
           }),
         ),
       );

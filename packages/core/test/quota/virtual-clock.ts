@@ -2,7 +2,7 @@ import type { BanPolicy } from "../../src/quota/ban-policy.js";
 import type { Decision } from "../../src/quota/decision.js";
 
 /** An instant at which an answer may change, as far as the answers so far have told. */
-export type Edge = "minuteReset" | "dayReset" | "retry" | "graceEnd" | "earlyStart" | "banEnd" | "memoryEnd";
+type Edge = "minuteReset" | "dayReset" | "retry" | "graceEnd" | "earlyStart" | "banEnd" | "memoryEnd";
 
 export type Move = { readonly waitMs: number } | { readonly to: Edge; readonly offsetMs: number };
 
