@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-export interface RawResponse {
+interface RawResponse {
   readonly status: number;
   /** Names in lower case; a repeated field's values joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;

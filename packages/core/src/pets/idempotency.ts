@@ -15,7 +15,7 @@ import { type PetRow, petColumns, toPet } from "./pet-repository.js";
 /** How long a key is remembered: 24 hours. */
 const idempotencyMemoryMs = 86_400_000;
 
-export interface IdempotentCreate {
+interface IdempotentCreate {
   readonly accountId: bigint;
   /** The client's name for this create, unique within its account. */
   readonly key: string;

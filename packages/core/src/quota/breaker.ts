@@ -54,10 +54,11 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
 
   /**
    * An answer, even an error, shows that the connection lives. Without one, whoever waits on it would wait out a deadline
-   * of their own, and a stopped server would execute later whatever is still sent.
+   * of their own, and a stopped server would execute later whatever is still sent. A connection that was lost is replaced
+   * without us.
    */
   function dropUnlessAnswered(error: unknown): void {
-    if (!(error instanceof ReplyError)) connection.reconnect();
+    if (error !== undefined && !(error instanceof ReplyError)) connection.reconnect();
   }
 
   function probeLater(): void {
@@ -81,9 +82,12 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   }
 
   connection.onLoss(() => open(""));
-  if (!connection.isReady()) open("");
   return {
-    isOpen: () => isOpen,
+    isOpen() {
+      // Asked before every call, so that none fails of which one could not tell whether it was sent.
+      if (!isOpen && !connection.isReady()) open("");
+      return isOpen;
+    },
     async ask(account, call) {
       try {
         return await within(deadlineMs, call());

@@ -15,6 +15,8 @@ export interface RedisConnection extends SharedConnection, Disposable {
 }
 
 const patienceMs = 1_000;
+/** Nodes are dropped within a few milliseconds. */
+const stuckAfterMs = 100;
 
 /** Resolves when the connection is ready, or its first attempt has failed: it goes on trying by itself. */
 export async function openRedis({ urls, isCluster }: RedisConfig): Promise<RedisConnection> {
@@ -52,7 +54,12 @@ interface Opened {
 
 function openSingle(url: string): Opened {
   const redis = new Redis(url, connectionOptions);
-  return { redis, isReady: () => redis.status === "ready", connected: async () => {} };
+  return {
+    redis,
+    // A connection that broke is still called ready until its end has been told; what is sent to it then is refused.
+    isReady: () => redis.status === "ready" && redis.stream.writable,
+    connected: async () => {},
+  };
 }
 
 /** ioredis connects to a node when it is first needed, and has the calls fail that come before it is connected. */
@@ -67,6 +74,11 @@ function openCluster(urls: readonly string[]): Opened {
       ...(first.protocol === "rediss:" && { tls: {} }),
     },
   });
+  // A redirection that arrives while ioredis drops its nodes adds one, and ioredis then waits for its end for ever. After
+  // a disconnection that was meant to be the last, this one changes nothing.
+  redis.on("disconnecting", () => {
+    setTimeout(() => redis.status === "disconnecting" && redis.disconnect(true), stuckAfterMs).unref();
+  });
   let connecting: Promise<unknown> = Promise.resolve();
   redis.on("ready", () => {
     const masters = redis.nodes("master").filter(({ status }) => status === "wait");
@@ -74,10 +86,13 @@ function openCluster(urls: readonly string[]): Opened {
   });
   return {
     redis,
-    isReady: () => redis.status === "ready" && redis.nodes("master").every(({ status }) => status === "ready"),
+    isReady: () => redis.status === "ready" && redis.nodes("master").every(({ status }) => canTakeCalls.has(status)),
     connected: () => connecting,
   };
 }
+
+/** One that waits for its first call keeps that call until it is connected. */
+const canTakeCalls: ReadonlySet<string> = new Set(["ready", "wait"]);
 
 /** The defaults retry, queue and resend: a request would hang while Redis is away, or be counted twice. */
 const connectionOptions = {
