@@ -46,6 +46,10 @@ describe("the configuration", () => {
     ["PUBLIC_URL", "api.example.com"],
     ["PUBLIC_URL", "file:///etc"],
     ["TRUST_PROXY", "true"],
+    ["PUBLIC_URL", "https://api.example.com/base"],
+    ["PUBLIC_URL", "https://api.example.com/?a=1"],
+    ["PUBLIC_URL", "https://user@api.example.com"],
+    ["TRUST_PROXY", "0.0.0.0/0"],
     ["TRUST_PROXY", "10.0.0.0/8/8"],
     ["TRUST_PROXY", "1"],
   ])("refuses %s=%s", (name, value) => {

@@ -48,8 +48,8 @@ const environmentSchema = z.object({
   METRICS_PORT: whole(0, 65_535).optional(),
   PUBLIC_URL: z
     .string()
-    .refine((text) => /^https?:$/.test(protocolOf(text)), "must be a URL that begins with http:// or https://")
-    .transform((text) => text.replace(/\/+$/, ""))
+    .refine(isOrigin, "must be a URL of scheme, host and port alone, such as https://api.example.com")
+    .transform((text) => new URL(text).origin)
     .optional(),
   TRUST_PROXY: z
     .string()
@@ -145,10 +145,18 @@ function protocolOf(text: string): string {
   return URL.canParse(text) ? new URL(text).protocol : "";
 }
 
+function isOrigin(text: string): boolean {
+  if (!/^https?:$/.test(protocolOf(text))) return false;
+  const { origin, href } = new URL(text);
+  return href === `${origin}/`;
+}
+
 function isAddressRange(text: string): boolean {
   const [address = "", prefix, ...rest] = text.split("/");
   const bits = isIP(address) === 6 ? 128 : 32;
   return (
-    isIP(address) !== 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && +prefix <= bits))
+    isIP(address) !== 0 &&
+    rest.length === 0 &&
+    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && +prefix >= 1 && +prefix <= bits))
   );
 }

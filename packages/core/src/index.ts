@@ -38,4 +38,6 @@ export { createLocalQuota, type LocalQuotaOptions } from "./quota/local-quota.js
 export type { QuotaConfig, QuotaMode } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";
+export { openRedis, type RedisConfig, type RedisConnection } from "./quota/redis-connection.js";
+export { type Carried, createRedisQuota, type RedisQuota, type RedisQuotaOptions } from "./quota/redis-quota.js";
 export type { WindowState, Windows } from "./quota/window.js";

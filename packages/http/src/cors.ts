@@ -19,30 +19,35 @@ const exposedHeaders = [
   "X-Request-Id",
 ];
 
+const exposed = exposedHeaders.join(",");
+
 /**
- * Any origin may call, without credentials of the browser's: the key is in a header the script sets itself. A preflight
- * is answered here, costs nothing and still reports the address's quota.
+ * Any origin may call, without credentials of the browser's: the key is in a header the script sets itself. These are
+ * the very headers `cors` would set, for the browsers that ask for them alone.
  */
-export function allowAnyOrigin(admission: Pick<Admission, "reportAddressQuota">): RequestHandler {
-  const answerPreflight = cors({
+export const exposeToAnyOrigin: RequestHandler = (req, res, next) => {
+  if (req.headers.origin !== undefined) {
+    res.setHeader("Access-Control-Allow-Origin", "*");
+    res.setHeader("Access-Control-Expose-Headers", exposed);
+  }
+  next();
+};
+
+/** A preflight needs no key and costs nothing, and still reports the address's quota. */
+export function answerPreflight(admission: Pick<Admission, "reportAddressQuota">): RequestHandler {
+  const answer = cors({
     origin: "*",
     methods: ["GET", "HEAD", "POST"],
     allowedHeaders: ["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
     exposedHeaders,
     maxAge: 86_400,
   });
-  const exposed = exposedHeaders.join(",");
   return async (req, res, next) => {
-    if (req.method === "OPTIONS") {
-      await admission.reportAddressQuota(req, res);
-      answerPreflight(req, res, next);
+    if (req.method !== "OPTIONS") {
+      next();
       return;
     }
-    // The very headers `cors` would set, for the browsers that ask for them alone.
-    if (req.headers.origin !== undefined) {
-      res.setHeader("Access-Control-Allow-Origin", "*");
-      res.setHeader("Access-Control-Expose-Headers", exposed);
-    }
-    next();
+    await admission.reportAddressQuota(req, res);
+    answer(req, res, next);
   };
 }

@@ -70,7 +70,7 @@ function describeError(error: unknown): unknown {
 }
 
 function strikeOutPaths(message: string): string {
-  return message.replace(/(?<![\w:/])(\/[\w.@+-]+){2,}|[A-Za-z]:\\[^\s'"]+/g, "[path]");
+  return message.replace(/file:\/\/\S+|(?<![\w:/])(\/[\w.@+-]+){2,}|[A-Za-z]:\\[^\s'"]+/g, "[path]");
 }
 
 function strikeOutKeys(line: string): string {

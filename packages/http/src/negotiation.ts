@@ -1,11 +1,12 @@
 import { Problem } from "@petstore/core";
 import type { RequestHandler } from "express";
+import { jsonMediaType } from "./problem-response.js";
 
 /** Refuses a request that would not accept the only media type there is (RFC 9110 section 12.5.1). */
 export const acceptsJson: RequestHandler = (req, _res, next) => {
   const accept = req.headers.accept;
   // What nearly every client sends needs no parsing.
-  if (accept === undefined || accept === "*/*" || accept === "application/json" || req.accepts("application/json")) {
+  if (accept === undefined || accept === "*/*" || accept === "application/json" || req.accepts(jsonMediaType)) {
     next();
     return;
   }

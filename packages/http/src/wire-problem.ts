@@ -7,8 +7,8 @@ const maxHeaderFields = 200;
 const hostValue = /^(?:\[[\w.:]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /**
- * What Node's parser lets through and RFC 9112 tells a server to refuse. It runs before every request, so it scans the
- * raw header list, where Node has not yet merged what came twice, and allocates nothing for a request in order.
+ * What Node's parser lets through and RFC 9112 tells a server to refuse. It runs for every request but the probes of
+ * health, so it scans the raw header list, where Node has not yet merged what came twice, and allocates nothing for a request in order.
  */
 export function wireProblem(request: IncomingMessage): Problem | undefined {
   const { rawHeaders, httpVersion } = request;

@@ -44,6 +44,8 @@ const cases: Case[] = [
   { status: 400, code: "VALIDATION_FAILED", call: ["GET", "/v1/pets?limit=0", { key }] },
   { status: 400, code: "INVALID_CURSOR", call: ["GET", "/v1/pets?cursor=x", { key }] },
   { status: 400, code: "MALFORMED_REQUEST", call: ["GET", "/v1/pets", { key, headers: { Host: "a b" } }] },
+  { status: 400, code: "MALFORMED_REQUEST", call: ["OPTIONS", "/v1/pets", { headers: { Host: "a b" } }] },
+  { status: 400, code: "MALFORMED_REQUEST", call: ["GET", "/docs/get-pet-removal.md", { headers: { Host: "a b" } }] },
   { status: 401, code: "API_KEY_MISSING", call: ["GET", "/v1/pets"] },
   { status: 401, code: "API_KEY_INVALID", call: ["GET", "/v1/pets", { key: "x" }] },
   { status: 401, code: "API_KEY_EXPIRED", call: ["GET", "/v1/pets", expired] },

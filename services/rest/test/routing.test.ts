@@ -112,6 +112,7 @@ describe("media types of the answer", () => {
     "APPLICATION/JSON",
     "text/html, */*;q=0.1",
     "application/json; q=0.001",
+    "application/json; charset=utf-8",
   ])("Accept: %s is met", async (accept) => {
     expect((await store.call("GET", "/v1/pets", { key, headers: { accept } })).status).toBe(200);
   });

@@ -6,11 +6,18 @@ import { banner } from "./banner.js";
 import { createDemoAccount } from "./demo-account.js";
 
 const stopped = untilSignal();
+void stopped.then(() => setTimeout(giveUp, 4_500).unref());
 try {
   await run();
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;
+}
+
+/** Also a start that hangs ends within 5 seconds of Ctrl-C; the next one adopts what is left of it. */
+function giveUp(): never {
+  process.stderr.write("Stopping took too long.\n");
+  process.exit(1);
 }
 
 async function run(): Promise<void> {

@@ -41,7 +41,9 @@ export function addAccountCommands(program: Command, surroundings: Surroundings)
 }
 
 function newAccount(name: string, { plan, perMinute, perDay }: CreateOptions): NewAccount {
-  if (name.trim() === "" || name.length > 255) throw new Refusal("A name has 1 to 255 characters, not all blank.");
+  if (name.trim() === "" || name.length > 255 || /\p{Cc}/u.test(name)) {
+    throw new Refusal("A name has 1 to 255 characters, not all blank, and no control characters.");
+  }
   if (plan !== "enterprise") {
     if (perMinute === undefined && perDay === undefined) return { name, plan };
     throw new Refusal("Only the Enterprise plan has numbers of its own: leave --per-minute and --per-day out.");
@@ -67,6 +69,7 @@ function fields(account: Account): Fields {
 /** PostgreSQL's integer is the bound. */
 function wholeNumber(text: string): number {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > 2_147_483_647) throw new InvalidArgumentError("It must be a whole number of at least 1.");
+  if (value < 1 || value > 2_147_483_647)
+    throw new InvalidArgumentError("It must be a whole number from 1 to 2147483647.");
   return value;
 }

@@ -89,7 +89,10 @@ function keyId(text: string): bigint {
 }
 
 function futureTime(text: string): Date {
-  const time = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(text) ? new Date(text) : new Date(Number.NaN);
-  if (!(time.getTime() > Date.now())) throw new InvalidArgumentError("It must be a time to come, in ISO 8601.");
+  const [date] = /^\d{4}-\d\d-\d\d(?=$|T[\d:.]+(Z|[+-]\d\d:\d\d)$)/.exec(text) ?? [];
+  const time = new Date(text);
+  // JavaScript takes 30 February for 2 March.
+  const isDay = date !== undefined && !Number.isNaN(time.getTime()) && new Date(date).toISOString().startsWith(date);
+  if (!isDay || time.getTime() <= Date.now()) throw new InvalidArgumentError("It must be a time to come, in ISO 8601.");
   return time;
 }

@@ -46,6 +46,13 @@ describe("petstore account", () => {
     });
   });
 
+  it("refuses a name that would forge lines of a list", async () => {
+    expect(await petstore("account create a\nb")).toMatchObject({
+      exitCode: 1,
+      complained: expect.stringContaining("control"),
+    });
+  });
+
   it("prints a table for people", async () => {
     await petstore("account create shop");
     const { printed } = await petstore("account list");
@@ -105,6 +112,9 @@ describe("petstore", () => {
     "account create x --per-minute 0",
     "key issue x --expires yesterday",
     "key issue x --expires 2001-01-01",
+    "key issue x --expires 2099-02-30",
+    "key issue x --expires 2099-13-01T00:00:00Z",
+    "account create x --per-minute 2147483648",
     "--colour",
   ])("answers %j, which it does not understand, with exit code 2 and a hint", async (commandLine) => {
     const { exitCode, complained } = await petstore(commandLine);
