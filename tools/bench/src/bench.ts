@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
-import type { Benchmark } from "./benchmark.js";
 import { helpText, readCommandLine } from "./command-line.js";
-import { compare } from "./compare.js";
+import type { Comparable } from "./comparison.js";
+import { quota } from "./quota/quota.js";
 import { formatReport, reportJson } from "./report.js";
 import { restList } from "./rest-list.js";
 
-const benchmarks: readonly Benchmark[] = [restList];
+const benchmarks: readonly Comparable[] = [restList, quota];
 
 export interface Surroundings {
   print(text: string): void;
@@ -28,7 +28,7 @@ export async function runBench(words: readonly string[], surroundings: Surroundi
     case "run": {
       const { benchmark, options } = command;
       try {
-        const comparison = await compare(benchmark, options, { progress: (line) => complain(`${line}\n`), signal });
+        const comparison = await benchmark.compare(options, { progress: (line) => complain(`${line}\n`), signal });
         print(`\n${formatReport(benchmark, options, comparison)}\n`);
         if (options.jsonFile !== undefined)
           await writeFile(options.jsonFile, reportJson(benchmark, options, comparison));

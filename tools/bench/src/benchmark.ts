@@ -1,4 +1,5 @@
 import type { Goal } from "./goal.js";
+import type { Measure } from "./round.js";
 
 /** One piece of work, done by several servers in turn, and what their comparison must show. */
 export interface Benchmark {
@@ -8,7 +9,7 @@ export interface Benchmark {
   readonly contestants: readonly [Contestant, ...Contestant[]];
   /** Whether an answer, parsed from JSON, is what the work asks for. The contestants' answers must also be equal. */
   isRight(answer: unknown): boolean;
-  readonly goals: readonly Goal[];
+  readonly goals: readonly Goal<Measure>[];
 }
 
 /** A server program. It listens on 127.0.0.1 at PORT, works on the database at DATABASE_URL and ends at SIGTERM. */

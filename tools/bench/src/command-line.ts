@@ -1,8 +1,9 @@
 import { parseArgs } from "node:util";
-import type { Benchmark } from "./benchmark.js";
-import type { CompareOptions } from "./compare.js";
+import type { Comparable, CompareOptions } from "./comparison.js";
 
-export type Command =
+type Named = Pick<Comparable, "name" | "summary" | "defaultConnections">;
+
+export type Command<Benchmark extends Named> =
   | { readonly kind: "help" }
   | { readonly kind: "run"; readonly benchmark: Benchmark; readonly options: RunOptions }
   /** What was said cannot be understood; `reason` says why. */
@@ -12,7 +13,10 @@ interface RunOptions extends CompareOptions {
   readonly jsonFile?: string | undefined;
 }
 
-export function readCommandLine(words: readonly string[], benchmarks: readonly Benchmark[]): Command {
+export function readCommandLine<Benchmark extends Named>(
+  words: readonly string[],
+  benchmarks: readonly Benchmark[],
+): Command<Benchmark> {
   try {
     const { values, positionals } = parseArgs({ args: [...words], options: optionShapes, allowPositionals: true });
     if (values.help) return { kind: "help" };
@@ -28,7 +32,7 @@ export function readCommandLine(words: readonly string[], benchmarks: readonly B
       options: {
         rounds: wholeNumber("rounds", values.rounds),
         seconds: wholeNumber("seconds", values.seconds),
-        connections: wholeNumber("connections", values.connections),
+        connections: wholeNumber("connections", values.connections ?? connectionsOf(benchmark)),
         jsonFile: values.json,
         profileDirectory: values.profile,
       },
@@ -38,22 +42,28 @@ export function readCommandLine(words: readonly string[], benchmarks: readonly B
   }
 }
 
-export function helpText(benchmarks: readonly Benchmark[]): string {
+export function helpText(benchmarks: readonly Named[]): string {
   const lines = benchmarks.map(({ name, summary }) => `  ${name.padEnd(20)}${summary}`);
+  const connections = [
+    defaults.connections,
+    ...benchmarks
+      .filter(({ defaultConnections }) => defaultConnections !== undefined)
+      .map(({ name, defaultConnections }) => `for ${name} ${defaultConnections}`),
+  ].join(", ");
   return `Usage: npm run bench -- <benchmark> [options]
 
-Measures our services and others in turns, each in a process of its own over one private PostgreSQL. The exit code is 1
+Measures ours and others in turns, each in a process of its own over one private PostgreSQL or Redis. The exit code is 1
 when a goal is missed.
 
 Benchmarks:
 ${lines.join("\n")}
 
 Options:
-  --rounds <n>        how often each server is measured (default ${defaults.rounds})
+  --rounds <n>        how often each contestant is measured (default ${defaults.rounds})
   --seconds <n>       how long, each time (default ${defaults.seconds})
-  --connections <n>   how many at once (default ${defaults.connections})
+  --connections <n>   how many connections, or callers, at once (default ${connections})
   --json <file>       write every round to this file
-  --profile <dir>     write a CPU profile of each server to this directory, from one more round
+  --profile <dir>     write a CPU profile of each contestant to this directory, from one more round
   --help              show this
 `;
 }
@@ -63,11 +73,15 @@ const defaults = { rounds: "10", seconds: "3", connections: "32" } as const;
 const optionShapes = {
   rounds: { type: "string", default: defaults.rounds },
   seconds: { type: "string", default: defaults.seconds },
-  connections: { type: "string", default: defaults.connections },
+  connections: { type: "string" },
   json: { type: "string" },
   profile: { type: "string" },
   help: { type: "boolean", short: "h", default: false },
 } as const;
+
+function connectionsOf({ defaultConnections }: Named): string {
+  return defaultConnections === undefined ? defaults.connections : `${defaultConnections}`;
+}
 
 function wholeNumber(name: string, text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);

@@ -1,32 +1,13 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Benchmark, Contestant } from "./benchmark.js";
-import { judge, type Verdict } from "./goal.js";
+import type { CompareDeps, CompareOptions, Comparison } from "./comparison.js";
+import { disposableList } from "./disposable-list.js";
+import { judge } from "./goal.js";
 import { type LoadGenerator, type LoadOrder, openLoadGenerator } from "./load-generator.js";
 import { measureRound, type Round } from "./round.js";
 import { openPrivateDatabase, openTemporaryDirectory, seed } from "./scene.js";
 import { openServer, type Server } from "./server.js";
-
-export interface CompareOptions {
-  readonly rounds: number;
-  /** How long each server is loaded in each round, and once before, to warm up. */
-  readonly seconds: number;
-  readonly connections: number;
-  /** Where to write a CPU profile of each server, taken in a round of its own at the end. */
-  readonly profileDirectory?: string | undefined;
-}
-
-export interface Comparison {
-  readonly rounds: ReadonlyMap<string, readonly Round[]>;
-  readonly verdicts: readonly Verdict[];
-}
-
-export interface CompareDeps {
-  /** Told what happens, a line at a time. */
-  readonly progress: (line: string) => void;
-  /** Stops everything; the comparison then rejects. */
-  readonly signal: AbortSignal;
-}
 
 /** One contestant in place: its server and the load it gets. */
 interface Entrant {
@@ -106,14 +87,4 @@ async function profile(
     await server.writeProfile(file);
     progress(`Wrote ${file}`);
   }
-}
-
-function disposableList<T extends AsyncDisposable>(): AsyncDisposable & { readonly items: T[] } {
-  const items: T[] = [];
-  return {
-    items,
-    async [Symbol.asyncDispose]() {
-      await Promise.all(items.map((item) => item[Symbol.asyncDispose]()));
-    },
-  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Goal, judge } from "./goal.js";
+import { describeVerdict, type Goal, judge } from "./goal.js";
 import type { Round } from "./round.js";
 
 const goal: Goal = { measure: "cpuMicroseconds", of: "ours", against: "theirs", atMost: 0.8 };
@@ -36,4 +36,26 @@ test.each([
 
 test("a goal of a server that was not measured is missed", () => {
   expect(judge(goal, new Map([["ours", rounds(1)]])).met).toBe(false);
+});
+
+test.each([
+  { ours: 129, met: false },
+  { ours: 130, met: true },
+  { ours: 131, met: true },
+])("$ours of 100 against a goal of at least 1.3 is met: $met", ({ ours, met }) => {
+  const measured = new Map([
+    ["ours", rounds(ours)],
+    ["theirs", rounds(100)],
+  ]);
+  const atLeast: Goal = { measure: "cpuMicroseconds", of: "ours", against: "theirs", atLeast: 1.3 };
+  expect(judge(atLeast, measured).met).toBe(met);
+});
+
+test("a goal without another is about the measure itself, and says so in its digits", () => {
+  const alone: Goal = { measure: "cpuMicroseconds", of: "ours", atMost: 250 };
+  const verdict = judge(alone, new Map([["ours", rounds(96, 90, 104)]]));
+  expect(verdict.met).toBe(true);
+  expect(describeVerdict(verdict, { cpuMicroseconds: { label: "CPU us", digits: 0 } })).toBe(
+    "CPU us, ours: 96 (90..104); goal at most 250: met",
+  );
 });

@@ -2,8 +2,7 @@
  * Preloaded into a server that is measured (`node --import`), whatever server it is: answers the benchmark's questions
  * about the process, and ends it when the benchmark is gone.
  */
-import { writeFile } from "node:fs/promises";
-import { Session } from "node:inspector/promises";
+import { createProfiler } from "./profiler.js";
 
 export interface Usage {
   /** User and system time of all threads since the start. */
@@ -14,10 +13,9 @@ export interface Usage {
 export type ProbeQuestion =
   | { readonly kind: "usage" }
   | { readonly kind: "start-profile" }
-  /** For the developer tools of Chrome, or any other reader of .cpuprofile. */
   | { readonly kind: "write-profile"; readonly file: string };
 
-const profiler = new Session();
+const profiler = createProfiler();
 
 process.on("message", (question: ProbeQuestion) => {
   answer(question).then(
@@ -34,16 +32,11 @@ async function answer(question: ProbeQuestion): Promise<object> {
     case "usage":
       return usage();
     case "start-profile":
-      profiler.connect();
-      await profiler.post("Profiler.enable");
-      await profiler.post("Profiler.start");
+      await profiler.start();
       return {};
-    case "write-profile": {
-      const { profile } = await profiler.post("Profiler.stop");
-      profiler.disconnect();
-      await writeFile(question.file, JSON.stringify(profile));
+    case "write-profile":
+      await profiler.write(question.file);
       return {};
-    }
   }
 }
 

@@ -1,27 +1,26 @@
 import { cpus } from "node:os";
-import type { Benchmark } from "./benchmark.js";
-import type { CompareOptions, Comparison } from "./compare.js";
+import type { Comparable, CompareOptions, Comparison } from "./comparison.js";
 import { describeVerdict } from "./goal.js";
-import { type Measure, measures, type Round } from "./round.js";
+import type { Measured, Measures } from "./measure.js";
 import { spread } from "./statistics.js";
 
-const measureNames = Object.keys(measures) as Measure[];
-
-/** The comparison as a person reads it: a row for each server, a line for each goal. */
-export function formatReport({ name, summary }: Benchmark, options: CompareOptions, comparison: Comparison): string {
+/** The comparison as a person reads it: a row for each contestant, a line for each goal. */
+export function formatReport(benchmark: Comparable, options: CompareOptions, comparison: Comparison): string {
+  const { name, summary, measures, words } = benchmark;
   const { rounds, seconds, connections } = options;
   const heading =
-    `${name}: ${summary}; ${connections} connections, ${rounds} rounds of ${seconds} s, median (min..max)\n` +
+    `${name}: ${summary}; ${connections} ${words.callers}, ${rounds} rounds of ${seconds} s, median (min..max)\n` +
     `Node ${process.versions.node}, ${cpus().length} x ${cpus()[0]?.model ?? "unknown processor"}`;
   const rows = [
-    ["server", ...measureNames.map((measure) => measures[measure].label)],
-    ...[...comparison.rounds].map(([server, measured]) => [server, ...measureNames.map((it) => cell(it, measured))]),
+    [words.contestant, ...Object.values(measures).map(({ label }) => label)],
+    ...[...comparison.rounds].map(([contestant, rounds]) => [contestant, ...cells(measures, rounds)]),
   ];
-  return [heading, table(rows), comparison.verdicts.map(describeVerdict).join("\n")].join("\n\n");
+  const verdicts = comparison.verdicts.map((verdict) => describeVerdict(verdict, measures));
+  return [heading, table(rows), verdicts.join("\n")].join("\n\n");
 }
 
 /** The same for programs, with every round. */
-export function reportJson({ name }: Benchmark, options: CompareOptions, comparison: Comparison): string {
+export function reportJson({ name }: Comparable, options: CompareOptions, comparison: Comparison): string {
   const { rounds, seconds, connections } = options;
   const report = {
     benchmark: name,
@@ -34,9 +33,18 @@ export function reportJson({ name }: Benchmark, options: CompareOptions, compari
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 
-function cell(measure: Measure, measured: readonly Round[]): string {
-  const { digits } = measures[measure];
-  const { median, min, max } = spread(measured.map((round) => round[measure]));
+function cells(measures: Measures, rounds: readonly Measured[]): string[] {
+  return Object.entries(measures).map(([measure, { digits }]) =>
+    cell(
+      digits,
+      rounds.map((round) => round[measure] ?? Number.NaN),
+    ),
+  );
+}
+
+function cell(digits: number, values: readonly number[]): string {
+  const { median, min, max } = spread(values);
+  if (Number.isNaN(median)) return "-";
   return `${median.toFixed(digits)} (${min.toFixed(digits)}..${max.toFixed(digits)})`;
 }
 

@@ -1,0 +1,43 @@
+import type { Comparable } from "../comparison.js";
+import type { Goal } from "../goal.js";
+import { compareQuotas } from "./compare-quotas.js";
+import type { QuotaContestant } from "./quota-engine.js";
+import { type QuotaMeasure, quotaMeasures } from "./quota-round.js";
+
+const contestants: readonly QuotaContestant[] = [
+  {
+    name: "petstore-redis",
+    main: new URL("./petstore-redis/main.js", import.meta.url),
+    prefix: "petstore:quota:",
+  },
+  {
+    name: "rlf-union",
+    main: new URL("./rate-limiter-flexible/main.js", import.meta.url),
+    prefix: "rlf:",
+  },
+  {
+    name: "rlr-in-sequence",
+    main: new URL("./rate-limit-redis/main.js", import.meta.url),
+    prefix: "rlr:",
+  },
+  { name: "petstore-local", main: new URL("./petstore-local/main.js", import.meta.url) },
+];
+
+const goals: readonly Goal<QuotaMeasure>[] = [
+  { measure: "decisionsPerSecond", of: "petstore-redis", against: "rlf-union", atLeast: 1.3 },
+  { measure: "decisionsPerSecond", of: "petstore-redis", against: "rlr-in-sequence", atLeast: 1.2 },
+  { measure: "cpuMicroseconds", of: "petstore-redis", against: "rlf-union", atMost: 1 },
+  { measure: "cpuMicroseconds", of: "petstore-redis", against: "rlr-in-sequence", atMost: 1 },
+  { measure: "bytesPerAccount", of: "petstore-redis", atMost: 250 },
+  { measure: "decisionsPerSecond", of: "petstore-local", atLeast: 1_000_000 },
+];
+
+/** What every request pays before any work: a decision about a minute and a day, all of them admitted. */
+export const quota: Comparable = {
+  name: "quota",
+  summary: "decide a minute's and a day's quota of 10,000 accounts",
+  measures: quotaMeasures,
+  words: { contestant: "engine", callers: "callers" },
+  defaultConnections: 64,
+  compare: (options, deps) => compareQuotas(contestants, goals, options, deps),
+};
