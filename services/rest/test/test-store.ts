@@ -15,7 +15,7 @@ import { createLog, openService } from "@petstore/http";
 import { openRestDoor } from "@petstore/rest";
 import { createTestDatabase } from "@petstore/testing";
 
-interface TestStoreOptions {
+export interface TestStoreOptions {
   /** As an operator would set it; where it names a DATABASE_URL, no database is made. */
   readonly environment?: Readonly<Record<string, string>>;
 }

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describeWithRedis } from "@petstore/testing";
+import { openRedisCluster, type RedisCluster } from "@petstore/testing/redis";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Failover, messages, newAccount, openFailover, until } from "./failover-scene.js";
+
+describeWithRedis("the quota on a Redis Cluster", () => {
+  let cluster: RedisCluster;
+  beforeAll(async () => {
+    cluster = await openRedisCluster({ replicas: 1 });
+  }, 60_000);
+  afterAll(() => cluster?.[Symbol.asyncDispose]());
+
+  const open = () => openFailover({ urls: cluster.nodes.map(({ url }) => url) });
+
+  it("counts every call once when connections to its nodes break under load", { timeout: 30_000 }, async () => {
+    using opened = await open();
+    const accounts = Array.from({ length: 12 }, () => newAccount(100_000));
+    const callAll = () =>
+      Promise.all(accounts.flatMap((account) => Array(20).fill(account)).map(opened.accounts.reserve));
+    await callAll();
+    for (let fault = 1; fault <= 5; fault += 1) {
+      const calls = callAll();
+      for (const node of cluster.nodes) await node.command("CLIENT", "KILL", "TYPE", "normal");
+      await calls;
+      await until(() => opened.mode() === "shared", 5_000);
+      await callAll();
+    }
+    for (const account of accounts) {
+      await until(() => opened.mode() === "shared", 5_000);
+      expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 221 } });
+    }
+  });
+
+  it("counts a call once that was executed, and whose answer was lost", { timeout: 30_000 }, async () => {
+    using opened = await openFailover({ urls: cluster.nodes.map(({ url }) => url), commandTimeoutMs: 5_000 });
+    const account = newAccount(100_000);
+    const node = await cluster.masterOf(`petstore:quota:1:{${account.account}}`);
+    const callAll = () => Promise.all(Array.from({ length: 20 }, () => opened.accounts.reserve(account)));
+    await callAll();
+    for (let fault = 1; fault <= 5; fault += 1) {
+      // When it goes on it finds both at once: the calls, and the order to hang up on whoever made them.
+      node.pause();
+      const calls = callAll();
+      const hangUp = node.command("CLIENT", "KILL", "TYPE", "normal");
+      await sleep(50);
+      node.resume();
+      await Promise.all([calls, hangUp]);
+      await until(() => opened.mode() === "shared", 5_000);
+    }
+    expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 121 } });
+  });
+
+  it("is used when it appears after the start", { timeout: 30_000 }, async () => {
+    await Promise.all(cluster.nodes.map((node) => node.kill()));
+    using opened = await open();
+    expect(opened.mode()).toBe("standby");
+    const account = newAccount(100);
+    await opened.accounts.reserve(account);
+    await Promise.all(cluster.nodes.map((node) => node.restart()));
+    await until(() => opened.mode() === "shared", 15_000);
+    expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 2 } });
+  });
+
+  it("is found again after all its connections broke at once, time after time", { timeout: 30_000 }, async () => {
+    using opened = await open();
+    for (let fault = 0; fault < 10; fault += 1) {
+      for (const node of cluster.nodes) await node.command("CLIENT", "KILL", "TYPE", "normal");
+      await Promise.all(Array.from({ length: 50 }, () => opened.accounts.reserve(newAccount(10))));
+      await until(() => opened.mode() === "shared", 5_000);
+    }
+  });
+
+  it.each(["command", "kill"] as const)(
+    "goes on without a restart when a replica takes over by %s",
+    { timeout: 60_000 },
+    async (by) => {
+      using opened = await open();
+      const accounts = Array.from({ length: 12 }, () => newAccount(100_000));
+      let rounds = 0;
+      const callAll = async () => {
+        rounds += 1;
+        return Promise.all(accounts.map(opened.accounts.reserve));
+      };
+      await callAll();
+      let isOver = false;
+      const load = callUntil(() => isOver, callAll);
+      const old = await cluster.masterOf(`petstore:quota:1:{${accounts[0]?.account}}`);
+      await cluster.failover(old, by);
+      await until(() => opened.mode() === "shared", 15_000);
+      isOver = true;
+      expect(await load).toEqual([]);
+      const decisions = await callAll();
+      expect(decisions.map(({ day }) => day.used)).toEqual(accounts.map(() => rounds));
+      expectPairs(opened);
+      if (by === "kill") await old.restart();
+    },
+  );
+});
+
+/** The outcomes other than admitted. */
+async function callUntil(
+  isOver: () => boolean,
+  callAll: () => Promise<readonly { readonly outcome: string }[]>,
+): Promise<string[]> {
+  const other: string[] = [];
+  while (!isOver()) {
+    const decisions = await callAll();
+    other.push(...decisions.map(({ outcome }) => outcome).filter((outcome) => outcome !== "admitted"));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return other;
+}
+
+/** Every outage is logged by a line at its beginning and one at its end. */
+function expectPairs({ logged }: Failover): void {
+  const { shared, away, back } = messages;
+  const outages = (logged.length - 1) / 2;
+  expect(logged).toEqual([shared, ...Array.from({ length: outages }, () => [away, back]).flat()]);
+  expect(outages).toBeLessThanOrEqual(12);
+}

@@ -1,0 +1,237 @@
+import { describeWithRedis } from "@petstore/testing";
+import { openFaultProxy } from "@petstore/testing/fault-proxy";
+import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Quota, Reservation } from "../../src/quota/quota.js";
+import { messages, newAccount, openFailover, until } from "./failover-scene.js";
+
+describeWithRedis("the quota when Redis", () => {
+  describe("is absent at start", () => {
+    it("is up at once, decides alone, and carries what it granted to Redis when that appears", async () => {
+      await using server = await openRedisServer();
+      await server.kill();
+      const startMs = performance.now();
+      using opened = await openFailover({ urls: [server.url] });
+      expect(performance.now() - startMs).toBeLessThan(1_500);
+      expect([opened.mode(), opened.logged]).toEqual(["standby", [messages.away]]);
+      const account = newAccount(100);
+      expect(await countAdmitted(opened.accounts, account, 10)).toBe(10);
+
+      await server.restart();
+      await until(() => opened.mode() === "shared");
+      expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", day: { used: 11 } });
+    });
+  });
+
+  describe("fails", () => {
+    let server: RedisServer;
+    beforeAll(async () => {
+      server = await openRedisServer();
+    });
+    afterAll(() => server?.[Symbol.asyncDispose]());
+
+    it("answers every call while Redis is killed under load, and hands nothing out twice when it is back empty", async () => {
+      using opened = await openFailover({ urls: [server.url] });
+      const account = newAccount(500);
+      const first = countAdmitted(opened.accounts, account, 200);
+      await server.kill();
+      expect(await first).toBe(200);
+      expect(await countAdmitted(opened.accounts, account, 100)).toBe(100);
+      await server.restart();
+      await until(() => opened.mode() === "shared");
+      expect(await countAdmitted(opened.accounts, account, 400)).toBe(200);
+    });
+
+    it("logs a line when it goes and a line when it returns, however many call", async () => {
+      using opened = await openFailover({ urls: [server.url] });
+      for (let outage = 0; outage < 2; outage += 1) {
+        const calls = countAdmitted(opened.accounts, newAccount(1_000), 200);
+        await server.kill();
+        await calls;
+        await countAdmitted(opened.accounts, newAccount(1_000), 200);
+        await server.restart();
+        await until(() => opened.mode() === "shared");
+        await countAdmitted(opened.accounts, newAccount(1_000), 200);
+      }
+      const { shared, away, back } = messages;
+      expect(opened.logged).toEqual([shared, away, back, away, back]);
+    });
+
+    it("notices that Redis was restarted while nobody called", async () => {
+      using opened = await openFailover({ urls: [server.url] });
+      const account = newAccount(500);
+      await countAdmitted(opened.accounts, account, 300);
+      await server.restart();
+      await until(() => opened.logged.at(-1) === messages.back);
+      expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 301 } });
+    });
+
+    it.each([
+      { reason: "READONLY", fail: "REPLICAOF 127.0.0.1 1", recover: "REPLICAOF NO ONE" },
+      { reason: "OOM", fail: "CONFIG SET maxmemory 1", recover: "CONFIG SET maxmemory 0" },
+    ])(
+      "decides alone while Redis answers PING but $reason to writes, and sends it nothing but probes",
+      async (fault) => {
+        using opened = await openFailover({ urls: [server.url] });
+        const account = newAccount(5_000);
+        expect(await countAdmitted(opened.accounts, account, 100)).toBe(100);
+        await command(server, fault.fail);
+        expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", day: { used: 101 } });
+        expect(await server.command("PING")).toBe("PONG");
+        await command(server, "CONFIG RESETSTAT");
+        const startMs = performance.now();
+        let calls = 0;
+        for (; performance.now() - startMs < 1_000; calls += 10) await countAdmitted(opened.accounts, account, 10);
+        expect(opened.mode()).toBe("standby");
+        expect(await scriptCalls(server)).toBeLessThanOrEqual(8);
+        await command(server, fault.recover);
+        await until(() => opened.mode() === "shared");
+        expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: Math.min(5_000, calls + 102) } });
+        expect(opened.logged).toEqual([messages.shared, messages.away, messages.back]);
+      },
+    );
+
+    it("takes forgotten scripts for no failure", async () => {
+      using opened = await openFailover({ urls: [server.url] });
+      const account = newAccount(1_000);
+      for (let flush = 0; flush < 20; flush += 1) {
+        const calls = countAdmitted(opened.accounts, account, 20);
+        await command(server, "SCRIPT FLUSH");
+        await calls;
+        // Loads the script again: a second flush, while calls repeat what the first one refused, would be a failure.
+        await opened.accounts.reserve(account);
+      }
+      expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 420 } });
+      expect(opened.logged).toEqual([messages.shared]);
+    });
+
+    it("counts every call once when answers are lost after their execution", async () => {
+      await using proxy = await openFaultProxy({ url: server.url });
+      using opened = await openFailover({ urls: [proxy.url] });
+      const account = newAccount(100_000);
+      let admitted = await countAdmitted(opened.accounts, account, 50);
+      for (let fault = 0; fault < 5; fault += 1) {
+        await proxy.dropReplies();
+        admitted += await countAdmitted(opened.accounts, account, 50);
+        await proxy.restore();
+        admitted += await countAdmitted(opened.accounts, account, 50);
+        await until(() => opened.mode() === "shared");
+        admitted += await countAdmitted(opened.accounts, account, 50);
+      }
+      expect(admitted).toBe(800);
+      expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 800 } });
+    });
+
+    it("counts every call once when Redis never got them", async () => {
+      await using proxy = await openFaultProxy({ url: server.url });
+      using opened = await openFailover({ urls: [proxy.url] });
+      const account = newAccount(100_000);
+      await countAdmitted(opened.accounts, account, 50);
+      await proxy.blackHole();
+      expect(await countAdmitted(opened.accounts, account, 50)).toBe(50);
+      await proxy.restore();
+      await until(() => opened.mode() === "shared");
+      expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 101 } });
+    });
+
+    it("waits for a stopped Redis once, and its late executions admit nobody twice", async () => {
+      using opened = await openFailover({ urls: [server.url], commandTimeoutMs: 100 });
+      const account = newAccount(1_000);
+      await countAdmitted(opened.accounts, account, 100);
+      server.pause();
+      const startMs = performance.now();
+      expect(await countAdmitted(opened.accounts, account, 64)).toBe(64);
+      expect(performance.now() - startMs).toBeGreaterThanOrEqual(95);
+      const laterMs = performance.now();
+      expect(await countAdmitted(opened.accounts, account, 64)).toBe(64);
+      expect(performance.now() - laterMs).toBeLessThan(50);
+      server.resume();
+      await until(() => opened.mode() === "shared", 4_000);
+      expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 229 } });
+      expect(await countAdmitted(opened.accounts, account, 1_000)).toBe(771);
+    });
+
+    it("carries the units of an outage into one of the calls that follow together", async () => {
+      using opened = await openFailover({ urls: [server.url] });
+      const account = newAccount(10_000);
+      await countAdmitted(opened.accounts, account, 10);
+      await server.kill();
+      await countAdmitted(opened.accounts, account, 100);
+      await server.restart();
+      await until(() => opened.mode() === "shared");
+      expect(await countAdmitted(opened.accounts, account, 200)).toBe(200);
+      expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 310 } });
+    });
+
+    it("answers SERVICE_UNAVAILABLE with both windows where it was told to deny", async () => {
+      using opened = await openFailover({ urls: [server.url], onRedisFailure: "deny" });
+      const account = newAccount(100);
+      await countAdmitted(opened.accounts, account, 10);
+      await server.kill();
+      for (let call = 0; call < 3; call += 1) {
+        await expect(opened.accounts.reserve(account)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+        expect(await opened.accounts.usage(account)).toMatchObject({ day: { limit: 100, used: 10 } });
+      }
+      await server.restart();
+      await until(() => opened.mode() === "shared");
+      expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", day: { used: 11 } });
+    });
+
+    it("lifts a ban and resets an account here and rejects, because others cannot learn of it", async () => {
+      using opened = await openFailover({ urls: [server.url] });
+      const account = newAccount(10);
+      await countAdmitted(opened.accounts, account, 10);
+      await server.kill();
+      await expect(opened.accounts.reset(account)).rejects.toThrow();
+      await expect(opened.accounts.liftBan({ ...account, key: "1" })).rejects.toThrow();
+      expect(await countAdmitted(opened.accounts, account, 20)).toBe(10);
+      await server.restart();
+    });
+
+    it("keeps the windows of Redis when the clock of this machine is an hour off", async () => {
+      const hourMs = 3_600_000;
+      using opened = await openFailover({ urls: [server.url], now: () => Date.now() + hourMs });
+      const account = newAccount(100);
+      const seen = await opened.accounts.reserve(account);
+      await server.kill();
+      const alone = await opened.accounts.reserve(account);
+      await server.restart();
+      for (const { nowMs, minute } of [seen, alone]) {
+        expect(Math.abs(nowMs - Date.now())).toBeLessThan(5_000);
+        expect(minute.resetAtMs - nowMs).toBeLessThanOrEqual(60_000);
+      }
+      expect(alone).toMatchObject({ outcome: "admitted", day: { used: 2, resetAtMs: seen.day.resetAtMs } });
+    });
+
+    it("gives a unit back that was spent on either side of an outage", async () => {
+      using opened = await openFailover({ urls: [server.url] });
+      const account = newAccount(100);
+      const before = await opened.accounts.reserve(account);
+      await server.kill();
+      const alone = await opened.accounts.reserve(account);
+      await opened.accounts.reserve(account);
+      expect(await opened.accounts.refund({ ...account, spentIn: alone })).toMatchObject({ day: { used: 2 } });
+      await server.restart();
+      await until(() => opened.mode() === "shared");
+      expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 3 } });
+      expect(await opened.accounts.refund({ ...account, spentIn: before })).toMatchObject({ day: { used: 2 } });
+    });
+  });
+});
+
+/** All at once. */
+async function countAdmitted(quota: Quota, reservation: Reservation, calls: number): Promise<number> {
+  const decisions = await Promise.all(Array.from({ length: calls }, () => quota.reserve(reservation)));
+  return decisions.filter(({ outcome }) => outcome === "admitted").length;
+}
+
+function command(server: RedisServer, line: string): Promise<unknown> {
+  const [name = "", ...words] = line.split(" ");
+  return server.command(name, ...words);
+}
+
+async function scriptCalls(server: RedisServer): Promise<number> {
+  const stats = String(await server.command("INFO", "commandstats"));
+  const calls = [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+).*?rejected_calls=(\d+)/g)];
+  return calls.reduce((sum, [, made, rejected]) => sum + Number(made) + Number(rejected), 0);
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { defaultBanPolicy } from "../../src/quota/ban-policy.js";
+import type { OnRedisFailure } from "../../src/quota/failover-quota.js";
+import { openQuotas, type Quotas } from "../../src/quota/open-quota.js";
+import type { Limits } from "../../src/quota/plan.js";
+
+export interface FailoverOptions {
+  readonly urls: readonly string[];
+  readonly instances?: number;
+  readonly onRedisFailure?: OnRedisFailure;
+  /** By default longer than a busy machine makes a healthy Redis wait. */
+  readonly commandTimeoutMs?: number;
+  readonly now?: () => number;
+}
+
+export interface Failover extends Quotas {
+  /** The messages logged so far. */
+  readonly logged: readonly string[];
+}
+
+/** An instance as a service opens it. */
+export async function openFailover(options: FailoverOptions): Promise<Failover> {
+  const { urls, instances = 1, onRedisFailure = "local", commandTimeoutMs = 1_000, now = Date.now } = options;
+  const logged: string[] = [];
+  const record = (_fields: object, message: string) => void logged.push(message);
+  const config = {
+    banPolicy: { ...defaultBanPolicy, strikes: 0 },
+    anonymousLimits: { perMinute: 300, perDay: 10_000 },
+    redis: { urls, isCluster: urls.length > 1, commandTimeoutMs },
+    instances,
+    onRedisFailure,
+  };
+  return { ...(await openQuotas(config, { log: { info: record, warn: record, error: record }, now })), logged };
+}
+
+/** Rejects when that does not come true in time. */
+export async function until(isTrue: () => boolean | Promise<boolean>, patienceMs = 2_000): Promise<void> {
+  const endMs = performance.now() + patienceMs;
+  while (!(await isTrue())) {
+    if (performance.now() > endMs) throw new Error(`not within ${patienceMs} ms: ${isTrue}`);
+    await sleep(5);
+  }
+}
+
+/** An account nobody has used yet, limited by its day alone: no minute ends in the middle of a test. */
+export function newAccount(perDay: number): {
+  readonly account: string;
+  readonly limits: Limits;
+  readonly cost: number;
+} {
+  return { account: randomUUID(), limits: { perMinute: 1_000_000, perDay }, cost: 1 };
+}
+
+export const messages = {
+  shared: "quotas are shared through Redis",
+  away: "Redis is away: quotas are not shared",
+  back: "Redis is back: quotas are shared again",
+} as const;

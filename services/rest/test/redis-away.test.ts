@@ -1,0 +1,52 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { openTestStore, type TestStoreOptions } from "./test-store.js";
+
+// Nothing listens on port 1, so connecting is refused at once.
+const REDIS_URL = "redis://127.0.0.1:1";
+
+describe("with no Redis where it should be", async () => {
+  const store = await open({ REDIS_URL, QUOTA_INSTANCES: "2" });
+  const { key } = await store.issueKey({ customLimits: { perMinute: 10, perDay: 1_000 } });
+
+  it("is ready, and says that it is degraded", async () => {
+    expect(await store.call("GET", "/readyz")).toMatchObject({
+      status: 200,
+      json: { status: "degraded", degraded: ["redis"] },
+    });
+  });
+
+  it("grants this instance's share of the account's limit, under that limit, and then refuses", async () => {
+    for (const remaining of [4, 3, 2, 1, 0]) {
+      expect(await store.call("GET", "/v1/pets", { key })).toMatchObject({
+        status: 200,
+        rateLimit: { limit: 10, remaining },
+      });
+    }
+    expect(await store.call("GET", "/v1/pets", { key })).toMatchObject({
+      status: 429,
+      json: { code: "RATE_LIMIT_EXCEEDED" },
+      rateLimit: { limit: 10, remaining: 0 },
+    });
+  });
+});
+
+describe("with no Redis where it should be, told to deny", async () => {
+  const store = await open({ REDIS_URL, QUOTA_ON_REDIS_FAILURE: "deny" });
+  const { key } = await store.issueKey();
+
+  it.each([
+    ["a valid key", { key }],
+    ["no key", {}],
+  ])("answers a request with %s 503, with Retry-After and the triple", async (_what, options) => {
+    const answer = await store.call("GET", "/v1/pets", options);
+    expect(answer).toMatchObject({ status: 503, json: { code: "SERVICE_UNAVAILABLE", status: 503 } });
+    expect(answer.headers["retry-after"]).toBe("1");
+    expect(Object.values(answer.rateLimit)).not.toContain(Number.NaN);
+  });
+});
+
+async function open(environment: NonNullable<TestStoreOptions["environment"]>) {
+  const store = await openTestStore({ environment });
+  afterAll(() => store[Symbol.asyncDispose]());
+  return store;
+}
