@@ -64,7 +64,7 @@ const environmentSchema = z.object({
     })
     .optional(),
   REDIS_CLUSTER: flag(),
-  REDIS_COMMAND_TIMEOUT_MS: whole(1, 10_000).default(100),
+  REDIS_COMMAND_TIMEOUT_MS: whole(1, 10_000).default(80),
   QUOTA_ON_REDIS_FAILURE: z.enum(["local", "deny"], { error: "must be local or deny" }).default("local"),
   QUOTA_INSTANCES: whole(1, 10_000).default(1),
   ANONYMOUS_REQUESTS_PER_MINUTE: whole(1, 1_000_000_000).default(300),

@@ -17,7 +17,6 @@ describeWithRedis("two instances on one Redis", () => {
     using one = await open();
     using other = await open();
     const account = newAccount(100);
-    // Both have seen the same count last.
     await grants(one.accounts, account, 20);
     await grants(other.accounts, account, 20);
     await one.accounts.reserve(account);
@@ -27,8 +26,9 @@ describeWithRedis("two instances on one Redis", () => {
     expect(await grants(other.accounts, account, 10)).toBe(10);
     await server.restart();
     await untilShared(one, other);
-    await one.accounts.reserve(account);
+    // In this order: the one that has last seen 41 cannot know of the 42nd.
     await other.accounts.reserve(account);
+    await one.accounts.reserve(account);
     // 42 before the outage, 39 in it, 2 after it.
     expect(await grants(one.accounts, account, 100)).toBe(17);
     expect(await grants(other.accounts, account, 100)).toBe(0);
