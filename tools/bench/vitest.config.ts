@@ -1,8 +1,3 @@
-import { defineConfig } from "vitest/config";
+import { testConfig } from "@petstore/testing/config";
 
-export default defineConfig({
-  test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    setupFiles: "@petstore/testing/fail-on-console",
-  },
-});
+export default testConfig();

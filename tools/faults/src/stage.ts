@@ -24,7 +24,7 @@ export interface Stage extends AsyncDisposable {
   use<Resource extends AsyncDisposable>(resource: Resource): Resource;
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly limits: Limits;
   readonly on?: readonly Service[];
   readonly callers?: number;

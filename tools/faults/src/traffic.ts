@@ -32,7 +32,7 @@ export interface Exchange extends Timed {
   readonly created: string | undefined;
 }
 
-export interface RateLimit {
+interface RateLimit {
   readonly limit: number;
   readonly remaining: number;
   readonly resetAtMs: number;

@@ -17,7 +17,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("postgresUrl", opened.database.url);
   return async () => {
     await opened.database[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   };
 }
 
@@ -32,7 +32,7 @@ async function stopAbandoned(): Promise<void> {
       const opened = await openEmbeddedDatabase({ directory, durable: false });
       if (opened.kind === "in-use") continue;
       await opened.database[Symbol.asyncDispose]();
-      await rm(directory, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     } catch {
       // Another user's, or removed in this moment: theirs to clean up.
     }
