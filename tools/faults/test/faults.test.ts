@@ -23,6 +23,7 @@ async function faults(line: string) {
   const exitCode = await runFaults(line.split(" "), {
     print: (text) => printed.push(text),
     complain: (text) => complained.push(text),
+    signal: new AbortController().signal,
   });
   return { exitCode, printed: printed.join("\n"), complained: complained.join("\n") };
 }
