@@ -6,3 +6,4 @@ export {
   type OpenedEmbeddedDatabase,
   openEmbeddedDatabase,
 } from "./embedded-database.js";
+export { choosePort, isPortFree, loopback } from "./port.js";

@@ -10,15 +10,16 @@ const highest = 32_767;
 
 /** The preferred port if nobody listens there, else a random free one. Free now, not reserved: a start may still lose it. */
 export async function choosePort(preferred: number | undefined): Promise<number> {
-  if (preferred !== undefined && (await isFree(preferred))) return preferred;
+  if (preferred !== undefined && (await isPortFree(preferred))) return preferred;
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const port = randomInt(lowest, highest + 1);
-    if (await isFree(port)) return port;
+    if (await isPortFree(port)) return port;
   }
   throw new Error(`No free port between ${lowest} and ${highest} on ${loopback}`);
 }
 
-async function isFree(port: number): Promise<boolean> {
+/** Whether nobody listens on this port of the loopback address at this moment. */
+export async function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once("error", () => resolve(false));

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findFreePort } from "./free-port.js";
+import { choosePort } from "@petstore/embedded-database";
 
 export interface ServiceOptions {
   /** Its whole environment but for where it listens. */
@@ -27,7 +27,7 @@ const main = new URL("../../../services/rest/dist/main.js", import.meta.url);
 const patienceMs = 15_000;
 
 export async function startService({ environment, clockOffsetMs = 0 }: ServiceOptions): Promise<Service> {
-  const port = await findFreePort();
+  const port = await choosePort(undefined);
   const origin = `http://127.0.0.1:${port}`;
   const startMs = performance.now();
   const child = spawn(process.execPath, [...clockArguments(clockOffsetMs), main.pathname], {

@@ -1,7 +1,8 @@
 // A TCP proxy between a client and its server that can fail as networks do. It knows nothing of the protocol it carries.
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { findFreePort, loopback } from "./free-port.js";
+import { loopback } from "@petstore/embedded-database";
+import { findFreePort } from "./free-port.js";
 
 export interface FaultProxyOptions {
   /** The server behind it; its port has to be in it. */

@@ -1,8 +1,5 @@
 import { randomInt } from "node:crypto";
-import { createServer } from "node:net";
-
-/** Everything that a test starts listens here and nowhere else. */
-export const loopback = "127.0.0.1";
+import { isPortFree, loopback } from "@petstore/embedded-database";
 
 /** A node of a Redis Cluster listens here too, above its own port; 6.2 has no setting for it. */
 const clusterBusOffset = 10_000;
@@ -14,15 +11,7 @@ const highest = 32_767 - clusterBusOffset;
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const port = randomInt(lowest, highest + 1);
-    if ((await isFree(port)) && (await isFree(port + clusterBusOffset))) return port;
+    if ((await isPortFree(port)) && (await isPortFree(port + clusterBusOffset))) return port;
   }
   throw new Error(`No free port between ${lowest} and ${highest} on ${loopback}`);
-}
-
-async function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once("error", () => resolve(false));
-    probe.listen({ host: loopback, port, exclusive: true }, () => probe.close(() => resolve(true)));
-  });
 }

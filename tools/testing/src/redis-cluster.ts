@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { loopback } from "@petstore/embedded-database";
 import { type KnownNode, ownsSlot, parseClusterNodes, summarize } from "./cluster-view.js";
-import { loopback } from "./free-port.js";
 import { openRedisServer, type RedisServer } from "./redis-server.js";
 
 export interface RedisClusterOptions {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { EventEmitter } from "node:events";
+import { loopback } from "@petstore/embedded-database";
 import { Redis } from "ioredis";
-import { loopback } from "./free-port.js";
 
 /** One life of a `redis-server`: from its start until it is killed. */
 export interface RedisProcess {

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findFreePort, loopback } from "./free-port.js";
+import { loopback } from "@petstore/embedded-database";
+import { findFreePort } from "./free-port.js";
 import { type RedisProcess, startRedis } from "./redis-process.js";
 
 export interface RedisServerOptions {
