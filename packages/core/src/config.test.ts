@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readConfig } from "./config.js";
+import { describeSettings, readConfig, readDatabaseConfig } from "./config.js";
 
 const DATABASE_URL = "postgres://user:secret@localhost/petstore";
 
@@ -10,6 +13,20 @@ describe("the configuration", () => {
       http: { host: "127.0.0.1", port: 3000, publicUrl: undefined, trustedProxies: [] },
       quota: { anonymousLimits: { perMinute: 300, perDay: 10_000 }, banPolicy: { strikes: 20 } },
       logLevel: "info",
+    });
+  });
+
+  it("sheds late, stops at once and traces nothing unless it is told to", () => {
+    expect(readConfig({ DATABASE_URL }).http).toMatchObject({
+      shutdownGraceMs: 0,
+      shedding: { eventLoopDelayMs: 500, databaseQueue: 1_000 },
+      tracing: undefined,
+    });
+    const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318", OTEL_TRACES_SAMPLER_ARG: "0.05" };
+    expect(readConfig({ DATABASE_URL, ...collector }).http.tracing).toEqual({
+      endpoint: "http://collector:4318",
+      serviceName: "petstore",
+      sampledShare: 0.05,
     });
   });
 
@@ -52,11 +69,69 @@ describe("the configuration", () => {
     ["TRUST_PROXY", "0.0.0.0/0"],
     ["TRUST_PROXY", "10.0.0.0/8/8"],
     ["TRUST_PROXY", "1"],
+    ["SHUTDOWN_GRACE_MS", "5s"],
+    ["SHED_DATABASE_QUEUE", "-1"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
+    ["OTEL_TRACES_SAMPLER_ARG", "1.5"],
   ])("refuses %s=%s", (name, value) => {
     expect(() => readConfig({ DATABASE_URL, [name]: value })).toThrow(`  ${name} must`);
+  });
+
+  it("reads a secret from the file its _FILE variable names, without the line break at its end", () => {
+    using file = temporaryFile(`${DATABASE_URL}\n`);
+    expect(readConfig({ DATABASE_URL_FILE: file.name }).database.url).toBe(DATABASE_URL);
+    using redis = temporaryFile("redis://:secret@localhost");
+    const { quota } = readConfig({ DATABASE_URL, REDIS_URL_FILE: redis.name });
+    expect(quota.redis?.urls).toEqual(["redis://:secret@localhost"]);
+  });
+
+  it("reports secret files that cannot be used beside everything else, and shows neither content nor name", () => {
+    using garbage = temporaryFile("mysql://secret");
+    using empty = temporaryFile("\n");
+    const read = () =>
+      readConfig({
+        DATABASE_URL_FILE: garbage.name,
+        DATABASE_DIRECT_URL: DATABASE_URL,
+        DATABASE_DIRECT_URL_FILE: empty.name,
+        REDIS_URL_FILE: "/nowhere/redis",
+        PORT: "x",
+      });
+    expect(read).toThrow(
+      [
+        "The configuration is not usable:",
+        "  DATABASE_DIRECT_URL and DATABASE_DIRECT_URL_FILE are both set: leave one out",
+        "  REDIS_URL_FILE names a file that cannot be read (ENOENT)",
+        "  DATABASE_URL must be a URL that begins with postgres://",
+        "  PORT must be a whole number from 0 to 65535",
+      ].join("\n"),
+    );
+    expect(() => readConfig({ DATABASE_URL_FILE: empty.name })).toThrow(
+      "usable:\n  DATABASE_URL_FILE names a file that is empty",
+    );
+  });
+
+  it("takes a file for secrets alone: no other variable has one", () => {
+    using file = temporaryFile("1");
+    expect(readConfig({ DATABASE_URL, PORT_FILE: file.name }).http.port).toBe(3000);
+  });
+
+  it("describes every variable", () => {
+    for (const { name, description } of describeSettings()) expect(description, name).toMatch(/^[A-Z0-9].*\.$/s);
+  });
+
+  it("reads the database alone where nothing else matters", () => {
+    expect(readDatabaseConfig({ DATABASE_URL, PORT: "x" })).toMatchObject({ url: DATABASE_URL, poolSize: 10 });
+    expect(() => readDatabaseConfig({ DATABASE_URL: "secret" })).toThrow("  DATABASE_URL must be a URL");
   });
 
   it("says that the database's address is required", () => {
     expect(() => readConfig({})).toThrow("  DATABASE_URL is required");
   });
 });
+
+function temporaryFile(content: string): Disposable & { readonly name: string } {
+  const directory = mkdtempSync(join(tmpdir(), "petstore-config-"));
+  const name = join(directory, "secret");
+  writeFileSync(name, content);
+  return { name, [Symbol.dispose]: () => rmSync(directory, { recursive: true }) };
+}

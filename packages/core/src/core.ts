@@ -1,10 +1,15 @@
+import { hostname } from "node:os";
 import { type AccountRepository, createAccountRepository } from "./access/account-repository.js";
-import { type Authenticator, createAuthenticator } from "./access/authenticator.js";
-import { createKeyRepository, type KeyRepository } from "./access/key-repository.js";
+import { type Authenticator, createAuthenticator, type KeyCacheUse } from "./access/authenticator.js";
+import { createKeyRepository, type KeyRepository, type KeyWithAccount } from "./access/key-repository.js";
 import type { Config } from "./config.js";
-import { openDatabase } from "./database/database.js";
+import { type Connections, openDatabase } from "./database/database.js";
+import type { Listener } from "./database/listener.js";
+import { isTransactionPooler } from "./database/pooler.js";
 import { watchDatabase } from "./database/reachability.js";
 import type { Log } from "./log.js";
+import { createBanLifter } from "./operator/ban-lifter.js";
+import { followNews } from "./operator/follow-news.js";
 import { type Catalogue, createCatalogue } from "./pets/catalogue.js";
 import { forgetIdempotencyKeys } from "./pets/idempotency.js";
 import { openQuotas, type QuotaMode } from "./quota/open-quota.js";
@@ -24,11 +29,20 @@ export interface Core extends AsyncDisposable {
   readonly anonymousLimits: Limits;
   /** What works at this moment. Cached: asking touches nothing. */
   health(): Health;
+  /** What is counted at this moment; asking touches nothing either. */
+  stats(): Stats;
 }
 
 export interface Health {
   readonly isDatabaseReachable: boolean;
   readonly quotaMode: QuotaMode;
+}
+
+export interface Stats {
+  readonly database: Connections;
+  readonly keyCache: KeyCacheUse;
+  /** How often Redis has gone away since the start. */
+  readonly quotaOutages: number;
 }
 
 export interface CoreDeps {
@@ -37,13 +51,40 @@ export interface CoreDeps {
   readonly now: () => number;
 }
 
-/** Needs no database to be there yet; what needs one answers SERVICE_UNAVAILABLE until it is. */
+/**
+ * Needs no database to be there yet; what needs one answers SERVICE_UNAVAILABLE until it is. Throws one line when the
+ * database is there and refuses the user or the password.
+ */
 export async function openCore(config: Pick<Config, "database" | "quota">, { log, now }: CoreDeps): Promise<Core> {
-  const quotas = await openQuotas(config.quota, { log, now });
   const database = openDatabase(config.database, log);
-  const reachability = watchDatabase(database);
+  const reachability = await watchDatabase(database, log).catch(async (error: unknown) => {
+    await database[Symbol.asyncDispose]();
+    throw error;
+  });
+  const quotas = await openQuotas(config.quota, { log, now });
   const keys = createKeyRepository(database);
+  const bans = createBanLifter({ quota: quotas.accounts, log, startedAtMs: now() });
+  const authenticator = createAuthenticator({ keys: { findByDigest }, now });
+  const listener = listen();
+  await listener?.attempted;
   const sweep = setInterval(forget, sweepIntervalMs).unref();
+
+  async function findByDigest(digest: string): Promise<KeyWithAccount | undefined> {
+    const key = await keys.findByDigest(digest);
+    if (key !== undefined) await bans.honour(key);
+    return key;
+  }
+
+  function listen(): Listener | undefined {
+    const url = config.database.directUrl ?? config.database.url;
+    if (isTransactionPooler(url)) {
+      log.warn({}, "nobody can listen through a PgBouncer: without DATABASE_DIRECT_URL, changes are seen within 5 s");
+      return undefined;
+    }
+    const instance = `${hostname()}:${process.pid}`;
+    const { accounts: quota, mode } = quotas;
+    return followNews({ url, database, authenticator, quota, mode, bans, instance, log });
+  }
 
   function forget(): void {
     forgetIdempotencyKeys(database, new Date(now())).catch((error: unknown) => {
@@ -55,13 +96,19 @@ export async function openCore(config: Pick<Config, "database" | "quota">, { log
     catalogue: createCatalogue({ database, now }),
     accounts: createAccountRepository(database),
     keys,
-    authenticator: createAuthenticator({ keys, now }),
+    authenticator,
     accountQuota: quotas.accounts,
     addressQuota: quotas.addresses,
     anonymousLimits: config.quota.anonymousLimits,
     health: () => ({ isDatabaseReachable: reachability.isReachable(), quotaMode: quotas.mode() }),
+    stats: () => ({
+      database: database.connections(),
+      keyCache: authenticator.cache(),
+      quotaOutages: quotas.outages(),
+    }),
     async [Symbol.asyncDispose]() {
       clearInterval(sweep);
+      await listener?.[Symbol.asyncDispose]();
       reachability[Symbol.dispose]();
       quotas[Symbol.dispose]();
       await database[Symbol.asyncDispose]();

@@ -13,16 +13,30 @@ export {
   type KeyRepository,
   type KeyWithAccount,
 } from "./access/key-repository.js";
-export { type Config, type HttpConfig, type LogLevel, readConfig } from "./config.js";
-export { type Core, type CoreDeps, type Health, openCore } from "./core.js";
-export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";
-export { type MigrateOptions, migrate } from "./database/migrate.js";
+export {
+  type Config,
+  type HttpConfig,
+  type LogLevel,
+  readConfig,
+  readDatabaseConfig,
+  type SheddingConfig,
+  type TracingConfig,
+} from "./config.js";
+export { type Core, type CoreDeps, type Health, openCore, type Stats } from "./core.js";
+export { type Database, type DatabaseConfig, openDatabase, type TracedQuery } from "./database/database.js";
+export { type DatabaseFacts, type InspectOptions, inspectDatabase } from "./database/inspect-database.js";
+export { type MigrateOptions, migrate, pendingMigrations } from "./database/migrate.js";
 export type { Log } from "./log.js";
-export type { Catalogue, CreatePet, PetPage } from "./pets/catalogue.js";
+export { type AskInstancesOptions, askInstances, type InstanceAnswers } from "./operator/ask-instances.js";
+export type { Answer, Question } from "./operator/news.js";
+export type { Catalogue, CreatePet, PetConnection, PetPage } from "./pets/catalogue.js";
 export type { CreatedPet } from "./pets/idempotency.js";
-export { maxInt64, minInt64 } from "./pets/int64.js";
+export { maxInt64, minInt64, parseInt64 } from "./pets/int64.js";
+export { type JsonSchema, petJsonSchemas } from "./pets/json-schema.js";
 export { type NewPet, type Pet, type PetStatus, petStatuses } from "./pets/pet.js";
+export { rules } from "./pets/validation.js";
 export { Problem, type ProblemBody, type ProblemCode, type ProblemKind, problems } from "./problem.js";
+export { problemReference } from "./problem-reference.js";
 export { type BanPolicy, defaultBanPolicy } from "./quota/ban-policy.js";
 export {
   type Admitted,
@@ -34,10 +48,11 @@ export {
   reportedWindow,
   retryAfterSeconds,
 } from "./quota/decision.js";
+export { inspectRedis, type RedisFacts } from "./quota/inspect-redis.js";
 export { createLocalQuota, type LocalQuotaOptions } from "./quota/local-quota.js";
 export type { QuotaConfig, QuotaMode } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
-export type { Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";
+export type { BanRecord, Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";
 export { openRedis, type RedisConfig, type RedisConnection } from "./quota/redis-connection.js";
 export { type Carried, createRedisQuota, type RedisQuota, type RedisQuotaOptions } from "./quota/redis-quota.js";
 export type { WindowState, Windows } from "./quota/window.js";

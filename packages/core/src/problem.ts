@@ -2,6 +2,8 @@ const table = {
   INVALID_JSON: { status: 400, meaning: "The request body is not well-formed JSON in UTF-8." },
   VALIDATION_FAILED: { status: 400, meaning: "A parameter, header or field is missing, unknown or out of its range." },
   INVALID_CURSOR: { status: 400, meaning: "The cursor is not one this list returned, or belongs to another filter." },
+  GRAPHQL_PARSE_FAILED: { status: 400, meaning: "The query is not a GraphQL document, or has more than 1,000 tokens." },
+  GRAPHQL_VALIDATION_FAILED: { status: 400, meaning: "The GraphQL document does not fit the schema or its limits." },
   OPERATION_TOO_LARGE: { status: 400, meaning: "One request asks for more units than its limit could ever admit." },
   MALFORMED_REQUEST: { status: 400, meaning: "The request line, the header section or the framing is not HTTP/1.1." },
   API_KEY_MISSING: { status: 401, meaning: "No API key was sent as a bearer token." },

@@ -47,6 +47,70 @@ describe("accounts", () => {
   });
 });
 
+describe("a change of plan", () => {
+  it("takes the agreed numbers along to Enterprise, and drops them on the way back", async () => {
+    const accounts = createAccountRepository(database);
+    const account = await newAccount();
+    const customLimits = { perMinute: 2_000, perDay: 300_000 };
+    const enterprise = { ...account, plan: "enterprise" as const, customLimits };
+    expect(await accounts.setPlan({ name: account.name, plan: "enterprise", customLimits })).toEqual(enterprise);
+    expect(await accounts.setPlan({ name: account.name, plan: "pro" })).toEqual({ ...account, plan: "pro" });
+    expect(await accounts.setPlan({ name: "nobody", plan: "pro" })).toBeUndefined();
+  });
+});
+
+describe("rotation", () => {
+  const at = new Date("2027-01-01T00:00:00Z");
+  const endsAt = new Date("2027-01-02T00:00:00Z");
+
+  it("puts a new key of the same lineage beside the old one, which ends with the grace", async () => {
+    const { keys, key } = await newKey();
+    const rotated = await keys.rotate({ id: key.id, digest: randomDigest(), at, endsAt });
+    expect(rotated).toMatchObject({
+      old: { ...key, expiresAt: endsAt },
+      replacement: { accountId: key.accountId, lineage: key.id },
+    });
+    expect(rotated?.replacement).not.toHaveProperty("expiresAt");
+  });
+
+  it("never lets the old key live beyond its own expiry", async () => {
+    const expiresAt = new Date("2027-01-01T12:00:00Z");
+    const { keys, key } = await newKey(expiresAt);
+    expect(await keys.rotate({ id: key.id, digest: randomDigest(), at, endsAt })).toMatchObject({ old: { expiresAt } });
+  });
+
+  it("keeps the lineage through any number of rotations, and what was lifted of it", async () => {
+    const { keys, key } = await newKey();
+    await keys.liftBan(key.id);
+    const second = await keys.rotate({ id: key.id, digest: randomDigest(), at, endsAt });
+    const third = await keys.rotate({ id: second?.replacement.id ?? 0n, digest: randomDigest(), at, endsAt });
+    expect(third?.replacement).toMatchObject({ lineage: key.id, banLiftedAt: expect.any(Date) });
+    await keys.liftBan(third?.replacement.id ?? 0n);
+    const lifted = (await keys.list(key.accountId)).map(({ banLiftedAt }) => banLiftedAt?.getTime());
+    expect(new Set(lifted).size, "of all of them at once").toBe(1);
+  });
+
+  it("is refused to a key that has ended already, and to none", async () => {
+    const { keys, key } = await newKey(at);
+    expect(await keys.rotate({ id: key.id, digest: randomDigest(), at, endsAt })).toBeUndefined();
+    const other = await newKey();
+    await keys.revoke(other.key.id, at);
+    expect(await keys.rotate({ id: other.key.id, digest: randomDigest(), at, endsAt })).toBeUndefined();
+    expect(await keys.rotate({ id: 9_999_999n, digest: randomDigest(), at, endsAt })).toBeUndefined();
+    expect(await keys.list(key.accountId)).toHaveLength(1);
+  });
+
+  it("two at once make two keys, and the old one ends at the earlier of both graces", async () => {
+    const { keys, key } = await newKey();
+    const later = new Date("2027-01-09T00:00:00Z");
+    await Promise.all(
+      [endsAt, later].map((end) => keys.rotate({ id: key.id, digest: randomDigest(), at, endsAt: end })),
+    );
+    expect(await keys.list(key.accountId)).toHaveLength(3);
+    expect(await keys.find(key.id)).toMatchObject({ expiresAt: endsAt });
+  });
+});
+
 describe("keys", () => {
   it("are found by their digest with the plan of their account", async () => {
     const account = await newAccount();
@@ -80,6 +144,16 @@ describe("keys", () => {
     expect(JSON.stringify(rows)).not.toContain(key.slice(10, 42));
   });
 });
+
+function randomDigest(): string {
+  return digestApiKey(mintApiKey("live", randomBytes));
+}
+
+async function newKey(expiresAt?: Date) {
+  const keys = createKeyRepository(database);
+  const { id: accountId } = await newAccount();
+  return { keys, key: await keys.add({ accountId, digest: randomDigest(), ...(expiresAt && { expiresAt }) }) };
+}
 
 async function newAccount() {
   const account = await createAccountRepository(database).create({

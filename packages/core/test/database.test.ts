@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
-import { statement } from "../src/database/statement.js";
+import { type Statement, statement } from "../src/database/statement.js";
 
 let server: TestDatabase;
 beforeAll(async () => {
@@ -21,14 +21,25 @@ describe("the database", () => {
   });
 
   it("prepares a statement once for each connection and reuses it under its name", async () => {
-    await using database = open({ poolSize: 1 });
+    await using database = open({ poolSize: 1, url: server.directUrl });
     for (let round = 0; round < 3; round++) await database.run(echo, { value: 1n });
     expect(await database.run(prepared, {})).toContainEqual({ name: "echo" });
+    expect(await database.run(statementTimeout, {})).toEqual([{ set: "2s" }]);
+  });
+
+  it("names no statement and sets nothing for a session where a PgBouncer is said to stand", async () => {
+    await using database = open({ poolSize: 1, url: `${server.directUrl}?pgbouncer=true` });
+    for (let round = 0; round < 3; round++) await database.run(echo, { value: 1n });
+    expect(await database.run(prepared, {})).toEqual([]);
+    expect(await database.run(statementTimeout, {})).toEqual([{ set: "0" }]);
   });
 
   it("answers SERVICE_UNAVAILABLE when no connection comes free in time", async () => {
     await using database = open({ poolSize: 1, acquireTimeoutMs: 50 });
     const holding = database.run(sleep, { seconds: 0.3 });
+    const queued = database.run(echo, { value: 1n });
+    await expect.poll(() => database.connections()).toEqual({ open: 1, idle: 0, waiting: 1 });
+    await expect(queued).rejects.toEqual(unavailable);
     await expect(database.run(echo, { value: 1n })).rejects.toEqual(unavailable);
     await holding;
     expect(await database.run(echo, { value: 1n })).toHaveLength(1);
@@ -56,6 +67,15 @@ describe("the database", () => {
     await expect(database.run(echo, { value: 1n })).rejects.toEqual(unavailable);
   });
 
+  it("prepares a statement anew, at the cost of one answer, when a migration has changed what it returns", async () => {
+    await using database = open({ poolSize: 1, url: server.directUrl });
+    await execute("create table changing (one int); insert into changing values (1)");
+    expect(await database.run(everything, {})).toEqual([{ one: 1 }]);
+    await execute("alter table changing add column two int default 2");
+    await expect(database.run(everything, {})).rejects.toEqual(unavailable);
+    expect(await database.run(everything, {})).toEqual([{ one: 1, two: 2 }]);
+  });
+
   it("takes a statement the server rejects for a fault of ours, and keeps the connection", async () => {
     await using database = open({ poolSize: 1 });
     await expect(database.run(mistaken, {})).rejects.toMatchObject({ code: "INTERNAL_ERROR" });
@@ -69,11 +89,15 @@ function open(config: Partial<DatabaseConfig> = {}): Database {
 }
 
 async function terminateOthers(): Promise<void> {
-  const client = new Client({ connectionString: server.url });
-  await client.connect();
-  await client.query(
+  await execute(
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
   );
+}
+
+async function execute(text: string): Promise<void> {
+  const client = new Client({ connectionString: server.directUrl });
+  await client.connect();
+  await client.query(text);
   await client.end();
 }
 
@@ -81,12 +105,22 @@ const echo = statement<{ value: bigint }, { value: bigint }>("echo", (db, slot) 
   db.selectNoFrom(sql<bigint>`${slot("value")}::bigint`.as("value")),
 );
 
+const everything: Statement<Record<never, never>, unknown> = {
+  name: "everything",
+  text: "select * from changing",
+  bind: () => [],
+};
+
 const sleep = statement<{ seconds: number }, { done: unknown }>("sleep", (db, slot) =>
   db.selectNoFrom(sql`pg_sleep(${slot("seconds")}::float8)`.as("done")),
 );
 
 const prepared = statement<Record<never, never>, { name: string }>("prepared", (db) =>
   db.selectNoFrom(sql<string>`unnest(array(select name from pg_prepared_statements))`.as("name")),
+);
+
+const statementTimeout = statement<Record<never, never>, { set: string }>("statement-timeout", (db) =>
+  db.selectNoFrom(sql<string>`current_setting('statement_timeout')`.as("set")),
 );
 
 const mistaken = statement<Record<never, never>, { value: number }>("mistaken", (db) =>

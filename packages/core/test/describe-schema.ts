@@ -46,4 +46,10 @@ const query = `
   union all
   select indexdef || ';', 2, indexname from pg_indexes i join tables t on t.name = i.tablename
   where i.schemaname = 'public' and not exists (select from pg_constraint c where c.conname = i.indexname)
+  union all
+  select pg_get_functiondef(p.oid) || ';', 3, p.proname from pg_proc p
+  join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'public'
+  union all
+  select pg_get_triggerdef(g.oid) || ';', 4, g.tgname from pg_trigger g join tables t on t.oid = g.tgrelid
+  where not g.tgisinternal
   order by part, name`;

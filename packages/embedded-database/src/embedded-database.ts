@@ -140,45 +140,71 @@ async function isSteady(cluster: Cluster, claimed: Postmaster): Promise<boolean>
   return now?.pid === claimed.pid && !now.stopping;
 }
 
-function embeddedDatabase({ cluster, postmaster, started, ownership }: Owned): EmbeddedDatabase {
+function embeddedDatabase(first: Owned): EmbeddedDatabase {
+  const { cluster } = first;
+  let owned = first;
   let stopped: Promise<void> | undefined;
+  const stop = () => stopServer(cluster, owned.postmaster, owned.started);
   const lost = new Promise<Error>((resolveLost) => {
-    const watch = async (held: Ownership): Promise<void> => {
-      await held.ended;
+    const watch = async (): Promise<void> => {
+      await owned.ownership.ended;
       if (stopped !== undefined) return;
-      const next = await reclaim(cluster, postmaster);
+      const next = await reclaim(owned);
+      if ("ownership" in next) {
+        const isAnother = next.postmaster.pid !== owned.postmaster.pid;
+        owned = next;
+        if (stopped === undefined) return await watch();
+        // Whoever disposed meanwhile has stopped the one before.
+        if (isAnother) await stop();
+        return;
+      }
       if (stopped !== undefined) return;
-      if ("ended" in next) return await watch(next);
       // Whoever took over has to stop it.
       if (next.takenOver) stopped = Promise.resolve();
       resolveLost(next.reason);
     };
-    watch(ownership).catch((error: unknown) => resolveLost(explain(error)));
+    watch().catch((error: unknown) => resolveLost(explain(error)));
   });
   return {
-    url: databaseUrl(cluster.password, postmaster.port),
+    url: databaseUrl(cluster.password, first.postmaster.port),
     lost,
     [Symbol.asyncDispose]: () => {
-      stopped ??= stopServer(cluster, postmaster, started);
+      stopped ??= stop();
       return stopped;
     },
   };
 }
 
 /** When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. */
-async function reclaim(cluster: Cluster, postmaster: Postmaster): Promise<Ownership | Loss> {
-  await yieldReserve(cluster);
+async function reclaim(owned: Owned): Promise<Owned | Loss> {
+  const { cluster, postmaster } = owned;
+  const wasFull = await yieldReserve(cluster);
   const timeout = AbortSignal.timeout(crashRecoveryMs);
   while (!timeout.aborted && (await isRunning(postmaster, cluster.data))) {
     const claim = await claimOwnership(cluster, postmaster.port);
     if (claim.kind === "owner") {
       await holdReserve(cluster);
-      return claim.ownership;
+      return { ...owned, ownership: claim.ownership };
     }
-    if (claim.kind === "held") {
-      return { takenOver: true, reason: new Error(`Process ${claim.holderPid} took over the embedded PostgreSQL`) };
-    }
+    if (claim.kind === "held") return takenOver(claim.holderPid);
     await delay(pollMs);
   }
+  // It does not wait for the reserve to give way: where its recovery was faster, it has ended.
+  if (wasFull && !timeout.aborted) return startAgain(owned);
   return { takenOver: false, reason: new Error("The embedded PostgreSQL stopped") };
+}
+
+async function startAgain({ cluster, postmaster }: Owned): Promise<Owned | Loss> {
+  const next = await startOrJoin(cluster);
+  if ("holderPid" in next) return takenOver(next.holderPid);
+  if (next.postmaster.port !== postmaster.port) {
+    await stopServer(cluster, next.postmaster, next.started);
+    return { takenOver: false, reason: new Error("The port of the embedded PostgreSQL was taken meanwhile") };
+  }
+  await holdReserve(cluster);
+  return next;
+}
+
+function takenOver(holderPid: number): Loss {
+  return { takenOver: true, reason: new Error(`Process ${holderPid} took over the embedded PostgreSQL`) };
 }

@@ -1,3 +1,4 @@
+export { administrator } from "./cluster.js";
 export { dataDirectory } from "./data-directory.js";
 export {
   type EmbeddedDatabase,

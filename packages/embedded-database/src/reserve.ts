@@ -11,10 +11,13 @@ const reserveBytes = 24 * 1024 * 1024;
 const connectBytes = 2 * 1024 * 1024;
 const chunk = 1024 * 1024;
 
-export async function yieldReserve(cluster: Cluster): Promise<void> {
+/** Whether the disk is full, so that the reserve gave way. */
+export async function yieldReserve(cluster: Cluster): Promise<boolean> {
   // Whoever removed the directory still needs the server stopped.
   const disk = await statfs(cluster.directory).catch(() => undefined);
-  if (disk !== undefined && disk.bavail * disk.bsize < reserveBytes) await rm(reserveFile(cluster), { force: true });
+  const isFull = disk !== undefined && disk.bavail * disk.bsize < reserveBytes;
+  if (isFull) await rm(reserveFile(cluster), { force: true });
+  return isFull;
 }
 
 /** As much as there is room for, but not the last of it. A server for tests holds none. */

@@ -24,6 +24,8 @@ export interface AccountRepository {
   create(account: NewAccount): Promise<Account | undefined>;
   findByName(name: string): Promise<Account | undefined>;
   list(): Promise<Account[]>;
+  /** The account on its new plan; `undefined` when there is none of this name. */
+  setPlan(change: NewAccount): Promise<Account | undefined>;
 }
 
 export function createAccountRepository(database: Database): AccountRepository {
@@ -39,6 +41,15 @@ export function createAccountRepository(database: Database): AccountRepository {
     },
     async findByName(name) {
       const [row] = await database.run(selectAccountByName, { name });
+      return row && toAccount(row);
+    },
+    async setPlan({ name, plan, customLimits }) {
+      const [row] = await database.run(updatePlan, {
+        name,
+        plan,
+        minuteLimit: customLimits?.perMinute ?? null,
+        dayLimit: customLimits?.perDay ?? null,
+      });
       return row && toAccount(row);
     },
     async list() {
@@ -73,6 +84,14 @@ const insertAccount = statement<InsertAccount, AccountRow>("insert-account", (db
       day_limit: slot("dayLimit"),
     })
     .onConflict((conflict) => conflict.column("name").doNothing())
+    .returningAll(),
+);
+
+const updatePlan = statement<InsertAccount, AccountRow>("update-plan", (db, slot) =>
+  db
+    .updateTable("accounts")
+    .set({ plan: slot("plan"), minute_limit: slot("minuteLimit"), day_limit: slot("dayLimit") })
+    .where("name", "=", slot("name"))
     .returningAll(),
 );
 

@@ -4,9 +4,11 @@ import { Problem } from "../problem.js";
 /**
  * SQLSTATE classes and codes that say "not now" rather than "never": connection lost (08), resources and disk used up
  * (53), operator intervention and the statement timeout (57), system error (58), a standby that takes no writes (25006),
- * a transaction cut off (25P0x), rolled back to resolve a conflict (40), and a lock not had in time (55P03).
+ * a transaction cut off (25P0x), rolled back to resolve a conflict (40), a lock not had in time (55P03), a database that
+ * takes no connections (55000), does not exist (3D000) or refuses our user (28), until an operator has seen to it, and a
+ * plan prepared before a migration (0A000), which a new connection prepares anew.
  */
-const transient = /^(08|53|57|58|25006|25P0|40|55P03)/;
+const transient = /^(08|28|53|57|58|25006|25P0|3D000|40|55000|55P03|0A000)/;
 
 /**
  * What a failed connection or query means to a caller: SERVICE_UNAVAILABLE when trying again can help. Whatever is not
@@ -18,6 +20,14 @@ export function asProblem(error: unknown): Problem {
     cause: error,
     retryAfterSeconds: 1,
   });
+}
+
+/**
+ * Whether a query that only reads may be sent again at once on another connection: its own was ended by the server, or
+ * does not hold it prepared as it was sent (26000 after a preparation that failed, 0A000 after a migration).
+ */
+export function isForAnotherConnection(error: unknown): boolean {
+  return error instanceof DatabaseError && /^(08|57P0|26000|0A000)/.test(error.code ?? "");
 }
 
 /** The SQLSTATE behind a Problem that a query raised, if the server gave one. */

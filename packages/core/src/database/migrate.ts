@@ -1,11 +1,27 @@
-import { Kysely, type Migration, Migrator, PostgresAdapter, PostgresDialect, sql } from "kysely";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  type Migration,
+  Migrator,
+  PostgresAdapter,
+  PostgresDialect,
+  type PostgresDialectConfig,
+  PostgresDriver,
+  type TransactionSettings,
+} from "kysely";
 import { DatabaseError, Pool } from "pg";
 import { firstTables } from "./migrations/0001-first-tables.js";
+import { keysThatChange } from "./migrations/0002-keys-that-change.js";
 
 /** In order. A migration that has been released never changes; a correction is a new one. */
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-first-tables": firstTables,
+  "0002-keys-that-change": keysThatChange,
 };
+
+/** Without it, this version cannot serve a request. */
+export const newestMigration: string = Object.keys(migrations).at(-1) ?? "";
 
 export interface MigrateOptions {
   /** How long to wait for another process that is migrating the same database. */
@@ -18,43 +34,86 @@ export interface MigrateOptions {
  * in its hands is cut off by the server before those waiting give up.
  */
 export async function migrate(url: string, { lockWaitMs = 30_000 }: MigrateOptions = {}): Promise<string[]> {
-  const idleMs = Math.ceil(lockWaitMs * 0.8);
+  return withMigrator(url, lockWaitMs, async (migrator) => {
+    const { error, results = [] } = await migrator.migrateToLatest();
+    if (error !== undefined) throw lockTimedOut(error) ? stillLocked(lockWaitMs, error) : error;
+    return results.map((result) => result.migrationName);
+  });
+}
+
+/** The names of the migrations that have not run yet, in order. Changes nothing. */
+export async function pendingMigrations(url: string): Promise<string[]> {
+  return withMigrator(url, 5_000, async (migrator) => {
+    const known = await migrator.getMigrations();
+    return known.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
+  });
+}
+
+async function withMigrator<Result>(
+  url: string,
+  lockWaitMs: number,
+  work: (migrator: Migrator) => Promise<Result>,
+): Promise<Result> {
   const pool = new Pool({
     connectionString: url,
     application_name: "petstore-migrate",
     max: 1,
     connectionTimeoutMillis: 5_000,
-    lock_timeout: lockWaitMs,
-    options: `-c idle_session_timeout=${idleMs} -c idle_in_transaction_session_timeout=${idleMs}`,
   });
   // The statement that was under way reports the fault; this only keeps the event from ending the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
-  const kysely = new Kysely<unknown>({ dialect: new BoundedLockDialect({ pool }) });
+  const kysely = new Kysely<unknown>({ dialect: new LockingDialect({ pool }, lockWaitMs) });
   try {
-    const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } });
-    const { error, results = [] } = await migrator.migrateToLatest();
-    if (error !== undefined) throw lockTimedOut(error) ? stillLocked(lockWaitMs, error) : error;
-    return results.map((result) => result.migrationName);
+    return await work(new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } }));
   } finally {
     await kysely.destroy();
   }
 }
 
-/** Kysely's own lock sets a timeout of an hour; this one waits as long as the session's lock_timeout says. */
-class BoundedLockAdapter extends PostgresAdapter {
-  override async acquireMigrationLock(db: Kysely<unknown>): Promise<void> {
-    await sql`select pg_advisory_lock(${sql.lit(migrationLockId)})`.execute(db);
+/**
+ * Kysely's own lock waits an hour and belongs to the session, which no transaction pooler keeps. This one is taken by
+ * the transaction that migrates, with the limits on it, and ends with it.
+ */
+class LockingDriver extends PostgresDriver {
+  constructor(
+    config: PostgresDialectConfig,
+    readonly lockWaitMs: number,
+  ) {
+    super(config);
   }
 
-  override async releaseMigrationLock(db: Kysely<unknown>): Promise<void> {
-    await sql`select pg_advisory_unlock(${sql.lit(migrationLockId)})`.execute(db);
+  override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    await super.beginTransaction(connection, settings);
+    await connection.executeQuery(
+      CompiledQuery.raw(
+        `select set_config('lock_timeout', '${this.lockWaitMs}', true),
+           set_config('idle_in_transaction_session_timeout', '${Math.ceil(this.lockWaitMs * 0.8)}', true)`,
+      ),
+    );
+    await connection.executeQuery(CompiledQuery.raw(`select pg_advisory_xact_lock(${migrationLockId})`));
   }
 }
 
-class BoundedLockDialect extends PostgresDialect {
+class LockingAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {}
+  override async releaseMigrationLock(): Promise<void> {}
+}
+
+class LockingDialect extends PostgresDialect {
+  constructor(
+    readonly config: PostgresDialectConfig,
+    readonly lockWaitMs: number,
+  ) {
+    super(config);
+  }
+
+  override createDriver(): PostgresDriver {
+    return new LockingDriver(this.config, this.lockWaitMs);
+  }
+
   override createAdapter(): PostgresAdapter {
-    return new BoundedLockAdapter();
+    return new LockingAdapter();
   }
 }
 

@@ -28,9 +28,12 @@ create table api_keys (
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
+  lineage bigint,
+  ban_lifted_at timestamp with time zone,
   constraint api_keys_digest_key UNIQUE (digest),
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  constraint api_keys_lineage_fkey FOREIGN KEY (lineage) REFERENCES api_keys(id),
   constraint api_keys_digest_check CHECK ((length(digest) = 32))
 );
 
@@ -58,3 +61,35 @@ CREATE INDEX api_keys_account_id ON public.api_keys USING btree (account_id);
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
 
 CREATE INDEX pets_status_id ON public.pets USING btree (status, id);
+
+CREATE OR REPLACE FUNCTION public.tell_account_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        perform pg_notify('petstore', json_build_object('kind', 'account-changed', 'account', old.id::text)::text);
+        return null;
+      end $function$
+;
+
+CREATE OR REPLACE FUNCTION public.tell_key_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare
+        news jsonb := jsonb_build_object('kind', 'account-changed', 'account', old.account_id::text);
+      begin
+        if tg_op = 'UPDATE' and new.ban_lifted_at is distinct from old.ban_lifted_at then
+          news := news || jsonb_build_object('lifted', jsonb_build_object(
+            'key', coalesce(new.lineage, new.id)::text,
+            'atMs', floor(extract(epoch from new.ban_lifted_at) * 1000)
+          ));
+        end if;
+        perform pg_notify('petstore', news::text);
+        return null;
+      end $function$
+;
+
+CREATE TRIGGER accounts_changed AFTER DELETE OR UPDATE ON public.accounts FOR EACH ROW EXECUTE FUNCTION tell_account_changed();
+
+CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION tell_key_changed();

@@ -19,20 +19,32 @@ export interface Statement<Values, Row> {
   readonly name: string;
   readonly text: string;
   bind(values: Values): unknown[];
+  /** It changes nothing, so it may be sent twice, and beside others on one connection. */
+  readonly isQuery?: boolean;
   /** Never set: it carries the type of the rows. */
   readonly row?: Row;
 }
 
 type Slots<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
 
-export function statement<Values, Row>(
-  name: string,
-  build: (db: Kysely<Tables>, slot: Slots<Values>) => Compilable<Row>,
-): Statement<Values, Row> {
+type Build<Values, Row> = (db: Kysely<Tables>, slot: Slots<Values>) => Compilable<Row>;
+
+/** A statement with a connection to itself while it runs: it changes something, or may take its time. */
+export function statement<Values, Row>(name: string, build: Build<Values, Row>): Statement<Values, Row> {
+  return compile(name, build, false);
+}
+
+/** A statement that only reads, a few rows by an index. */
+export function query<Values, Row>(name: string, build: Build<Values, Row>): Statement<Values, Row> {
+  return compile(name, build, true);
+}
+
+function compile<Values, Row>(name: string, build: Build<Values, Row>, isQuery: boolean): Statement<Values, Row> {
   const { sql: text, parameters } = build(compiler, (slot) => sql`${new Slot(slot)}`).compile();
   return {
     name,
     text,
+    isQuery,
     bind: (values) =>
       parameters.map((parameter) => (parameter instanceof Slot ? values[parameter.name as keyof Values] : parameter)),
   };

@@ -7,6 +7,7 @@ export interface Tables {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   idempotency_keys: IdempotencyKeysTable;
+  kysely_migration: { name: string };
   pets: PetsTable;
 }
 
@@ -27,6 +28,9 @@ interface ApiKeysTable {
   created_at: Generated<Date>;
   expires_at: Date | null;
   revoked_at: Date | null;
+  /** The key that the first rotation began with; null in that key's own row. */
+  lineage: bigint | null;
+  ban_lifted_at: Date | null;
 }
 
 interface PetsTable {

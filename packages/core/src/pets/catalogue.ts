@@ -5,7 +5,7 @@ import { parseInt64 } from "./int64.js";
 import { decodeCursor, encodeCursor } from "./page.js";
 import type { Pet } from "./pet.js";
 import { createPetRepository } from "./pet-repository.js";
-import { listPetsSchema, newPetSchema, validate } from "./validation.js";
+import { connectPetsSchema, type ListPets, listPetsSchema, newPetSchema, validate } from "./validation.js";
 
 export interface PetPage {
   /** Ascending by id. */
@@ -14,16 +14,30 @@ export interface PetPage {
   readonly nextCursor?: string;
 }
 
+/** A page as the Relay cursor connections specification wants it: every animal has a cursor of its own. */
+export interface PetConnection {
+  /** Ascending by id. */
+  readonly pets: readonly Pet[];
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  /** After which the list continues behind this animal, for `list` as for `connect`. */
+  cursorOf(pet: Pet): string;
+}
+
 export interface CreatePet {
   readonly accountId: bigint;
-  /** The request body as it was parsed, integers as bigint. */
+  /** The new animal as it was parsed, integers as bigint. */
   readonly input: unknown;
-  readonly idempotencyKey?: string | undefined;
+  /** What messages call the animal as a whole: `body` over REST. */
+  readonly subject?: string;
+  /** As the client sent it. */
+  readonly idempotencyKey?: unknown;
 }
 
 /** The animals of the store: what both doors do, once, validation included. Faults are Problems. */
 export interface Catalogue {
   list(input: unknown): Promise<PetPage>;
+  connect(input: unknown): Promise<PetConnection>;
   create(request: CreatePet): Promise<CreatedPet>;
   /** The animal with this identifier, given in decimal digits. Throws PET_NOT_FOUND, also for what is no int64. */
   get(id: string): Promise<Pet>;
@@ -41,22 +55,38 @@ export interface CatalogueDeps {
 export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
   const pets = createPetRepository(database);
   const createOnce = openCreateOnce(database);
+
+  async function read({ limit, status, cursor }: ListPets): Promise<{ page: Pet[]; hasMore: boolean }> {
+    const after = cursor === undefined ? beforeFirst : decodeCursor(cursor, status);
+    // One more than asked for tells whether another page exists, without counting.
+    const found = await pets.list({ after, status, limit: limit + 1 });
+    return { page: found.slice(0, limit), hasMore: found.length > limit };
+  }
+
   return {
     async list(input) {
-      const { limit, status, cursor } = validate(listPetsSchema, input, "query parameter");
-      const after = cursor === undefined ? beforeFirst : decodeCursor(cursor, status);
-      // One more than asked for tells whether another page exists, without counting.
-      const found = await pets.list({ after, status, limit: limit + 1 });
-      const page = found.slice(0, limit);
+      const query = validate(listPetsSchema, input, "query parameter");
+      const { page, hasMore } = await read(query);
       const last = page.at(-1);
-      return found.length > limit && last !== undefined
-        ? { pets: page, nextCursor: encodeCursor(last.id, status) }
+      return hasMore && last !== undefined
+        ? { pets: page, nextCursor: encodeCursor(last.id, query.status) }
         : { pets: page };
     },
-    async create({ accountId, input, idempotencyKey }) {
-      const pet = validate(newPetSchema, input, "body");
+    async connect(input) {
+      const { first, status, after } = validate(connectPetsSchema, input, "argument");
+      const { page, hasMore } = await read({ limit: first, status, cursor: after });
+      return {
+        pets: page,
+        hasNextPage: hasMore,
+        // A cursor names an animal of this list, and no animal ever leaves it.
+        hasPreviousPage: after !== undefined,
+        cursorOf: ({ id }) => encodeCursor(id, status),
+      };
+    },
+    async create({ accountId, input, subject = "body", idempotencyKey }) {
+      const pet = validate(newPetSchema, input, subject);
       if (idempotencyKey === undefined) return { pet: await pets.add(pet), replayed: false };
-      if (!/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
+      if (typeof idempotencyKey !== "string" || !/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
         throw new Problem("VALIDATION_FAILED", "idempotency key must be 1 to 255 printable ASCII characters");
       }
       return createOnce({ accountId, key: idempotencyKey, pet, at: new Date(now()) });

@@ -10,7 +10,7 @@ import type { Database } from "../database/database.js";
 import { statement } from "../database/statement.js";
 import { Problem } from "../problem.js";
 import type { NewPet, Pet } from "./pet.js";
-import { type PetRow, petColumns, toPet } from "./pet-repository.js";
+import { petColumns } from "./pet-repository.js";
 
 /** How long a key is remembered: 24 hours. */
 const idempotencyMemoryMs = 86_400_000;
@@ -61,10 +61,11 @@ async function createOnce(database: Database, create: IdempotentCreate, digest: 
   const forgottenBefore = new Date(at.getTime() - idempotencyMemoryMs);
   const values = { accountId, key, digest, at, forgottenBefore, ...pet };
   const [created] = await database.run(insertOnce, values).catch(whenStillRunning);
-  if (created !== undefined) return { pet: toPet(created), replayed: false };
+  if (created !== undefined) return { pet: created, replayed: false };
   const [first] = await database.run(selectFirst, { accountId, key });
   if (first === undefined) throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { retryAfterSeconds: 1 });
-  return replay({ pet: toPet(first) }, first.request_digest, digest);
+  const { request_digest: firstDigest, ...petOfFirst } = first;
+  return replay({ pet: petOfFirst }, firstDigest, digest);
 }
 
 function replay({ pet }: Pick<CreatedPet, "pet">, firstDigest: Buffer, digest: Buffer): CreatedPet {
@@ -81,7 +82,7 @@ interface InsertOnce extends Omit<NewPet, "status"> {
   status: NewPet["status"];
 }
 
-const insertOnce = statement<InsertOnce, PetRow>("insert-pet-once", (db, slot) =>
+const insertOnce = statement<InsertOnce, Pet>("insert-pet-once", (db, slot) =>
   db
     .with("claim", (cte) =>
       cte
@@ -115,7 +116,7 @@ const insertOnce = statement<InsertOnce, PetRow>("insert-pet-once", (db, slot) =
     .returning(petColumns),
 );
 
-const selectFirst = statement<{ accountId: bigint; key: string }, PetRow & { request_digest: Buffer }>(
+const selectFirst = statement<{ accountId: bigint; key: string }, Pet & { request_digest: Buffer }>(
   "select-pet-by-idempotency-key",
   (db, slot) =>
     db

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { Problem } from "../problem.js";
 import { isInt64, maxInt64, minInt64 } from "./int64.js";
-import { type NewPet, type PetStatus, petStatuses } from "./pet.js";
+import { type NewPet, type Pet, type PetStatus, petStatuses } from "./pet.js";
 
 /** What a list may be asked for, with the contract's default for `limit`. */
 export interface ListPets {
@@ -14,35 +14,101 @@ export interface ListPets {
   readonly cursor?: string | undefined;
 }
 
+/** What a connection may be asked for: the same, in Relay's words. */
+export interface ConnectPets {
+  readonly first: number;
+  readonly status?: PetStatus | undefined;
+  readonly after?: string | undefined;
+}
+
 const maxNameLength = 255;
 
-const int64: z.ZodType<bigint> = z.custom<bigint>(isInt64, {
-  error: missingOr(`must be an integer from ${minInt64} to ${maxInt64}`),
+/** What a message says behind the name of a field; exported for a door that must refuse `null` before core is asked. */
+export const rules: Readonly<Record<"int64" | "limit" | "newPet" | "status" | "string", string>> = {
+  int64: `must be an integer from ${minInt64} to ${maxInt64}`,
+  limit: "must be an integer from 1 to 100",
+  newPet: "must be a JSON object with name, categoryId and optionally status, and no other property",
+  status: `must be one of ${petStatuses.join(", ")}`,
+  string: "must be a string",
+};
+
+const int64: z.ZodType<bigint> = z
+  .custom<bigint>(isInt64, { error: missingOr(rules.int64) })
+  .meta({ type: "integer", format: "int64" });
+
+const petStatus: z.ZodType<PetStatus> = z
+  .enum(petStatuses, { error: missingOr(rules.status) })
+  .meta({ id: "PetStatus", description: "Where an animal stands in the store." });
+
+const petName: z.ZodType<string> = z
+  .string({ error: missingOr(rules.string) })
+  .superRefine((name, context) => {
+    const fault = nameFault(name);
+    if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+  })
+  // JSON Schema counts code points too. The pattern is what `nameFault` says of characters, in the classes every
+  // dialect of regular expressions knows: no control character, and one that is not blank.
+  .meta({
+    description: "The animal's name, kept as it was sent: at least one character that is not blank, no control ones.",
+    minLength: 1,
+    maxLength: maxNameLength,
+    pattern:
+      "^[^\\u0000-\\u001F\\u007F-\\u009F]*" +
+      "[^\\u0000-\\u0020\\u007F-\\u00A0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000]" +
+      "[^\\u0000-\\u001F\\u007F-\\u009F]*$",
+  });
+
+const petId = int64.meta({
+  type: "integer",
+  format: "int64",
+  description: "Assigned by the service when the animal is added.",
 });
 
-const petStatus: z.ZodType<PetStatus> = z.enum(petStatuses, {
-  error: missingOr(`must be one of ${petStatuses.join(", ")}`),
+const categoryId = int64.meta({
+  type: "integer",
+  format: "int64",
+  description: "The category the animal belongs to: any 64-bit integer, exact to the last digit.",
 });
 
-const petName: z.ZodType<string> = z.string({ error: missingOr("must be a string") }).superRefine((name, context) => {
-  const fault = nameFault(name);
-  if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
-});
+const newStatus = petStatus
+  .default("available")
+  // Said in words: generators of clients make what has a default required, and `status` must be free to be left out.
+  .meta({ description: "`available` unless given.", default: undefined });
 
-export const newPetSchema: z.ZodType<NewPet> = z.strictObject(
-  { name: petName, categoryId: int64, status: petStatus.default("available") },
-  { error: "must be a JSON object with name, categoryId and optionally status, and no other property" },
-);
+export const newPetSchema: z.ZodType<NewPet> = z
+  .strictObject({ name: petName, categoryId, status: newStatus }, { error: rules.newPet })
+  .meta({ id: "NewPet", description: "An animal to add." });
 
-const limitRule = "must be an integer from 1 to 100";
+/** What a client may rely on in an answer: the contract does not promise `status`. */
+export const petSchema: z.ZodType<Omit<Pet, "status"> & { status?: PetStatus | undefined }> = z
+  .object({ id: petId, name: petName, categoryId, status: petStatus.optional() })
+  .meta({ id: "Pet", description: "An animal of the store." });
+
+const limit = z
+  .int(rules.limit)
+  .min(1, rules.limit)
+  .max(100, rules.limit)
+  .default(20)
+  .meta({ description: "How many animals to return at most." });
+const cursor = z
+  .string({ error: ({ input }) => (Array.isArray(input) ? "must be given once" : rules.string) })
+  .optional()
+  .meta({
+    description: "Where the page begins: from the `next` link of the page before it, asked with the same status.",
+  });
 
 export const listPetsSchema: z.ZodType<ListPets> = z.strictObject(
   {
-    limit: z.int(limitRule).min(1, limitRule).max(100, limitRule).default(20),
-    status: petStatus.optional(),
-    cursor: z.string({ error: "must be given once" }).optional(),
+    limit,
+    status: petStatus.optional().meta({ description: "Only animals with this status." }),
+    cursor,
   },
   { error: "must be limit, status or cursor" },
+);
+
+export const connectPetsSchema: z.ZodType<ConnectPets> = z.strictObject(
+  { first: limit, status: petStatus.optional(), after: cursor },
+  { error: "must be first, status or after" },
 );
 
 /** The input as the schema types it, or VALIDATION_FAILED with every fault. `subject` names the whole in messages. */

@@ -65,6 +65,10 @@ export function createFailoverQuota(options: FailoverQuotaOptions): Quota {
       await standby.liftBan(target);
       await breaker.ask(target.account, () => shared.liftBan(target));
     },
+    async bans() {
+      // Not through the breaker: a look at everything takes longer than a decision may.
+      return breaker.isOpen() ? standby.bans() : shared.bans();
+    },
     async reset(target) {
       await standby.reset(target.account);
       await breaker.ask(target.account, () => shared.reset(target));

@@ -2,7 +2,7 @@
  * The quota of one process, in memory: the default, the reference the other engines are compared with, and the
  * stand-in while a shared one is away. Nothing awaits inside a decision, so both windows change together or not at all.
  */
-import { LRUCache } from "lru-cache";
+import { createLruCache } from "../lru-cache.js";
 import {
   afterRefusal,
   type BanPolicy,
@@ -49,7 +49,7 @@ export interface LocalQuota extends Quota {
 
 export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   const { now, banPolicy = defaultBanPolicy, capacity = 100_000 } = options;
-  const ledgers = new LRUCache<string, Ledger>({ max: capacity });
+  const ledgers = createLruCache<Ledger>(capacity);
 
   function reserve({ account, key, limits, cost }: Reservation): Decision {
     const nowMs = now();
@@ -123,6 +123,14 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     refund: async (units) => refund(units),
     liftBan: async ({ account, key }) => {
       ledgers.get(account)?.penalties.delete(key);
+    },
+    bans: async () => {
+      const nowMs = now();
+      return [...ledgers.entries()].flatMap(([account, { penalties }]) =>
+        [...penalties].flatMap(([key, { bannedUntilMs }]) =>
+          bannedUntilMs > nowMs ? [{ account, key, bannedUntilMs }] : [],
+        ),
+      );
     },
     reset: async ({ account }) => {
       const ledger = ledgers.get(account);

@@ -28,6 +28,8 @@ export interface Quotas extends Disposable {
   /** Apart, so that invented addresses cannot crowd accounts out of any memory. */
   readonly addresses: Quota;
   mode(): QuotaMode;
+  /** How often Redis has gone away. */
+  outages(): number;
 }
 
 export interface QuotaDeps {
@@ -44,6 +46,7 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
       accounts: createLocalQuota({ now, banPolicy }),
       addresses: createLocalQuota({ now, banPolicy }),
       mode: () => "local",
+      outages: () => 0,
       [Symbol.dispose]() {},
     };
   }
@@ -59,6 +62,7 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
     accounts: createFailoverQuota(failover),
     addresses: createFailoverQuota(failover),
     mode: () => (breaker.isOpen() ? "standby" : "shared"),
+    outages: () => breaker.outages,
     [Symbol.dispose]() {
       breaker[Symbol.dispose]();
       connection[Symbol.dispose]();

@@ -31,6 +31,13 @@ export interface Refund {
   readonly spentIn: Windows;
 }
 
+/** A ban that runs. */
+export interface BanRecord {
+  readonly account: string;
+  readonly key: string;
+  readonly bannedUntilMs: number;
+}
+
 /**
  * Counts what every account spends in a UTC minute and a UTC day, and bans keys that call on after being refused.
  * One engine lives in this process; others may share their counters between processes. All of them give the same
@@ -45,6 +52,8 @@ export interface Quota {
   refund(refund: Refund): Promise<Windows>;
   /** Ends a key's ban and forgets its strikes and its ban level. */
   liftBan(target: { readonly account: string; readonly key: string }): Promise<void>;
+  /** Every ban that runs, in no order. For operators: it looks at all that is counted. */
+  bans(): Promise<BanRecord[]>;
   /** Forgets what an account has spent. Bans stay. */
   reset(target: { readonly account: string }): Promise<void>;
 }

@@ -1,9 +1,10 @@
 /** The quota any number of processes share: one script call per decision, on the clock of Redis, never on ours. */
-import type { Cluster, Redis } from "ioredis";
+import { Cluster, type Redis } from "ioredis";
+import { sendTogether } from "../send-together.js";
 import { type BanPolicy, defaultBanPolicy } from "./ban-policy.js";
 import { banned, type Decision, refusingWindow } from "./decision.js";
 import type { Limits } from "./plan.js";
-import type { Quota, Reservation } from "./quota.js";
+import type { BanRecord, Quota, Reservation } from "./quota.js";
 import { outcomes, refundScript, reserveScript } from "./reserve-script.js";
 import { dayMs, minuteMs, type Windows } from "./window.js";
 
@@ -46,6 +47,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     async reserve({ account, key, limits, cost }, carried) {
       const { perMinute, perDay } = limits;
       const keys = keysOf(account, key);
+      if (!(redis instanceof Cluster) && redis.stream?.writable) sendTogether(redis.stream);
       const reply = await commands.petstoreReserve(
         keys.length,
         ...keys,
@@ -72,6 +74,11 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     async liftBan({ account, key }) {
       await redis.del(penaltiesOf(account, key));
     },
+    async bans() {
+      const servers = redis instanceof Cluster ? redis.nodes("master") : [redis];
+      const nowMs = now?.() ?? (await timeOf(redis));
+      return (await Promise.all(servers.map((server) => bansOn(server, prefix, nowMs)))).flat();
+    },
     async reset({ account }) {
       await redis.del(accountKeyOf(account));
     },
@@ -89,6 +96,29 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   function penaltiesOf(account: string, key: string): string {
     return `${accountKeyOf(account)}:${key}`;
   }
+}
+
+/** Walks over every key of a server, a thousand at a time, which holds nobody up for long. */
+async function bansOn(server: Redis, prefix: string, nowMs: number): Promise<BanRecord[]> {
+  // The walk may come by a key twice.
+  const bans = new Map<string, BanRecord>();
+  let cursor = "0";
+  do {
+    const [next, found] = await server.scan(cursor, "MATCH", `${prefix}{*}:*`, "COUNT", 1_000);
+    cursor = next;
+    const ends = await Promise.all(found.map((key) => server.hget(key, "b")));
+    for (const [index, penalties] of found.entries()) {
+      const [account = "", key = ""] = penalties.slice(prefix.length + 1).split("}:");
+      const bannedUntilMs = Number(ends[index]);
+      if (bannedUntilMs > nowMs) bans.set(penalties, { account, key, bannedUntilMs });
+    }
+  } while (cursor !== "0");
+  return [...bans.values()];
+}
+
+async function timeOf(redis: Redis | Cluster): Promise<number> {
+  const [seconds, microseconds] = await redis.time();
+  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
 }
 
 type Reply = readonly [

@@ -4,12 +4,12 @@
  * have; in a window that begins during the outage, its share of the limit. What it grants is carried back afterwards,
  * together with what the shared quota is known to have counted, in case it comes back without its memory.
  */
-import { LRUCache } from "lru-cache";
+import { createLruCache } from "../lru-cache.js";
 import type { BanPolicy } from "./ban-policy.js";
 import type { Decision } from "./decision.js";
 import { createLocalQuota } from "./local-quota.js";
 import type { Limits } from "./plan.js";
-import type { Refund, Reservation, Usage, UsageQuery } from "./quota.js";
+import type { BanRecord, Refund, Reservation, Usage, UsageQuery } from "./quota.js";
 import type { Carried, CarriedWindow } from "./redis-quota.js";
 import type { SharedClock } from "./shared-clock.js";
 import { dayMs, minuteMs, type WindowState, type Windows } from "./window.js";
@@ -40,6 +40,8 @@ export interface Standby {
   /** Forgets what was seen and granted; bans stay. */
   reset(account: string): Promise<void>;
   liftBan(target: { readonly account: string; readonly key: string }): Promise<void>;
+  /** What the shared quota has banned, as far as it was seen, and what was banned here. */
+  bans(): Promise<BanRecord[]>;
 }
 
 /** The latest window of an account: units the shared quota has counted, or should have, and units granted without it. */
@@ -60,7 +62,7 @@ interface Sighting {
 }
 
 export function createStandby({ clock, banPolicy, instances, capacity, outages }: StandbyOptions): Standby {
-  const sightings = new LRUCache<string, Sighting>({ max: capacity });
+  const sightings = createLruCache<Sighting>(capacity);
   const local = createLocalQuota({ now: clock.now, banPolicy, capacity });
 
   function sightingOf(account: string, carriedAfter: number): Sighting {
@@ -164,6 +166,17 @@ export function createStandby({ clock, banPolicy, instances, capacity, outages }
     async liftBan(target) {
       sightings.get(target.account)?.bannedUntilMs.delete(target.key);
       await local.liftBan(target);
+    },
+    async bans() {
+      const running = await local.bans();
+      const isHere = new Set(running.map(({ account, key }) => `${account} ${key}`));
+      for (const [account, { bannedUntilMs }] of sightings.entries()) {
+        for (const [key, untilMs] of bannedUntilMs) {
+          const isRunning = untilMs > clock.now() && !isHere.has(`${account} ${key}`);
+          if (isRunning) running.push({ account, key, bannedUntilMs: untilMs });
+        }
+      }
+      return running;
     },
   };
 }

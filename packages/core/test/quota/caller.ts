@@ -36,6 +36,9 @@ export interface Caller {
   usage(nowMs: number): Promise<Usage>;
   refund(nowMs: number, cost: number, spentIn: Windows): Promise<Windows>;
   liftBan(nowMs: number): Promise<void>;
+  /** The ends of the account's running bans, by key. */
+  bans(nowMs: number): Promise<Map<string, number>>;
+  readonly key: string | undefined;
   reset(nowMs: number): Promise<void>;
   /** Another key of the same account. */
   sibling(): Caller;
@@ -85,6 +88,12 @@ export function createCaller(
       setNow(nowMs);
       return quota.liftBan({ account, key: key ?? "" });
     },
+    async bans(nowMs) {
+      setNow(nowMs);
+      const own = (await quota.bans()).filter((ban) => ban.account === account);
+      return new Map(own.map((ban) => [ban.key, ban.bannedUntilMs]));
+    },
+    key,
     reset(nowMs) {
       setNow(nowMs);
       return quota.reset({ account });

@@ -180,5 +180,23 @@ export function describeBans(open: OpenQuota): void {
       expect(await caller.sibling().usage(start)).not.toHaveProperty("bannedUntilMs");
       expect(await caller.withoutKey().usage(start)).not.toHaveProperty("bannedUntilMs");
     });
+
+    it("bans lists every ban of an account while it runs", async () => {
+      await using opened = await open(policy);
+      const caller = createCaller(opened, limits);
+      const sibling = caller.sibling();
+      expect(await caller.bans(start)).toEqual(new Map());
+      const { bannedUntilMs } = await caller.callUntilBanned(start);
+      const later = await sibling.callUntilBanned(start + 500);
+      expect(await caller.bans(start + 500)).toEqual(
+        new Map([
+          [caller.key, bannedUntilMs],
+          [sibling.key, later.bannedUntilMs],
+        ]),
+      );
+      await sibling.liftBan(start + 500);
+      expect(await caller.bans(bannedUntilMs - 1)).toEqual(new Map([[caller.key, bannedUntilMs]]));
+      expect(await caller.bans(bannedUntilMs)).toEqual(new Map());
+    });
   });
 }

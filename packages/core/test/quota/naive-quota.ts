@@ -99,6 +99,14 @@ export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
     liftBan: async ({ account, key }) => {
       history.push({ what: "pardoned", account, key });
     },
+    bans: async () => {
+      const refused = history.filter(({ what }) => what === "refused") as Extract<Happening, { what: "refused" }>[];
+      const names = new Map(refused.map(({ account, key }) => [`${account} ${key}`, { account, key }]));
+      return [...names.values()].flatMap(({ account, key }) => {
+        const ban = runningBan(account, key);
+        return ban ? [{ account, key, bannedUntilMs: ban.endMs }] : [];
+      });
+    },
     reset: async ({ account }) => {
       history.push({ what: "forgotten", account });
     },

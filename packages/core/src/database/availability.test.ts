@@ -1,0 +1,38 @@
+import { DatabaseError } from "pg";
+import { describe, expect, it } from "vitest";
+import { asProblem, sqlState } from "./availability.js";
+
+describe("a failed connection or query", () => {
+  it.each([
+    ["08006", "a connection lost"],
+    ["28P01", "a password that was changed"],
+    ["3D000", "a database that is being restored"],
+    ["53300", "too many connections"],
+    ["55000", "a database that takes no connections"],
+    ["57P01", "a backend terminated"],
+    ["57P03", "a server starting up"],
+    ["57014", "a statement cut off at its limit"],
+    ["0A000", "a plan prepared before a migration"],
+  ])("%s, %s, may succeed later: SERVICE_UNAVAILABLE", (code) => {
+    const problem = asProblem(databaseError(code));
+    expect(problem).toMatchObject({ code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 });
+    expect(sqlState(problem)).toBe(code);
+  });
+
+  it.each([
+    ["42P01", "an unknown table"],
+    ["42601", "a syntax error"],
+    ["22012", "a division by zero"],
+    ["23514", "a violated check"],
+  ])("%s, %s, is a fault of ours: INTERNAL_ERROR", (code) => {
+    expect(asProblem(databaseError(code))).toMatchObject({ code: "INTERNAL_ERROR" });
+  });
+
+  it("without an answer of the server may succeed later", () => {
+    expect(asProblem(new Error("timeout exceeded when trying to connect")).code).toBe("SERVICE_UNAVAILABLE");
+  });
+});
+
+function databaseError(code: string): DatabaseError {
+  return Object.assign(new DatabaseError("", 0, "error"), { code });
+}

@@ -1,0 +1,44 @@
+/** The schemas that validate, as JSON Schema (draft 2020-12), for the documents that describe the interface. */
+import { z } from "zod";
+import { maxInt64, minInt64 } from "./int64.js";
+import { listPetsSchema, newPetSchema, petSchema } from "./validation.js";
+
+/** Written out, its integers may be beyond 2^53, which is why they are bigint and `JSON.stringify` throws on them. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** Named schemas, which refer to each other as components of an OpenAPI document, and the parameters of a list. */
+export function petJsonSchemas(): {
+  readonly named: Readonly<Record<"Pet" | "NewPet" | "PetStatus", JsonSchema>>;
+  readonly listParameters: Readonly<Record<string, JsonSchema>>;
+} {
+  const { Pet, NewPet, PetStatus } = record(describe(z.tuple([petSchema, newPetSchema])).$defs);
+  const listParameters = Object.entries(record(describe(listPetsSchema).properties));
+  return {
+    named: { Pet: record(Pet), NewPet: record(NewPet), PetStatus: record(PetStatus) },
+    listParameters: Object.fromEntries(listParameters.map(([name, schema]) => [name, record(schema)])),
+  };
+}
+
+function describe(schema: z.ZodType): JsonSchema {
+  // A custom check has no keyword of its own: what it means stands in its meta data.
+  const described = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return record(withExactBounds(described));
+}
+
+/** The limits of int64 fit no number, so they go in after everything that would make numbers of them. */
+function withExactBounds(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withExactBounds);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([name, held]) => [name, named(name, withExactBounds(held))]);
+  const bounds = "format" in value && value.format === "int64" ? { minimum: minInt64, maximum: maxInt64 } : {};
+  return { ...Object.fromEntries(entries), ...bounds };
+}
+
+function named(keyword: string, value: unknown): unknown {
+  return keyword === "$ref" ? String(value).replace("#/$defs/", "#/components/schemas/") : value;
+}
+
+function record(value: unknown): JsonSchema {
+  if (typeof value !== "object" || value === null) throw new TypeError("a schema is an object");
+  return value as JsonSchema;
+}

@@ -1,0 +1,18 @@
+import type { Writable } from "node:stream";
+
+/** So that whoever answers begins while the rest is still being written. */
+const mostBytes = 2_048;
+
+/**
+ * What is written to a stream in this turn of the event loop leaves in few system calls: several small writes to one
+ * socket cost more than all that is written. Called before each of them.
+ */
+export function sendTogether(stream: Writable): void {
+  if (stream.writableCorked === 0) {
+    stream.cork();
+    setImmediate(() => stream.uncork());
+  } else if (stream.writableLength > mostBytes) {
+    stream.uncork();
+    stream.cork();
+  }
+}

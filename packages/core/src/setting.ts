@@ -1,0 +1,92 @@
+/** The kinds of values a variable can have. */
+import { isIP } from "node:net";
+import { z } from "zod";
+
+type Setting<Value> = z.ZodType<Value, string>;
+
+export function whole(minimum: number, maximum: number): z.ZodPipe<z.ZodString, z.ZodTransform<number, string>> {
+  return z
+    .string()
+    .refine((text) => /^\d{1,12}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum, {
+      error: `must be a whole number from ${minimum} to ${maximum}`,
+    })
+    .transform(Number);
+}
+
+export function flag(): z.ZodType<boolean, string | undefined> {
+  return z
+    .enum(["true", "false"], { error: "must be true or false" })
+    .default("false")
+    .transform((text) => text === "true");
+}
+
+export function databaseUrl(): Setting<string> {
+  return z
+    .string({ error: "is required: postgres://user:password@host:port/database" })
+    .refine((text) => /^postgres(ql)?:$/.test(protocolOf(text)), "must be a URL that begins with postgres://");
+}
+
+export function redisUrls(): Setting<string[]> {
+  return z
+    .string()
+    .transform(listOf)
+    .refine((urls) => urls.length > 0 && urls.every((url) => /^rediss?:$/.test(protocolOf(url))), {
+      error: "must be a URL that begins with redis:// or rediss://, or several, separated by commas, for a cluster",
+    });
+}
+
+export function origin(): Setting<string> {
+  return z
+    .string()
+    .refine(isOrigin, "must be a URL of scheme, host and port alone, such as https://api.example.com")
+    .transform((text) => new URL(text).origin);
+}
+
+export function httpUrl(): Setting<string> {
+  return z
+    .string()
+    .refine((text) => /^https?:$/.test(protocolOf(text)), "must be a URL that begins with http:// or https://");
+}
+
+/** A part of the whole. */
+export function share(): Setting<number> {
+  return z
+    .string()
+    .refine((text) => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text), "must be a number from 0 to 1, such as 0.05")
+    .transform(Number);
+}
+
+export function addressRanges(): z.ZodType<string[], string | undefined> {
+  return z
+    .string()
+    .default("")
+    .transform(listOf)
+    .refine((ranges) => ranges.every(isAddressRange), "must list addresses or CIDR ranges, separated by commas");
+}
+
+function listOf(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean);
+}
+
+function protocolOf(text: string): string {
+  return URL.canParse(text) ? new URL(text).protocol : "";
+}
+
+function isOrigin(text: string): boolean {
+  if (!/^https?:$/.test(protocolOf(text))) return false;
+  const { origin, href } = new URL(text);
+  return href === `${origin}/`;
+}
+
+function isAddressRange(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const bits = isIP(address) === 6 ? 128 : 32;
+  return (
+    isIP(address) !== 0 &&
+    rest.length === 0 &&
+    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && +prefix >= 1 && +prefix <= bits))
+  );
+}
