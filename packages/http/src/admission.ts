@@ -12,15 +12,22 @@ import {
   type Quota,
   type Reservation,
   retryAfterSeconds,
+  type Usage,
 } from "@petstore/core";
 import type { Request, RequestHandler, Response } from "express";
+import type { AdmissionMeter } from "./admission-meter.js";
 import { addressBucket, clientAddress } from "./client-address.js";
 import { bearerToken } from "./credentials.js";
 import { exchangeOf } from "./exchange.js";
+import type { Overload, OverloadReason } from "./overload.js";
 import { rateLimitHeaders } from "./rate-limit-headers.js";
 import { wireProblem } from "./wire-problem.js";
 
-export type AdmissionDeps = Pick<Core, "authenticator" | "accountQuota" | "addressQuota" | "anonymousLimits">;
+export interface AdmissionDeps {
+  readonly core: Pick<Core, "authenticator" | "accountQuota" | "addressQuota" | "anonymousLimits" | "health">;
+  readonly meter: Pick<AdmissionMeter, "decided" | "shed">;
+  readonly overload: Pick<Overload, "reason">;
+}
 
 /**
  * Units a request costs. It may read the body to know; when it throws, the request costs 1 and is answered with what
@@ -39,12 +46,9 @@ export interface Admission {
   countUnparsed(problem: Problem, address: string | undefined): Promise<{ decision: Decision; problem: Problem }>;
 }
 
-export function createAdmission({
-  authenticator,
-  accountQuota,
-  addressQuota,
-  anonymousLimits,
-}: AdmissionDeps): Admission {
+export function createAdmission({ core, meter, overload }: AdmissionDeps): Admission {
+  const { authenticator, accountQuota, addressQuota, anonymousLimits } = core;
+
   async function authenticate(req: Request): Promise<KeyWithAccount | Problem> {
     const token = bearerToken(req);
     if (token instanceof Problem) return token;
@@ -59,8 +63,47 @@ export function createAdmission({
     return { account: addressBucket(address), limits: anonymousLimits, cost: 1 };
   }
 
+  function anonymousUsage(req: Request): Promise<Usage> {
+    const { account, limits } = anonymousReservation(clientAddress(req));
+    return addressQuota.usage({ account, limits });
+  }
+
+  /** Counts under the mode the decision came about in: a call that failed has made it `standby`. */
+  async function decide(quota: Quota, reservation: Reservation): Promise<Decision> {
+    const bucket = quota === accountQuota ? "account" : "address";
+    try {
+      const decision = await quota.reserve(reservation);
+      meter.decided(bucket, core.health().quotaMode, decision.outcome);
+      return decision;
+    } catch (error) {
+      meter.decided(bucket, core.health().quotaMode, "undecided");
+      throw error;
+    }
+  }
+
+  async function reserve(res: Response, quota: Quota, reservation: Reservation): Promise<void> {
+    let decision: Decision;
+    try {
+      decision = await decide(quota, reservation);
+    } catch (error) {
+      // A quota that may not decide still knows what it last saw.
+      report(res, await quota.usage(reservation));
+      throw error;
+    }
+    report(res, decision);
+    const refused = refusal(decision);
+    if (refused !== undefined) throw refused;
+    if (decision.outcome === "admitted") exchangeOf(res).spent = { quota, reservation, admitted: decision };
+  }
+
   return {
     admit: (costOf) => async (req, res, next) => {
+      const tooMuch = overload.reason();
+      if (tooMuch !== undefined) {
+        meter.shed(tooMuch);
+        report(res, await anonymousUsage(req));
+        throw shedding(tooMuch);
+      }
       const caller = await authenticate(req);
       if (caller instanceof Problem) {
         await reserve(res, addressQuota, anonymousReservation(clientAddress(req)));
@@ -78,27 +121,23 @@ export function createAdmission({
       }
       await reserve(res, accountQuota, {
         account: `${caller.accountId}`,
-        key: `${caller.id}`,
+        key: `${caller.lineage}`,
         limits: limitsOf(caller),
         cost,
       });
       if (fault !== undefined) throw fault;
       next();
     },
-    async refuseMalformed(req, res, next) {
+    refuseMalformed(req, res, next) {
       const problem = wireProblem(req);
-      if (problem !== undefined) {
-        await reserve(res, addressQuota, anonymousReservation(clientAddress(req)));
-        throw problem;
-      }
-      next();
+      if (problem === undefined) return next();
+      return reserve(res, addressQuota, anonymousReservation(clientAddress(req))).then(() => next(problem));
     },
     async reportAddressQuota(req, res) {
-      const { account, limits } = anonymousReservation(clientAddress(req));
-      report(res, await addressQuota.usage({ account, limits }));
+      report(res, await anonymousUsage(req));
     },
     async countUnparsed(problem, address) {
-      const decision = await addressQuota.reserve(anonymousReservation(address));
+      const decision = await decide(addressQuota, anonymousReservation(address));
       return { decision, problem: refusal(decision) ?? problem };
     },
   };
@@ -113,26 +152,19 @@ export async function giveBack(res: Response): Promise<void> {
   report(res, await quota.refund({ ...reservation, spentIn: admitted }));
 }
 
-async function reserve(res: Response, quota: Quota, reservation: Reservation): Promise<void> {
-  const decision = await decide(res, quota, reservation);
-  report(res, decision);
-  const refused = refusal(decision);
-  if (refused !== undefined) throw refused;
-  if (decision.outcome === "admitted") exchangeOf(res).spent = { quota, reservation, admitted: decision };
-}
-
-async function decide(res: Response, quota: Quota, reservation: Reservation): Promise<Decision> {
-  try {
-    return await quota.reserve(reservation);
-  } catch (error) {
-    // A quota that may not decide still knows what it last saw.
-    report(res, await quota.usage(reservation));
-    throw error;
-  }
-}
-
 function report(res: Response, decision: Parameters<typeof rateLimitHeaders>[0]): void {
   for (const [name, value] of rateLimitHeaders(decision)) res.setHeader(name, value);
+}
+
+function shedding(reason: OverloadReason): Problem {
+  return new Problem(
+    "SERVICE_UNAVAILABLE",
+    "There are more requests than can be answered in time; try again shortly.",
+    {
+      cause: new Error(`${reason} overload`),
+      retryAfterSeconds: 1,
+    },
+  );
 }
 
 /** The problem a decision is answered with; none when it admits. */

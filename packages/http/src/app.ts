@@ -1,18 +1,22 @@
-import { type Core, type HttpConfig, Problem } from "@petstore/core";
+import { type HttpConfig, Problem } from "@petstore/core";
 import express, { type Express, type RequestHandler, type Router } from "express";
 import type { Logger } from "pino";
 import type { Admission } from "./admission.js";
 import { answerPreflight, exposeToAnyOrigin } from "./cors.js";
 import { beginExchange } from "./exchange.js";
-import { answerHealth } from "./health.js";
+import { answerHealth, type HealthDeps } from "./health.js";
 import { logRequests } from "./log.js";
 import { answerProblems, errorShape } from "./problem-response.js";
+import type { RequestMeter } from "./request-meter.js";
+import type { Tracing } from "./tracing.js";
 
-export interface AppDeps {
-  readonly core: Pick<Core, "health">;
+export interface AppDeps extends HealthDeps {
   readonly admission: Admission;
   readonly config: Pick<HttpConfig, "trustedProxies">;
   readonly log: Logger;
+  readonly meter: Pick<RequestMeter, "count">;
+  /** Absent where requests are not traced. */
+  readonly tracing: Pick<Tracing, "traceRequests"> | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** One for each door. */
@@ -20,7 +24,8 @@ export interface AppDeps {
 }
 
 /** One Express application with any number of doors. What no door knows still takes the way of every request. */
-export function createApp({ core, admission, config, log, now, routers }: AppDeps): Express {
+export function createApp(deps: AppDeps): Express {
+  const { admission, config, log, meter, tracing, now, routers } = deps;
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -28,8 +33,10 @@ export function createApp({ core, admission, config, log, now, routers }: AppDep
   app.set("case sensitive routing", true);
   app.set("strict routing", true);
   app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
-  app.use(answerHealth(core));
-  app.use(beginExchange(now), logRequests(log, now), exposeToAnyOrigin, admission.refuseMalformed);
+  app.use(answerHealth(deps));
+  app.use(beginExchange(now), logRequests(log, meter, now));
+  if (tracing !== undefined) app.use(tracing.traceRequests);
+  app.use(exposeToAnyOrigin, admission.refuseMalformed);
   app.use(answerPreflight(admission), ...routers);
   app.use(admission.admit(), routeNotFound, answerProblems(log, errorShape));
   return app;

@@ -1,19 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
 import { countHeader } from "./credentials.js";
-import { parseExactJson } from "./exact-json.js";
+import { maxJsonDepth, parseExactJson } from "./exact-json.js";
 
 /** 64 KiB: a name of 255 characters needs 1,020 bytes. */
 const maxBodyBytes = 65_536;
 
 /**
  * The JSON body of a request, integers as bigint. Judges the media type before it reads and the size while it reads;
- * throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or INVALID_JSON.
+ * throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or INVALID_JSON, the last also for nesting deeper than `maxDepth`.
  */
-export async function readJson(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
+export async function readJson(
+  req: IncomingMessage,
+  res: ServerResponse,
+  maxDepth: number = maxJsonDepth,
+): Promise<unknown> {
   if (!isPlainJson(req)) throw new Problem("UNSUPPORTED_MEDIA_TYPE");
   const bytes = await readBody(req, res);
-  return parseExactJson(decodeUtf8(bytes));
+  return parseExactJson(decodeUtf8(bytes), maxDepth);
 }
 
 /** `application/json`, in UTF-8 by RFC 8259 section 8.1, said or unsaid, and no content coding. */
@@ -42,7 +46,10 @@ function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
       else reject(new Problem("PAYLOAD_TOO_LARGE"));
     });
     req.on("end", () => resolve(Buffer.concat(chunks, length)));
-    req.on("close", () => reject(bodyFault(undefined)));
+    // After every request; an error, with its stack, is made only for those that need one.
+    req.on("close", () => {
+      if (!req.readableEnded) reject(bodyFault(undefined));
+    });
     req.on("error", (error) => reject(bodyFault(error)));
   });
 }
@@ -53,9 +60,11 @@ function bodyFault(cause: unknown): Problem {
   return new Problem("MALFORMED_REQUEST", "The connection ended before the body did.", { cause });
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 function decodeUtf8(bytes: Buffer): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (error) {
     throw new Problem("INVALID_JSON", "The request body is not UTF-8.", { cause: error });
   }

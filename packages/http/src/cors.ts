@@ -1,10 +1,12 @@
 import cors from "cors";
 import type { RequestHandler } from "express";
 import type { Admission } from "./admission.js";
+import { exchangeOf } from "./exchange.js";
 
 /** Headers a script of another origin may read. */
 const exposedHeaders = [
   "Allow",
+  "Date",
   "Deprecation",
   "Idempotency-Replayed",
   "Link",
@@ -47,6 +49,7 @@ export function answerPreflight(admission: Pick<Admission, "reportAddressQuota">
       next();
       return;
     }
+    exchangeOf(res).route = "preflight";
     await admission.reportAddressQuota(req, res);
     answer(req, res, next);
   };

@@ -50,6 +50,13 @@ describe("exact JSON", () => {
     expect(() => parseExactJson(text)).toThrow(invalid);
   });
 
+  it("reads 100 levels and refuses the 101st, whatever the stack would hold", () => {
+    const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}1${"}]".repeat(levels / 2)}`;
+    expect(() => parseExactJson(nested(100))).not.toThrow();
+    expect(() => parseExactJson(`[${nested(100)}]`)).toThrow(invalid);
+    expect(() => parseExactJson(`[${nested(100)}]`, 101)).not.toThrow();
+  });
+
   it("keeps a property called __proto__ a property", () => {
     const value = parseExactJson('{"__proto__":{"name":"Rex"}}') as object;
     expect(Object.keys(value)).toEqual(["__proto__"]);

@@ -2,14 +2,21 @@ import { Problem } from "@petstore/core";
 import { parse } from "lossless-json";
 
 /**
- * JSON text (RFC 8259) without rounding: whole numbers become bigint however they are written (`1`, `1.0`, `1e3`),
- * others number. Throws INVALID_JSON, also for an object that repeats a name and for nesting too deep to read.
+ * How many objects and lists of a body may stand inside one another (RFC 8259, section 9, lets a parser set it). Far
+ * below what the stack holds, which depends on who calls: the same body would be read at one time, or by one door, and
+ * not at another.
  */
-export function parseExactJson(text: string): unknown {
+export const maxJsonDepth = 100;
+
+/**
+ * JSON text (RFC 8259) without rounding: whole numbers become bigint however they are written (`1`, `1.0`, `1e3`),
+ * others number. Throws INVALID_JSON, also for an object that repeats a name and for nesting deeper than `maxDepth`.
+ */
+export function parseExactJson(text: string, maxDepth: number = maxJsonDepth): unknown {
   try {
     const value = parse(text, undefined, { parseNumber });
     // The parser refuses a name that comes with two values, and lets one pass that comes twice with the same.
-    if (countNames(text) !== countProperties(value)) throw new SyntaxError("an object repeats a name");
+    if (countNames(text) !== countProperties(value, maxDepth)) throw new SyntaxError("an object repeats a name");
     return value;
   } catch (error) {
     throw new Problem("INVALID_JSON", undefined, { cause: error });
@@ -25,9 +32,10 @@ function countNames(text: string): number {
   return count;
 }
 
-function countProperties(value: unknown): number {
+function countProperties(value: unknown, depthLeft: number): number {
   if (typeof value !== "object" || value === null) return 0;
-  const inside = Object.values(value).reduce((count: number, held) => count + countProperties(held), 0);
+  if (depthLeft === 0) throw new SyntaxError("nested too deep");
+  const inside = Object.values(value).reduce((count: number, held) => count + countProperties(held, depthLeft - 1), 0);
   return Array.isArray(value) ? inside : inside + Object.keys(value).length;
 }
 

@@ -6,6 +6,8 @@ import type { Request, RequestHandler, Response } from "express";
 export interface Exchange {
   readonly id: string;
   readonly startedAtMs: number;
+  /** Present where requests are traced. */
+  traceId?: string;
   /** The route's template, never the path itself: paths hold what clients send. */
   route: string;
   /** Present once the request has shown a valid key. */

@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { constants } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface ListenOptions {
   readonly host: string;
@@ -8,9 +9,19 @@ export interface ListenOptions {
   readonly port: number;
   /** How long requests in flight may take at the end. With the database's shutdown after it, 5 s is what Ctrl-C may take. */
   readonly drainTimeoutMs?: number;
+  /**
+   * For how long, at the end, requests are still taken, each the last one of its connection: a balancer needs a moment to
+   * notice, and meanwhile sends them here.
+   */
+  readonly graceMs?: number;
+  /** Called when the end begins. */
+  readonly onDrain?: () => void;
 }
 
-/** A server that accepts connections. Disposing it drains it: requests in flight are answered, everything else is closed. */
+/**
+ * A server that accepts connections. Disposing it drains it: after the grace, requests in flight are answered, everything
+ * else is closed.
+ */
 export interface Listener extends AsyncDisposable {
   /** As a client on this machine reaches it. */
   readonly url: string;
@@ -19,7 +30,7 @@ export interface Listener extends AsyncDisposable {
 
 /** Rejects with one line that names the address and the way out when it cannot be listened on. */
 export async function listen(server: Server, options: ListenOptions): Promise<Listener> {
-  const { host, port, drainTimeoutMs = 2_500 } = options;
+  const { host, port, drainTimeoutMs = 2_500, graceMs = 0, onDrain } = options;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port }, () => {
@@ -31,22 +42,38 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   });
 
   const drain = drainOf(server, drainTimeoutMs);
+
+  async function end(): Promise<void> {
+    onDrain?.();
+    drain.begin();
+    if (graceMs > 0) await sleep(graceMs);
+    await drain.end();
+  }
+
   const address = server.address() as AddressInfo;
   let drained: Promise<void> | undefined;
   return {
     url: `http://${hostInUrl(host)}:${address.port}`,
     port: address.port,
     [Symbol.asyncDispose]() {
-      drained ??= drain();
+      drained ??= end();
       return drained;
     },
   };
 }
 
-/** Follows the server's connections from now on; the function it returns closes them all, within the time limit. */
-function drainOf(server: Server, drainTimeoutMs: number): () => Promise<void> {
+interface Drain {
+  /** From now on each connection ends with the request it has, or gets next. */
+  begin(): void;
+  /** Closes the server and all its connections, within the time limit. */
+  end(): Promise<void>;
+}
+
+/** Follows the server's connections from now on. */
+function drainOf(server: Server, drainTimeoutMs: number): Drain {
   const newestResponse = new Map<Socket, ServerResponse | undefined>();
   let isDraining = false;
+  let isEnding = false;
 
   server.on("connection", (socket) => {
     newestResponse.set(socket, undefined);
@@ -64,9 +91,10 @@ function drainOf(server: Server, drainTimeoutMs: number): () => Promise<void> {
 
   function closeAfter(socket: Socket, response: ServerResponse): void {
     response.shouldKeepAlive = false;
-    // Its headers may have been written with keep-alive already.
+    // Its headers may have been written with keep-alive already. A client that was told so may be sending its next
+    // request, so the connection is not closed under it before the end.
     response.once("close", () => {
-      if (newestResponse.get(socket) === response) socket.destroySoon();
+      if (isEnding && newestResponse.get(socket) === response) socket.destroySoon();
     });
   }
 
@@ -78,16 +106,21 @@ function drainOf(server: Server, drainTimeoutMs: number): () => Promise<void> {
     }
   };
 
-  return async () => {
-    isDraining = true;
-    for (const [socket, response] of newestResponse) {
-      if (response !== undefined && !response.closed) closeAfter(socket, response);
-    }
-    const timer = setTimeout(() => {
-      for (const socket of newestResponse.keys()) socket.destroy();
-    }, drainTimeoutMs);
-    await new Promise((resolve) => server.close(resolve));
-    clearTimeout(timer);
+  return {
+    begin() {
+      isDraining = true;
+      for (const [socket, response] of newestResponse) {
+        if (response !== undefined && !response.closed) closeAfter(socket, response);
+      }
+    },
+    async end() {
+      isEnding = true;
+      const timer = setTimeout(() => {
+        for (const socket of newestResponse.keys()) socket.destroy();
+      }, drainTimeoutMs);
+      await new Promise((resolve) => server.close(resolve));
+      clearTimeout(timer);
+    },
   };
 }
 

@@ -2,6 +2,8 @@ import type { LogLevel } from "@petstore/core";
 import type { RequestHandler } from "express";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { exchangeOf } from "./exchange.js";
+import { createRepeatedFaults, type RepeatedFaults } from "./repeated-faults.js";
+import type { RequestMeter } from "./request-meter.js";
 
 /** A log that is being written; disposing writes what is still held back. */
 export interface OpenLog extends Disposable {
@@ -13,8 +15,9 @@ export interface OpenLog extends Disposable {
  * any other before it ends the process, where Node would print its stack.
  */
 export function openLog(level: LogLevel): OpenLog {
-  const destination = pino.destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 1_000 });
-  const log = createLog(level, destination);
+  const destination = pino.destination({ dest: 1, sync: false, minLength: 16_000, periodicFlush: 1_000 });
+  const repeatedFaults = createRepeatedFaults();
+  const log = createLog(level, destination, repeatedFaults);
   process.once("uncaughtException", (error) => {
     log.fatal({ error }, "uncaught exception");
     destination.flushSync();
@@ -22,35 +25,52 @@ export function openLog(level: LogLevel): OpenLog {
   });
   return {
     log,
-    [Symbol.dispose]: () => destination.flushSync(),
+    [Symbol.dispose]() {
+      repeatedFaults[Symbol.dispose]();
+      destination.flushSync();
+    },
   };
 }
 
-/** Whatever a line says, key material and file paths are struck out as it is written. */
-export function createLog(level: LogLevel, destination: DestinationStream): Logger {
+/** Whatever a line says, key material and file paths are struck out as it is written; faults that repeat are counted. */
+export function createLog(
+  level: LogLevel,
+  destination: DestinationStream,
+  repeatedFaults: RepeatedFaults = createRepeatedFaults(),
+): Logger {
   return pino(
     {
       level,
       base: null,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: describeError },
-      hooks: { streamWrite: strikeOutKeys },
+      hooks: {
+        streamWrite: strikeOutKeys,
+        logMethod(line, method, severity) {
+          if (severity < warning) method.apply(this, line);
+          else repeatedFaults.write(line, method.bind(this));
+        },
+      },
     },
     destination,
   );
 }
 
-/** One line for every request, when its answer has been sent or its client has gone. */
-export function logRequests(log: Logger, now: () => number): RequestHandler {
+/** One line and one count for every request, when its answer has been sent or its client has gone. */
+export function logRequests(log: Logger, meter: Pick<RequestMeter, "count">, now: () => number): RequestHandler {
   return (req, res, next) => {
     res.on("close", () => {
-      const { id, route, startedAtMs, key, problem } = exchangeOf(res);
+      const exchange = exchangeOf(res);
+      const { id, traceId, route, startedAtMs, key, problem } = exchange;
+      const durationMs = now() - startedAtMs;
+      meter.count(exchange, req.method, res.headersSent ? res.statusCode : clientHasGone, durationMs);
       log.info({
         requestId: id,
+        traceId,
         method: req.method,
         route,
         status: res.statusCode,
-        durationMs: now() - startedAtMs,
+        durationMs,
         account: key && `${key.accountId}`,
         key: key && `${key.id}`,
         code: problem,
@@ -61,12 +81,24 @@ export function logRequests(log: Logger, now: () => number): RequestHandler {
   };
 }
 
+const warning = pino.levels.values.warn ?? 0;
+
+/** nginx's status for it; none is sent. */
+const clientHasGone = 499;
+
 /** Name, code and message of an error and of what caused it. The stack stays out: it shows paths and source. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = "code" in error ? error.code : undefined;
   const cause = error.cause === undefined ? undefined : describeError(error.cause);
-  return { name: error.name, code, message: strikeOutPaths(error.message), cause };
+  return { name: error.name, code, message: plainText(strikeOutPaths(error.message)), cause };
+}
+
+/** pino escapes what JSON must. A terminal obeys the rest of the control characters, and shows format ones as if not there. */
+function plainText(message: string): string {
+  return message.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  });
 }
 
 function strikeOutPaths(message: string): string {

@@ -1,12 +1,21 @@
 import { Problem } from "@petstore/core";
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import { jsonMediaType } from "./problem-response.js";
+
+/**
+ * Which of the media types, the preferred one first, the request would accept most (RFC 9110 section 12.5.1);
+ * `undefined` when none.
+ */
+export function acceptedType(req: Request, mediaTypes: readonly string[]): string | undefined {
+  const { accept } = req.headers;
+  // What nearly every client sends needs no parsing.
+  if (accept === undefined || accept === "*/*") return mediaTypes[0];
+  return req.accepts([...mediaTypes]) || undefined;
+}
 
 /** Refuses a request that would not accept the only media type there is (RFC 9110 section 12.5.1). */
 export const acceptsJson: RequestHandler = (req, _res, next) => {
-  const accept = req.headers.accept;
-  // What nearly every client sends needs no parsing.
-  if (accept === undefined || accept === "*/*" || accept === "application/json" || req.accepts(jsonMediaType)) {
+  if (req.headers.accept === "application/json" || acceptedType(req, [jsonMediaType]) !== undefined) {
     next();
     return;
   }

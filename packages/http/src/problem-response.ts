@@ -45,10 +45,13 @@ export function problemHeaders(problem: Problem): [name: string, value: string][
 
 export const jsonMediaType = "application/json; charset=utf-8";
 
-/** Writes the head and the body at once, past Express's `res.json`, which would serialize again and compute an ETag. */
+/**
+ * Writes the head and the body at once, past Express's `res.json`, which would serialize again and compute an ETag. A
+ * Content-Type that the door has negotiated stays.
+ */
 export function sendJson(res: Response, status: number, text: string): void {
   res.statusCode = status;
-  res.setHeader("Content-Type", jsonMediaType);
+  if (!res.hasHeader("Content-Type")) res.setHeader("Content-Type", jsonMediaType);
   // Node tells the length of what it sends, and to HEAD it sends nothing (RFC 9110 section 9.3.2).
   if (res.req.method === "HEAD") res.setHeader("Content-Length", Buffer.byteLength(text));
   res.end(text);

@@ -10,12 +10,14 @@ export interface ServerLimits {
   readonly headersTimeoutMs: number;
   /** From the same moment to the end of its body; also what bounds the reading of a body that was refused. */
   readonly requestTimeoutMs: number;
-  /** How often the two limits above are looked at. */
+  /** How often the limits are looked at. */
   readonly timeoutCheckMs: number;
   /** Longer than the usual 60 s of a load balancer, so that the balancer closes first and never meets a closed one. */
   readonly keepAliveTimeoutMs: number;
   /** A client that takes no byte of its response for so long is cut off. */
   readonly stallTimeoutMs: number;
+  /** A client that takes its response in drops, and so is never idle, has so long for all of it. */
+  readonly responseTimeoutMs: number;
   /** How long a client may take to read the last answer after the server has closed its side. */
   readonly lingerMs: number;
   /** How much of a refused body is read and dropped before the connection is closed. */
@@ -28,6 +30,7 @@ const defaultLimits: ServerLimits = {
   timeoutCheckMs: 5_000,
   keepAliveTimeoutMs: 75_000,
   stallTimeoutMs: 30_000,
+  responseTimeoutMs: 30_000,
   lingerMs: 1_000,
   maxDrainedBytes: 16 * 1024 * 1024,
 };
@@ -43,7 +46,7 @@ export interface HttpServerDeps {
 /** A server on which every request that can still be answered is answered once, by `app` or by `answerUnparsed`. */
 export function createHttpServer(deps: HttpServerDeps): Server {
   const limits = { ...defaultLimits, ...deps.limits };
-  const connections = new WeakMap<Duplex, Connection>();
+  const connections = new Map<Duplex, Connection>();
   const messages = adoptPrototypes(deps.app);
 
   const server = createServer(
@@ -75,7 +78,11 @@ export function createHttpServer(deps: HttpServerDeps): Server {
   // A client may close its sending side after its request (RFC 9112 section 9.6); Node would close the other in return.
   Object.assign(server, { httpAllowHalfOpen: true });
 
-  server.on("connection", (socket) => connections.set(socket, openConnection(socket, limits.lingerMs)));
+  server.on("connection", (socket) => {
+    connections.set(socket, openConnection(socket, limits.lingerMs));
+    socket.once("close", () => connections.delete(socket));
+  });
+  endSlowReaders(server, connections, limits);
   server.once("listening", () => server.on("error", deps.onFault));
   answerUnparsedRequests(server, {
     connectionOf: (socket) => connections.get(socket),
@@ -98,6 +105,24 @@ export function createHttpServer(deps: HttpServerDeps): Server {
     });
   });
   return server;
+}
+
+/** node:http bounds how long a request may take to arrive, not how long its response may take to leave. */
+function endSlowReaders(
+  server: Server,
+  connections: ReadonlyMap<Duplex, Connection>,
+  { responseTimeoutMs, timeoutCheckMs }: ServerLimits,
+): void {
+  const unread = new WeakMap<ServerResponse, number>();
+  const timer = setInterval(() => {
+    for (const { socket, newest } of connections.values()) {
+      if (newest === undefined || !newest.writableEnded || newest.closed) continue;
+      const waitedMs = unread.get(newest) ?? 0;
+      if (waitedMs >= responseTimeoutMs) socket.destroy();
+      else unread.set(newest, waitedMs + timeoutCheckMs);
+    }
+  }, timeoutCheckMs).unref();
+  server.once("close", () => clearInterval(timer));
 }
 
 /**

@@ -2,9 +2,14 @@ import type { Core, HttpConfig } from "@petstore/core";
 import type { Router } from "express";
 import type { Logger } from "pino";
 import { type Admission, createAdmission } from "./admission.js";
+import { createAdmissionMeter } from "./admission-meter.js";
 import { createApp } from "./app.js";
 import { type Listener, listen } from "./listen.js";
+import { openMetrics } from "./metrics.js";
+import { watchOverload } from "./overload.js";
+import { createRequestMeter } from "./request-meter.js";
 import { createHttpServer } from "./server.js";
+import { openTracing } from "./tracing.js";
 import { createUnparsedAnswer } from "./unparsed-answer.js";
 
 /** What a door is built from. */
@@ -24,12 +29,58 @@ export interface ServiceOptions extends Omit<DoorDeps, "admission"> {
   readonly doors: readonly Door[];
 }
 
-/** Opens any number of doors on one port; disposing drains it. */
-export function openService({ doors, ...deps }: ServiceOptions): Promise<Listener> {
-  const admission = createAdmission(deps.core);
-  const routers = doors.map((open) => open({ ...deps, admission }));
-  const app = createApp({ ...deps, admission, routers });
-  const answerUnparsed = createUnparsedAnswer({ admission, log: deps.log });
-  const onFault = (error: unknown) => deps.log.error({ error }, "connection failed");
-  return listen(createHttpServer({ app, answerUnparsed, onFault }), deps.config);
+export interface Service extends Listener {
+  /** Where metrics are scraped; absent unless a port is configured for them. */
+  readonly metricsUrl: string | undefined;
+}
+
+/**
+ * Opens any number of doors on one port, with metrics and traces where they are configured. Disposing drains it: it says
+ * so on `/readyz`, serves on for the grace, ends what is in flight, and sends the last traces.
+ */
+export async function openService({ doors, ...deps }: ServiceOptions): Promise<Service> {
+  const { config, log } = deps;
+  let isDraining = false;
+  const tracing = await openTracing(config.tracing, log);
+  const core = tracing?.traced(deps.core) ?? deps.core;
+  const overload = watchOverload({ core, shedding: config.shedding });
+  const meter = createRequestMeter();
+  const admissionMeter = createAdmissionMeter();
+  const admission = createAdmission({ core, meter: admissionMeter, overload });
+  const routers = doors.map((open) => open({ ...deps, core, admission }));
+  const app = createApp({ ...deps, core, admission, meter, overload, tracing, routers, isDraining: () => isDraining });
+  const server = createHttpServer({
+    app,
+    answerUnparsed: createUnparsedAnswer({ admission, log, meter }),
+    onFault: (error) => log.error({ error }, "connection failed"),
+  });
+
+  const metrics = await openMetrics({ core, config, families: [...meter.families, ...admissionMeter.families] });
+  const listener = await listen(server, { ...config, graceMs: config.shutdownGraceMs, onDrain }).catch(
+    async (error: unknown) => {
+      await closeRest();
+      throw error;
+    },
+  );
+
+  function onDrain(): void {
+    isDraining = true;
+    log.info({ graceMs: config.shutdownGraceMs }, "draining");
+  }
+
+  async function closeRest(): Promise<void> {
+    overload[Symbol.dispose]();
+    await metrics?.[Symbol.asyncDispose]();
+    await tracing?.[Symbol.asyncDispose]();
+  }
+
+  return {
+    url: listener.url,
+    port: listener.port,
+    metricsUrl: metrics && `${metrics.url}/metrics`,
+    async [Symbol.asyncDispose]() {
+      await listener[Symbol.asyncDispose]();
+      await closeRest();
+    },
+  };
 }

@@ -212,3 +212,31 @@ it("cuts off a client that does not read its answer", async () => {
   client.send(`GET /large HTTP/1.1\r\n${host}\r\n`);
   await left;
 });
+
+it("cuts off a client that takes its answer in drops, though it is never idle", async () => {
+  await using server = await startWireServer({ responseTimeoutMs: 200, timeoutCheckMs: 50 });
+  const left = new Promise<void>((resolve) => {
+    server.server.on("connection", (socket) => socket.once("close", () => resolve()));
+  });
+  using client = rawClient(server.port);
+  client.socket.removeAllListeners("data");
+  client.socket.pause();
+  const drip = setInterval(() => client.socket.read(1_024), 10);
+  client.send(`GET /large HTTP/1.1\r\n${host}\r\n`);
+  await left;
+  clearInterval(drip);
+  expect(client.socket.bytesRead).toBeLessThan(8 * mebibyte);
+});
+
+it("bounds the answer, not how long the app takes for it", async () => {
+  await using server = await startWireServer({ responseTimeoutMs: 40, timeoutCheckMs: 20 });
+  using client = rawClient(server.port);
+  client.send(slow);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  server.release();
+  await client.received(1);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  client.send(list);
+  await client.received(2);
+  expect(statuses(client)).toEqual([200, 200]);
+});

@@ -3,7 +3,7 @@ import express from "express";
 import { describe, expect, it } from "vitest";
 import { answerHealth } from "../src/health.js";
 import { listen } from "../src/listen.js";
-import { openMetrics } from "../src/metrics.js";
+import type { OverloadReason } from "../src/overload.js";
 import { createHttpServer } from "../src/server.js";
 
 const loopback = { host: "127.0.0.1", port: 0 };
@@ -40,6 +40,24 @@ describe("health", () => {
     expect((await fetch(`${probe.url}/livez`, { method: "HEAD" })).status).toBe(200);
   });
 
+  it("/readyz names an overload, and stays ready: elsewhere there would be the more of it", async () => {
+    await using probe = await openProbe(() => ({ isDatabaseReachable: true, quotaMode: "standby" }), {
+      overload: "event-loop",
+    });
+    const answer = await fetch(`${probe.url}/readyz`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({ status: "degraded", degraded: ["redis", "event-loop overload"] });
+  });
+
+  it("/readyz says draining, and /livez is untouched, once the service was told to stop", async () => {
+    await using probe = await openProbe(() => ({ isDatabaseReachable: false, quotaMode: "local" }), {
+      isDraining: true,
+    });
+    const answer = await fetch(`${probe.url}/readyz`);
+    expect([answer.status, await answer.json()]).toEqual([503, { status: "draining" }]);
+    expect((await fetch(`${probe.url}/livez`)).status).toBe(200);
+  });
+
   it("leaves every other method and path to the doors", async () => {
     await using probe = await openProbe(() => ({ isDatabaseReachable: true, quotaMode: "local" }));
     expect((await fetch(`${probe.url}/livez`, { method: "POST" })).status).toBe(404);
@@ -47,31 +65,14 @@ describe("health", () => {
   });
 });
 
-describe("metrics", () => {
-  it("tell which mode quotas are decided in, on a port of their own", async () => {
-    const health: Health = { isDatabaseReachable: true, quotaMode: "standby" };
-    await using metrics = await openMetrics({
-      core: { health: () => health },
-      config: { ...loopback, metricsPort: 0 },
-    });
-    const answer = await fetch(`${metrics?.url}/metrics`);
-    expect(answer.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(await answer.text()).toMatch(
-      /petstore_quota_mode\{mode="local"\} 0\n.*\{mode="shared"\} 0\n.*\{mode="standby"\} 1\n/,
-    );
-    expect((await fetch(`${metrics?.url}/`)).status).toBe(404);
-  });
-
-  it("are served nowhere unless a port is configured", async () => {
-    const config = { ...loopback, metricsPort: undefined };
-    expect(
-      await openMetrics({ core: { health: () => ({ isDatabaseReachable: true, quotaMode: "local" }) }, config }),
-    ).toBe(undefined);
-  });
-});
-
-async function openProbe(health: () => Health) {
-  const app = express().use(answerHealth({ health }));
+async function openProbe(health: () => Health, { overload, isDraining = false }: ProbeOptions = {}) {
+  const deps = { core: { health }, overload: { reason: () => overload }, isDraining: () => isDraining };
+  const app = express().use(answerHealth(deps));
   const answerUnparsed = () => Promise.reject(new Error("nothing here is unparsed"));
   return listen(createHttpServer({ app, answerUnparsed, onFault: () => {} }), loopback);
+}
+
+interface ProbeOptions {
+  readonly overload?: OverloadReason;
+  readonly isDraining?: boolean;
 }

@@ -105,6 +105,62 @@ describe("the end of a listener", () => {
   });
 });
 
+describe("the grace before the end", () => {
+  const graceMs = 250;
+
+  it("still takes requests, on old and new connections, each the last one of its connection", async () => {
+    let isTold = false;
+    await using server = await startWireServer({}, undefined, {
+      graceMs,
+      onDrain: () => {
+        isTold = true;
+      },
+    });
+    using kept = rawClient(server.port);
+    kept.send(list);
+    await kept.received(1);
+    const drained = server.listener[Symbol.asyncDispose]();
+    expect(isTold).toBe(true);
+    using opened = rawClient(server.port);
+    opened.send(list);
+    kept.send(list);
+    await Promise.all([opened.closed, kept.closed]);
+    expect(opened.responses().map(({ status, headers }) => [status, headers.connection])).toEqual([[200, "close"]]);
+    expect(kept.responses().map(({ status, headers }) => [status, headers.connection])).toEqual([
+      [200, "keep-alive"],
+      [200, "close"],
+    ]);
+    await drained;
+  });
+
+  it("closes no connection under a client that was told it is kept, until it is over", async () => {
+    // Longer than the client takes to read 8 MiB.
+    await using server = await startWireServer({}, undefined, { graceMs: 2_000 });
+    using client = rawClient(server.port);
+    client.socket.pause();
+    client.send(`GET /large HTTP/1.1\r\n${host}\r\n`);
+    await expect.poll(() => server.handled).toHaveLength(1);
+    const drained = server.listener[Symbol.asyncDispose]();
+    client.socket.resume();
+    await client.received(1);
+    client.send(list);
+    await client.received(2);
+    expect(client.responses().map(({ headers }) => headers.connection)).toEqual(["keep-alive", "close"]);
+    await drained;
+  });
+
+  it("takes as long as it was set, and then closes what is idle at once", async () => {
+    await using server = await startWireServer({}, undefined, { graceMs });
+    using unused = rawClient(server.port);
+    const startedAtMs = performance.now();
+    await server.listener[Symbol.asyncDispose]();
+    await unused.closed;
+    const tookMs = performance.now() - startedAtMs;
+    expect(tookMs).toBeGreaterThanOrEqual(graceMs - 5);
+    expect(tookMs).toBeLessThan(graceMs + 200);
+  });
+});
+
 describe("untilSignal", () => {
   afterEach(() => {
     vi.restoreAllMocks();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import { Problem } from "@petstore/core";
 import express, { type ErrorRequestHandler, type Express } from "express";
-import { type Listener, listen } from "../src/listen.js";
+import { type Listener, type ListenOptions, listen } from "../src/listen.js";
 import { createHttpServer, type ServerLimits } from "../src/server.js";
 import type { AnswerUnparsed } from "../src/unparsed.js";
 import { wireProblem } from "../src/wire-problem.js";
@@ -27,6 +27,7 @@ export interface WireServer extends AsyncDisposable {
 export async function startWireServer(
   limits: Partial<ServerLimits> = {},
   answerUnparsed: AnswerUnparsed = answerPlainly,
+  draining: Pick<ListenOptions, "graceMs" | "onDrain"> = {},
 ): Promise<WireServer> {
   const handled: string[] = [];
   const unparsed: string[] = [];
@@ -76,7 +77,7 @@ export async function startWireServer(
     },
     onFault: (error) => faults.push(error),
   });
-  const listener = await listen(server, { host: "127.0.0.1", port: 0, drainTimeoutMs: 300 });
+  const listener = await listen(server, { host: "127.0.0.1", port: 0, drainTimeoutMs: 300, ...draining });
   return {
     server,
     app,

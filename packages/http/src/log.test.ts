@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { createLog } from "./log.js";
+
+it.each([
+  ["a line break", "one\r\ntwo", "one\\u{d}\\u{a}two"],
+  ["a colour", "\u001b[31mred", "\\u{1b}[31mred"],
+  ["a control sequence in one byte", "\u009b31mred", "\\u{9b}31mred"],
+  ["a line separator", "one\u2028two", "one\\u{2028}two"],
+  ["a change of direction", "\u202etxt.exe", "\\u{202e}txt.exe"],
+  ["letters", "Größe ж 日本", "Größe ж 日本"],
+])("shows %s in a dependency's message as what it is", (_kind, message, shown) => {
+  const lines: string[] = [];
+  const log = createLog("info", { write: (line) => void lines.push(line) });
+  log.error({ error: new Error("outer", { cause: new Error(message) }) }, "failed");
+  expect(lines.map((line) => JSON.parse(line).error.cause.message)).toEqual([shown]);
+  expect(lines[0]?.match(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu)).toEqual(["\n"]);
+});

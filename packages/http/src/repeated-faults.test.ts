@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createLog } from "./log.js";
+import { createRepeatedFaults } from "./repeated-faults.js";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function open(capacity?: number) {
+  const lines: Record<string, unknown>[] = [];
+  const faults = createRepeatedFaults({ intervalMs: 10_000, ...(capacity && { capacity }) });
+  const log = createLog("info", { write: (line) => void lines.push(JSON.parse(line)) }, faults);
+  return { lines, faults, log };
+}
+
+function refusal(port: number, code = "ECONNREFUSED"): Error {
+  return Object.assign(new Error(`connect ${code} 127.0.0.1:${port}`), { code });
+}
+
+it("writes a fault once, then how often it came again, then that it has not", () => {
+  const { lines, log } = open();
+  const fail = (port: number) =>
+    log.error({ requestId: `${port}`, code: "SERVICE_UNAVAILABLE", error: refusal(port) }, "failed");
+  for (let port = 0; port < 1_000; port++) fail(port);
+  expect(lines).toEqual([expect.objectContaining({ requestId: "0", msg: "failed", level: "error" })]);
+  vi.advanceTimersByTime(10_000);
+  for (let port = 0; port < 5; port++) fail(port);
+  vi.advanceTimersByTime(10_000);
+  expect(lines.slice(1)).toEqual([
+    expect.objectContaining({ msg: "the same fault again", fault: "failed", repeated: 999, level: "error" }),
+    expect.objectContaining({ msg: "the same fault again", repeated: 5 }),
+  ]);
+  vi.advanceTimersByTime(30_000);
+  expect(lines.slice(3)).toEqual([
+    expect.objectContaining({ msg: "the fault has not come again", fault: "failed", repeatedInAll: 1_004 }),
+  ]);
+  fail(1);
+  expect(lines.at(-1)).toMatchObject({ requestId: "1", msg: "failed" });
+});
+
+it("says nothing more of a fault that came once, and no timer is left", () => {
+  const { lines, log } = open();
+  log.warn({ error: refusal(1) }, "lost");
+  vi.advanceTimersByTime(60_000);
+  expect(lines).toHaveLength(1);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it("tells kinds of faults apart", () => {
+  const { lines, log } = open();
+  log.error({ error: refusal(1) }, "failed");
+  log.error({ error: refusal(1, "ETIMEDOUT") }, "failed");
+  log.warn({ error: refusal(1) }, "lost");
+  log.error({ error: new Error("outer", { cause: refusal(1) }) }, "failed");
+  expect(lines).toHaveLength(4);
+});
+
+it("writes every unexpected fault, every line without a fault, and everything that is no warning", () => {
+  const { lines, log } = open();
+  for (let round = 0; round < 3; round++) {
+    log.error({ code: "INTERNAL_ERROR", error: new TypeError("x is undefined") }, "failed");
+    log.warn({}, "Redis is away");
+    log.info({ error: refusal(1) }, "told");
+  }
+  expect(lines).toHaveLength(9);
+});
+
+it("remembers so many kinds at most, and writes what is beyond", () => {
+  const { lines, log } = open(10);
+  for (let round = 0; round < 2; round++) {
+    for (let kind = 0; kind < 15; kind++) log.error({ error: refusal(1, `E${kind}`) }, "failed");
+  }
+  expect(lines).toHaveLength(20);
+});
+
+it("writes what was still counted when it ends", () => {
+  const { lines, log, faults } = open();
+  log.error({ error: refusal(1) }, "failed");
+  log.error({ error: refusal(1) }, "failed");
+  faults[Symbol.dispose]();
+  expect(lines.at(-1)).toMatchObject({ repeated: 1 });
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,17 @@
+// GraphiQL as its package ships it, beside what was built: what runs then needs none of the packages it comes from.
+import { cpSync, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+const { resolve } = createRequire(import.meta.url);
+const target = new URL("./dist/vendored/", import.meta.url);
+
+mkdirSync(target, { recursive: true });
+copy("react", "umd/react.production.min.js", "vendor-react.js");
+copy("react-dom", "umd/react-dom.production.min.js", "vendor-react-dom.js");
+copy("graphiql", "graphiql.min.js", "vendor-graphiql.js");
+copy("graphiql", "graphiql.min.css", "vendor-graphiql.css");
+
+function copy(packageName, file, name) {
+  cpSync(join(dirname(resolve(`${packageName}/package.json`)), file), new URL(name, target));
+}
