@@ -1,0 +1,65 @@
+/**
+ * A request as GraphQL over HTTP has it (draft of the GraphQL foundation, sections 5.2 to 5.4), read from a JSON body or
+ * from a query string. Batches are none of it.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { parse } from "node:querystring";
+import { Problem } from "@petstore/core";
+import { maxJsonDepth, parseExactJson, readJson } from "@petstore/http";
+
+export interface GraphqlRequest {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  /** Integers as bigint. */
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** What is nested in a variable may be as deep as what is nested in a body of REST: the variable stands two levels down. */
+const bodyDepth = maxJsonDepth + 2;
+
+/** Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_JSON or VALIDATION_FAILED. */
+export async function readGraphqlRequest(req: IncomingMessage, res: ServerResponse): Promise<GraphqlRequest> {
+  return toRequest(req.method === "POST" ? await readJson(req, res, bodyDepth) : readQueryString(req.url ?? ""));
+}
+
+function readQueryString(url: string): unknown {
+  const start = url.indexOf("?");
+  const parameters = start === -1 ? {} : { ...parse(url.slice(start + 1), "&", "=", { maxKeys: 0 }) };
+  for (const [name, value] of Object.entries(parameters)) {
+    if (Array.isArray(value)) invalid("A parameter of the query string must be given once");
+    if (name === "operationName" && value === "") parameters.operationName = undefined;
+  }
+  return {
+    ...parameters,
+    variables: fromJson(parameters.variables),
+    extensions: fromJson(parameters.extensions),
+  };
+}
+
+function fromJson(parameter: string | string[] | undefined): unknown {
+  return typeof parameter === "string" && parameter !== "" ? parseExactJson(parameter, bodyDepth - 1) : undefined;
+}
+
+function toRequest(sent: unknown): GraphqlRequest {
+  if (!isObject(sent))
+    return invalid("body must be a JSON object with query and optionally variables and operationName");
+  const { query, operationName, variables, extensions } = sent;
+  if (query === undefined || query === null || query === "") return invalid("query is required");
+  if (typeof query !== "string") return invalid("query must be a string");
+  if (!isAbsent(operationName) && typeof operationName !== "string") return invalid("operationName must be a string");
+  if (!isAbsent(variables) && !isObject(variables)) return invalid("variables must be a JSON object");
+  if (!isAbsent(extensions) && !isObject(extensions)) return invalid("extensions must be a JSON object");
+  return { query, operationName: operationName ?? undefined, variables: variables ?? {} };
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalid(message: string): never {
+  throw new Problem("VALIDATION_FAILED", message);
+}

@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { buildSchema, executeSync, getOperationAST, parse, validate } from "graphql";
+import { expect, it } from "vitest";
+import { operationCost } from "./operation-cost.js";
+
+const schema = buildSchema("type Query { a: Int b: Int c: Int }");
+
+const condition = fc.constantFrom(
+  "",
+  "",
+  "",
+  "@skip(if: true)",
+  "@skip(if: $yes)",
+  "@skip(if: $no)",
+  "@include(if: false)",
+  "@include(if: $yes)",
+  "@include(if: $no) @skip(if: false)",
+);
+const field = fc.constantFrom("a", "b", "c", "x: a", "y: a", "__typename", "t: __typename", "__schema { __typename }");
+const spread = fc.constantFrom("...F", "...G", "...H");
+
+/** Selections as text; what is spread in a fragment comes later than it, so that there is no cycle. */
+const { selections } = fc.letrec<{ selections: string; selection: string }>((tie) => ({
+  selections: fc.array(tie("selection"), { minLength: 1, maxLength: 4 }).map((all) => all.join(" ")),
+  selection: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.tuple(fc.oneof(field, spread), condition).map(([selected, directive]) => insert(selected, directive)),
+    fc.tuple(condition, tie("selections")).map(([directive, inside]) => `... ${directive} { ${inside} }`),
+  ),
+}));
+
+/** A directive stands before a field's own selection. */
+function insert(selected: string, directive: string): string {
+  return selected.includes("{") ? selected.replace("{", `${directive} {`) : `${selected} ${directive}`;
+}
+
+const without = (text: string, ...names: string[]) =>
+  names.reduce((left, name) => left.replaceAll(`...${name}`, "a"), text);
+
+it("the cost is the number of root fields that graphql executes, introspection left out, and at least 1", () => {
+  let executed = 0;
+  fc.assert(
+    fc.property(selections, selections, selections, selections, (query, f, g, h) => {
+      const text = `query ($yes: Boolean! = true, $no: Boolean! = false) { ${query} ...F ...G ...H k: a @skip(if: $yes) l: b @skip(if: $no) }
+        fragment F on Query { ${without(f, "F")} } fragment G on Query { ${without(g, "F", "G")} }
+        fragment H on Query { ${without(h, "F", "G", "H")} }`;
+      const document = parse(text);
+      fc.pre(validate(schema, document).length === 0);
+      executed++;
+      const { data } = executeSync({ schema, document, rootValue: { a: 1, b: 2, c: 3 } });
+      const keys = Object.keys(data ?? {}).filter((key) => !["t", "__typename", "__schema"].includes(key));
+      const operation = getOperationAST(document);
+      if (operation == null) throw new Error("the document has no operation");
+      expect(operationCost(document, operation, { yes: true, no: false })).toBe(Math.max(1, keys.length));
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(executed).toBeGreaterThan(1_000);
+});
+
+it("an operation that executes nothing costs 1", () => {
+  const document = parse("{ a @skip(if: true) }");
+  const operation = getOperationAST(document);
+  expect(operation && operationCost(document, operation, {})).toBe(1);
+});

@@ -1,0 +1,51 @@
+/** The types of the Relay cursor connections specification, over a page that core has read. */
+import type { Pet, PetConnection } from "@petstore/core";
+import { Field, ObjectType } from "type-graphql";
+import { PetType } from "./pet-type.js";
+
+@ObjectType("PageInfo", { simpleResolvers: true })
+export class PageInfoType {
+  @Field(() => Boolean)
+  readonly hasNextPage!: boolean;
+
+  @Field(() => Boolean)
+  readonly hasPreviousPage!: boolean;
+
+  @Field(() => String, { nullable: true })
+  readonly startCursor!: string | undefined;
+
+  @Field(() => String, { nullable: true })
+  readonly endCursor!: string | undefined;
+}
+
+@ObjectType("PetEdge", { simpleResolvers: true })
+export class PetEdgeType {
+  @Field(() => String, { description: "After which the list continues behind this animal, also over REST." })
+  readonly cursor!: string;
+
+  @Field(() => PetType)
+  readonly node!: PetType;
+}
+
+@ObjectType("PetConnection", { simpleResolvers: true })
+export class PetConnectionType {
+  @Field(() => [PetEdgeType])
+  readonly edges: PetEdgeType[];
+
+  @Field(() => [PetType])
+  readonly nodes: readonly Pet[];
+
+  @Field(() => PageInfoType)
+  readonly pageInfo: PageInfoType;
+
+  constructor({ pets, hasNextPage, hasPreviousPage, cursorOf }: PetConnection) {
+    this.nodes = pets;
+    this.edges = pets.map((node) => ({ cursor: cursorOf(node), node }));
+    this.pageInfo = {
+      hasNextPage,
+      hasPreviousPage,
+      startCursor: this.edges[0]?.cursor,
+      endCursor: this.edges.at(-1)?.cursor,
+    };
+  }
+}

@@ -1,0 +1,7 @@
+import { printSchema } from "graphql";
+import { expect, it } from "vitest";
+import { buildPetSchema } from "../src/schema.js";
+
+it("schema.graphql is the schema the door serves", async () => {
+  await expect(`${printSchema(buildPetSchema())}\n`).toMatchFileSnapshot("../schema.graphql");
+});

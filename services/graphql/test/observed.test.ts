@@ -1,0 +1,37 @@
+// What an operator sees of this door, and what it answers when requests could only be late.
+import { expect, it } from "vitest";
+import { errorsOf, openGraphqlStore } from "./test-store.js";
+
+const query = "{ pets { id } }";
+
+it("requests are counted by the door's route, refusals and their codes included", async () => {
+  await using store = await openGraphqlStore({ environment: { METRICS_PORT: "0" } });
+  const { key } = await store.issueKey();
+  await store.ask(query, { key });
+  await store.ask(query);
+  const counted = async (series: string) => (await store.scrape()).get(`petstore_http_${series}`);
+  const labels = 'route="/graphql",method="POST"';
+  await expect.poll(() => counted(`requests_total{${labels},status="200"}`)).toBe(1);
+  await expect.poll(() => counted(`problems_total{${labels},code="API_KEY_MISSING"}`)).toBe(1);
+  expect(await counted(`request_duration_seconds_count{${labels}}`)).toBe(2);
+});
+
+it("while the queue for the database is too long, an operation is refused as GraphQL refuses, and costs nothing", async () => {
+  const environment = { DATABASE_POOL_SIZE: "1", DATABASE_ACQUIRE_TIMEOUT_MS: "10000", SHED_DATABASE_QUEUE: "3" };
+  await using store = await openGraphqlStore({
+    environment: { ...environment, DATABASE_STATEMENT_TIMEOUT_MS: "10000" },
+  });
+  const { key } = await store.issueKey();
+  await store.ask(query, { key });
+  await store.execute("begin");
+  await store.execute("lock table pets in access exclusive mode");
+  const queued = Array.from({ length: 6 }, () => store.ask(query, { key }));
+  await expect.poll(async () => (await store.ask(query)).status).toBe(503);
+  const answer = await store.ask(query, { key });
+  expect(answer.status).toBe(503);
+  expect(errorsOf(answer)).toMatchObject([{ extensions: { code: "SERVICE_UNAVAILABLE", status: 503 } }]);
+  expect(answer.headers["retry-after"]).toBe("1");
+  expect(answer.rateLimit.limit).toBe(300);
+  await store.execute("rollback");
+  expect((await Promise.all(queued)).map(({ status }) => status)).toEqual(queued.map(() => 200));
+});

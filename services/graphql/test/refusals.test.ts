@@ -1,0 +1,166 @@
+// Who is refused before anything is executed has a true status, the headers of the other door, and no data.
+import { randomBytes } from "node:crypto";
+import { mintApiKey } from "@petstore/core";
+import { afterAll, describe, expect, it } from "vitest";
+import { type AskOptions, errorsOf, openGraphqlStore } from "./test-store.js";
+
+const store = await openGraphqlStore({ environment: { DATABASE_STATEMENT_TIMEOUT_MS: "500" } });
+afterAll(() => store[Symbol.asyncDispose]());
+const { key } = await store.issueKey();
+const query = "{ pets { id } }";
+
+const refused = (status: number, code: string) => ({
+  status,
+  json: { errors: [{ message: expect.any(String), extensions: { code, status } }] },
+});
+
+describe("without a valid key", async () => {
+  const expired = await store.issueKey({ expiresAt: new Date(0) });
+  const revoked = await store.issueKey();
+  await store.revokeKey(revoked.keyId);
+
+  it.each<[string, string, AskOptions]>([
+    ["none", "API_KEY_MISSING", {}],
+    ["another scheme", "API_KEY_MISSING", { headers: { authorization: "Basic eDp5" } }],
+    ["a malformed one", "API_KEY_INVALID", { key: "pets_live_x" }],
+    ["an unknown one", "API_KEY_INVALID", { key: mintApiKey("live", randomBytes) }],
+    ["an expired one", "API_KEY_EXPIRED", { key: expired.key }],
+    ["a revoked one", "API_KEY_REVOKED", { key: revoked.key }],
+  ])("%s: 401 %s, introspection included, counted by address", async (_what, code, options) => {
+    for (const asked of [query, "{ __schema { types { name } } }", "{ pets("]) {
+      const answer = await store.ask(asked, options);
+      expect(answer).toMatchObject({ ...refused(401, code), rateLimit: { limit: 300 } });
+      expect(answer.json).not.toHaveProperty("data");
+      expect(answer.headers["www-authenticate"]).toMatch(/^Bearer realm="petstore"/);
+    }
+  });
+
+  it("401 comes before 405, 406, 413, 415 and 400", async () => {
+    expect((await store.call("PUT", "/graphql")).status).toBe(401);
+    expect(
+      (await store.call("POST", "/graphql", { body: "x".repeat(70_000), headers: { accept: "text/html" } })).status,
+    ).toBe(401);
+  });
+});
+
+describe("with a key, what is judged first is", () => {
+  it.each<[string, string, string, number]>([
+    ["the method, before Accept", "PUT", "text/html", 405],
+    ["Accept, before the media type of the body", "POST", "text/html", 406],
+    ["the media type, before the body", "POST", "*/*", 415],
+  ])("%s", async (_what, method, accept, status) => {
+    const headers = { accept, "content-type": "text/plain" };
+    expect((await store.call(method, "/graphql", { key, body: "x".repeat(70_000), headers })).status).toBe(status);
+  });
+});
+
+it("every answer has the triple, an id, no-store, and what a script of another origin may read", async () => {
+  const origin = { origin: "https://example.com" };
+  for (const [asked, options] of [
+    [query, { key }],
+    ["{ pets(", { key }],
+    ["{ pets(limit: 0) { id } }", { key }],
+    [query, {}],
+    [query, { key, headers: { accept: "text/html" } }],
+  ] as const) {
+    const headers = { ...origin, ...("headers" in options && options.headers) };
+    const answer = await store.ask(asked, { ...options, headers });
+    expect(answer.rateLimit).toEqual({
+      limit: expect.any(Number),
+      remaining: expect.any(Number),
+      reset: expect.any(Number),
+    });
+    expect(answer.rateLimit.reset).toBeGreaterThan(store.clock.nowMs / 1_000);
+    expect(answer.headers).toMatchObject({
+      "x-request-id": expect.stringMatching(/./),
+      "cache-control": "no-store",
+      "access-control-allow-origin": "*",
+      "access-control-expose-headers": expect.stringContaining("Idempotency-Replayed"),
+    });
+  }
+});
+
+it("a used-up minute and a used-up day are told apart, each with Retry-After", async () => {
+  for (const [customLimits, code] of [
+    [{ perMinute: 1, perDay: 9 }, "RATE_LIMIT_EXCEEDED"],
+    [{ perMinute: 9, perDay: 1 }, "DAILY_QUOTA_EXCEEDED"],
+  ] as const) {
+    const caller = await store.issueKey({ customLimits });
+    await store.ask(query, caller);
+    const answer = await store.ask(query, caller);
+    expect(answer).toMatchObject(refused(429, code));
+    expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+  }
+});
+
+it("a key that calls on after 429 is banned", async () => {
+  const caller = await store.issueKey({ plan: "free" });
+  await Promise.all(Array.from({ length: 61 }, () => store.ask(query, caller)));
+  store.clock.nowMs += 2_001;
+  const codes = [];
+  for (let strike = 1; strike <= 20; strike++) codes.push(errorsOf(await store.ask(query, caller))[0]?.extensions.code);
+  expect(codes).toEqual([...Array(19).fill("RATE_LIMIT_EXCEEDED"), "API_KEY_BANNED"]);
+  expect((await store.ask(query, caller)).headers["retry-after"]).toMatch(/^\d+$/);
+});
+
+describe("with no database", async () => {
+  const away = await openGraphqlStore({ environment: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" } });
+  afterAll(() => away[Symbol.asyncDispose]());
+
+  it("a key that cannot be looked up is answered 503 with Retry-After, and costs its address nothing", async () => {
+    const answer = await away.ask(query, { key: mintApiKey("live", randomBytes) });
+    expect(answer).toMatchObject({ ...refused(503, "SERVICE_UNAVAILABLE"), rateLimit: { limit: 300, remaining: 300 } });
+    expect(answer.headers["retry-after"]).toBe("1");
+  });
+});
+
+describe("with a database that does not get on", () => {
+  const whileLocked = async (asked: string, caller: { key: string }) => {
+    await store.ask("{ __typename }", caller);
+    await store.execute("begin");
+    await store.execute("lock table pets in access exclusive mode");
+    const answer = await store.ask(asked, caller);
+    await store.execute("rollback");
+    return answer;
+  };
+
+  it.each([
+    ["a list", query, 1],
+    ["a connection", "{ petsConnection { nodes { id } } }", 1],
+    ["three lists", "{ a: pets { id } b: pets { id } c: pets { id } }", 3],
+    ["a mutation", 'mutation { createPet(input: {name: "Ada", categoryId: 1}) { id } }', 1],
+    [
+      "two mutations",
+      'mutation { a: createPet(input: {name: "Ada", categoryId: 1}) { id } b: createPet(input: {name: "Ada", categoryId: 1}) { id } }',
+      2,
+    ],
+  ])("%s is answered 503 with Retry-After, gives every unit back, and works afterwards", async (_what, asked, cost) => {
+    const caller = await store.issueKey({ plan: "free" });
+    const answer = await whileLocked(asked, caller);
+    expect(answer).toMatchObject({ ...refused(503, "SERVICE_UNAVAILABLE"), rateLimit: { limit: 60, remaining: 59 } });
+    expect(answer.headers["retry-after"]).toBe("1");
+    expect(await store.ask(asked, caller)).toMatchObject({ status: 200, rateLimit: { remaining: 59 - cost } });
+  });
+
+  it("a mutation that has made one animal by then is 200, says what failed, and counts", async () => {
+    const caller = await store.issueKey({ plan: "free" });
+    await store.execute(`create function wait_long() returns trigger language plpgsql as
+      'begin perform pg_sleep(5); return new; end'`);
+    await store.execute(`create trigger wait before insert on pets for each row when (new.name = 'Bo')
+      execute function wait_long()`);
+    const answer = await store.ask(
+      'mutation { a: createPet(input: {name: "Ada", categoryId: 1}) { id } b: createPet(input: {name: "Bo", categoryId: 1}) { id } }',
+      caller,
+    );
+    expect(answer).toMatchObject({
+      status: 200,
+      json: {
+        data: null,
+        errors: [{ path: ["b"], extensions: { code: "SERVICE_UNAVAILABLE", status: 503 } }],
+        extensions: { cost: 2 },
+      },
+      rateLimit: { remaining: 58 },
+    });
+    expect(answer.headers["retry-after"]).toBe("1");
+  });
+});

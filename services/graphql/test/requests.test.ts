@@ -1,0 +1,195 @@
+// GraphQL over HTTP: how a request is written and how its answer is.
+import { afterAll, describe, expect, it } from "vitest";
+import { errorsOf, openGraphqlStore } from "./test-store.js";
+
+const store = await openGraphqlStore();
+afterAll(() => store[Symbol.asyncDispose]());
+const { key } = await store.issueKey();
+
+const error = (status: number, code: string) => ({
+  status,
+  json: { errors: [{ message: expect.any(String), extensions: { code, status } }] },
+});
+const post = (body: string | Buffer, headers = {}) => store.call("POST", "/graphql", { key, body, headers });
+const get = (parameters: Record<string, string>, method = "GET") =>
+  store.call(method, `/graphql?${new URLSearchParams(parameters)}`, { key });
+const newerType = "application/graphql-response+json";
+
+describe("the media type of the answer", () => {
+  it.each([
+    [undefined, "application/json; charset=utf-8"],
+    ["*/*", "application/json; charset=utf-8"],
+    ["application/*", "application/json; charset=utf-8"],
+    ["application/json", "application/json; charset=utf-8"],
+    ["application/graphql-response+json", "application/graphql-response+json; charset=utf-8"],
+    ["application/graphql-response+json, application/json;q=0.9", "application/graphql-response+json; charset=utf-8"],
+    ["application/json, application/graphql-response+json;q=0.9", "application/json; charset=utf-8"],
+    ["application/graphql-response+json; charset=utf-8", "application/graphql-response+json; charset=utf-8"],
+    ["text/html, application/graphql-response+json, */*;q=0.1", "application/graphql-response+json; charset=utf-8"],
+  ])("Accept: %s is met with %s", async (accept, type) => {
+    const headers = accept === undefined ? {} : { accept };
+    expect((await store.ask("{ pets { id } }", { key, headers })).headers["content-type"]).toBe(type);
+    expect((await store.ask("{ pets { id } }", { headers })).headers["content-type"]).toBe(type);
+  });
+
+  it.each(["text/html", "application/xml", "application/json;q=0", "application/graphql+json", "multipart/mixed"])(
+    "Accept: %s is 406, and nothing is executed",
+    async (accept) => {
+      const before = (await store.ask("{ pets { id } }", { key })).text;
+      const mutation = 'mutation { createPet(input: {name: "Ada", categoryId: 1}) { id } }';
+      expect(await store.ask(mutation, { key, headers: { accept } })).toMatchObject(error(406, "NOT_ACCEPTABLE"));
+      expect((await store.ask("{ pets { id } }", { key })).text).toBe(before);
+    },
+  );
+});
+
+describe("a POST", () => {
+  it.each([
+    ["no media type", { "content-type": "" }],
+    ["text/plain", { "content-type": "text/plain" }],
+    ["application/graphql", { "content-type": "application/graphql" }],
+    ["a form", { "content-type": "application/x-www-form-urlencoded" }],
+    ["a multipart form", { "content-type": "multipart/form-data; boundary=x" }],
+    ["another charset", { "content-type": "application/json; charset=latin1" }],
+    ["a content coding", { "content-encoding": "gzip" }],
+  ])("with %s is 415", async (_what, headers) => {
+    expect(await post('{"query": "{ pets { id } }"}', headers)).toMatchObject(error(415, "UNSUPPORTED_MEDIA_TYPE"));
+  });
+
+  it("larger than 64 KiB is 413, also when it hides its length", async () => {
+    const body = `{"query": "{ pets { id } }", "variables": {"a": "${"a".repeat(65_536)}"}}`;
+    expect(await post(body)).toMatchObject(error(413, "PAYLOAD_TOO_LARGE"));
+    expect(await post(body, { "transfer-encoding": "chunked" })).toMatchObject(error(413, "PAYLOAD_TOO_LARGE"));
+  });
+
+  it.each(["", "{", "{'query': 1}", '{"query": "{ pets { id } }", "query": "{ pets { name } }"}', "[".repeat(30_000)])(
+    "that is no JSON (%#) is 400",
+    async (body) => {
+      expect(await post(body)).toMatchObject(error(400, "INVALID_JSON"));
+    },
+  );
+
+  it.each([
+    ["[]", "body must be a JSON object"],
+    ["null", "body must be a JSON object"],
+    ['"{ pets { id } }"', "body must be a JSON object"],
+    ["{}", "query is required"],
+    ['{"query": null}', "query is required"],
+    ['{"query": ""}', "query is required"],
+    ['{"query": 1}', "query must be a string"],
+    ['{"query": ["{ pets { id } }"]}', "query must be a string"],
+    ['{"query": "{ pets { id } }", "variables": []}', "variables must be a JSON object"],
+    ['{"query": "{ pets { id } }", "variables": "{}"}', "variables must be a JSON object"],
+    ['{"query": "{ pets { id } }", "operationName": 1}', "operationName must be a string"],
+    ['{"query": "{ pets { id } }", "extensions": []}', "extensions must be a JSON object"],
+    ['{"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "0"}}}', "query is required"],
+  ])("of %s is 400: %s", async (body, message) => {
+    const answer = await post(body);
+    expect(answer).toMatchObject(error(400, "VALIDATION_FAILED"));
+    expect(errorsOf(answer)[0]?.message).toContain(message);
+  });
+
+  it("of a batch is 400, and none of it is executed", async () => {
+    const one = { query: 'mutation { createPet(input: {name: "batched", categoryId: 1}) { id } }' };
+    expect(await post(JSON.stringify([one, one]))).toMatchObject(error(400, "VALIDATION_FAILED"));
+    expect((await store.ask("{ pets(limit: 100) { name } }", { key })).text).not.toContain("batched");
+  });
+
+  it("may leave variables, operationName and extensions out, as null, or add what no rule names", async () => {
+    const body = '{"query": "{ pets { id } }", "variables": null, "operationName": null, "extensions": null, "id": 1}';
+    expect(await post(body)).toMatchObject({ status: 200, json: { data: {} } });
+  });
+
+  it("chooses among several operations by operationName", async () => {
+    const query = "query A { a: pets { id } } query B { b: pets { id } }";
+    expect((await store.ask(query, { key, operationName: "B" })).json).toMatchObject({
+      data: { b: expect.any(Array) },
+    });
+    for (const operationName of ["C", undefined]) {
+      const answer = await store.ask(query, { key, ...(operationName && { operationName }) });
+      expect(errorsOf(answer)).toMatchObject([{ extensions: { code: "GRAPHQL_VALIDATION_FAILED" } }]);
+    }
+  });
+});
+
+describe("a GET", () => {
+  it("asks by query, variables and operationName", async () => {
+    const query = "query A($limit: Int!) { pets(limit: $limit) { id } } query B { __typename }";
+    const answer = await get({ query, variables: '{"limit": 1}', operationName: "A" });
+    expect(answer).toMatchObject({ status: 200, json: { data: { pets: expect.any(Array) } } });
+  });
+
+  it("carries integers beyond 2^53 exactly", async () => {
+    const query = "query ($c: String) { pets(cursor: $c) { id } }";
+    expect(errorsOf(await get({ query, variables: '{"c": 9007199254740993}' }))).toMatchObject([
+      { message: "cursor must be a string" },
+    ]);
+  });
+
+  it.each([
+    ["no query", {}],
+    ["a query without text", { query: "" }],
+    ["variables that are a list", { query: "{ pets { id } }", variables: "[]" }],
+  ])("with %s is 400", async (_what, parameters) => {
+    expect(await get(parameters)).toMatchObject(error(400, "VALIDATION_FAILED"));
+  });
+
+  it("with variables that are no JSON is 400", async () => {
+    expect(await get({ query: "{ pets { id } }", variables: "{" })).toMatchObject(error(400, "INVALID_JSON"));
+  });
+
+  it("with a parameter given twice is 400", async () => {
+    const answer = await store.call("GET", "/graphql?query=%7Bpets%7Bid%7D%7D&query=%7Bpets%7Bname%7D%7D", { key });
+    expect(answer).toMatchObject(error(400, "VALIDATION_FAILED"));
+  });
+
+  it.each(["GET", "HEAD"])("of a mutation (%s) is 405 with Allow: POST, and changes nothing", async (method) => {
+    const query = 'mutation { createPet(input: {name: "by get", categoryId: 1}) { id } }';
+    const answer = await get({ query }, method);
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe("POST");
+    expect((await store.ask("{ pets(limit: 100) { name } }", { key })).text).not.toContain("by get");
+  });
+
+  it("may run the query of a document that holds a mutation too", async () => {
+    const query = 'query Q { pets { id } } mutation M { createPet(input: {name: "a", categoryId: 1}) { id } }';
+    expect((await get({ query, operationName: "Q" })).status).toBe(200);
+  });
+
+  it("as HEAD has the same head and no body", async () => {
+    const [got, head] = [await get({ query: "{ pets { id } }" }), await get({ query: "{ pets { id } }" }, "HEAD")];
+    expect([head.status, head.text, head.headers["content-length"]]).toEqual([200, "", got.headers["content-length"]]);
+  });
+});
+
+describe("another method or path", () => {
+  it.each(["PUT", "PATCH", "DELETE", "TRACE"])("%s is 405 with Allow", async (method) => {
+    const answer = await store.call(method, "/graphql", { key });
+    expect(answer).toMatchObject(error(405, "METHOD_NOT_ALLOWED"));
+    expect(answer.headers.allow).toBe("GET, HEAD, POST");
+  });
+
+  it.each(["/graphql/", "/graphql/x", "/Graphql", "/graphqls"])("%s is 404", async (path) => {
+    expect(await store.call("POST", path, { key, body: "{}" })).toMatchObject({ status: 404 });
+  });
+
+  it("a preflight is answered without a key", async () => {
+    const headers = { origin: "https://example.com", "access-control-request-method": "POST" };
+    expect(await store.call("OPTIONS", "/graphql", { headers })).toMatchObject({ status: 204 });
+  });
+});
+
+describe("what the document or its variables get wrong", () => {
+  it.each([
+    ["{ pets(", "GRAPHQL_PARSE_FAILED"],
+    ["{ pet { id } }", "GRAPHQL_VALIDATION_FAILED"],
+    ["query ($limit: Int!) { pets(limit: $limit) { id } }", "VALIDATION_FAILED"],
+  ])("%s is 400 for clients of graphql-response+json, 200 for those of application/json", async (query, code) => {
+    const newer = await store.ask(query, { key, headers: { accept: newerType } });
+    const older = await store.ask(query, { key });
+    expect([newer.status, older.status]).toEqual([400, 200]);
+    expect(newer.json).toEqual(older.json);
+    expect(newer.json).not.toHaveProperty("data");
+    expect(errorsOf(newer)[0]?.extensions).toEqual({ code, status: 400 });
+  });
+});

@@ -1,0 +1,40 @@
+import { openGraphqlDoor } from "@petstore/graphql";
+import {
+  type Answer,
+  type CallOptions,
+  openTestStore,
+  type TestStore,
+  type TestStoreOptions,
+} from "@petstore/test-store";
+
+export interface AskOptions extends CallOptions {
+  readonly variables?: unknown;
+  readonly operationName?: string;
+}
+
+/** The store with the GraphQL door alone. */
+export interface GraphqlStore extends TestStore {
+  /** One POST of this document. */
+  ask(query: string, options?: AskOptions): Promise<Answer>;
+}
+
+export async function openGraphqlStore(options: Omit<TestStoreOptions, "doors"> = {}): Promise<GraphqlStore> {
+  const store = await openTestStore({ ...options, doors: [openGraphqlDoor] });
+  return {
+    ...store,
+    ask: (query, { variables, operationName, ...rest } = {}) =>
+      store.call("POST", "/graphql", { body: JSON.stringify({ query, variables, operationName }), ...rest }),
+  };
+}
+
+/** The errors of an answer, which has some. */
+export function errorsOf({ json }: Answer): readonly GraphqlError[] {
+  return (json as { errors: GraphqlError[] }).errors;
+}
+
+interface GraphqlError {
+  readonly message: string;
+  readonly locations?: unknown;
+  readonly path?: unknown;
+  readonly extensions: { readonly code: string; readonly status: number };
+}
