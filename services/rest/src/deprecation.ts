@@ -8,13 +8,15 @@ import type { RequestHandler } from "express";
 const deprecatedAtMs = Date.UTC(2026, 10, 20);
 const removedAtMs = Date.UTC(2030, 11, 5);
 
+export const deprecationHeader: string = `@${deprecatedAtMs / 1000}`;
+export const sunsetHeader: string = new Date(removedAtMs).toUTCString();
+
 /** Goes in front of admission, so that refusals of the route carry the notice too. */
 export function announceRemoval(links: { readonly notice: string; readonly successor: string }): RequestHandler {
   const link = `<${links.notice}>; rel="deprecation"; type="text/markdown", <${links.successor}>; rel="successor-version"`;
-  const sunset = new Date(removedAtMs).toUTCString();
   return (_req, res, next) => {
-    res.setHeader("Deprecation", `@${deprecatedAtMs / 1000}`);
-    res.setHeader("Sunset", sunset);
+    res.setHeader("Deprecation", deprecationHeader);
+    res.setHeader("Sunset", sunsetHeader);
     res.setHeader("Link", link);
     next();
   };

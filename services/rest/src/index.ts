@@ -1,1 +1,2 @@
-export { openRestDoor } from "./rest-door.js";
+export { restLinks } from "./reference/pages.js";
+export { openRestDoor, type RestDoorDeps } from "./rest-door.js";

@@ -1,14 +1,14 @@
 import { openCore, readConfig } from "@petstore/core";
-import { openLog, openMetrics, openService, untilSignal } from "@petstore/http";
+import { boundHeap, openLog, openService, untilSignal } from "@petstore/http";
 import { openRestDoor } from "./rest-door.js";
 
+boundHeap();
 const stopped = untilSignal();
 try {
   const config = readConfig(process.env);
   using output = openLog(config.logLevel);
   const deps = { log: output.log, now: Date.now };
   await using core = await openCore(config, deps);
-  await using _metrics = await openMetrics({ core, config: config.http });
   await using service = await openService({ ...deps, core, config: config.http, doors: [openRestDoor] });
   output.log.info({ url: service.url }, "listening");
   await stopped;

@@ -1,5 +1,5 @@
 import type { Catalogue } from "@petstore/core";
-import { acceptsJson, callerOf, methodNotAllowed, onRoute, readJson, sendJson } from "@petstore/http";
+import { acceptsJson, callerOf, methodNotAllowed, readJson, sendJson } from "@petstore/http";
 import type { Router } from "express";
 import { untilRemoval } from "./deprecation.js";
 import { idempotencyKey } from "./idempotency-key.js";
@@ -18,7 +18,6 @@ export interface PetRoutesDeps {
 export function addPetRoutes(router: Router, { catalogue, baseUrl, now }: PetRoutesDeps): void {
   router
     .route("/pets")
-    .all(onRoute("/v1/pets"))
     .get(acceptsJson, async (req, res) => {
       const query = parseListQuery(req.url);
       const { pets, nextCursor } = await catalogue.list(query);
@@ -40,7 +39,6 @@ export function addPetRoutes(router: Router, { catalogue, baseUrl, now }: PetRou
 
   router
     .route("/pets/:petId")
-    .all(onRoute("/v1/pets/{petId}"))
     .get(untilRemoval(now), acceptsJson, async (req, res) => {
       sendJson(res, 200, petJson(await catalogue.get(req.params.petId)));
     })

@@ -1,31 +1,56 @@
-import { readFileSync } from "node:fs";
-import { answerProblems, type DoorDeps, errorShape, routeNotFound } from "@petstore/http";
+import {
+  answerProblems,
+  type DoorDeps,
+  errorShape,
+  exchangeOf,
+  onRoute,
+  routeNotFound,
+  serveDocuments,
+} from "@petstore/http";
+import type { Links } from "@petstore/pages";
 import { Router } from "express";
 import { announceRemoval } from "./deprecation.js";
+import { openApiDocument } from "./openapi/document.js";
+import { openApiJson, openApiYaml } from "./openapi/text.js";
 import { addPetRoutes } from "./pet-routes.js";
+import { pages, restLinks } from "./reference/pages.js";
 
-/** The REST door: `/v1`, and the notice its deprecated endpoint links to, which needs no key and costs nothing. */
-export function openRestDoor({ core, admission, config, log, now }: DoorDeps): Router {
+export interface RestDoorDeps extends DoorDeps {
+  /** What its pages lead to: its own, unless another door is open on the same port. */
+  readonly links?: Links;
+}
+
+/** The REST door: `/v1`, and what describes it, which needs no key and costs nothing. */
+export function openRestDoor({ core, admission, config, log, now, links = restLinks() }: RestDoorDeps): Router {
   const root = config.publicUrl ?? "";
   const baseUrl = `${root}/v1`;
 
   const v1 = Router({ caseSensitive: true, strict: true });
   // Not "/pets/:petId": that also matches what lies below, and throws for a path that is no percent-encoded UTF-8, which
   // has to pass admission like any other.
-  v1.use(/^\/pets\/[^/]+$/, announceRemoval({ notice: `${root}${noticePath}`, successor: `${baseUrl}/pets` }));
+  v1.use(
+    /^\/pets\/[^/]+$/,
+    onRoute("/v1/pets/{petId}"),
+    announceRemoval({ notice: `${root}/docs/get-pet-removal.md`, successor: `${baseUrl}/pets` }),
+  );
+  // Before admission, so that what is refused there is logged and counted by its route as well.
+  v1.use((req, res, next) => {
+    if (req.path === "/pets") exchangeOf(res).route = "/v1/pets";
+    next();
+  });
   v1.use(admission.admit());
   addPetRoutes(v1, { catalogue: core.catalogue, baseUrl, now });
   v1.use(routeNotFound, answerProblems(log, errorShape));
 
-  const notice = readFileSync(new URL("../docs/get-pet-removal.md", import.meta.url), "utf8");
+  const description = openApiDocument(config);
   const router = Router({ caseSensitive: true, strict: true });
   router.use("/v1", v1);
-  router.get(noticePath, async (req, res) => {
-    await admission.reportAddressQuota(req, res);
-    res.setHeader("Content-Type", "text/markdown; charset=utf-8");
-    res.end(notice);
-  });
+  router.use(
+    serveDocuments(admission, [
+      { path: "/openapi.json", mediaType: "application/json; charset=utf-8", content: openApiJson(description) },
+      { path: "/openapi.yaml", mediaType: "application/yaml; charset=utf-8", content: openApiYaml(description) },
+      ...pages(links),
+    ]),
+  );
   return router;
 }
-
-const noticePath = "/docs/get-pet-removal.md";

@@ -72,6 +72,7 @@ describe("the answer to a script of another origin", () => {
     "Idempotency-Replayed",
     "X-Request-Id",
     "Allow",
+    "Date",
   ])("exposes %s", async (name) => {
     const { headers } = await store.call("GET", "/v1/pets", { key, headers: origin });
     expect(listOf(headers["access-control-expose-headers"])).toContain(name.toLowerCase());

@@ -10,7 +10,7 @@ const code = (status: number, code: string) => ({ status, json: { code, message:
 
 describe("an unknown path is 404", () => {
   it.each([
-    "/",
+    "//",
     "/v1",
     "/v1/",
     "/v1/pets/",

@@ -11,7 +11,8 @@ export interface BannerOptions {
 export function banner({ url, dataDirectory, demoKey }: BannerOptions): string {
   return demoKey === undefined
     ? `
-The pet store is ready at ${url}/v1
+The pet store is ready at ${url}/v1, and for GraphQL at ${url}/graphql
+Read and try both at ${url}/
 Its data is in ${dataDirectory}
 
 The key of the demo account was shown at the first start. For another one:
@@ -19,7 +20,8 @@ The key of the demo account was shown at the first start. For another one:
   npm run petstore -- key issue ${demoAccountName}
 `
     : `
-The pet store is ready at ${url}/v1
+The pet store is ready at ${url}/v1, and for GraphQL at ${url}/graphql
+Read and try both at ${url}/
 Its data is in ${dataDirectory}
 
 This is the key of the account "${demoAccountName}", plan Free. It is shown only now:
@@ -32,5 +34,8 @@ Add an animal, and list them:
        -d '{"name": "Rex", "categoryId": 1}' ${url}/v1/pets
 
   curl -i -H "Authorization: Bearer ${demoKey}" ${url}/v1/pets
+
+  curl -i -H "Authorization: Bearer ${demoKey}" -H "Content-Type: application/json" \\
+       -d '{"query": "{ pets { id name categoryId status } }"}' ${url}/graphql
 `;
 }

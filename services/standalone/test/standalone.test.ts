@@ -13,8 +13,8 @@ describe("the standalone store", () => {
     await using directory = await openDirectory();
     const first = startStore(directory.path);
     const [, key = ""] = await first.printed(/^ {2}(pets_test_\w+)$/m);
-    await first.printed(/curl -i .*\n/);
-    const [createLine = "", listLine = ""] = first.output().match(/curl (?:.*\\\n)*.*/g) ?? [];
+    await first.printed(/graphql\n$/);
+    const [createLine = "", listLine = "", graphqlLine = ""] = first.output().match(/curl (?:.*\\\n)*.*/g) ?? [];
     expect(JSON.parse((await shell("sh", ["-c", createLine])).stdout)).toEqual({
       id: 1,
       name: "Rex",
@@ -25,6 +25,9 @@ describe("the standalone store", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
     expect(answer).toContain("X-RateLimit-Limit: 60");
     expect(answer).toContain('[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]');
+    const asked = (await shell("sh", ["-c", graphqlLine])).stdout;
+    expect(asked).toContain("X-RateLimit-Remaining: 57");
+    expect(asked).toContain('{"data":{"pets":[{"id":"1","name":"Rex","categoryId":"1","status":"available"}]}');
     await stop(first);
 
     const second = startStore(directory.path);
@@ -105,7 +108,7 @@ describe("the standalone store", () => {
 });
 
 async function urlOf(store: StoreProcess): Promise<string> {
-  return (await store.printed(/ready at (http:\S+)/))[1] ?? "";
+  return (await store.printed(/ready at (http:[^\s,]+)/))[1] ?? "";
 }
 
 function list(url: string, key: string): Promise<Response> {

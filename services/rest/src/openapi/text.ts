@@ -1,0 +1,12 @@
+// No number on the way: JSON and YAML hold integers of any size, and only tools that read them into doubles round them.
+import type { JsonSchema } from "@petstore/core";
+import { stringify as stringifyJson } from "lossless-json";
+import { stringify as stringifyYaml } from "yaml";
+
+export function openApiJson(document: JsonSchema): string {
+  return `${stringifyJson(document, undefined, 2)}\n`;
+}
+
+export function openApiYaml(document: JsonSchema): string {
+  return stringifyYaml(document, { aliasDuplicateObjects: false, blockQuote: "literal", lineWidth: 120 });
+}

@@ -1,0 +1,92 @@
+/** The reference at `/`: drawn from the operations the document is drawn from, so it reads without any script. */
+import { problems } from "@petstore/core";
+import { html, keyForm, type Markup } from "@petstore/pages";
+import { stringify } from "lossless-json";
+import { type HeaderName, headers } from "../openapi/headers.js";
+import { type Operation, operations, type Parameter } from "../openapi/operations.js";
+import { errorResponses } from "../openapi/responses.js";
+import { type ReadyQuery, readyQueries } from "./ready-queries.js";
+
+export function referenceMain(): Markup {
+  return html`<h1>Pet store, version 1</h1>
+<p class="lead">List animals, add one, get one. Every call carries an API key; every answer says what is left of your limits. Enter a key and try each operation here: what you send is a real request, and costs one.</p>
+${keyForm}
+<nav aria-label="Operations" class="toc"><ul>
+${operations.map(({ id, method, path, summary }) => html`<li><a href="#${id}"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> ${summary}</a></li>`)}
+</ul></nav>
+${operations.map(section)}`;
+}
+
+function section(operation: Operation): Markup {
+  const { id, method, path, summary, description, isDeprecated } = operation;
+  return html`<section id="${id}" aria-labelledby="${id}-title"${isDeprecated ? html` class="deprecated"` : undefined}>
+<h2 id="${id}-title"><span class="method ${method}">${method.toUpperCase()}</span> <code>/v1${path}</code></h2>
+<p class="summary"><strong>${summary}.</strong> ${prose(description)}</p>
+${form(operation)}
+<details><summary>What it answers</summary>${answers(operation)}</details>
+</section>`;
+}
+
+function form({ id, method, path, parameters, bodies }: Operation): Markup {
+  const ready = readyQueries[id];
+  return html`<form class="try" data-method="${method.toUpperCase()}" data-path="${path}">
+<p class="ready"><span id="${id}-ready">Ready to send:</span> <span role="group" aria-labelledby="${id}-ready">${ready.map(readyButton)}</span></p>
+<div class="fields">
+${parameters.map((parameter) => field(id, parameter))}
+${
+  bodies &&
+  html`<div class="field wide"><label for="${id}-body">Body <span class="kind">JSON, required</span></label>
+<textarea id="${id}-body" data-in="body" name="body" rows="5" spellcheck="false">${stringify(Object.values(bodies)[0]?.value, undefined, 2) ?? ""}</textarea></div>`
+}
+</div>
+<button type="submit">Send</button>
+<div class="answer" role="region" aria-label="Answer of ${id}" hidden></div>
+</form>`;
+}
+
+function readyButton({ label, fill, withoutKey }: ReadyQuery): Markup {
+  return html`<button type="button" class="chip" data-fill="${JSON.stringify(fill)}"${withoutKey ? html` data-without-key` : undefined}>${label}</button> `;
+}
+
+function field(id: string, { name, in: place, required, description, schema }: Parameter): Markup {
+  const described = `${id}-${name}-about`;
+  const attributes = html`id="${id}-${name}" name="${name}" data-in="${place}" aria-describedby="${described}"`;
+  const values = schema.$ref === "#/components/schemas/PetStatus" ? ["", "available", "pending", "sold"] : undefined;
+  return html`<div class="field"><label for="${id}-${name}">${name} <span class="kind">${place}${required ? ", required" : ""}</span></label>
+${
+  values === undefined
+    ? html`<input ${attributes} spellcheck="false" autocomplete="off"${required ? html` required` : undefined}>`
+    : html`<select ${attributes}>${values.map((value) => html`<option value="${value}">${value || "any"}</option>`)}</select>`
+}
+<p id="${described}" class="about">${prose(description)}${rangeOf(schema)}</p></div>`;
+}
+
+function rangeOf({ minimum, maximum, default: preset }: Parameter["schema"]): string {
+  if (minimum === undefined) return "";
+  return ` From ${String(minimum)} to ${String(maximum)}${preset === undefined ? "" : `, ${String(preset)} unless given`}.`;
+}
+
+function answers(operation: Operation): Markup {
+  const { success, routeHeaders } = operation;
+  const errors = errorResponses(operation);
+  const names = new Set<HeaderName>([...(errors[0]?.headers ?? []), ...success.headers, ...routeHeaders]);
+  for (const { headers: more } of errors) for (const name of more) names.add(name);
+  return html`<h3>Status and code</h3>
+<table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead><tbody>
+<tr><td>${success.status}</td><td></td><td>${success.description}</td></tr>
+${errors.flatMap(({ status, codes }) => codes.map((code) => html`<tr><td>${status}</td><td><code>${code}</code></td><td>${problems[code].meaning}</td></tr>`))}
+</tbody></table>
+<h3>Headers</h3>
+<table><thead><tr><th scope="col">Header</th><th scope="col">Meaning</th><th scope="col">Example</th></tr></thead><tbody>
+${[...names].map((name) => html`<tr><td><code>${headers[name].field}</code></td><td>${prose(headers[name].description)}</td><td><code>${String(headers[name].example)}</code></td></tr>`)}
+</tbody></table>
+<h3>Example</h3>
+${Object.values(success.examples)
+  .slice(0, 1)
+  .map(({ value }) => html`<pre><code>${stringify(value, undefined, 2) ?? ""}</code></pre>`)}`;
+}
+
+/** Text in which backticks mark code. */
+function prose(text: string): readonly Markup[] {
+  return text.split("`").map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
+}

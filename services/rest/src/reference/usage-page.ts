@@ -1,0 +1,47 @@
+import { limitsOf, planNames } from "@petstore/core";
+import { html, keyForm, type Markup } from "@petstore/pages";
+
+/** What is left of an account's limits. Its script asks, at the price of one request each time, and only when told to. */
+export function usageMain(): Markup {
+  return html`<h1>Usage</h1>
+<p class="lead">What your account has left in this minute and in this day, and when each begins anew. All keys of an account share its limits.</p>
+${keyForm}
+<section aria-labelledby="now-title">
+<h2 id="now-title">Now</h2>
+<p id="usage-state" role="status">Enter a key to see its limits.</p>
+<div class="gauges">
+${gauge("minute", "This minute")}
+${gauge("day", "This day (UTC)")}
+</div>
+<p id="usage-plan"></p>
+<div class="row">
+<button type="button" id="refresh">Refresh</button>
+<label class="check"><input type="checkbox" id="refresh-often"> every 15 s while this page is in front</label>
+</div>
+<p class="about">A refresh costs one request: the headers of <code>GET /v1/pets?limit=1</code> hold everything shown here.</p>
+</section>
+<section aria-labelledby="plans-title">
+<h2 id="plans-title">Plans</h2>
+<table id="plans"><thead><tr><th scope="col">Plan</th><th scope="col">Requests a minute</th><th scope="col">Requests a day</th></tr></thead><tbody>
+${planNames.map(planRow)}
+</tbody></table>
+</section>`;
+}
+
+function gauge(window: "minute" | "day", title: string): Markup {
+  return html`<div class="gauge" id="gauge-${window}">
+<h3 id="gauge-${window}-title">${title}</h3>
+<div class="dial" role="meter" aria-labelledby="gauge-${window}-title" aria-valuemin="0" aria-valuemax="1" aria-valuenow="0" aria-valuetext="not known yet">
+<svg viewBox="0 0 120 120" aria-hidden="true" focusable="false"><circle class="track" cx="60" cy="60" r="52"></circle><circle class="level" cx="60" cy="60" r="52" pathLength="100" stroke-dasharray="0 100"></circle></svg>
+<p class="reading" aria-hidden="true"><strong class="left">-</strong><span class="of">of -</span></p>
+</div>
+<p class="reset">resets -</p>
+</div>`;
+}
+
+function planRow(plan: (typeof planNames)[number]): Markup {
+  const name = `${plan.charAt(0).toUpperCase()}${plan.slice(1)}`;
+  if (plan === "enterprise") return html`<tr><th scope="row">${name}</th><td>as agreed</td><td>as agreed</td></tr>`;
+  const { perMinute, perDay } = limitsOf({ plan });
+  return html`<tr data-per-minute="${perMinute}" data-per-day="${perDay}"><th scope="row">${name}</th><td>${perMinute.toLocaleString("en")}</td><td>${perDay.toLocaleString("en")}</td></tr>`;
+}
