@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { parseExactJson } from "./exact-json.js";
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+/** Text that looks like the inside of JSON: digits, quotes, escapes, brackets. */
+const trickyText = fc.string({
+  unit: fc.constantFrom(...'0123456789-+.eE"\\,:[]{}/bn \t\n\u2028é', "12345678901234567890", '\\"'),
+});
+
+it("keeps every digit of every int64", () => {
+  fc.assert(
+    fc.property(int64, fc.constantFrom("", " ", "\n\t"), (value, blank) => {
+      const { id } = parseExactJson(`{"id":${blank}${value}${blank}}`) as { id: number | string };
+      if (typeof id === "number") expect(Number.isSafeInteger(id)).toBe(true);
+      expect(BigInt(id)).toBe(value);
+    }),
+  );
+});
+
+it("leaves strings and names as they are, whatever they hold", () => {
+  fc.assert(
+    fc.property(fc.dictionary(trickyText, fc.array(trickyText)), int64, (strings, value) => {
+      const text = `{"strings":${JSON.stringify(strings)},"id":${value}}`;
+      const read = parseExactJson(text) as { strings: unknown; id: number | string };
+      expect(read.strings).toEqual(JSON.parse(JSON.stringify(strings)));
+      expect(BigInt(read.id)).toBe(value);
+    }),
+  );
+});
+
+it("reads everything else as JSON.parse does", () => {
+  fc.assert(
+    fc.property(fc.json({ noUnicodeString: false }), (text) => {
+      if (/\d{16}/.test(text)) return;
+      expect(parseExactJson(text)).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+it.each(["", "{", '{"id":01}', '"', "[1,]", "12345678901234567890.", "--1234567890123456"])("refuses %j", (text) => {
+  expect(() => parseExactJson(text)).toThrow(SyntaxError);
+});
+
+it("takes a fraction or an exponent of many digits for what JSON.parse does", () => {
+  expect(parseExactJson("[1.2345678901234567890,12345678901234567890e1,1e+1234567890123456789]")).toEqual([
+    1.2345678901234567,
+    123456789012345680000,
+    Number.POSITIVE_INFINITY,
+  ]);
+});
+
+it("reads a long text in linear time", () => {
+  const text = JSON.stringify('\\"0123456789'.repeat(100_000));
+  expect(parseExactJson(text)).toBe(JSON.parse(text));
+});

@@ -1,0 +1,3 @@
+import { testConfig } from "@petstore/testing/config";
+
+export default testConfig();
