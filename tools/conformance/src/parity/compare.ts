@@ -1,0 +1,42 @@
+import type { DoorName } from "../doors/door.js";
+import { type Facts, isSame } from "./facts.js";
+import type { Deviation } from "./scenario.js";
+
+export interface Comparison {
+  /** A sentence each. */
+  readonly differences: readonly string[];
+  /** The deviations that were met as they are described. */
+  readonly met: readonly Deviation[];
+}
+
+/** How a door's answer differs from the reference's, deviations by design apart. One that is not met is a difference too. */
+export function compare(
+  reference: Facts,
+  facts: Facts,
+  door: DoorName,
+  deviations: readonly Deviation[] = [],
+): Comparison {
+  const differences: string[] = [];
+  const met: Deviation[] = [];
+  const names = new Set([...reference.keys(), ...facts.keys()]);
+  for (const deviation of deviations) if (deviation.door === door) names.add(deviation.fact);
+  for (const name of names) {
+    // Plain `pets` does not tell where the next page begins, as the contract's array does not.
+    if (name === "next cursor" && !facts.has(name)) continue;
+    const [expected, said] = [reference.get(name), facts.get(name)];
+    const deviation = deviations.find((one) => one.door === door && one.fact === name);
+    if (deviation === undefined) {
+      if (!isSame(name, expected, said))
+        differences.push(`${name}: ${quote(expected)} at REST, ${quote(said)} at ${door}`);
+    } else if (said === deviation.value && said !== expected) {
+      met.push(deviation);
+    } else {
+      differences.push(`${name}: ${quote(said)} at ${door}, where by design it has ${quote(deviation.value)}`);
+    }
+  }
+  return { differences, met };
+}
+
+function quote(value: string | undefined): string {
+  return value === undefined ? "nothing" : `"${value}"`;
+}

@@ -1,0 +1,41 @@
+import type { ProblemCode } from "@petstore/core";
+import type { Deviation, Known, Step } from "./scenario.js";
+
+type Extras = Partial<Omit<Step, "operation" | "expected">>;
+type Query = Readonly<Record<string, string>>;
+
+/** Values are JSON text: `{ limit: "1", status: '"sold"' }`. */
+export function list(
+  query: Query | ((known: Known) => Query),
+  expected: Expected = "success",
+  extras: Extras = {},
+): Step {
+  return {
+    operation: (known) => ({ kind: "list", query: typeof query === "function" ? query(known) : query }),
+    expected,
+    ...extras,
+  };
+}
+
+/** `input` is JSON text: the contract's New animal. */
+export function create(
+  input: string,
+  expected: Expected = "success",
+  { idempotencyKey, ...extras }: Extras & { readonly idempotencyKey?: string } = {},
+): Step {
+  const operation = { kind: "create", input, ...(idempotencyKey !== undefined && { idempotencyKey }) } as const;
+  return { operation, expected, ...extras };
+}
+
+type Expected = "success" | ProblemCode;
+
+export const animal = '{"name":"Rex","categoryId":1}';
+
+/** What one door says instead, fact by fact, for one reason. */
+export function deviations(
+  door: Deviation["door"],
+  facts: Readonly<Record<string, string | undefined>>,
+  reason: string,
+): readonly Deviation[] {
+  return Object.entries(facts).map(([fact, value]) => ({ door, fact, reason, ...(value !== undefined && { value }) }));
+}
