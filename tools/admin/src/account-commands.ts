@@ -1,10 +1,19 @@
-import { type Account, createAccountRepository, limitsOf, type NewAccount, type Plan, planNames } from "@petstore/core";
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Fields, formatRecord, formatRecords } from "./output.js";
+import {
+  type Account,
+  createAccountRepository,
+  createKeyRepository,
+  limitsOf,
+  type NewAccount,
+  type Plan,
+  planNames,
+} from "@petstore/core";
+import { Argument, type Command, InvalidArgumentError } from "commander";
+import { findAccount, noSuchAccount } from "./find-account.js";
+import { type Fields, formatJson, formatRecord, formatRecords, formatTable } from "./output.js";
+import { keyFields } from "./record-fields.js";
 import { Refusal, type Surroundings, withDatabase } from "./workplace.js";
 
-interface CreateOptions {
-  plan: Plan;
+interface LimitOptions {
   perMinute?: number;
   perDay?: number;
   json: boolean;
@@ -13,16 +22,12 @@ interface CreateOptions {
 export function addAccountCommands(program: Command, surroundings: Surroundings): void {
   const account = program.command("account").description("the holders of plans and keys");
 
-  account
-    .command("create <name>")
-    .description("add an account")
-    .addOption(new Option("--plan <plan>", "its plan").choices(planNames).default("free"))
-    .option("--per-minute <requests>", "agreed requests per minute; Enterprise only", wholeNumber)
-    .option("--per-day <requests>", "agreed requests per day; Enterprise only", wholeNumber)
-    .option("--json", "print JSON", false)
-    .action((name: string, options: CreateOptions) =>
-      withDatabase(surroundings, async (database) => {
-        const created = await createAccountRepository(database).create(newAccount(name, options));
+  withLimits(account.command("create <name>").description("add an account"))
+    .option("--plan <plan>", `its plan: ${planNames.join(", ")}`, planName, "free")
+    .action((name: string, options: LimitOptions & { plan: Plan }) =>
+      withDatabase(surroundings, async ({ database }) => {
+        checkName(name);
+        const created = await createAccountRepository(database).create(planned(name, options.plan, options));
         if (created === undefined) throw new Refusal("There is an account of this name already.");
         surroundings.print(formatRecord(fields(created), options.json));
       }),
@@ -33,17 +38,64 @@ export function addAccountCommands(program: Command, surroundings: Surroundings)
     .description("show every account")
     .option("--json", "print JSON", false)
     .action((options: { json: boolean }) =>
-      withDatabase(surroundings, async (database) => {
+      withDatabase(surroundings, async ({ database }) => {
         const accounts = await createAccountRepository(database).list();
         surroundings.print(formatRecords(accounts.map(fields), options.json));
       }),
     );
+
+  account
+    .command("show <name>")
+    .description("show one account and its keys, without the keys themselves")
+    .option("--json", "print JSON", false)
+    .action((name: string, { json }: { json: boolean }) =>
+      withDatabase(surroundings, async ({ database }) => {
+        const found = await findAccount(database, name);
+        const keys = (await createKeyRepository(database).list(found.id)).map(keyFields);
+        if (json) surroundings.print(formatJson({ ...fields(found), keys }));
+        else surroundings.print(`${formatRecord(fields(found), false)}\n\nkeys\n${formatTable(keys)}`);
+      }),
+    );
+
+  withLimits(account.command("set-plan <name>").description("change what an account may ask; what it used is kept"))
+    .addArgument(new Argument("<plan>", "its new plan").choices(planNames))
+    .action((name: string, plan: Plan, options: LimitOptions) =>
+      withDatabase(surroundings, async ({ database }) => {
+        const changed = await createAccountRepository(database).setPlan(planned(name, plan, options));
+        surroundings.print(formatRecord(fields(changed ?? noSuchAccount()), options.json));
+      }),
+    );
+
+  withLimits(
+    account.command("set-limits <name>").description("change the numbers agreed with an Enterprise account"),
+  ).action((name: string, options: LimitOptions) =>
+    withDatabase(surroundings, async ({ database }) => {
+      const { plan } = await findAccount(database, name);
+      if (plan !== "enterprise") {
+        throw new Refusal(
+          `Only Enterprise has numbers of its own, and this account is on ${plan}: petstore account set-plan changes that.`,
+        );
+      }
+      const changed = await createAccountRepository(database).setPlan(planned(name, plan, options));
+      surroundings.print(formatRecord(fields(changed ?? noSuchAccount()), options.json));
+    }),
+  );
 }
 
-function newAccount(name: string, { plan, perMinute, perDay }: CreateOptions): NewAccount {
+function withLimits(command: Command): Command {
+  return command
+    .option("--per-minute <requests>", "agreed requests per minute; Enterprise only", wholeNumber)
+    .option("--per-day <requests>", "agreed requests per day; Enterprise only", wholeNumber)
+    .option("--json", "print JSON", false);
+}
+
+function checkName(name: string): void {
   if (name.trim() === "" || name.length > 255 || /\p{Cc}/u.test(name)) {
     throw new Refusal("A name has 1 to 255 characters, not all blank, and no control characters.");
   }
+}
+
+function planned(name: string, plan: Plan, { perMinute, perDay }: LimitOptions): NewAccount {
   if (plan !== "enterprise") {
     if (perMinute === undefined && perDay === undefined) return { name, plan };
     throw new Refusal("Only the Enterprise plan has numbers of its own: leave --per-minute and --per-day out.");
@@ -64,6 +116,12 @@ function fields(account: Account): Fields {
     perDay,
     createdAt: account.createdAt.toISOString(),
   };
+}
+
+function planName(text: string): Plan {
+  const plan = planNames.find((name) => name === text);
+  if (plan === undefined) throw new InvalidArgumentError(`It must be one of ${planNames.join(", ")}.`);
+  return plan;
 }
 
 /** PostgreSQL's integer is the bound. */

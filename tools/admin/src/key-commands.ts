@@ -1,19 +1,12 @@
-import { randomBytes } from "node:crypto";
-import {
-  type Account,
-  createAccountRepository,
-  createKeyRepository,
-  type Database,
-  digestApiKey,
-  type KeyRecord,
-  maxInt64,
-  mintApiKey,
-} from "@petstore/core";
-import { type Command, InvalidArgumentError } from "commander";
-import { type Fields, formatRecord, formatRecords } from "./output.js";
+import { createKeyRepository, digestApiKey, maxInt64, mintApiKey } from "@petstore/core";
+import type { Command } from "commander";
+import { findAccount } from "./find-account.js";
+import { formatJson, formatRecord, formatRecords } from "./output.js";
+import { keyFields } from "./record-fields.js";
+import { duration, futureTime } from "./time-argument.js";
 import { Refusal, type Surroundings, withDatabase } from "./workplace.js";
 
-interface IssueOptions {
+interface NewKeyOptions {
   test: boolean;
   expires?: Date;
   json: boolean;
@@ -22,22 +15,18 @@ interface IssueOptions {
 export function addKeyCommands(program: Command, surroundings: Surroundings): void {
   const key = program.command("key").description("the API keys of an account");
 
-  key
-    .command("issue <account>")
+  asNewKey(key.command("issue <account>"), surroundings)
     .description("make a key for the account of this name; it is shown once and stored nowhere")
-    .option("--test", "mark it as a test key", false)
-    .option("--expires <time>", "when it stops working, in ISO 8601, such as 2027-01-31T00:00:00Z", futureTime)
-    .option("--json", "print JSON", false)
-    .action((name: string, options: IssueOptions) =>
-      withDatabase(surroundings, async (database) => {
+    .action((name: string, { test, expires, json }: NewKeyOptions) =>
+      withDatabase(surroundings, async ({ database }) => {
         const account = await findAccount(database, name);
-        const text = mintApiKey(options.test ? "test" : "live", randomBytes);
+        const text = mintApiKey(test ? "test" : "live", surroundings.randomBytes);
         const record = await createKeyRepository(database).add({
           accountId: account.id,
           digest: digestApiKey(text),
-          ...(options.expires && { expiresAt: options.expires }),
+          ...(expires && { expiresAt: expires }),
         });
-        surroundings.print(formatRecord({ key: text, ...fields(record) }, options.json));
+        surroundings.print(formatRecord({ key: text, ...keyFields(record) }, json));
       }),
     );
 
@@ -46,53 +35,91 @@ export function addKeyCommands(program: Command, surroundings: Surroundings): vo
     .description("show the keys of the account of this name, without the keys themselves")
     .option("--json", "print JSON", false)
     .action((name: string, options: { json: boolean }) =>
-      withDatabase(surroundings, async (database) => {
+      withDatabase(surroundings, async ({ database }) => {
         const account = await findAccount(database, name);
         const records = await createKeyRepository(database).list(account.id);
-        surroundings.print(formatRecords(records.map(fields), options.json));
+        surroundings.print(formatRecords(records.map(keyFields), options.json));
+      }),
+    );
+
+  asNewKey(key.command("rotate <id>"), surroundings)
+    .description("make a key that takes another one's place; the old one works on for the grace, a ban holds for both")
+    .requiredOption(
+      "--grace <duration>",
+      "how long the old key still works, such as 24h; never beyond its expiry",
+      duration,
+    )
+    .action((id: string, { grace, test, expires, json }: NewKeyOptions & { grace: number }) =>
+      withDatabase(surroundings, async ({ database }) => {
+        const text = mintApiKey(test ? "test" : "live", surroundings.randomBytes);
+        const at = new Date(surroundings.now());
+        const rotated = await createKeyRepository(database).rotate({
+          id: keyId(id),
+          digest: digestApiKey(text),
+          at,
+          endsAt: new Date(at.getTime() + grace),
+          ...(expires && { expiresAt: expires }),
+        });
+        if (rotated === undefined) {
+          throw new Refusal(
+            "There is no working key of this id: what has ended is not rotated; petstore key issue makes one.",
+          );
+        }
+        const { old, replacement } = rotated;
+        const replaced = { id: `${old.id}`, endsAt: old.expiresAt?.toISOString() };
+        const fresh = { key: text, ...keyFields(replacement) };
+        surroundings.print(
+          json
+            ? formatJson({ ...fresh, replaced })
+            : formatRecord({ ...fresh, replaced: `key ${replaced.id}, which ends ${replaced.endsAt}` }, false),
+        );
       }),
     );
 
   key
     .command("revoke <id>")
-    .description("end a key for good, by its id; every instance refuses it within 5 seconds")
+    .description("end a key for good, by its id")
     .option("--json", "print JSON", false)
     .action((id: string, options: { json: boolean }) =>
-      withDatabase(surroundings, async (database) => {
-        const record = await createKeyRepository(database).revoke(keyId(id), new Date());
-        if (record === undefined) throw new Refusal("There is no key of this id; petstore key list shows the ids.");
-        surroundings.print(formatRecord(fields(record), options.json));
+      withDatabase(surroundings, async ({ database }) => {
+        const record = await createKeyRepository(database).revoke(keyId(id), new Date(surroundings.now()));
+        if (record === undefined) throw new Refusal(noSuchKey);
+        surroundings.print(formatRecord(keyFields(record), options.json));
+      }),
+    );
+
+  key
+    .command("expire <id>")
+    .description("set when a key ends, earlier or later than before; without a time, now")
+    .option("--at <time>", "in ISO 8601, such as 2027-01-31T00:00:00Z", futureTime(surroundings.now))
+    .option("--in <duration>", "from now on, such as 24h", duration)
+    .option("--json", "print JSON", false)
+    .action((id: string, { at, in: within = 0, json }: { at?: Date; in?: number; json: boolean }) =>
+      withDatabase(surroundings, async ({ database }) => {
+        if (at !== undefined && within > 0) throw new Refusal("Give --at or --in, not both.");
+        const keys = createKeyRepository(database);
+        const record = await keys.expire(keyId(id), at ?? new Date(surroundings.now() + within));
+        if (record === undefined) {
+          throw new Refusal(
+            (await keys.find(keyId(id))) === undefined ? noSuchKey : "This key was revoked, which is for good.",
+          );
+        }
+        surroundings.print(formatRecord(keyFields(record), json));
       }),
     );
 }
 
-async function findAccount(database: Database, name: string): Promise<Account> {
-  const account = await createAccountRepository(database).findByName(name);
-  if (account === undefined)
-    throw new Refusal("There is no account of this name; petstore account list shows the names.");
-  return account;
-}
+export const noSuchKey = "There is no key of this id; petstore key list shows the ids.";
 
-function fields(record: KeyRecord): Fields {
-  return {
-    id: `${record.id}`,
-    createdAt: record.createdAt.toISOString(),
-    expiresAt: record.expiresAt?.toISOString(),
-    revokedAt: record.revokedAt?.toISOString(),
-  };
-}
-
-function keyId(text: string): bigint {
+export function keyId(text: string): bigint {
   const id = /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
   if (id < 1n || id > maxInt64) throw new Refusal("A key's id is a whole number; petstore key list shows it.");
   return id;
 }
 
-function futureTime(text: string): Date {
-  const [date] = /^\d{4}-\d\d-\d\d(?=$|T[\d:.]+(Z|[+-]\d\d:\d\d)$)/.exec(text) ?? [];
-  const time = new Date(text);
-  // JavaScript takes 30 February for 2 March.
-  const isDay = date !== undefined && !Number.isNaN(time.getTime()) && new Date(date).toISOString().startsWith(date);
-  if (!isDay || time.getTime() <= Date.now()) throw new InvalidArgumentError("It must be a time to come, in ISO 8601.");
-  return time;
+function asNewKey(command: Command, { now }: Surroundings): Command {
+  return command
+    .option("--test", "mark it as a test key", false)
+    .option("--expires <time>", "when it stops working, in ISO 8601, such as 2027-01-31T00:00:00Z", futureTime(now))
+    .option("--json", "print JSON", false);
 }

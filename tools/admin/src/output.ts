@@ -1,14 +1,16 @@
-/** One record a command answers with: names and values as text, in the order of their columns. */
-export type Fields = Readonly<Record<string, string | number | undefined>>;
+type Value = string | number | boolean | undefined;
+
+/** One record a command answers with: names and values, in the order of their columns. */
+export type Fields = Readonly<Record<string, Value>>;
 
 /** A table for people; a JSON array with `--json`, where what is absent is left out. */
 export function formatRecords(records: readonly Fields[], json: boolean): string {
-  return json ? JSON.stringify(records, null, 2) : table(records);
+  return json ? formatJson(records) : formatTable(records);
 }
 
 /** One record alone: a line for each field, or a JSON object. */
 export function formatRecord(record: Fields, json: boolean): string {
-  if (json) return JSON.stringify(record, null, 2);
+  if (json) return formatJson(record);
   const width = Math.max(...Object.keys(record).map((name) => name.length));
   return Object.entries(record)
     .filter(([, value]) => value !== undefined)
@@ -16,7 +18,11 @@ export function formatRecord(record: Fields, json: boolean): string {
     .join("\n");
 }
 
-function table(records: readonly Fields[]): string {
+export function formatJson(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+export function formatTable(records: readonly Fields[]): string {
   const [first] = records;
   if (first === undefined) return "none";
   const columns = Object.keys(first);

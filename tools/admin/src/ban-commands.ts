@@ -1,0 +1,48 @@
+import { createAccountRepository, createKeyRepository } from "@petstore/core";
+import type { Command } from "commander";
+import { findAccount } from "./find-account.js";
+import { askForBans } from "./instances.js";
+import { keyId, noSuchKey } from "./key-commands.js";
+import { formatRecord, formatRecords } from "./output.js";
+import { keyFields } from "./record-fields.js";
+import { Refusal, type Surroundings, withDatabase } from "./workplace.js";
+
+export function addBanCommands(program: Command, surroundings: Surroundings): void {
+  const ban = program.command("ban").description("keys that are banned for calling on after 429");
+
+  ban
+    .command("list [account]")
+    .description("ask the running instances which keys are banned, of all accounts or of the one of this name")
+    .option("--json", "print JSON", false)
+    .action((name: string | undefined, { json }: { json: boolean }) =>
+      withDatabase(surroundings, async (workplace) => {
+        const accounts = createAccountRepository(workplace.database);
+        const known = name === undefined ? await accounts.list() : [await findAccount(workplace.database, name)];
+        const names = new Map(known.map((account) => [`${account.id}`, account.name]));
+        const answers = await askForBans(workplace, surroundings);
+        const rows = answers.flatMap(({ instance, mode, bans = [] }) =>
+          bans
+            .filter(({ account }) => name === undefined || names.has(account))
+            .map(({ account, key, bannedUntilMs }) => ({
+              account: names.get(account) ?? `(deleted, id ${account})`,
+              key,
+              bannedUntil: new Date(bannedUntilMs).toISOString(),
+              by: mode === "shared" ? "Redis" : instance,
+            })),
+        );
+        surroundings.print(formatRecords(rows, json));
+      }),
+    );
+
+  ban
+    .command("lift <key>")
+    .description("end the ban of a key, by its id, and of those it was rotated from or to; its strikes are forgotten")
+    .option("--json", "print JSON", false)
+    .action((id: string, { json }: { json: boolean }) =>
+      withDatabase(surroundings, async ({ database }) => {
+        const record = await createKeyRepository(database).liftBan(keyId(id));
+        if (record === undefined) throw new Refusal(noSuchKey);
+        surroundings.print(formatRecord(keyFields(record), json));
+      }),
+    );
+}

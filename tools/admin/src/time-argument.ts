@@ -1,0 +1,26 @@
+import { InvalidArgumentError } from "commander";
+
+/** A time to come in ISO 8601, as an argument of a command line. */
+export function futureTime(now: () => number): (text: string) => Date {
+  return (text) => {
+    const [date] = /^\d{4}-\d\d-\d\d(?=$|T[\d:.]+(Z|[+-]\d\d:\d\d)$)/.exec(text) ?? [];
+    const time = new Date(text);
+    // JavaScript takes 30 February for 2 March.
+    const isDay = date !== undefined && !Number.isNaN(time.getTime()) && new Date(date).toISOString().startsWith(date);
+    if (!isDay || time.getTime() <= now()) throw new InvalidArgumentError("It must be a time to come, in ISO 8601.");
+    return time;
+  };
+}
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const longestMs = 3_650 * 86_400_000;
+
+/** Milliseconds of a duration such as `90s`, `30m`, `24h` or `7d`; `0` is one too. */
+export function duration(text: string): number {
+  const [, digits = "", unit = "s"] = /^(\d{1,9})([smhd])$/.exec(text) ?? /^(0)$/.exec(text) ?? [];
+  const milliseconds = Number(digits) * (unitMs[unit] ?? 0);
+  if (digits === "" || milliseconds > longestMs) {
+    throw new InvalidArgumentError("It must be a duration such as 90s, 30m, 24h or 7d, at most 3650d.");
+  }
+  return milliseconds;
+}

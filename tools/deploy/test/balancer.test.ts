@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { choosePort } from "@petstore/embedded-database";
+import { createTestDatabase, describeWithProgram } from "@petstore/testing";
+import { expect, it } from "vitest";
+import { configurationFile, startBalancer } from "./balancer.js";
+import { answers, petstore, startService, until } from "./image.js";
+import { answerNames } from "./names.js";
+
+const run = promisify(execFile);
+
+describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
+  it("has a configuration without a fault or a warning", async () => {
+    await run("haproxy", ["-c", "-dW", "-f", configurationFile]);
+  });
+
+  it("loses no request while an instance under load is told to stop, and leads to both doors", async () => {
+    await using database = await createTestDatabase();
+    await petstore(database.url, "migrate");
+    const account = ["shop", "--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
+    await petstore(database.url, "account", "create", ...account);
+    const { key } = JSON.parse(await petstore(database.url, "key", "issue", "shop", "--json")) as { key: string };
+    const environment = { DATABASE_URL: database.url, SHUTDOWN_GRACE_MS: "2000" };
+    const port = await choosePort(undefined);
+    await using stopping = await startService("rest", environment, { host: "127.0.0.2", port });
+    await using staying = await startService("rest", environment, { host: "127.0.0.3", port });
+    await using graphql = await startService("graphql", environment, { host: "127.0.0.4", port });
+    await using names = await answerNames({ rest: [stopping.host, staying.host], graphql: [graphql.host] });
+    await using balancer = await startBalancer({ dnsPort: names.port, servicePort: port });
+    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+    const list = async () => (await fetch(`${balancer.origin}/v1/pets`, { headers })).status;
+    expect(await until(async () => (await list()) === 200)).toBe(true);
+
+    const query = { method: "POST", headers, body: '{"query":"{ pets { id } }"}' };
+    expect(await until(async () => (await fetch(`${balancer.origin}/graphql`, query)).status === 200)).toBe(true);
+
+    const statuses: number[] = [];
+    let isOver = false;
+    const callers = Array.from({ length: 8 }, async () => {
+      while (!isOver) {
+        statuses.push(await list());
+        await sleep(10);
+      }
+    });
+    await sleep(500);
+    stopping.process.kill("SIGTERM");
+    expect(await stopping.ended).toBe(0);
+    await sleep(500);
+    isOver = true;
+    await Promise.all(callers);
+    process.stdout.write(`${statuses.length} requests while one of two instances stopped\n`);
+    expect(statuses.length).toBeGreaterThan(200);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  it("leaves the answer to the services while none is ready, and gives it the same shape while none is there", async () => {
+    const port = await choosePort(undefined);
+    await using names = await answerNames({ rest: ["127.0.0.2"] });
+    await using balancer = await startBalancer({ dnsPort: names.port, servicePort: port });
+    const alone = await fetch(`${balancer.origin}/v1/pets`);
+    expect(alone.headers.get("Retry-After")).toBe("1");
+    expect(await alone.json()).toEqual({ code: "SERVICE_UNAVAILABLE", message: expect.any(String), status: 503 });
+
+    const away = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none", TRUST_PROXY: "127.0.0.0/8" };
+    await using service = await startService("rest", away, { host: "127.0.0.2", port });
+    expect(await answers(`${service.origin}/readyz`)).toBe(false);
+    const missing = () => fetch(`${balancer.origin}/v1/pets`, { headers: { "X-Forwarded-For": "203.0.113.7" } });
+    expect(await until(async () => (await missing()).status === 401)).toBe(true);
+    const remaining = (await missing()).headers.get("X-RateLimit-Remaining");
+    expect(remaining).toMatch(/^\d+$/);
+
+    // Who calls is what the balancer sees: naming another address buys no units.
+    const elsewhere = { headers: { "X-Forwarded-For": "203.0.113.8" } };
+    const next = (await fetch(`${balancer.origin}/v1/pets`, elsewhere)).headers.get("X-RateLimit-Remaining");
+    expect(Number(next)).toBe(Number(remaining) - 1);
+  });
+});

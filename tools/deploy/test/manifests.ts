@@ -1,0 +1,76 @@
+// The Kubernetes manifests, and what the API server would say to them.
+import { readdir, readFile } from "node:fs/promises";
+import { Deployment } from "kubernetes-models/apps/v1";
+import { HorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2";
+import { Job } from "kubernetes-models/batch/v1";
+import { Ingress, NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
+import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
+import { ConfigMap, Namespace, Secret, Service } from "kubernetes-models/v1";
+import { parseAllDocuments } from "yaml";
+
+const folder = new URL("../kubernetes/", import.meta.url);
+const models = {
+  "v1 ConfigMap": ConfigMap,
+  "v1 Namespace": Namespace,
+  "v1 Secret": Secret,
+  "v1 Service": Service,
+  "apps/v1 Deployment": Deployment,
+  "autoscaling/v2 HorizontalPodAutoscaler": HorizontalPodAutoscaler,
+  "batch/v1 Job": Job,
+  "networking.k8s.io/v1 Ingress": Ingress,
+  "networking.k8s.io/v1 NetworkPolicy": NetworkPolicy,
+  "policy/v1 PodDisruptionBudget": PodDisruptionBudget,
+} as const;
+
+export interface Manifest {
+  readonly file: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly document: unknown;
+}
+
+export async function readManifests(): Promise<Manifest[]> {
+  const manifests: Manifest[] = [];
+  for (const file of await readdir(folder)) {
+    for (const document of parseAllDocuments(await readFile(new URL(file, folder), "utf8"), { merge: true })) {
+      if (document.errors.length > 0) throw new Error(`${file}: ${document.errors[0]?.message}`);
+      const content = document.toJS() as Omit<Manifest, "file" | "document">;
+      manifests.push({ file, ...content, document: content });
+    }
+  }
+  return manifests;
+}
+
+/** Every fault against the schema of its kind, fields the schema does not know included. */
+export function faultsOf({ apiVersion, kind, document }: Pick<Manifest, "apiVersion" | "kind" | "document">): string[] {
+  const name = `${apiVersion} ${kind}`;
+  if (!Object.hasOwn(models, name)) return [`no schema for ${name}`];
+  const model = models[name as keyof typeof models];
+  const unread = new Set<string>();
+  try {
+    model.prototype.validate.call(watched(document, "", unread));
+  } catch (error) {
+    return [error instanceof Error ? error.message : `${error}`];
+  }
+  return [...unread].map((path) => `${path} is not a field`);
+}
+
+/**
+ * Kubernetes' schemas allow fields they do not know, and its API server drops them without a word. A compiled schema
+ * reads every field it knows, so what it never reads is a field that does not exist.
+ */
+function watched(value: unknown, path: string, unread: Set<string>): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const children = new Map(Object.keys(value).map((key) => [key, `${path}/${key}`]));
+  for (const childPath of children.values()) unread.add(childPath);
+  return new Proxy(value, {
+    get(target, key, receiver) {
+      const child: unknown = Reflect.get(target, key, receiver);
+      const childPath = typeof key === "string" ? children.get(key) : undefined;
+      if (childPath === undefined) return child;
+      unread.delete(childPath);
+      return watched(child, childPath, unread);
+    },
+  });
+}

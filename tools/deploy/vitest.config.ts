@@ -1,0 +1,6 @@
+import { testConfig, withPostgres } from "@petstore/testing/config";
+
+export default testConfig({
+  globalSetup: [...withPostgres.globalSetup, "./test/build-images.ts"],
+  testTimeout: 30_000,
+});
