@@ -5,11 +5,27 @@ import type { Measure } from "./round.js";
 export interface Benchmark {
   readonly name: string;
   readonly summary: string;
-  /** At least one. Each is a process of its own; they take turns, so that a busy machine is busy for all of them. */
+  readonly work: Work;
+  /** Ours, and its peers. Each is a process of its own; they take turns, so that a busy machine is busy for all of them. */
   readonly contestants: readonly [Contestant, ...Contestant[]];
-  /** Whether an answer, parsed from JSON, is what the work asks for. The contestants' answers must also be equal. */
-  isRight(answer: unknown): boolean;
   readonly goals: readonly Goal<Measure>[];
+  /** How many at once, where it is not the usual number. */
+  readonly connections?: number;
+}
+
+/** What is asked of every contestant, over and over. */
+export interface Work {
+  /** The key, where one is taken, is valid, with a quota that no load can use up. */
+  request(apiKey?: string): WorkRequest;
+  /** What was asked for, out of an answer parsed from JSON; it must be the same of every contestant. Throws otherwise. */
+  resultOf(answer: unknown): unknown;
+}
+
+export interface WorkRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 /** A server program. It listens on 127.0.0.1 at PORT, works on the database at DATABASE_URL and ends at SIGTERM. */
@@ -17,11 +33,9 @@ export interface Contestant {
   readonly name: string;
   /** The module that Node starts. */
   readonly main: URL;
-  /** What is asked of it, over and over. The key is valid, with a quota that no load can use up. */
-  request(apiKey: string): WorkRequest;
-}
-
-interface WorkRequest {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly takesKey?: boolean;
+  /** Whether it counts requests in the Redis at REDIS_URL. */
+  readonly countsInRedis?: boolean;
+  /** The same work in the words of a server whose schema is not ours to choose. */
+  readonly work?: Work;
 }

@@ -22,6 +22,7 @@ export function openChild(name: string, main: URL, options: ForkOptions): Child 
   return {
     ended,
     async ask(question) {
+      if (!child.connected) return ended;
       const waiting = new AbortController();
       const answer = once(child, "message", { signal: waiting.signal });
       answer.catch(() => {});
@@ -45,7 +46,7 @@ function exitOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
     // It could not be started, or was stopped through `options.signal`; the second is followed by its exit.
-    child.once("error", (error) => {
+    child.on("error", (error) => {
       if (child.pid === undefined) resolve(error.message);
     });
   });

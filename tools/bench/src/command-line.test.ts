@@ -1,50 +1,109 @@
 import { expect, test } from "vitest";
-import type { Benchmark } from "./benchmark.js";
-import { helpText, readCommandLine } from "./command-line.js";
+import { helpText, type Named, readCommandLine } from "./command-line.js";
 
-const [one, other] = ["one", "other"].map(
-  (name): Benchmark => ({
-    name,
-    summary: `the work of ${name}`,
-    contestants: [{ name: "server", main: new URL("file:///server.js"), request: () => ({ path: "/", headers: {} }) }],
-    isRight: () => true,
-    goals: [],
-  }),
-) as [Benchmark, Benchmark];
+const one: Named = { name: "one", summary: "the work of one", connections: [32] };
+const other: Named = { name: "other", summary: "the work of other", connections: [512, 32] };
+const fixed: Named = { name: "fixed", summary: "the work of fixed" };
+
+const nothingSaid = {
+  all: false,
+  rounds: undefined,
+  seconds: 3,
+  connections: undefined,
+  jsonFile: undefined,
+  profileDirectory: undefined,
+  against: undefined,
+  failOnRegression: false,
+};
 
 function read(line: string): unknown {
-  return readCommandLine(line.split(" ").filter(Boolean), [one, other]);
+  return readCommandLine(line.split(" ").filter(Boolean), [one, other, fixed]);
 }
 
-test("a name alone runs that benchmark with the defaults", () => {
-  expect(read("other")).toEqual({
+test("nothing named runs every benchmark", () => {
+  expect(read("")).toEqual({
     kind: "run",
-    benchmark: other,
-    options: { rounds: 10, seconds: 3, connections: 32, jsonFile: undefined, profileDirectory: undefined },
+    benchmarks: [one, other, fixed],
+    options: { ...nothingSaid, all: true },
   });
+});
+
+test("a name alone runs that benchmark with the defaults", () => {
+  expect(read("other")).toEqual({ kind: "run", benchmarks: [other], options: nothingSaid });
+});
+
+test("several names run those benchmarks, each once, in their own order", () => {
+  expect(read("other one other")).toMatchObject({ benchmarks: [one, other], options: { all: false } });
 });
 
 test("options may stand on either side of the name", () => {
-  expect(read("--rounds 2 one --seconds=1 --connections 8 --json out.json --profile profiles")).toEqual({
+  expect(
+    read(
+      "--rounds 2 one --seconds=1 --connections 8 --json out.json --profile profiles --against a --fail-on-regression",
+    ),
+  ).toEqual({
     kind: "run",
-    benchmark: one,
-    options: { rounds: 2, seconds: 1, connections: 8, jsonFile: "out.json", profileDirectory: "profiles" },
+    benchmarks: [one],
+    options: {
+      all: false,
+      rounds: 2,
+      seconds: 1,
+      connections: [8],
+      jsonFile: "out.json",
+      profileDirectory: "profiles",
+      against: "a",
+      failOnRegression: true,
+    },
   });
 });
 
-test.each(["", "another", "one other"])("«%s» is answered with the names there are", (line) => {
-  expect(read(line)).toEqual({ kind: "unclear", reason: "Name one benchmark: one, other." });
+test("several numbers of connections are each measured once", () => {
+  expect(read("one --connections 1,32,128,32")).toMatchObject({ options: { connections: [1, 32, 128] } });
 });
 
-test.each(["--rounds 0", "--seconds 1.5", "--connections many", "--rounds -1", "--seconds", "--quickly"])(
-  "«one %s» is not understood",
-  (options) => {
-    expect(read(`one ${options}`)).toMatchObject({ kind: "unclear", reason: expect.stringContaining("--") });
+test.each(["another", "one another"])("«%s» is answered with the names there are", (line) => {
+  expect(read(line)).toEqual({
+    kind: "unclear",
+    reason: "There is no benchmark another. There are: one, other, fixed.",
+  });
+});
+
+test.each([
+  "--rounds 0",
+  "--seconds 1.5",
+  "--connections many",
+  "--connections 1,",
+  "--connections 1,0",
+  "--rounds -1",
+  "--seconds",
+  "--quickly",
+])("«one %s» is not understood", (options) => {
+  expect(read(`one ${options}`)).toMatchObject({ kind: "unclear", reason: expect.stringContaining("--") });
+});
+
+test.each(["fixed --connections 8", "one fixed --connections 8", "fixed --profile profiles"])(
+  "«%s» is refused, as its numbers of connections are what it measures",
+  (line) => {
+    expect(read(line)).toEqual({ kind: "unclear", reason: "fixed takes neither --connections nor --profile." });
   },
 );
 
-test("help is given with or without a benchmark, and names them all", () => {
+test("a run of every benchmark takes --connections, for those that take it", () => {
+  expect(read("--connections 8")).toMatchObject({ kind: "run", options: { all: true, connections: [8] } });
+});
+
+test.each(["--profile profiles", "one other --profile profiles"])(
+  "«%s» is refused, as the profiles of one benchmark would take the place of another's",
+  (line) => {
+    expect(read(line)).toEqual({ kind: "unclear", reason: "--profile takes the name of one benchmark." });
+  },
+);
+
+test("help is given with or without a benchmark, names them all, and says how long all of them take", () => {
   expect(read("--help")).toEqual({ kind: "help" });
   expect(read("one -h")).toEqual({ kind: "help" });
-  expect(helpText([one, other])).toMatch(/one +the work of one\n +other +the work of other/);
+  const text = helpText([one, other, fixed]);
+  expect(text).toMatch(/one +the work of one\n +other +the work of other\n +fixed +the work of fixed/);
+  expect(text).toMatch(/\(default 32, but\s+512,32 for other\)/);
+  expect(text).toMatch(/takes about \d+ minutes/);
 });

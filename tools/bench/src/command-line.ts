@@ -1,16 +1,27 @@
 import { parseArgs } from "node:util";
-import type { Comparable, CompareOptions } from "./comparison.js";
+import { type Comparable, usual } from "./comparison.js";
 
-type Named = Pick<Comparable, "name" | "summary" | "defaultConnections">;
+/** What the command line has to know of a benchmark. */
+export type Named = Pick<Comparable, "name" | "summary" | "connections">;
 
 export type Command<Benchmark extends Named> =
   | { readonly kind: "help" }
-  | { readonly kind: "run"; readonly benchmark: Benchmark; readonly options: RunOptions }
+  | { readonly kind: "run"; readonly benchmarks: readonly Benchmark[]; readonly options: RunOptions }
   /** What was said cannot be understood; `reason` says why. */
   | { readonly kind: "unclear"; readonly reason: string };
 
-interface RunOptions extends CompareOptions {
-  readonly jsonFile?: string | undefined;
+export interface RunOptions {
+  /** Whether no benchmark was named. */
+  readonly all: boolean;
+  /** Absent, each benchmark has its own number. */
+  readonly rounds: number | undefined;
+  readonly seconds: number;
+  /** Absent, each benchmark has its own. */
+  readonly connections: readonly number[] | undefined;
+  readonly jsonFile: string | undefined;
+  readonly profileDirectory: string | undefined;
+  readonly against: string | undefined;
+  readonly failOnRegression: boolean;
 }
 
 export function readCommandLine<Benchmark extends Named>(
@@ -20,21 +31,31 @@ export function readCommandLine<Benchmark extends Named>(
   try {
     const { values, positionals } = parseArgs({ args: [...words], options: optionShapes, allowPositionals: true });
     if (values.help) return { kind: "help" };
-    const [name, ...rest] = positionals;
-    const benchmark = benchmarks.find((candidate) => candidate.name === name);
-    if (benchmark === undefined || rest.length > 0) {
-      const names = benchmarks.map((candidate) => candidate.name).join(", ");
-      return { kind: "unclear", reason: `Name one benchmark: ${names}.` };
+    const named = benchmarks.filter(({ name }) => positionals.includes(name));
+    const unknown = positionals.find((word) => !named.some(({ name }) => name === word));
+    if (unknown !== undefined) {
+      const names = benchmarks.map(({ name }) => name).join(", ");
+      return { kind: "unclear", reason: `There is no benchmark ${unknown}. There are: ${names}.` };
+    }
+    const fixed = named.find(({ connections }) => connections === undefined);
+    if (fixed !== undefined && (values.connections ?? values.profile) !== undefined) {
+      return { kind: "unclear", reason: `${fixed.name} takes neither --connections nor --profile.` };
+    }
+    if (named.length !== 1 && values.profile !== undefined) {
+      return { kind: "unclear", reason: "--profile takes the name of one benchmark." };
     }
     return {
       kind: "run",
-      benchmark,
+      benchmarks: named.length === 0 ? benchmarks : named,
       options: {
-        rounds: wholeNumber("rounds", values.rounds),
-        seconds: wholeNumber("seconds", values.seconds),
-        connections: wholeNumber("connections", values.connections ?? connectionsOf(benchmark)),
+        all: named.length === 0,
+        rounds: values.rounds === undefined ? undefined : wholeNumber("rounds", values.rounds),
+        seconds: values.seconds === undefined ? usual.seconds : wholeNumber("seconds", values.seconds),
+        connections: values.connections === undefined ? undefined : wholeNumbers("connections", values.connections),
         jsonFile: values.json,
         profileDirectory: values.profile,
+        against: values.against,
+        failOnRegression: values["fail-on-regression"],
       },
     };
   } catch (error) {
@@ -44,43 +65,57 @@ export function readCommandLine<Benchmark extends Named>(
 
 export function helpText(benchmarks: readonly Named[]): string {
   const lines = benchmarks.map(({ name, summary }) => `  ${name.padEnd(20)}${summary}`);
-  const connections = [
-    defaults.connections,
-    ...benchmarks
-      .filter(({ defaultConnections }) => defaultConnections !== undefined)
-      .map(({ name, defaultConnections }) => `for ${name} ${defaultConnections}`),
-  ].join(", ");
-  return `Usage: npm run bench -- <benchmark> [options]
+  const others = benchmarks
+    .filter((each) => each.connections !== undefined && each.connections.join() !== `${usual.connections}`)
+    .map((each) => `${each.connections?.join()} for ${each.name}`)
+    .join("; ");
+  return `Usage: npm run bench -- [<benchmark> ...] [options]
 
-Measures ours and others in turns, each in a process of its own over one private PostgreSQL or Redis. The exit code is 1
-when a goal is missed.
+Measures ours and others in turns, each in a process of its own over one private PostgreSQL or Redis, and judges the
+goals. Without a name it runs every benchmark, which takes about 17 minutes, and keeps the result in tools/bench/results.
+The exit code is 1 when a goal is missed or a benchmark fails. A moonshot, and what is only information, does not count.
 
 Benchmarks:
 ${lines.join("\n")}
 
 Options:
-  --rounds <n>        how often each contestant is measured (default ${defaults.rounds})
-  --seconds <n>       how long, each time (default ${defaults.seconds})
-  --connections <n>   how many connections, or callers, at once (default ${connections})
-  --json <file>       write every round to this file
-  --profile <dir>     write a CPU profile of each contestant to this directory, from one more round
-  --help              show this
-`;
+  --rounds <n>          how often each contestant is measured (default ${usual.rounds}; for memory 1)
+  --seconds <n>         how long, each time (default ${usual.seconds})
+  --connections <n,...> how many connections, or callers, at once, a table for each number (default ${usual.connections}, but
+                        ${others}); goals are judged at the defaults alone
+  --json <file>         write the result to this file, with every round
+  --against <file>      compare with this result; a run of every benchmark takes the newest other one that is kept
+  --fail-on-regression  exit with 1 also when a ratio to a peer is worse by more than 5 %, no round as good as one then
+  --profile <dir>       write a CPU profile of each contestant of one benchmark to this directory, from one more round
+  --help                show this
+
+A run with fewer rounds or seconds than the defaults, or with other numbers of connections, is not kept: what is compared
+with it later would be worse or better by chance.
+${memoryText}`;
 }
 
-const defaults = { rounds: "10", seconds: "3", connections: "32" } as const;
+const memoryText = `
+How memory is measured: each service is started afresh, answers a few requests, and after a second its RSS is read, with
+no garbage collection forced. Then it is loaded from 32 connections, then from 512, with its RSS read every 100 ms; the
+highest counts, and at 512 that of the 100,000 requests that follow too. Before and after these 100,000 the load stops and
+a full garbage collection is forced, so that what has grown is what is held and not what waits to be collected: RSS, and
+what is live (JavaScript heap and buffers), which a leak of 11 bytes a request would already take over its limit. RSS of
+a process that keeps nothing varies by some MiB, so its limit is 10.
+`;
 
 const optionShapes = {
-  rounds: { type: "string", default: defaults.rounds },
-  seconds: { type: "string", default: defaults.seconds },
+  rounds: { type: "string" },
+  seconds: { type: "string" },
   connections: { type: "string" },
   json: { type: "string" },
+  against: { type: "string" },
+  "fail-on-regression": { type: "boolean", default: false },
   profile: { type: "string" },
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-function connectionsOf({ defaultConnections }: Named): string {
-  return defaultConnections === undefined ? defaults.connections : `${defaultConnections}`;
+function wholeNumbers(name: string, text: string): number[] {
+  return [...new Set(text.split(",").map((each) => wholeNumber(name, each)))];
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -1,4 +1,5 @@
-import type { Measured, Measures } from "./measure.js";
+import type { Comparable, Comparison, RoundsByContestant } from "./comparison.js";
+import { valuesWithin } from "./ratio.js";
 import { type Spread, spread } from "./statistics.js";
 
 /** A measure of one contestant, as a multiple of another's where there is one, and how large or small it may be. */
@@ -8,30 +9,29 @@ export interface Goal<Measure extends string = string> {
   readonly against?: string;
   readonly atLeast?: number;
   readonly atMost?: number;
+  /** At how many callers, where it is not the benchmark's own number. */
+  readonly connections?: number;
+  /** Why missing it is no failure: it is reached for, or it depends on the machine. */
+  readonly uncounted?: "moonshot" | "information";
 }
 
 export interface Verdict extends Goal {
-  /** Of the ratios within each round: what slows a whole round down cancels out. Without another, of the measure. */
+  /** Of the ratios within each round; without another, of the measure. */
   readonly ratio: Spread;
   readonly met: boolean;
 }
 
-export function judge(goal: Goal, rounds: ReadonlyMap<string, readonly Measured[]>): Verdict {
-  const { measure, of, against, atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = goal;
-  const valuesOf = (name: string) => (rounds.get(name) ?? []).map((round) => round[measure] ?? Number.NaN);
-  const theirs = against === undefined ? undefined : valuesOf(against);
-  const ratio = spread(valuesOf(of).map((value, index) => value / (theirs ? (theirs[index] ?? Number.NaN) : 1)));
+export function judge(goal: Goal, rounds: RoundsByContestant): Verdict {
+  const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = goal;
+  const ratio = spread(valuesWithin(rounds, goal));
   return { ...goal, ratio, met: ratio.median >= atLeast && ratio.median <= atMost };
 }
 
-export function describeVerdict({ measure, of, against, atLeast, atMost, ratio, met }: Verdict, all: Measures): string {
-  const { label = measure, digits = 0 } = all[measure] ?? {};
-  const show = (value: number, ratioDigits: number) => value.toFixed(against === undefined ? digits : ratioDigits);
-  const measured = `${show(ratio.median, 3)} (${show(ratio.min, 3)}..${show(ratio.max, 3)})`;
-  const bounds = [
-    ...(atLeast === undefined ? [] : [`at least ${show(atLeast, 2)}`]),
-    ...(atMost === undefined ? [] : [`at most ${show(atMost, 2)}`]),
-  ].join(", ");
-  const subject = against === undefined ? of : `${of} / ${against}`;
-  return `${label}, ${subject}: ${measured}; goal ${bounds}: ${met ? "met" : "MISSED"}`;
+/** Every goal, at the number of callers that it is about; those whose number was not measured are left out. */
+export function judgeAll({ goals, connections }: Comparable, comparison: Comparison): Verdict[] {
+  return goals.flatMap((goal) => {
+    const at = goal.connections ?? connections?.[0];
+    const table = comparison.find((candidate) => candidate.connections === at);
+    return table === undefined ? [] : [judge(goal, table.rounds)];
+  });
 }

@@ -1,12 +1,13 @@
+import type { WorkRequest } from "./benchmark.js";
 import { openChild } from "./child.js";
 
-export interface LoadOrder {
+export interface LoadOrder extends WorkRequest {
   readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
   /** Kept alive, each with one request at a time. */
   readonly connections: number;
   readonly seconds: number;
+  /** Ends the load sooner, once so many are answered. */
+  readonly requests?: number;
 }
 
 export interface LoadReport {

@@ -1,7 +1,8 @@
-/** How a measure is shown: its heading, and its digits after the point. */
+/** How a measure is shown, its heading and its digits after the point, and which way is good. */
 interface MeasureFormat {
   readonly label: string;
   readonly digits: number;
+  readonly better: "lower" | "higher";
 }
 
 export type Measures = Readonly<Record<string, MeasureFormat>>;

@@ -3,11 +3,11 @@ import type { Server } from "./server.js";
 
 /** What a round measures, with its heading and its digits after the point. */
 export const measures = {
-  requestsPerSecond: { label: "requests/s", digits: 0 },
-  p50Ms: { label: "p50 ms", digits: 2 },
-  p99Ms: { label: "p99 ms", digits: 2 },
-  cpuMicroseconds: { label: "CPU us/request", digits: 1 },
-  rssMebibytes: { label: "RSS MiB", digits: 0 },
+  requestsPerSecond: { label: "requests/s", digits: 0, better: "higher" },
+  p50Ms: { label: "p50 ms", digits: 2, better: "lower" },
+  p99Ms: { label: "p99 ms", digits: 2, better: "lower" },
+  cpuMicroseconds: { label: "CPU us/request", digits: 1, better: "lower" },
+  rssMebibytes: { label: "RSS MiB", digits: 0, better: "lower" },
 } as const;
 
 export type Measure = keyof typeof measures;

@@ -27,24 +27,39 @@ const animalCount = 10_000;
 const limit = 2_147_483_647;
 
 /** Brings an empty database to 10,000 animals, evenly over the statuses, and an account; returns the account's key. */
-export async function seed(databaseUrl: string): Promise<string> {
-  await migrate(databaseUrl);
-  const log = { info() {}, warn() {}, error() {} };
-  await using core = await openCore(readConfig({ DATABASE_URL: databaseUrl }), { log, now: Date.now });
-  const customLimits = { perMinute: limit, perDay: limit };
-  const account = await core.accounts.create({ name: "bench", plan: "enterprise", customLimits });
-  if (account === undefined) throw new Error("the database is not empty");
-  const apiKey = mintApiKey("test", randomBytes);
-  await core.keys.add({ accountId: account.id, digest: digestApiKey(apiKey) });
-  await addAnimals(core, account.id);
+export async function seed(databaseUrl: string, signal?: AbortSignal): Promise<string> {
+  await using core = await openMigratedCore(databaseUrl);
+  const { accountId, apiKey } = await addAccount(core, "bench");
+  await addAnimals(core, accountId, signal);
   await settle(databaseUrl);
   return apiKey;
 }
 
-async function addAnimals({ catalogue }: Core, accountId: bigint): Promise<void> {
+export async function openMigratedCore(databaseUrl: string): Promise<Core> {
+  await migrate(databaseUrl);
+  const log = { info() {}, warn() {}, error() {} };
+  return openCore(readConfig({ DATABASE_URL: databaseUrl }), { log, now: Date.now });
+}
+
+/** An account with a key that may ask so often a minute, and a day; no limit given is none that a load could use up. */
+export async function addAccount(
+  { accounts, keys }: Core,
+  name: string,
+  requests: number = limit,
+): Promise<{ readonly accountId: bigint; readonly apiKey: string }> {
+  const customLimits = { perMinute: requests, perDay: requests };
+  const account = await accounts.create({ name, plan: "enterprise", customLimits });
+  if (account === undefined) throw new Error("the database is not empty");
+  const apiKey = mintApiKey("test", randomBytes);
+  await keys.add({ accountId: account.id, digest: digestApiKey(apiKey) });
+  return { accountId: account.id, apiKey };
+}
+
+async function addAnimals({ catalogue }: Core, accountId: bigint, signal?: AbortSignal): Promise<void> {
   let added = 0;
   const addOn = async () => {
     while (added < animalCount) {
+      signal?.throwIfAborted();
       const number = added++;
       const status = petStatuses[number % petStatuses.length];
       await catalogue.create({
@@ -57,7 +72,7 @@ async function addAnimals({ catalogue }: Core, accountId: bigint): Promise<void>
 }
 
 /** Otherwise the autovacuum does it, in the middle of a round. */
-async function settle(databaseUrl: string): Promise<void> {
+export async function settle(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query("vacuum analyze");

@@ -4,21 +4,28 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Contestant } from "./benchmark.js";
 import { type Child, openChild } from "./child.js";
-import type { ProbeQuestion, Usage } from "./probe.js";
+import type { ProbeQuestion, Retained, Usage } from "./probe.js";
 
 /** A contestant that is running. */
 export interface Server extends AsyncDisposable {
   readonly name: string;
   readonly origin: string;
   usage(): Promise<Usage>;
+  /** Makes it collect all garbage. */
+  retained(): Promise<Retained>;
   startProfile(): Promise<void>;
   writeProfile(file: string): Promise<void>;
 }
 
 export interface ServerOptions {
   readonly databaseUrl: string;
+  readonly redisUrl: string | undefined;
   /** Where what it prints is kept, as a service's log would be; a pipe would cost the reader's time. */
   readonly directory: string;
+  /** Settings that are not the default ones. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Loaded before the program, behind the probe. */
+  readonly preload?: URL;
   /** Ends the process. */
   readonly signal: AbortSignal;
 }
@@ -31,22 +38,35 @@ export async function openServer({ name, main }: Contestant, options: ServerOpti
   const origin = `http://127.0.0.1:${port}`;
   const output = await open(join(options.directory, `${name}.log`), "w");
   const child = openChild(name, main, {
-    env: { NODE_ENV: "production", DATABASE_URL: options.databaseUrl, PORT: `${port}` },
-    execArgv: ["--import", new URL("./probe.js", import.meta.url).href],
+    env: {
+      NODE_ENV: "production",
+      DATABASE_URL: options.databaseUrl,
+      PORT: `${port}`,
+      ...(options.redisUrl !== undefined && { REDIS_URL: options.redisUrl }),
+      ...options.environment,
+    },
+    execArgv: [new URL("./probe.js", import.meta.url), ...(options.preload ? [options.preload] : [])].flatMap(
+      ({ href }) => ["--import", href],
+    ),
     stdio: ["ignore", output.fd, "inherit", "ipc"],
     signal: options.signal,
   });
   await output.close();
+  const waiting = new AbortController();
   try {
-    await Promise.race([untilAnswering(origin), child.ended]);
+    await Promise.race([untilAnswering(origin, waiting.signal), child.ended]);
   } catch (error) {
     await child[Symbol.asyncDispose]();
     throw error;
+  } finally {
+    // One that has ended is not waited for any longer.
+    waiting.abort();
   }
   return {
     name,
     origin,
     usage: async () => (await ask(child, { kind: "usage" })) as Usage,
+    retained: async () => (await ask(child, { kind: "retained" })) as Retained,
     startProfile: async () => void (await ask(child, { kind: "start-profile" })),
     writeProfile: async (file) => void (await ask(child, { kind: "write-profile", file })),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
@@ -68,9 +88,9 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function untilAnswering(origin: string): Promise<void> {
-  const timeout = AbortSignal.timeout(startTimeoutMs);
-  while (!timeout.aborted) {
+async function untilAnswering(origin: string, signal: AbortSignal): Promise<void> {
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs)]);
+  while (!ended.aborted) {
     try {
       await (await fetch(origin)).arrayBuffer();
       return;

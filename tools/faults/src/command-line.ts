@@ -37,11 +37,19 @@ export function readCommandLine(words: readonly string[], scenarios: readonly Sc
 }
 
 export function helpText(scenarios: readonly Scenario[]): string {
-  const rows = scenarios.map(({ group, name, cause }) => `  ${group.padEnd(10)}${name.padEnd(18)}${cause}`);
+  const width = (texts: readonly string[]) => Math.max(...texts.map((text) => text.length)) + 2;
+  const groupWidth = width(scenarios.map(({ group }) => group));
+  const nameWidth = width(scenarios.map(({ name }) => name));
+  const rows = scenarios.map(
+    ({ group, name, cause }) => `  ${group.padEnd(groupWidth)}${name.padEnd(nameWidth)}${cause}`,
+  );
+  const programs = [...new Set(scenarios.flatMap(({ needs = [] }) => needs))].join(", ");
   return `Usage: npm run faults -- [options]
 
-Causes faults for real, under load, against two REST services in processes of their own, over one private PostgreSQL, and
-counts what must not happen. The exit code is 1 when a number is missed. Needs redis-server in PATH.
+Causes faults for real, under load, against services in processes of their own, over one private PostgreSQL, and
+counts what must not happen. Without options every row is played, in at most 15 minutes; Ctrl-C stops it and all it has
+started. The exit code is 1 when a number is missed. Rows fail whose program is not in PATH: ${programs}.
+A full disk is a file system of its own, which only root may mount: for others that row is skipped, and says so.
 
 Rows:
 ${rows.join("\n")}

@@ -1,13 +1,24 @@
 import { writeFile } from "node:fs/promises";
+import { isInstalled } from "@petstore/testing/installed-program";
 import { helpText, readCommandLine } from "./command-line.js";
+import { httpScenarios } from "./http-scenarios.js";
 import { countOracles } from "./oracles.js";
+import { postgresScenarios } from "./postgres-scenarios.js";
 import { redisScenarios } from "./redis-scenarios.js";
-import { formatReport, formatRow, isPassed, type Row, reportJson } from "./report.js";
-import type { RunOptions, Scenario } from "./scenario.js";
+import { formatReport, formatRow, isFailed, type Row, reportJson } from "./report.js";
+import { rollingScenarios } from "./rolling-scenarios.js";
+import { NotPossibleHere, type RunOptions, type Scenario } from "./scenario.js";
 import { openStage } from "./stage.js";
+import { standaloneScenarios } from "./standalone-scenarios.js";
 import { openStore, type Store } from "./store.js";
 
-const scenarios: readonly Scenario[] = redisScenarios;
+const scenarios: readonly Scenario[] = [
+  ...redisScenarios,
+  ...postgresScenarios,
+  ...standaloneScenarios,
+  ...rollingScenarios,
+  ...httpScenarios,
+];
 
 export interface Surroundings {
   print(text: string): void;
@@ -34,14 +45,14 @@ export async function runFaults(
       const rows: Row[] = [];
       for (const scenario of command.scenarios) {
         if (signal.aborted) return 1;
-        complain(`${scenario.name}: ${scenario.cause} ...`);
+        complain(`${rows.length + 1}/${command.scenarios.length} ${scenario.name}: ${scenario.cause} ...`);
         const row = await play(scenario, store, command.options, signal);
         complain(formatRow(row));
         rows.push(row);
       }
       print(`\n${formatReport(rows)}`);
       if (command.jsonFile !== undefined) await writeFile(command.jsonFile, reportJson(rows));
-      return rows.every(isPassed) ? 0 : 1;
+      return rows.some(isFailed) ? 1 : 0;
     }
   }
 }
@@ -49,14 +60,20 @@ export async function runFaults(
 async function play(scenario: Scenario, store: Store, options: RunOptions, signal: AbortSignal): Promise<Row> {
   const startMs = performance.now();
   const seconds = () => (performance.now() - startMs) / 1_000;
+  const missing = (scenario.needs ?? []).filter((program) => !isInstalled(program));
+  if (missing.length > 0) {
+    const names = missing.join(" and ");
+    return { scenario, seconds: 0, error: `no ${names} in PATH; on Debian: apt-get install ${missing.join(" ")}` };
+  }
   try {
     await using stage = openStage(store, options);
     const checks = await Promise.race([scenario.run(stage), rejectionBy(signal)]);
-    const oracles = await countOracles(stage.played, store);
+    const oracles = await countOracles(stage.played, stage.store);
     const exchanges = stage.played.loads.flatMap((load) => load.exchanges);
     const failures = [...new Set(exchanges.flatMap(({ failure }) => failure ?? []))];
     return { scenario, seconds: seconds(), requests: exchanges.length, checks, oracles, failures };
   } catch (error) {
+    if (error instanceof NotPossibleHere) return { scenario, seconds: seconds(), skipped: error.message };
     // The row counts as failed; the others are still played.
     return { scenario, seconds: seconds(), error: error instanceof Error ? error.message : `${error}` };
   }

@@ -1,11 +1,15 @@
+import type { Exchange, Timed } from "./ask.js";
 import { type Window, windowsOf } from "./oracles.js";
 import type { Check } from "./scenario.js";
 import type { Service } from "./service.js";
 import type { Load, Stage } from "./stage.js";
-import type { Exchange, Timed } from "./traffic.js";
 
 export function atMost(limit: number, what: string, measured: number, unit = ""): Check {
   return { what, measured, unit, limit: { atMost: limit } };
+}
+
+export function atLeast(limit: number, what: string, measured: number, unit = ""): Check {
+  return { what, measured, unit, limit: { atLeast: limit } };
 }
 
 export function exactly(limit: number, what: string, measured: number, unit = ""): Check {

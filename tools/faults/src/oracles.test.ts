@@ -1,13 +1,15 @@
 import { expect, it } from "vitest";
+import type { Exchange } from "./ask.js";
 import { countOracles, windowsOf } from "./oracles.js";
 import type { Store } from "./store.js";
-import type { Exchange } from "./traffic.js";
 
 const minute = Date.UTC(2031, 4, 14, 12);
 const good: Exchange = {
   sentAtMs: minute,
   durationMs: 5,
   status: 200,
+  code: undefined,
+  retryAfterSeconds: undefined,
   rateLimit: { limit: 100, remaining: 50, resetAtMs: minute + 60_000 },
   failure: undefined,
   leaks: false,

@@ -1,7 +1,8 @@
-import { isLeak } from "./leak.js";
+import { isLeak } from "@petstore/testing/leak";
+import type { Exchange } from "./ask.js";
 import type { Service } from "./service.js";
 import type { Store } from "./store.js";
-import type { Exchange, Traffic } from "./traffic.js";
+import type { Traffic } from "./traffic.js";
 
 /** Counted after every fault; every one must be 0. */
 export interface Oracles {
@@ -24,11 +25,13 @@ export interface Oracles {
 /** What a row leaves behind. */
 export interface Played {
   /** One for each account. */
-  readonly loads: readonly Traffic[];
+  readonly loads: readonly PlayedLoad[];
   readonly services: readonly Service[];
   /** When something failed or returned. */
   readonly marks: readonly number[];
 }
+
+export type PlayedLoad = Pick<Traffic, "exchanges" | "stop">;
 
 const hangMs = 5_000;
 const tolerance = 1.05;

@@ -1,21 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openFaultProxy } from "@petstore/testing/fault-proxy";
-import { openRedisCluster, openRedisServer, type RedisServer } from "@petstore/testing/redis";
-import { atMost, checkLatency, checkWindows, countTransitions, exactly, ownP99 } from "./measure.js";
+import { openRedisCluster, openRedisServer } from "@petstore/testing/redis";
+import { type Exchange, nowMs } from "./ask.js";
+import { atMost, checkLatency, checkWindows, exactly, ownP99 } from "./measure.js";
+import { backWithinMs, bothDegraded, checkTransitions, limits, outage } from "./redis-outage.js";
 import { patient, sharingScenarios } from "./redis-sharing-scenarios.js";
-import type { Check, Scenario } from "./scenario.js";
-import type { Service } from "./service.js";
-import { millisecondsUntil, type Stage, withinOneMinute } from "./stage.js";
-import { type Exchange, nowMs } from "./traffic.js";
-
-/** Used up within seconds by the usual load, so that every window a fault touches is asked for more than it has. */
-const limits = { perMinute: 3_000, perDay: 10_000_000 };
-const backWithinMs = 2_000;
-const bothDegraded = "both instances degraded after";
+import type { Scenario } from "./scenario.js";
+import { millisecondsUntil, withinOneMinute } from "./stage.js";
 
 export const redisScenarios: readonly Scenario[] = [
   {
     group: "redis",
+    needs: ["redis-server"],
     name: "absent",
     cause: "Redis is not there when the services start, and appears under load",
     expected: "up in 2 s, answers in 50 ms, shares within 2 s of Redis appearing",
@@ -48,6 +44,7 @@ export const redisScenarios: readonly Scenario[] = [
   },
   {
     group: "redis",
+    needs: ["redis-server"],
     name: "killed",
     cause: "SIGKILL under load; it stays away until a whole minute has passed",
     expected: "5xx 0; over <= 5 % in the fault's window, 0 in the one wholly inside; <= 100 ms added, once",
@@ -102,6 +99,7 @@ export const redisScenarios: readonly Scenario[] = [
   }),
   {
     group: "redis",
+    needs: ["redis-server"],
     name: "script-flush",
     cause: "SCRIPT FLUSH 30 times under load",
     expected: "0 errors, no outage",
@@ -119,6 +117,7 @@ export const redisScenarios: readonly Scenario[] = [
   },
   {
     group: "redis",
+    needs: ["redis-server"],
     name: "reply-lost",
     cause: "a proxy lets Redis execute and resets the connection in place of the answer, three times",
     expected: "the counter equals the logical calls",
@@ -159,6 +158,7 @@ export const redisScenarios: readonly Scenario[] = [
   },
   {
     group: "redis",
+    needs: ["redis-server"],
     name: "cluster-failover",
     cause: "a replica takes over the account's slot, by CLUSTER FAILOVER, then because its master is killed",
     expected: "decided by the instances meanwhile, back without a restart",
@@ -186,57 +186,6 @@ export const redisScenarios: readonly Scenario[] = [
   },
   ...sharingScenarios,
 ];
-
-interface Outage extends Omit<Scenario, "group" | "run"> {
-  readonly seconds?: (stage: Stage) => number;
-  readonly fail: (redis: RedisServer) => Promise<unknown>;
-  readonly recover: (redis: RedisServer) => Promise<unknown>;
-}
-
-/** A fault of one Redis that begins and ends under load. */
-function outage({ seconds = () => 3, fail, recover, ...described }: Outage): Scenario {
-  return {
-    group: "redis",
-    ...described,
-    async run(stage) {
-      const redis = stage.use(await openRedisServer());
-      const services = await stage.startServices([redis.url]);
-      await withinOneMinute(15_000);
-      const load = await stage.load({ limits });
-      await sleep(2_500);
-      const failedAtMs = stage.mark();
-      await fail(redis);
-      const degraded = await millisecondsUntil("degraded", services);
-      await sleep(seconds(stage) * 1_000 + failedAtMs - nowMs());
-      const recoveredAtMs = stage.mark();
-      await recover(redis);
-      const back = await millisecondsUntil("ready", services);
-      await sleep(4_000);
-      await load.stop();
-      return [
-        atMost(500, bothDegraded, degraded, "ms"),
-        atMost(backWithinMs, "shared again after", back, "ms"),
-        ...checkLatency(load, failedAtMs, recoveredAtMs),
-        ...checkWindows(stage, load.exchanges),
-        ...(await checkTransitions(services, 1)),
-      ];
-    },
-  };
-}
-
-async function checkTransitions(
-  services: readonly Service[],
-  outages: number,
-  returns: number = outages,
-): Promise<Check[]> {
-  // A service writes its log at most that late.
-  await sleep(1_200);
-  const { away, back } = countTransitions(services);
-  return [
-    exactly(outages * services.length, "log lines that Redis went", away),
-    exactly(returns * services.length, "log lines that it returned", back),
-  ];
-}
 
 function granted(exchanges: readonly Exchange[]): number {
   return exchanges.filter(({ status }) => status >= 200 && status < 300).length;

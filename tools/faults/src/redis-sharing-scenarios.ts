@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { openRedisServer } from "@petstore/testing/redis";
-import { exactly } from "./measure.js";
+import { type Exchange, nowMs } from "./ask.js";
+import type { Door } from "./door.js";
+import { atMost, exactly } from "./measure.js";
 import type { Check, Scenario } from "./scenario.js";
-import type { Stage } from "./stage.js";
-import type { Exchange } from "./traffic.js";
+import { type Stage, withinOneMinute } from "./stage.js";
 
 /**
  * For rows in which Redis is never away: a machine too busy for the default of 100 ms would turn them into rows about an
@@ -10,10 +12,12 @@ import type { Exchange } from "./traffic.js";
  */
 export const patient = { REDIS_COMMAND_TIMEOUT_MS: "1000" };
 const hourMs = 3_600_000;
+const banMs = 3_000;
 
 export const sharingScenarios: readonly Scenario[] = [
   {
     group: "redis",
+    needs: ["redis-server"],
     name: "shared-exactly",
     cause: "two processes, one account, limit 1,000, 10,000 requests by 200 callers",
     expected: "exactly 1,000 admitted",
@@ -25,6 +29,7 @@ export const sharingScenarios: readonly Scenario[] = [
   },
   {
     group: "redis",
+    needs: ["redis-server"],
     name: "limit-1",
     cause: "two processes, one account, limit 1, 1,000 requests at once",
     expected: "exactly 1 admitted",
@@ -36,6 +41,7 @@ export const sharingScenarios: readonly Scenario[] = [
   },
   {
     group: "redis",
+    needs: ["redis-server", "faketime"],
     name: "clock-off",
     cause: "the clock of one instance is an hour ahead; then Redis is killed",
     expected: "windows unchanged, on Redis's time, also while it is away",
@@ -55,7 +61,42 @@ export const sharingScenarios: readonly Scenario[] = [
       ];
     },
   },
+  {
+    group: "redis",
+    name: "clock-off-ban",
+    cause: `the clock of one instance is an hour ahead; a key is banned for ${banMs / 1_000} s`,
+    expected: "the ban ends on both within 1 s of its end by Redis's time",
+    needs: ["redis-server", "faketime"],
+    async run(stage) {
+      const redis = stage.use(await openRedisServer());
+      const bans = { BAN_STRIKES: "20", BAN_GRACE_MS: "0", BAN_EARLY_MS: "0", BAN_FIRST_MS: `${banMs}` };
+      const services = await stage.startServices([redis.url], { ...patient, ...bans }, [{}, { clockOffsetMs: hourMs }]);
+      await withinOneMinute(10_000);
+      const { apiKey } = await stage.store.issueKey({ perMinute: 4, perDay: 10_000_000 });
+      const asking = { callers: 1, apiKey: () => apiKey, call: ({ list }: Door) => list };
+      const refused = await stage.burst({ ...asking, requests: 60 });
+      const endsAtMs = Math.min(...refused.filter(isBanned).map(({ sentAtMs }) => sentAtMs)) + banMs;
+      const endedAtMs = await Promise.all(
+        services.map(async (service) => {
+          for (;;) {
+            const [answer] = await stage.burst({ ...asking, requests: 1 }, [service]);
+            if (answer === undefined || !isBanned(answer) || nowMs() > endsAtMs + 2 * banMs) return nowMs();
+            await sleep(50);
+          }
+        }),
+      );
+      const [right = Number.NaN, ahead = Number.NaN] = endedAtMs.map((atMs) => Math.abs(atMs - endsAtMs));
+      return [
+        atMost(1_000, "away from its end, where the clock is right", right, "ms"),
+        atMost(1_000, "away from its end, where the clock is an hour ahead", ahead, "ms"),
+      ];
+    },
+  },
 ];
+
+function isBanned({ code }: Exchange): boolean {
+  return code === "API_KEY_BANNED";
+}
 
 /** Limited by the day: no minute ends in the middle of it. */
 async function checkAdmitted(

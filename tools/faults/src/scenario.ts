@@ -8,9 +8,16 @@ export interface Scenario {
   /** How the fault is caused. */
   readonly cause: string;
   readonly expected: string;
+  /** Programs of the machine it cannot be caused without, by their names, which are also those of Debian's packages. */
+  readonly needs?: readonly string[];
+  /** Whether requests may fail while the fault lasts: which ones is then among the row's own numbers. */
+  readonly mayFail?: true;
   /** Causes it under load and measures the row's own numbers. The oracles are counted afterwards, for every row alike. */
   run(stage: Stage): Promise<readonly Check[]>;
 }
+
+/** Thrown by a row that this machine does not let cause its fault: it is skipped, and the report says why. */
+export class NotPossibleHere extends Error {}
 
 export interface RunOptions {
   /** How long a process is stopped where the row says so. */
@@ -22,17 +29,22 @@ export interface Check {
   readonly what: string;
   readonly measured: number;
   readonly unit: string;
-  readonly limit: { readonly atMost: number } | { readonly exactly: number };
+  readonly limit: { readonly atMost: number } | { readonly atLeast: number } | { readonly exactly: number };
 }
 
 export function isMet({ measured, limit }: Check): boolean {
-  return "atMost" in limit ? measured <= limit.atMost : measured === limit.exactly;
+  if ("atMost" in limit) return measured <= limit.atMost;
+  return "atLeast" in limit ? measured >= limit.atLeast : measured === limit.exactly;
 }
 
 export function describeCheck(check: Check): string {
   const { what, measured, unit, limit } = check;
-  const bound = "atMost" in limit ? `<= ${round(limit.atMost)}` : `= ${round(limit.exactly)}`;
-  return `${isMet(check) ? "ok    " : "MISSED"} ${what}: ${round(measured)}${unit && ` ${unit}`} (${bound})`;
+  return `${isMet(check) ? "ok    " : "MISSED"} ${what}: ${round(measured)}${unit && ` ${unit}`} (${describeLimit(limit)})`;
+}
+
+function describeLimit(limit: Check["limit"]): string {
+  if ("atMost" in limit) return `<= ${round(limit.atMost)}`;
+  return "atLeast" in limit ? `>= ${round(limit.atLeast)}` : `= ${round(limit.exactly)}`;
 }
 
 function round(number: number): number {

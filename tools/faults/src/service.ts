@@ -1,80 +1,105 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
+import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-database";
+import { type Door, restDoor } from "./door.js";
+import { startProgram } from "./program.js";
 
 export interface ServiceOptions {
   /** Its whole environment but for where it listens. */
   readonly environment: Readonly<Record<string, string>>;
   /** How far its clock runs ahead. */
   readonly clockOffsetMs?: number;
+  /** The REST door unless another is named. */
+  readonly door?: Door;
+  /** A free one unless it is to take another one's place. */
+  readonly port?: number;
 }
 
 /** A service in a process of its own, known by what it answers and what it logs. Disposing ends it. */
 export interface Service extends AsyncDisposable {
+  readonly door: Door;
+  readonly port: number;
   readonly origin: string;
+  readonly pid: number;
   /** From its start to its first answer. */
   readonly startedWithinMs: number;
   /** Everything it has written so far, a line each. It writes in batches, at most a second late. */
   readonly output: readonly string[];
+  hasEnded(): boolean;
   readiness(): Promise<Readiness>;
+  /** SIGKILL, effective before this returns; resolves at its end. */
+  kill(): Promise<void>;
+  /** Sends SIGTERM, once, and waits for the end. */
+  stop(): Promise<Stopped>;
+}
+
+interface Stopped {
+  /** `null` when it had to be killed. */
+  readonly exitCode: number | null;
+  readonly withinMs: number;
 }
 
 export type Readiness = "ready" | "degraded" | "not ready";
 
-const main = new URL("../../../services/rest/dist/main.js", import.meta.url);
 const patienceMs = 15_000;
 
-export async function startService({ environment, clockOffsetMs = 0 }: ServiceOptions): Promise<Service> {
-  const port = await choosePort(undefined);
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { environment, clockOffsetMs = 0, door = restDoor } = options;
+  const port = options.port ?? (await choosePort(undefined));
   const origin = `http://127.0.0.1:${port}`;
+  const clock = await clockEnvironment(clockOffsetMs);
   const startMs = performance.now();
-  const child = spawn(process.execPath, [...clockArguments(clockOffsetMs), main.pathname], {
-    env: { ...environment, HOST: "127.0.0.1", PORT: `${port}` },
-    stdio: ["ignore", "pipe", "pipe"],
+  const program = startProgram({
+    main: door.main,
+    environment: { ...environment, ...clock, HOST: "127.0.0.1", PORT: `${port}` },
   });
-  const exited = once(child, "close");
-  const output: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on("line", (line) => output.push(line));
-  }
-  const dispose = async (): Promise<void> => {
-    child.kill("SIGTERM");
-    const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
-    await exited;
-    clearTimeout(timer);
-  };
-  // Whoever ends this process ends what it has started.
-  const orphan = () => child.kill("SIGKILL");
-  process.once("exit", orphan);
-  void exited.then(() => process.off("exit", orphan));
-
   while (!(await answers(origin))) {
-    if (child.exitCode !== null || performance.now() - startMs > patienceMs) {
-      await dispose();
-      throw new Error(`The service did not start: ${output.at(-1) ?? "it says nothing"}`);
+    if (program.hasEnded() || performance.now() - startMs > patienceMs) {
+      await program.stop();
+      throw new Error(`The service did not start: ${program.output.at(-1) ?? "it says nothing"}`);
     }
     await sleep(10);
   }
   return {
+    door,
+    port,
     origin,
+    pid: program.pid,
     startedWithinMs: performance.now() - startMs,
-    output,
+    output: program.output,
+    hasEnded: program.hasEnded,
     async readiness() {
       const response = await fetch(`${origin}/readyz`);
       const { status } = (await response.json()) as { readonly status: Readiness };
       return status;
     },
-    [Symbol.asyncDispose]: dispose,
+    async kill() {
+      program.signal("SIGKILL");
+      await program.ended;
+    },
+    async stop() {
+      const startedAtMs = performance.now();
+      return { exitCode: await program.stop(), withinMs: performance.now() - startedAtMs };
+    },
+    [Symbol.asyncDispose]: program[Symbol.asyncDispose],
   };
 }
 
-/** A clock that is wrong, for this process alone: what `faketime` does, where it is not installed. */
-function clockArguments(offsetMs: number): string[] {
-  if (offsetMs === 0) return [];
-  const script = `const now = Date.now; Date.now = () => now() + ${offsetMs};`;
-  return ["--import", `data:text/javascript,${encodeURIComponent(script)}`];
+/**
+ * A clock that is wrong, for this process alone. `faketime` itself would stand between us and the process, so it is only
+ * asked for what it sets. The clock of the process's own timers goes on as it is.
+ */
+async function clockEnvironment(offsetMs: number): Promise<Readonly<Record<string, string>>> {
+  if (offsetMs === 0) return {};
+  const { stdout } = await promisify(execFile)("faketime", ["-f", `+${offsetMs / 1_000}s`, "env"]);
+  const told = stdout.split("\n").filter((line) => /^(LD_PRELOAD|FAKETIME)=/.test(line));
+  return Object.fromEntries([...told, "FAKETIME_DONT_FAKE_MONOTONIC=1"].map((line) => split(line)));
+}
+
+function split(line: string): [string, string] {
+  const end = line.indexOf("=");
+  return [line.slice(0, end), line.slice(end + 1)];
 }
 
 async function answers(origin: string): Promise<boolean> {

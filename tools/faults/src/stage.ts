@@ -1,73 +1,164 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "@petstore/core";
-import type { Played } from "./oracles.js";
+import { openPostgresServer, type PostgresServer } from "@petstore/testing/postgres";
+import { type Answer, nowMs } from "./ask.js";
+import { type BurstOptions, burst } from "./burst.js";
+import { type Creates, type CreatesOptions, startCreates } from "./creates.js";
+import { type Door, restDoor } from "./door.js";
+import type { Played, PlayedLoad } from "./oracles.js";
 import type { RunOptions } from "./scenario.js";
 import { type Readiness, type Service, type ServiceOptions, startService } from "./service.js";
-import type { Store } from "./store.js";
-import { nowMs, startTraffic, type Traffic } from "./traffic.js";
+import { openStoreAt, type Store } from "./store.js";
+import { startTraffic, type Traffic } from "./traffic.js";
 
 /** Where one row is played: what it starts ends with it, and what happens is kept for the oracles. */
 export interface Stage extends AsyncDisposable {
   readonly options: RunOptions;
   readonly played: Played;
-  /** Two REST services that share the quotas of that Redis, warmed up. */
+  /** Of the whole run, unless the row has one of its own. */
+  readonly store: Store;
+  /** From now on the row has a PostgreSQL of its own, that it can harm. */
+  openPostgres(): Promise<PostgresServer>;
+  /** From now on the row is about the database that is there. */
+  adopt(databaseUrl: string): Promise<void>;
+  /** Services that share the quotas of that Redis, warmed up: two of the REST door unless others are named. */
   startServices(
     redisUrls: readonly string[],
-    environment?: Readonly<Record<string, string>>,
+    environment?: Environment,
     others?: readonly Omit<ServiceOptions, "environment">[],
-  ): Promise<readonly Service[]>;
+  ): Promise<Services>;
+  /** The same, counting for themselves and as they start, without having been asked anything. */
+  startCold(others: readonly Omit<ServiceOptions, "environment">[], environment?: Environment): Promise<Services>;
+  /** Further ones, configured like those before. */
+  startMore(others: readonly Omit<ServiceOptions, "environment">[]): Promise<Services>;
+  /** Enough requests that what follows is not slower for being among the first. */
+  warmUp(): Promise<void>;
+  /** Stops a service and starts one in its place; resolves when that is ready. */
+  restart(service: Service): Promise<Restarted>;
   /** An account's only load, on all services unless some are named. */
   load(options: LoadOptions): Promise<Load>;
+  /** Creates that are repeated until they succeed. */
+  create(options: Omit<CreatesOptions, "apiKey">): Promise<Creates>;
+  /** Many requests at once, and what they were answered. */
+  burst(options: Omit<BurstOptions, "on">, on?: BurstOptions["on"]): Promise<Answer[]>;
   /** Says that something fails or returns at this moment, which it returns. */
   mark(): number;
   /** What the row has opened beside it; closed last. */
   use<Resource extends AsyncDisposable>(resource: Resource): Resource;
 }
 
+type Environment = Readonly<Record<string, string>>;
+export type Services = readonly Service[];
+
 interface LoadOptions {
   readonly limits: Limits;
-  readonly on?: readonly Service[];
+  /** Of a new one unless it is named. */
+  readonly account?: Account;
+  readonly on?: readonly { readonly origin: string; readonly door?: Door }[];
+  readonly doors?: readonly Door[];
   readonly callers?: number;
   readonly pauseMs?: number;
   readonly requests?: number;
 }
 
-export interface Load extends Traffic {
+interface Restarted {
+  readonly service: Service;
+  readonly exitCode: number | null;
+  readonly stoppedWithinMs: number;
+}
+
+interface Account {
   readonly apiKey: string;
   readonly accountId: string;
 }
 
-const roomy: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+export interface Load extends Traffic, Account {}
 
-export function openStage(store: Store, options: RunOptions): Stage {
+export const roomy: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+
+export function openStage(sharedStore: Store, options: RunOptions): Stage {
+  let store = sharedStore;
   const services: Service[] = [];
+  let common: Environment = {};
   const opened: AsyncDisposable[] = [];
-  const played = { loads: [] as Traffic[], services, marks: [] as number[] };
+  const played = { loads: [] as PlayedLoad[], services, marks: [] as number[] };
 
-  async function load({ limits, on = services, callers = 64, pauseMs = 150, ...rest }: LoadOptions): Promise<Load> {
-    const issued = await store.issueKey(limits);
+  async function load({ limits, account, on = services, callers = 64, pauseMs = 150, ...rest }: LoadOptions) {
+    const issued = account ?? (await store.issueKey(limits));
     const origins = on.map(({ origin }) => origin);
-    const traffic = startTraffic({ ...rest, origins, apiKey: issued.apiKey, callers, pauseMs });
+    const doors = on.map(({ door = restDoor }) => door);
+    const traffic = startTraffic({ doors, ...rest, origins, apiKey: issued.apiKey, callers, pauseMs });
     played.loads.push(traffic);
     return { ...traffic, ...issued };
+  }
+
+  async function start(others: readonly Omit<ServiceOptions, "environment">[], environment: Environment) {
+    common = {
+      DATABASE_URL: store.databaseUrl,
+      QUOTA_INSTANCES: `${others.length}`,
+      // The load ignores refusals on purpose.
+      BAN_STRIKES: "0",
+      ...environment,
+    };
+    return startMore(others);
+  }
+
+  async function startMore(others: readonly Omit<ServiceOptions, "environment">[]): Promise<Services> {
+    const started = await Promise.all(others.map((other) => startService({ ...other, environment: common })));
+    services.push(...started);
+    return started;
+  }
+
+  async function adopt(databaseUrl: string): Promise<void> {
+    store = await openStoreAt(databaseUrl);
+    opened.push(store);
+  }
+
+  async function warmUp(): Promise<void> {
+    await (await load({ limits: roomy, callers: 16, pauseMs: 0, requests: 1_500 })).done;
   }
 
   return {
     options,
     played,
+    get store() {
+      return store;
+    },
     load,
+    startMore,
+    warmUp,
+    async openPostgres() {
+      const opening = openPostgresServer();
+      // A row may be stopped while it starts.
+      opened.push({ [Symbol.asyncDispose]: async () => (await opening)[Symbol.asyncDispose]() });
+      const server = await opening;
+      await adopt(server.url);
+      return server;
+    },
+    adopt,
     async startServices(redisUrls, environment = {}, others = [{}, {}]) {
-      const all = {
-        DATABASE_URL: store.databaseUrl,
-        REDIS_URL: redisUrls.join(),
-        QUOTA_INSTANCES: `${others.length}`,
-        // The load ignores refusals on purpose.
-        BAN_STRIKES: "0",
-        ...environment,
-      };
-      services.push(...(await Promise.all(others.map((other) => startService({ ...other, environment: all })))));
-      await (await load({ limits: roomy, callers: 16, pauseMs: 0, requests: 1_500 })).done;
+      await start(others, { REDIS_URL: redisUrls.join(), ...environment });
+      await warmUp();
       return services;
+    },
+    startCold: (others, environment = {}) => start(others, environment),
+    async create(createsOptions) {
+      const { apiKey } = await store.issueKey(roomy);
+      const creates = startCreates({ ...createsOptions, apiKey });
+      played.loads.push(creates);
+      return creates;
+    },
+    async burst(burstOptions, on = services) {
+      const answers = await burst({ ...burstOptions, on });
+      played.loads.push({ exchanges: answers, stop: async () => {} });
+      return answers;
+    },
+    async restart({ door, port, stop }) {
+      const { exitCode, withinMs: stoppedWithinMs } = await stop();
+      const service = await startService({ door, port, environment: common });
+      services.push(service);
+      await millisecondsUntil("ready", [service]);
+      return { service, exitCode, stoppedWithinMs };
     },
     mark() {
       const atMs = nowMs();

@@ -2,10 +2,19 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { digestApiKey, type Limits, migrate, mintApiKey, openCore, openDatabase, readConfig } from "@petstore/core";
+import {
+  createAccountRepository,
+  createKeyRepository,
+  digestApiKey,
+  type Limits,
+  migrate,
+  mintApiKey,
+  openDatabase,
+  readConfig,
+} from "@petstore/core";
 import { openEmbeddedDatabase } from "@petstore/embedded-database";
 
-/** One PostgreSQL for the whole run, and what the rows need of it. Disposing removes it. */
+/** A database with the tables of the store, and what the rows need of it. */
 export interface Store extends AsyncDisposable {
   readonly databaseUrl: string;
   /** A key of a new account that may spend that much. */
@@ -16,24 +25,41 @@ export interface Store extends AsyncDisposable {
 
 const log = { info() {}, warn() {}, error() {} };
 
+/** One PostgreSQL for the whole run. Disposing removes it. */
 export async function openStore(): Promise<Store> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-faults-"));
   const opened = await openEmbeddedDatabase({ directory, durable: false });
   if (opened.kind === "in-use") throw new Error(`process ${opened.holderPid} uses a directory that was just created`);
-  const { url } = opened.database;
-  await migrate(url);
-  const config = readConfig({ DATABASE_URL: url });
-  const core = await openCore(config, { log, now: Date.now });
-  const database = openDatabase({ ...config.database, statementTimeoutMs: 30_000 }, log);
+  const store = await openStoreAt(opened.database.url);
+  return {
+    ...store,
+    async [Symbol.asyncDispose]() {
+      await store[Symbol.asyncDispose]();
+      await opened.database[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** On a database that somebody else runs. */
+export async function openStoreAt(databaseUrl: string): Promise<Store> {
+  await migrate(databaseUrl);
+  const url = new URL(databaseUrl);
+  // What harms the connections of the services spares these.
+  url.searchParams.set("application_name", "beside");
+  const config = readConfig({ DATABASE_URL: url.href }).database;
+  const database = openDatabase({ ...config, statementTimeoutMs: 30_000 }, log);
+  const accountsTable = createAccountRepository(database);
+  const keys = createKeyRepository(database);
   let accounts = 0;
   return {
-    databaseUrl: url,
+    databaseUrl,
     async issueKey(customLimits) {
       accounts += 1;
-      const account = await core.accounts.create({ name: `account ${accounts}`, plan: "enterprise", customLimits });
+      const account = await accountsTable.create({ name: `account ${accounts}`, plan: "enterprise", customLimits });
       if (account === undefined) throw new Error("the name of a new account is taken");
       const apiKey = mintApiKey("test", randomBytes);
-      await core.keys.add({ accountId: account.id, digest: digestApiKey(apiKey) });
+      await keys.add({ accountId: account.id, digest: digestApiKey(apiKey) });
       return { apiKey, accountId: `${account.id}` };
     },
     async countByName(names) {
@@ -43,12 +69,7 @@ export async function openStore(): Promise<Store> {
       );
       return new Map(rows.map(({ name, count }) => [name, Number(count)]));
     },
-    async [Symbol.asyncDispose]() {
-      await core[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
-      await opened.database[Symbol.asyncDispose]();
-      await rm(directory, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }
 

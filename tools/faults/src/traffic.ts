@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
-import { isLeak } from "./leak.js";
+import { ask, type Exchange, nowMs, type Timed } from "./ask.js";
+import { type Door, restDoor } from "./door.js";
 
 export interface TrafficOptions {
   readonly origins: readonly string[];
@@ -10,32 +11,10 @@ export interface TrafficOptions {
   readonly callers: number;
   /** Between an answer and the caller's next request. */
   readonly pauseMs: number;
+  /** Called in turn by the callers; the REST door unless others are named. */
+  readonly doors?: readonly Door[];
   /** Ends by itself after so many; by default when it is stopped. */
   readonly requests?: number;
-}
-
-/** Instants are epoch milliseconds of this process. */
-export interface Timed {
-  readonly sentAtMs: number;
-  readonly durationMs: number;
-}
-
-/** One request and what became of it. */
-export interface Exchange extends Timed {
-  /** 0 when there was no answer. */
-  readonly status: number;
-  /** What kept it from being served, where that was our fault. */
-  readonly failure: string | undefined;
-  readonly rateLimit: RateLimit | undefined;
-  readonly leaks: boolean;
-  /** The name of an animal whose creation was acknowledged; only one request ever asked for it. */
-  readonly created: string | undefined;
-}
-
-interface RateLimit {
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetAtMs: number;
 }
 
 export interface Traffic {
@@ -49,13 +28,9 @@ export interface Traffic {
   readonly done: Promise<void>;
 }
 
-export function nowMs(): number {
-  return performance.timeOrigin + performance.now();
-}
-
 /** Four requests of five list animals, the fifth creates one, with an idempotency key. */
 export function startTraffic(options: TrafficOptions): Traffic {
-  const { origins, apiKey, callers, pauseMs, requests = Number.POSITIVE_INFINITY } = options;
+  const { origins, apiKey, callers, pauseMs, doors = [restDoor], requests = Number.POSITIVE_INFINITY } = options;
   const share = Math.ceil(callers / origins.length);
   const pools = origins.map((origin) => new Pool(origin, { connections: share }));
   const idle = origins.map((origin) => new Pool(origin, { connections: 1 }));
@@ -67,12 +42,13 @@ export function startTraffic(options: TrafficOptions): Traffic {
 
   async function callOn(caller: number): Promise<void> {
     const target = pools[caller % pools.length];
-    if (target === undefined) return;
+    const door = doors[caller % doors.length];
+    if (target === undefined || door === undefined) return;
     // Not all at the same instant.
     await sleep(Math.random() * pauseMs);
     while (!isStopped && sent < requests) {
       sent += 1;
-      exchanges.push(await call(target, apiKey, sent % 5 === 0));
+      exchanges.push(await (sent % 5 === 0 ? create(target, door, apiKey) : list(target, door, apiKey)));
       if (pauseMs > 0) await sleep(pauseMs);
     }
   }
@@ -103,42 +79,15 @@ export function startTraffic(options: TrafficOptions): Traffic {
   };
 }
 
-async function call(pool: Pool, apiKey: string, creates: boolean): Promise<Exchange> {
-  const id = randomUUID();
-  const name = `Animal ${id}`;
-  const authorization = `Bearer ${apiKey}`;
-  const sentAtMs = nowMs();
-  try {
-    const { statusCode, headers, body } = await (creates
-      ? pool.request({
-          method: "POST",
-          path: "/v1/pets",
-          headers: { authorization, "content-type": "application/json", "idempotency-key": id },
-          body: JSON.stringify({ name, categoryId: 1 }),
-        })
-      : pool.request({ method: "GET", path: "/v1/pets?limit=2", headers: { authorization } }));
-    const text = await body.text();
-    return {
-      sentAtMs,
-      durationMs: nowMs() - sentAtMs,
-      status: statusCode,
-      failure: statusCode >= 500 ? `${statusCode} ${/"code":"(\w+)"/.exec(text)?.[1]}` : undefined,
-      rateLimit: rateLimitOf(headers),
-      leaks: isLeak(text),
-      created: statusCode === 201 ? name : undefined,
-    };
-  } catch (error) {
-    const durationMs = nowMs() - sentAtMs;
-    const failure = `no answer: ${error}`;
-    return { sentAtMs, durationMs, status: 0, failure, rateLimit: undefined, leaks: false, created: undefined };
-  }
+async function list(pool: Pool, door: Door, apiKey: string): Promise<Exchange> {
+  const { text: _, ...exchange } = await ask(pool, door.list, apiKey);
+  return exchange;
 }
 
-function rateLimitOf(headers: Readonly<Record<string, string | string[] | undefined>>): RateLimit | undefined {
-  const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) => {
-    const value = headers[`x-ratelimit-${name}`];
-    return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : undefined;
-  });
-  if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
-  return { limit, remaining, resetAtMs: reset * 1_000 };
+/** Of a name that only this request asks for. */
+async function create(pool: Pool, door: Door, apiKey: string): Promise<Exchange> {
+  const id = randomUUID();
+  const name = `Animal ${id}`;
+  const { text, ...exchange } = await ask(pool, door.create(name, id), apiKey);
+  return { ...exchange, created: door.isCreated(exchange.status, text) ? name : undefined };
 }

@@ -12,6 +12,23 @@ describeWithRedis("npm run faults", () => {
   });
 });
 
+it("a service that finds no PostgreSQL, or whose password it refuses, is a row too", async () => {
+  const { exitCode, printed } = await faults("--row postgres-absent --row wrong-password");
+  expect(printed).toMatch(/of both answer \/readyz 503: 2 \(= 2\)/);
+  expect(printed).toMatch(/graphql: exit code: 1 \(= 1\)/);
+  expect(exitCode, printed).toBe(0);
+});
+
+it("a row whose program is missing fails, and says what to install", async () => {
+  const path = process.env.PATH;
+  process.env.PATH = "";
+  const { exitCode, printed } = await faults("--row rolling-restart").finally(() => {
+    process.env.PATH = path;
+  });
+  expect(printed).toContain("no redis-server and haproxy in PATH; on Debian: apt-get install redis-server haproxy");
+  expect(exitCode).toBe(1);
+});
+
 it("an unknown row is answered with the names and exit code 2", async () => {
   const { exitCode, complained } = await faults("--row nothing");
   expect({ exitCode, complained }).toEqual({ exitCode: 2, complained: expect.stringContaining("killed") });

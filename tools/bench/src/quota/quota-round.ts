@@ -2,12 +2,12 @@ import type { RedisServer } from "@petstore/testing/redis";
 import type { QuotaEngine } from "./quota-engine.js";
 
 export const quotaMeasures = {
-  decisionsPerSecond: { label: "decisions/s", digits: 0 },
-  p50Ms: { label: "p50 ms", digits: 3 },
-  p99Ms: { label: "p99 ms", digits: 3 },
-  cpuMicroseconds: { label: "CPU us/decision", digits: 2 },
-  redisCpuMicroseconds: { label: "Redis CPU us/decision", digits: 2 },
-  bytesPerAccount: { label: "Redis bytes/account", digits: 0 },
+  decisionsPerSecond: { label: "decisions/s", digits: 0, better: "higher" },
+  p50Ms: { label: "p50 ms", digits: 3, better: "lower" },
+  p99Ms: { label: "p99 ms", digits: 3, better: "lower" },
+  cpuMicroseconds: { label: "CPU us/decision", digits: 2, better: "lower" },
+  redisCpuMicroseconds: { label: "Redis CPU us/decision", digits: 2, better: "lower" },
+  bytesPerAccount: { label: "Redis bytes/account", digits: 0, better: "lower" },
 } as const;
 
 export type QuotaMeasure = keyof typeof quotaMeasures;

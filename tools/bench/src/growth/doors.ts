@@ -1,0 +1,54 @@
+import type { PetStatus } from "@petstore/core";
+import type { Contestant, WorkRequest } from "../benchmark.js";
+import { petstoreGraphqlOnRedis, petstoreRestOnRedis } from "../contestants.js";
+import * as graphql from "../graphql-work.js";
+import * as rest from "../rest-work.js";
+
+/** One of the two doors, and how a request is said there. */
+export interface Door {
+  readonly name: "rest" | "graphql";
+  readonly contestant: Contestant;
+  list(range: ListRange, apiKey: string): WorkRequest;
+  create(apiKey: string): WorkRequest;
+  /** The identifiers of an answered list, as text. */
+  idsOf(answer: unknown): string[];
+}
+
+/** 20 animals of this status, behind this cursor. */
+interface ListRange {
+  readonly status?: PetStatus | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export const pageSize = 20;
+
+const restDoor: Door = {
+  name: "rest",
+  contestant: petstoreRestOnRedis,
+  list({ status, cursor }, apiKey) {
+    const query = [...(status ? [`status=${status}`] : []), ...(cursor ? [`cursor=${cursor}`] : [])];
+    const path = query.length === 0 ? "/v1/pets" : `/v1/pets?${query.join("&")}`;
+    return { method: "GET", path, headers: rest.authorization(apiKey) };
+  },
+  create: rest.create.request,
+  idsOf: (answer) => idsOf(answer),
+};
+
+const graphqlDoor: Door = {
+  name: "graphql",
+  contestant: petstoreGraphqlOnRedis,
+  list({ status, cursor }, apiKey) {
+    const query = `query ($status: PetStatus, $cursor: String) {
+      pets(status: $status, cursor: $cursor) { id name categoryId status }
+    }`;
+    return graphql.post({ query, variables: { status, cursor } }, apiKey);
+  },
+  create: graphql.create.request,
+  idsOf: (answer) => idsOf((answer as { readonly data: { readonly pets: unknown } }).data.pets),
+};
+
+export const doors: readonly Door[] = [restDoor, graphqlDoor];
+
+function idsOf(pets: unknown): string[] {
+  return (pets as readonly { readonly id: number | string }[]).map(({ id }) => `${id}`);
+}

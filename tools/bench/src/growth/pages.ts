@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Core, PetStatus } from "@petstore/core";
+import { addAccount, openMigratedCore } from "../scene.js";
+import type { Server } from "../server.js";
+import { spread } from "../statistics.js";
+import { addAnimals, ask } from "./animals.js";
+import { openBackendClock } from "./backend-clock.js";
+import { type Case, type Cost, type Costs, costRows, measureCosts, ratios } from "./cost.js";
+import { type Door, doors, pageSize } from "./doors.js";
+import { atMost, type Outcome } from "./outcome.js";
+import type { GrowthOptions, Part, PartDeps, PartResult } from "./part.js";
+import { onStage, type Stage } from "./stage.js";
+
+export const pages: Part = {
+  name: "pages",
+  summary: "page 10,000 of a list costs what its first page costs, filtered or not",
+  run: (options, deps) => onStage(deps, (stage) => comparePages(stage, options, deps)),
+};
+
+const lists: readonly { readonly name: string; readonly status: PetStatus | undefined }[] = [
+  { name: "all", status: undefined },
+  { name: "available", status: "available" },
+];
+
+/** Every tenth animal is in the way of those that are available. */
+const everyTenthSold = () => "case when number % 10 = 0 then 'sold' else 'available' end";
+
+async function comparePages(stage: Stage, options: GrowthOptions, deps: PartDeps): Promise<PartResult> {
+  const { databaseUrl, generator } = stage;
+  const { page, connections, seconds } = options;
+  await using core = await openMigratedCore(databaseUrl);
+  const { apiKey } = await addAccount(core, "growth");
+  // Enough of them for the page behind, too: so both pages have a next one.
+  await addAnimals(databaseUrl, Math.ceil(((page + 1) * pageSize * 10) / 9), everyTenthSold, deps);
+  await using backends = await openBackendClock(databaseUrl);
+
+  const cases: Case[] = [];
+  for (const door of doors) {
+    const server = await stage.openService(door, door.name, { databaseUrl });
+    for (const list of lists) {
+      for (const number of [1, page]) {
+        const { status } = list;
+        const cursor = number === 1 ? undefined : await cursorBefore(core, databaseUrl, number, status);
+        const request = door.list({ status, cursor }, apiKey);
+        const order = { origin: server.origin, ...request, connections, seconds };
+        await checkPage(door, server, order, await idsOfPage(databaseUrl, number, status));
+        cases.push({ name: caseName(door, list.name, number), server, backends, order });
+      }
+    }
+  }
+  const costs = await measureCosts(cases, generator, options, deps.progress);
+  return {
+    rows: costRows(costs),
+    notes: [
+      `${pageSize} animals a page, ${connections} connections, medians of ${options.rounds} rounds (lowest..highest).`,
+    ],
+    outcomes: doors.flatMap((door) => lists.flatMap((list) => judgePage(costs, door, list.name, page))),
+    details: Object.fromEntries(costs),
+  };
+}
+
+function judgePage(costs: Costs, door: Door, list: string, page: number): Outcome[] {
+  const [first, far] = [caseName(door, list, 1), caseName(door, list, page)];
+  const ratio = (measure: keyof Cost) => spread(ratios(costs, far, first, measure));
+  return [
+    atMost(1.1, `${far} / page 1, CPU`, ratio("microseconds")),
+    atMost(1.1, `${far} / page 1, p50`, ratio("p50Ms")),
+  ];
+}
+
+function caseName(door: Door, list: string, page: number): string {
+  return `${door.name}, ${list}, page ${page.toLocaleString("en")}`;
+}
+
+/** As a client that walks there gets it: by core's own function, of the last animal of the page before. */
+async function cursorBefore(
+  { catalogue }: Core,
+  databaseUrl: string,
+  page: number,
+  status: PetStatus | undefined,
+): Promise<string> {
+  const last = (await idsOfPage(databaseUrl, page - 1, status)).at(-1);
+  if (last === undefined) throw new Error(`there is no page ${page - 1}`);
+  const { cursorOf } = await catalogue.connect({ first: 1, status });
+  return cursorOf(await catalogue.get(last));
+}
+
+/** Counted, by the statement that cursors are there to avoid. */
+async function idsOfPage(databaseUrl: string, page: number, status: PetStatus | undefined): Promise<string[]> {
+  const rows = await ask<{ readonly id: string }>(
+    databaseUrl,
+    "select id::text from pets where $1::pet_status is null or status = $1 order by pets.id offset $2 limit $3",
+    [status, (page - 1) * pageSize, pageSize],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function checkPage(door: Door, server: Server, order: Case["order"], ids: readonly string[]): Promise<void> {
+  const { origin, path, method, headers, body } = order;
+  const response = await fetch(origin + path, { method, headers, ...(body !== undefined && { body }) });
+  if (!response.ok) throw new Error(`${server.name} does not list: ${await response.text()}`);
+  if (!isDeepStrictEqual(door.idsOf(await response.json()), ids)) throw new Error(`${server.name} lists another page`);
+}

@@ -1,0 +1,57 @@
+import type { WorkRequest } from "../benchmark.js";
+import * as graphql from "../graphql-work.js";
+import * as rest from "../rest-work.js";
+import type { Door } from "./doors.js";
+import type { Step } from "./traffic-generator.js";
+
+interface Keys {
+  readonly apiKey: string;
+  /** Of an account whose quota is used up. */
+  readonly spentKey: string;
+  /** Somewhere in the list of those that are available. */
+  readonly cursor: string;
+}
+
+/** What a door is asked in a day, good and bad, in turn. */
+export function trafficOf(door: Door, keys: Keys): Step[] {
+  const { apiKey, spentKey, cursor } = keys;
+  const unknown = door.list({}, "");
+  return [
+    { name: "list", request: door.list({}, apiKey), statuses: [200] },
+    { name: "list by status", request: door.list({ status: "available" }, apiKey), statuses: [200] },
+    { name: "page", request: door.list({ status: "available", cursor }, apiKey), statuses: [200] },
+    { name: "create", request: door.create(apiKey), statuses: [200, 201] },
+    { name: "unknown key", request: unknown, unknownKey: true, isRemembered: true, statuses: [401] },
+    { name: "quota used up", request: door.list({}, spentKey), statuses: [200, 403, 429] },
+    ...(door.name === "rest" ? restSteps(apiKey) : graphqlSteps(apiKey)),
+  ];
+}
+
+function restSteps(apiKey: string): Step[] {
+  const get = (path: string): WorkRequest => ({ method: "GET", path, headers: rest.authorization(apiKey) });
+  return [
+    { name: "get", request: get("/v1/pets/1"), statuses: [200] },
+    { name: "not found", request: get("/v1/pets/9007199254740993"), statuses: [404] },
+    { name: "bad parameter", request: get("/v1/pets?limit=1000"), statuses: [400] },
+    { name: "no such route", request: get("/v1/dogs"), statuses: [404] },
+  ];
+}
+
+function graphqlSteps(apiKey: string): Step[] {
+  const ask = (query: string): WorkRequest => graphql.post({ query }, apiKey);
+  return [
+    {
+      name: "connection",
+      request: ask("{ petsConnection(first: 5) { edges { cursor node { id } } } }"),
+      statuses: [200],
+    },
+    { name: "bad argument", request: ask("{ pets(limit: 1000) { id } }"), statuses: [200] },
+    {
+      name: "another document",
+      request: ask("{ pets{number}: pets(limit: 1) { id } }"),
+      isRemembered: true,
+      statuses: [200],
+    },
+    { name: "no document", request: ask("{ pets{number}"), statuses: [200, 400] },
+  ];
+}

@@ -1,0 +1,45 @@
+import type { Contestant, Work } from "../benchmark.js";
+import type { CompareDeps, CompareOptions, Comparison } from "../comparison.js";
+import { openLoadGenerator } from "../load-generator.js";
+import { openPrivateRedis } from "../private-redis.js";
+import { openPrivateDatabase, openTemporaryDirectory, seed } from "../scene.js";
+import { openServer } from "../server.js";
+import { type MemoryRound, measureMemoryRound } from "./memory-round.js";
+
+export interface MemoryContestant extends Contestant {
+  readonly work: Work;
+}
+
+const requests = 100_000;
+
+/** Measures each in a process of its own for each round, one after the other. */
+export async function compareMemory(
+  contestants: readonly MemoryContestant[],
+  { rounds, seconds }: CompareOptions,
+  { progress, signal }: CompareDeps,
+): Promise<Comparison> {
+  await using directory = await openTemporaryDirectory();
+  progress("Starting PostgreSQL and adding 10,000 animals ...");
+  await using database = await openPrivateDatabase(directory.path);
+  const apiKey = await seed(database.url, signal);
+  await using redis = await openPrivateRedis();
+  signal.throwIfAborted();
+  await using generator = openLoadGenerator(signal);
+
+  const measured = new Map<string, MemoryRound[]>(contestants.map(({ name }) => [name, []]));
+  for (let number = 1; number <= rounds; number++) {
+    for (const contestant of contestants) {
+      progress(`Starting ${contestant.name} ...`);
+      await using server = await openServer(contestant, {
+        databaseUrl: database.url,
+        redisUrl: redis.url,
+        directory: directory.path,
+        signal,
+      });
+      const round = await measureMemoryRound(server, generator, contestant.work.request(apiKey), { seconds, requests });
+      progress(`Round ${number} of ${rounds}: ${contestant.name}, ${round.at512Mebibytes.toFixed(0)} MiB at most`);
+      measured.get(contestant.name)?.push(round);
+    }
+  }
+  return [{ rounds: measured }];
+}

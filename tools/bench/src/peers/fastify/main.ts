@@ -1,0 +1,30 @@
+// Fastify with a key check and one window of @fastify/rate-limit in Redis.
+import rateLimit from "@fastify/rate-limit";
+import fastify from "fastify";
+import { Redis } from "ioredis";
+import pg from "pg";
+import { createFindAccount } from "../find-account.js";
+import { listSql } from "../pet-sql.js";
+
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+const findAccount = createFindAccount(pool);
+const app = fastify();
+
+await app.register(rateLimit, {
+  max: 2_147_483_647,
+  timeWindow: 60_000,
+  redis: new Redis(process.env.REDIS_URL ?? ""),
+  keyGenerator: async (request) => {
+    const account = await findAccount(request.headers.authorization);
+    if (account === undefined) throw Object.assign(new Error("no such key"), { statusCode: 401 });
+    return account;
+  },
+});
+
+app.get<{ Querystring: { status: string; after?: string; limit?: string } }>("/v1/pets", async ({ query }) => {
+  const { rows } = await pool.query(listSql, [query.status, query.after ?? 0, query.limit ?? 20]);
+  return rows;
+});
+
+await app.listen({ port: Number(process.env.PORT), host: "127.0.0.1" });

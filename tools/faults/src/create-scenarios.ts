@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { openRedisServer } from "@petstore/testing/redis";
+import { type Door, doors } from "./door.js";
+import { atLeast, atMost, exactly } from "./measure.js";
+import { count, isFailure } from "./postgres-away-scenarios.js";
+import { patient } from "./redis-sharing-scenarios.js";
+import type { Check, Scenario } from "./scenario.js";
+import { roomy, type Services, type Stage } from "./stage.js";
+
+/** Two of each door. */
+export const fourProcesses: readonly { readonly door: Door }[] = [...doors, ...doors].map((door) => ({ door }));
+const kills = 6;
+const storms = 5;
+const createsAtOnce = 500;
+
+export const createScenarios: readonly Scenario[] = [
+  {
+    group: "postgres",
+    name: "one-idempotency-key",
+    cause: `${createsAtOnce} creates with one idempotency key at once, over 2 REST and 2 GraphQL processes, ${storms} times`,
+    expected: `1 animal, ${createsAtOnce} equal bodies, no 409`,
+    needs: ["redis-server"],
+    async run(stage) {
+      const redis = stage.use(await openRedisServer());
+      const services = await stage.startServices([redis.url], patient, fourProcesses);
+      return checkStorms(stage, services, storms);
+    },
+  },
+  {
+    group: "postgres",
+    name: "instance-killed",
+    cause: `SIGKILL to one of 2 REST and 2 GraphQL processes under creates, ${kills} times; each is replaced`,
+    expected: "failures <= its requests in flight; retries with the same key create nothing twice",
+    needs: ["redis-server"],
+    mayFail: true,
+    async run(stage) {
+      const redis = stage.use(await openRedisServer());
+      const running = [...(await stage.startServices([redis.url], patient, fourProcesses))];
+      const alive = new Set(running);
+      const creates = await stage.create({
+        callers: 16,
+        target: (caller) => [...alive][caller % Math.max(1, alive.size)],
+      });
+      let inFlight = 0;
+      for (let kill = 0; kill < kills; kill += 1) {
+        await sleep(700);
+        const [victim] = [...alive];
+        if (victim === undefined) throw new Error("nobody is left");
+        alive.delete(victim);
+        inFlight += creates.inFlight(victim.origin);
+        stage.mark();
+        await victim.kill();
+        const [successor] = await stage.startMore([{ door: victim.door }]);
+        if (successor === undefined) throw new Error("nobody took its place");
+        alive.add(successor);
+      }
+      await sleep(700);
+      await creates.stop();
+      const failures = count(creates.exchanges, isFailure);
+      return [
+        atLeast(kills, `requests in flight at ${kills} kills`, inFlight),
+        atMost(inFlight, "failures", failures),
+        exactly(failures, "retries, each with its key", creates.retried.length),
+        exactly(0, "creates that were given up", creates.givenUp()),
+        atLeast(
+          500,
+          "animals made",
+          count(creates.exchanges, ({ created }) => created !== undefined),
+        ),
+      ];
+    },
+  },
+];
+
+/** Storms of creates, each on one idempotency key; summed up. */
+export async function checkStorms(stage: Stage, services: Services, storms: number): Promise<Check[]> {
+  const { apiKey } = await stage.store.issueKey(roomy);
+  const sums = { animals: 0, acknowledged: 0, bodies: 0, ids: 0, conflicts: 0 };
+  for (let storm = 0; storm < storms; storm += 1) {
+    const name = `Storm ${storm} of ${apiKey.slice(-6)}`;
+    const answers = await stage.burst({
+      requests: createsAtOnce,
+      callers: createsAtOnce,
+      apiKey: () => apiKey,
+      call: (door) => door.create(name, name),
+    });
+    sums.animals += (await stage.store.countByName([name])).get(name) ?? 0;
+    sums.acknowledged += count(answers, ({ status, text }) => [200, 201].includes(status) && idIn(text) !== undefined);
+    // Each door has its own shape for the same animal.
+    sums.bodies += new Set(answers.map(({ text }) => text)).size;
+    sums.ids += new Set(answers.map(({ text }) => idIn(text))).size;
+    sums.conflicts += count(answers, ({ text, status }) => status === 409 || text.includes('"status":409'));
+  }
+  return [
+    exactly(storms, `animals of ${storms} storms`, sums.animals),
+    exactly(storms * createsAtOnce, "creates acknowledged", sums.acknowledged),
+    exactly(
+      storms * doors.length,
+      `different bodies from ${services.length} processes, one for each door`,
+      sums.bodies,
+    ),
+    exactly(storms, "different ids in them", sums.ids),
+    exactly(0, "answers of 409", sums.conflicts),
+  ];
+}
+
+function idIn(text: string): string | undefined {
+  return /"id":"?(\d+)/.exec(text)?.[1];
+}

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { openRedisServer } from "@petstore/testing/redis";
+import { nowMs } from "./ask.js";
+import { atMost, exactly, ownP99 } from "./measure.js";
+import { patient } from "./redis-sharing-scenarios.js";
+import type { Check, Scenario } from "./scenario.js";
+import { openSlowClient, type SlowClient, type Slowness } from "./slow-client.js";
+import { roomy } from "./stage.js";
+
+const host = "Host: petstore\r\n";
+/** The limits of the service, and how late it may look at them. */
+const headersWithinMs = 10_000 + 5_000;
+const bodyWithinMs = 30_000 + 5_000;
+const responseWithinMs = 30_000 + 2 * 5_000;
+const toleranceMs = 3_000;
+const batches = 200;
+const batchPauseMs = 50;
+
+interface Crowd {
+  readonly what: string;
+  readonly count: number;
+  readonly withinMs: number;
+  readonly slowness: Slowness;
+}
+
+function crowds(apiKey: string): Crowd[] {
+  const key = `Authorization: Bearer ${apiKey}\r\n`;
+  const create = `POST /v1/pets HTTP/1.1\r\n${host}${key}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
+  const list = `GET /v1/pets?status=sold&limit=100 HTTP/1.1\r\n${host}${key}\r\n`;
+  return [
+    { what: "silent", count: 660, withinMs: headersWithinMs, slowness: { opening: "" } },
+    {
+      what: "slow headers",
+      count: 660,
+      withinMs: headersWithinMs,
+      slowness: { opening: `GET /v1/pets HTTP/1.1\r\n${host}`, drip: "X-Slow: 1\r\n" },
+    },
+    { what: "slow body", count: 660, withinMs: bodyWithinMs, slowness: { opening: create, drip: " " } },
+    // More than the buffers of the machine hold, so that the service has the rest.
+    { what: "slow reading", count: 20, withinMs: responseWithinMs, slowness: { opening: list.repeat(100), sip: 100 } },
+  ];
+}
+
+/** So that a list of them has more than 100 KB. */
+async function createLongNames(origin: string, apiKey: string): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+  const body = JSON.stringify({ name: "\u{1f407}".repeat(255), categoryId: 1, status: "sold" });
+  for (let animal = 0; animal < 100; animal += 1) {
+    const answer = await fetch(`${origin}/v1/pets`, { method: "POST", headers, body });
+    if (answer.status !== 201) throw new Error(`an animal with a long name was answered ${answer.status}`);
+    await answer.text();
+  }
+}
+
+export const httpScenarios: readonly Scenario[] = [
+  {
+    group: "http",
+    needs: ["redis-server"],
+    name: "slow-clients",
+    cause: "2,000 connections: silent, slow headers, slow body, slow reading; usual load beside them",
+    expected: "all cut at the limits; p99 of the others <= 2x",
+    async run(stage) {
+      const redis = stage.use(await openRedisServer());
+      const [service] = await stage.startServices([redis.url], patient, [{}]);
+      if (service === undefined) throw new Error("there is no service");
+      const load = await stage.load({ limits: roomy, callers: 16, pauseMs: 20 });
+      await createLongNames(service.origin, load.apiKey);
+      await sleep(5_000);
+      const floodAtMs = nowMs();
+      const opened = crowds(load.apiKey).map((crowd) => ({ crowd, clients: [] as SlowClient[] }));
+      // Not all at once: what they ask for is work that was paid for, and not what this is about.
+      for (let batch = 0; batch < batches; batch += 1) {
+        for (const { crowd, clients } of opened) {
+          const due = Math.floor((crowd.count * (batch + 1)) / batches);
+          while (clients.length < due) clients.push(openSlowClient(service.port, crowd.slowness));
+        }
+        await sleep(batchPauseMs);
+      }
+      const openedAtMs = nowMs();
+      await sleep(responseWithinMs + toleranceMs);
+      await load.stop();
+      for (const { clients } of opened) for (const client of clients) client.readAll();
+      await sleep(2_000);
+      const before = ownP99(load, ({ sentAtMs }) => sentAtMs < floodAtMs);
+      const during = ownP99(load, ({ sentAtMs }) => sentAtMs > openedAtMs);
+      const checks = opened.flatMap(({ crowd, clients }) => checkCut(crowd, clients));
+      for (const client of opened.flatMap(({ clients }) => clients)) client[Symbol.dispose]();
+      return [
+        exactly(2_000, "slow connections", opened.flatMap(({ clients }) => clients).length),
+        ...checks,
+        atMost(Math.max(2 * before, before + 25), "others meanwhile, p99 of a usual second", during, "ms"),
+      ];
+    },
+  },
+];
+
+function checkCut({ what, withinMs, slowness }: Crowd, clients: readonly SlowClient[]): Check[] {
+  const cut = clients.flatMap(({ cutAfterMs }) => cutAfterMs ?? []);
+  return [
+    exactly(0, `${what}: connections still open`, clients.length - cut.length),
+    // A client that does not read is told at the end of the row alone.
+    ...(slowness.sip === undefined
+      ? [atMost(withinMs + toleranceMs, `${what}: longest`, Math.max(...cut, 0), "ms")]
+      : []),
+  ];
+}

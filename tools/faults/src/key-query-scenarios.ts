@@ -1,0 +1,168 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { mintApiKey } from "@petstore/core";
+import type { PostgresServer } from "@petstore/testing/postgres";
+import { type Call, type Door, restDoor } from "./door.js";
+import { atLeast, atMost, exactly } from "./measure.js";
+import { bothDoors, count } from "./postgres-away-scenarios.js";
+import type { Scenario } from "./scenario.js";
+import { roomy, type Services, type Stage, withinOneMinute } from "./stage.js";
+
+const garbageKeys = 1_000_000;
+const unknownKeys = 100_000;
+const coldRequests = 10_000;
+const keyFreshMs = 4_000;
+const addressLimit = 300;
+const callers = 64;
+const usual = { ANONYMOUS_REQUESTS_PER_MINUTE: `${addressLimit}` };
+/** So that what is counted is what a key costs, not what throttling spares. */
+const unthrottled = { ANONYMOUS_REQUESTS_PER_MINUTE: "1000000000", ANONYMOUS_REQUESTS_PER_DAY: "1000000000" };
+
+export const keyQueryScenarios: readonly Scenario[] = [
+  {
+    group: "postgres",
+    name: "garbage-keys",
+    cause: `${garbageKeys} requests, each with a key that is none`,
+    expected: "0 database queries",
+    async run(stage) {
+      const server = await openCounting(stage);
+      const services = await stage.startCold(bothDoors, unthrottled);
+      await stage.warmUp();
+      const before = await countQueries(server, anyTable);
+      const answers = await stage.burst({ requests: garbageKeys, callers, apiKey: garbage, call: ({ list }) => list });
+      const queries = (await countQueries(server, anyTable)) - before;
+      return [
+        exactly(
+          garbageKeys,
+          "answered 401",
+          count(answers, ({ status }) => status === 401),
+        ),
+        exactly(0, "queries of a table of ours", queries),
+        atMost(400, "memory of the larger process", await largestMegabytes(services), "MB"),
+      ];
+    },
+  },
+  {
+    group: "postgres",
+    name: "unknown-keys",
+    cause: `${unknownKeys} well-formed keys that nobody has, each sent twice; then ${2 * addressLimit} from an address that may ask ${addressLimit} times`,
+    expected: "at most one query each, bounded memory, throttled by address",
+    async run(stage) {
+      const server = await openCounting(stage);
+      const services = [...(await stage.startCold(bothDoors, unthrottled))];
+      await stage.warmUp();
+      const before = await countQueries(server, keyTable);
+      const megabytesBefore = await largestMegabytes(services);
+      let answered = 0;
+      for (const service of services) {
+        const keys = Array.from({ length: unknownKeys / services.length }, unknownKey);
+        const answers = await stage.burst(
+          {
+            requests: 2 * keys.length,
+            callers,
+            apiKey: (request) => keys[request >> 1] ?? "",
+            call: ({ list }) => list,
+          },
+          [service],
+        );
+        answered += count(answers, ({ status }) => status === 401);
+      }
+      const queries = (await countQueries(server, keyTable)) - before;
+      const grownMegabytes = (await largestMegabytes(services)) - megabytesBefore;
+      const throttled = await stage.startCold([{}], usual);
+      await withinOneMinute(5_000);
+      const requests = 2 * addressLimit;
+      const further = await stage.burst({ requests, callers, apiKey: unknownKey, call: ({ list }) => list }, throttled);
+      return [
+        exactly(2 * unknownKeys, "answered 401", answered),
+        atMost(unknownKeys, "key queries", queries),
+        atMost(150, "memory that the larger process has grown by", grownMegabytes, "MB"),
+        exactly(
+          addressLimit,
+          `answered 401, of ${requests} of one address`,
+          count(further, ({ status }) => status === 401),
+        ),
+        exactly(
+          addressLimit,
+          "answered 429",
+          count(further, ({ status }) => status === 429),
+        ),
+      ];
+    },
+  },
+  {
+    group: "postgres",
+    name: "cold-cache",
+    cause: `${coldRequests} requests with one key, ${callers} at once, to processes that have never seen it`,
+    expected: "1 key query for each process",
+    async run(stage) {
+      const server = await openCounting(stage);
+      const services = await stage.startCold(bothDoors);
+      await stage.warmUp();
+      const { apiKey } = await stage.store.issueKey(roomy);
+      const before = await countQueries(server, keyTable);
+      const startMs = performance.now();
+      // Answered 400, as soon as the key is known: a list would take longer than a key stays fresh.
+      const answers = await stage.burst({ requests: coldRequests, callers, apiKey: () => apiKey, call: mistaken });
+      const renewals = Math.floor((performance.now() - startMs) / keyFreshMs);
+      const queries = (await countQueries(server, keyTable)) - before;
+      return [
+        exactly(
+          coldRequests,
+          "answered 400",
+          count(answers, ({ status }) => status === 400),
+        ),
+        atMost(
+          services.length * (1 + renewals),
+          `key queries of ${services.length} processes, with ${renewals} renewals each`,
+          queries,
+        ),
+        atLeast(services.length, "of them at least", queries),
+      ];
+    },
+  },
+];
+
+/** A PostgreSQL of the row's own, which counts. */
+async function openCounting(stage: Stage): Promise<PostgresServer> {
+  const server = await stage.openPostgres();
+  await server.countStatements();
+  return server;
+}
+
+const keyTable = "api_keys";
+/** But for idempotency_keys: its old rows are swept away every minute, whoever asks for what. */
+const anyTable = "(api_keys|accounts|pets)";
+
+/** How many statements that name such a table have been executed so far. */
+async function countQueries(server: PostgresServer, table: string): Promise<number> {
+  const rows = await server.query(
+    `select coalesce(sum(calls), 0)::int as calls from pg_stat_statements where query ~ '"${table}"'`,
+  );
+  return Number(rows[0]?.calls);
+}
+
+function unknownKey(): string {
+  return mintApiKey("test", randomBytes);
+}
+
+/** Something like a key, with a checksum that is wrong, and something that is nothing like one. */
+function garbage(request: number): string {
+  return request % 2 === 0 ? unknownKey().replace(/_\w{6}$/, "_000000") : randomBytes(30).toString("base64url");
+}
+
+function mistaken({ name }: Door): Call {
+  return name === restDoor.name
+    ? { method: "GET", path: "/v1/pets?limit=0" }
+    : { method: "POST", path: "/graphql", headers: { "content-type": "application/json" }, body: "{" };
+}
+
+async function largestMegabytes(services: Services): Promise<number> {
+  const sizes = await Promise.all(
+    services.map(async ({ pid }) => {
+      const status = await readFile(`/proc/${pid}/status`, "utf8");
+      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
+    }),
+  );
+  return Math.max(...sizes);
+}

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+/** A program of ours in a process of its own. Disposing ends it, by SIGKILL if it must. */
+export interface Program extends AsyncDisposable {
+  readonly pid: number;
+  /** Everything it has written so far, a line each. */
+  readonly output: readonly string[];
+  hasEnded(): boolean;
+  /** Its exit code; `null` when a signal ended it. */
+  readonly ended: Promise<number | null>;
+  signal(name: NodeJS.Signals): void;
+  /** Sends SIGTERM, once, and waits for the end. */
+  stop(): Promise<number | null>;
+}
+
+export interface ProgramOptions {
+  readonly main: URL;
+  readonly words?: readonly string[];
+  /** All of it. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const patienceMs = 15_000;
+
+export function startProgram({ main, words = [], environment }: ProgramOptions): Program {
+  const child = spawn(process.execPath, [main.pathname, ...words], {
+    env: { ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on("line", (line) => output.push(line));
+  }
+  const ended = once(child, "close").then(() => child.exitCode);
+  // Whoever ends this process ends what it has started.
+  const orphan = () => child.kill("SIGKILL");
+  process.once("exit", orphan);
+  void ended.then(() => process.off("exit", orphan));
+
+  async function end(): Promise<number | null> {
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+    const exitCode = await ended;
+    clearTimeout(timer);
+    return exitCode;
+  }
+
+  let ending: Promise<number | null> | undefined;
+  const stop = (): Promise<number | null> => {
+    ending ??= end();
+    return ending;
+  };
+  return {
+    pid: child.pid ?? 0,
+    output,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    ended,
+    signal: (name) => void child.kill(name),
+    stop,
+    [Symbol.asyncDispose]: async () => void (await stop()),
+  };
+}
