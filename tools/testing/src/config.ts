@@ -3,6 +3,8 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 /** The configuration of every package's tests; its counts are left where CI adds them up. */
 export function testConfig(test: NonNullable<ViteUserConfig["test"]> = {}): ViteUserConfig {
   return defineConfig({
+    // Else vitest loads graphql twice, as ES modules and as CommonJS: two sets of types that do not know each other.
+    resolve: { alias: [{ find: /^graphql$/, replacement: "graphql/index.js" }] },
     test: {
       setupFiles: ["@petstore/testing/fail-on-console"],
       reporters: ["default", ["json", { outputFile: "test-results.json" }]],

@@ -4,21 +4,31 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embeddedDatabaseUrl, openEmbeddedDatabase } from "@petstore/embedded-database";
 import type { TestProject } from "vitest/node";
+import { openPgBouncer } from "./pgbouncer.js";
 import type {} from "./test-database.js";
 
 const prefix = "petstore-test-";
 
-/** Provides `postgresUrl`; returns the teardown. */
+/** Provides `postgresUrl` and `pgbouncerUrl`; returns the teardown. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await stopAbandoned();
   const directory = await mkdtemp(join(tmpdir(), prefix));
   const opened = await openEmbeddedDatabase({ directory, durable: false });
   if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
+  const pgbouncer = isThroughPgBouncer() ? await openPgBouncer(opened.database.url) : undefined;
   project.provide("postgresUrl", opened.database.url);
+  project.provide("pgbouncerUrl", pgbouncer?.url);
   return async () => {
+    await pgbouncer?.[Symbol.asyncDispose]();
     await opened.database[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   };
+}
+
+/** What `npm run test:pgbouncer` asks for. */
+function isThroughPgBouncer(): boolean {
+  // biome-ignore lint/style/noProcessEnv: how a run of tests is made is said from outside it.
+  return process.env.PETSTORE_TEST_PGBOUNCER === "1";
 }
 
 /** A killed run leaves its server running. Where the run lives, opening its directory is refused. */

@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { isLeak } from "./leak.js";
+
+it.each([
+  "Bearer pets_live_0123456789",
+  "connect to postgres://petstore:secret@127.0.0.1:5432/petstore",
+  'insert into "pets" values ($1)',
+  "select id from pets",
+  "ReplyError: NOSCRIPT, evalsha 1234",
+  "    at handle (server.js:10:5)",
+  "file:///srv/app/main.js",
+])("takes «%s» for a leak", (text) => {
+  expect(isLeak(text)).toBe(true);
+});
+
+it.each([
+  '{"code":"RATE_LIMIT_EXCEEDED","message":"Too many requests.","status":429}',
+  '{"level":"warn","error":{"message":"connect ECONNREFUSED 127.0.0.1:6379"},"msg":"Redis is away"}',
+  "key pets_live_[redacted] at 2031-05-14T12:00:00.000Z",
+  '{"url":"http://127.0.0.1:3000","msg":"listening"}',
+])("lets «%s» pass", (text) => {
+  expect(isLeak(text)).toBe(false);
+});

@@ -1,0 +1,152 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { administrator, type EmbeddedDatabase, openEmbeddedDatabase } from "@petstore/embedded-database";
+import pg from "pg";
+
+/** A PostgreSQL of the test's own, durable because it is killed, and the faults it can suffer. Disposing ends it in any state. */
+export interface PostgresServer extends AsyncDisposable {
+  /** The same through every restart. */
+  readonly url: string;
+  /** As `pg_ctl stop -m immediate`: connections are reset, new ones refused, and the next start recovers. */
+  kill(): Promise<void>;
+  /** Resolves when it takes connections. */
+  restart(): Promise<void>;
+  /** SIGSTOP to the processes that serve connections: those stay open and answer nothing. New ones are served. */
+  pauseBackends(): Promise<void>;
+  resumeBackends(): void;
+  /** Ends a session that serves somebody, so many times a second, any of them each time. Resolves after the last. */
+  terminateBackends(kills: number, perSecond: number): Promise<void>;
+  /** Restarts, and counts from then on how often each statement is executed, in `pg_stat_statements`. */
+  countStatements(): Promise<void>;
+  /** Over a connection of its own, to another of its databases where that is named. */
+  query(text: string, url?: string): Promise<Record<string, unknown>[]>;
+}
+
+/** A connection of the test's own, which it keeps. */
+export interface Session extends AsyncDisposable {
+  query(text: string): Promise<Record<string, unknown>[]>;
+}
+
+export async function openSession(url: string): Promise<Session> {
+  const client = new pg.Client({ connectionString: url, application_name: beside });
+  // A server that is killed ends it; whoever asks next is told.
+  client.on("error", () => {});
+  await client.connect();
+  return {
+    query: async (text) => (await client.query(text)).rows,
+    [Symbol.asyncDispose]: () => client.end(),
+  };
+}
+
+export async function openPostgresServer(): Promise<PostgresServer> {
+  const directory = await mkdtemp(join(tmpdir(), "petstore-postgres-"));
+  let running: EmbeddedDatabase | undefined = await start(directory);
+  const { url } = running;
+  let starting: Promise<unknown> | undefined;
+  let isDisposed = false;
+  let paused: readonly number[] = [];
+
+  async function query(text: string, address = url): Promise<Record<string, unknown>[]> {
+    await using session = await openSession(address);
+    return await session.query(text);
+  }
+
+  function resumeBackends(): void {
+    for (const pid of paused) signal(pid, "SIGCONT");
+    paused = [];
+  }
+
+  async function kill(): Promise<void> {
+    if (running === undefined) return;
+    const stopped = running;
+    running = undefined;
+    resumeBackends();
+    const postmaster = await postmasterOf(directory);
+    signal(postmaster, "SIGQUIT");
+    while (signal(postmaster, 0)) await sleep(5);
+    await stopped[Symbol.asyncDispose]();
+  }
+
+  async function restart(): Promise<void> {
+    await kill();
+    // Whoever disposes of it while others still use it must not leave a server behind.
+    if (isDisposed) throw new Error("This PostgreSQL is disposed");
+    const next = start(directory);
+    starting = next.catch(() => {});
+    running = await next;
+  }
+
+  return {
+    url,
+    kill,
+    restart,
+    async pauseBackends() {
+      const rows = await query(
+        "select pid from pg_stat_activity where usename = current_user and pid <> pg_backend_pid()",
+      );
+      paused = rows.map(({ pid }) => Number(pid));
+      for (const pid of paused) signal(pid, "SIGSTOP");
+    },
+    resumeBackends,
+    async terminateBackends(kills, perSecond) {
+      await query(terminations(kills, perSecond));
+    },
+    async countStatements() {
+      const address = Object.assign(new URL(url), { username: administrator }).href;
+      await query("alter system set shared_preload_libraries = 'pg_stat_statements'", address);
+      await restart();
+      await query("create extension pg_stat_statements", address);
+    },
+    query,
+    async [Symbol.asyncDispose]() {
+      isDisposed = true;
+      await starting;
+      await kill();
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** What must outlive the faults: it causes or counts them. */
+const beside = "beside";
+
+/** Looks again for as long as nobody is connected: each kill is one. */
+function terminations(kills: number, perSecond: number): string {
+  return `
+    do $$ begin
+      for kill in 1..${kills} loop
+        loop
+          perform pg_stat_clear_snapshot();
+          perform pg_terminate_backend(pid) from (
+            select pid from pg_stat_activity
+            where usename = current_user and application_name <> '${beside}' order by random() limit 1
+          ) as victim;
+          exit when found;
+          perform pg_sleep(0.005);
+        end loop;
+        perform pg_sleep(${1 / perSecond});
+      end loop;
+    end $$`;
+}
+
+async function start(directory: string): Promise<EmbeddedDatabase> {
+  const opened = await openEmbeddedDatabase({ directory });
+  if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
+  return opened.database;
+}
+
+async function postmasterOf(directory: string): Promise<number> {
+  return Number.parseInt(await readFile(join(directory, "cluster", "data", "postmaster.pid"), "utf8"), 10);
+}
+
+/** Whether there is such a process, which 0 only asks. */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    // It has ended by itself.
+    return false;
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Holds an answer against the OpenAPI document of the service that gave it. What the document does not mention is as
+ * wrong as what it contradicts: an unknown status, an unlisted code, a header or a property nobody described.
+ */
+import { Ajv2020 } from "ajv/dist/2020.js";
+
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+interface ResponseObject {
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content: { readonly "application/json": { readonly schema: object; readonly examples: object } };
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+}
+
+export interface OpenApi {
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>;
+    readonly headers: Readonly<Record<string, { readonly required: boolean; readonly schema: { type?: string } }>>;
+  };
+}
+
+export interface ResponseCheck {
+  /** Every answer the document knows: an operation, a status and, for an error, one of its codes. */
+  readonly documented: readonly Documented[];
+  /** The name of the operation; `undefined` where the document has none: another method, or another path. */
+  operationOf(method: string, path: string): string | undefined;
+  /** What is wrong with an answer of this operation; nothing when it is as described. */
+  violations(operationId: string, answer: Answer): string[];
+}
+
+interface Documented {
+  readonly operationId: string;
+  readonly status: number;
+  /** Absent for a success. */
+  readonly code: string | undefined;
+}
+
+/** Part of HTTP or of cross-origin reading, on answers of every service. */
+const headersOfHttp = /^(date|connection|keep-alive|content-(length|type)|x-content-type-options|access-control-.*)$/;
+
+export function createResponseCheck(document: OpenApi): ResponseCheck {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  ajv.addSchema(
+    { ...document, components: { ...document.components, schemas: closed(document.components.schemas) } },
+    "api",
+  );
+  const places = new Map<string, Place>();
+  for (const [path, methods] of Object.entries(document.paths)) {
+    const paths = new RegExp(`^${basePathOf(document)}${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+    for (const [method, { operationId, responses }] of Object.entries(methods)) {
+      const pointer = `api#/paths/${escaped(path)}/${method}/responses`;
+      places.set(operationId, { method: method.toUpperCase(), paths, pointer, responses });
+    }
+  }
+
+  function faultsOf(pointer: string, value: unknown): string[] {
+    const validate = ajv.getSchema(pointer);
+    if (validate === undefined) return [`${pointer} is no schema`];
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  }
+
+  function headerFaults({ headers }: ResponseObject, answer: Answer): string[] {
+    const faults = Object.entries(headers).flatMap(([name, { $ref }]) => {
+      const key = $ref.replace("#/components/headers/", "");
+      const described = document.components.headers[key];
+      const value = answer.headers[name.toLowerCase()];
+      if (value === undefined) return described?.required === false ? [] : [`${name} is missing`];
+      const read = described?.schema.type === "integer" && /^\d+$/.test(value) ? Number(value) : value;
+      return faultsOf(`api#/components/headers/${escaped(key)}/schema`, read).map((fault) => `${name}${fault}`);
+    });
+    const known = Object.keys(headers).map((name) => name.toLowerCase());
+    const unknown = Object.keys(answer.headers).filter((name) => !known.includes(name) && !headersOfHttp.test(name));
+    return [...faults, ...unknown.map((name) => `${name} is not described`)];
+  }
+
+  return {
+    documented: [...places].flatMap(([operationId, { responses }]) =>
+      Object.entries(responses).flatMap(([status, response]) =>
+        codesOf(status, response).map((code) => ({ operationId, status: Number(status), code })),
+      ),
+    ),
+    operationOf(method, path) {
+      return [...places].find(
+        ([, place]) => place.method === method && place.paths.test(path.split("?", 1)[0] ?? ""),
+      )?.[0];
+    },
+    violations(operationId, answer) {
+      const { pointer, responses }: Pick<Place, "pointer" | "responses"> = places.get(operationId) ?? noPlace;
+      const response = responses[answer.status];
+      if (response === undefined) return [`${operationId} does not describe ${answer.status}`];
+      const body = parsed(answer.text);
+      if (body === undefined) return ["its body is no JSON"];
+      const schema = `${pointer}/${answer.status}/content/application~1json/schema`;
+      const isJson = answer.headers["content-type"] === "application/json; charset=utf-8";
+      return [
+        ...(isJson ? [] : ["it is not application/json"]),
+        ...headerFaults(response, answer),
+        ...faultsOf(schema, body),
+        ...(answer.status < 400 ? [] : errorFaults(answer.status, response, body)),
+      ];
+    },
+  };
+}
+
+interface Place extends Pick<Operation, "responses"> {
+  readonly method: string;
+  readonly paths: RegExp;
+  /** Where the responses are, in the document. */
+  readonly pointer: string;
+}
+
+const noPlace = { pointer: "", responses: {} };
+
+/** The same for all its servers; they may be addresses without a host. */
+function basePathOf({ servers }: OpenApi): string {
+  return new URL(servers[0]?.url ?? "", "http://localhost").pathname.replace(/\/$/, "");
+}
+
+/** `undefined` where it is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Reported as a violation.
+    return undefined;
+  }
+}
+
+function errorFaults(status: number, response: ResponseObject, body: unknown): string[] {
+  const { code, status: told } = body as { readonly code?: string; readonly status?: number };
+  const faults = told === status ? [] : [`the body says ${told}`];
+  return codesOf(`${status}`, response).includes(code) ? faults : [...faults, `${code} is not listed for ${status}`];
+}
+
+function codesOf(status: string, { content }: ResponseObject): (string | undefined)[] {
+  return Number(status) < 400 ? [undefined] : Object.keys(content["application/json"].examples);
+}
+
+/** Open to additions for clients; here a property nobody described is a fault. */
+function closed(schemas: OpenApi["components"]["schemas"]): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [
+      name,
+      "properties" in schema ? { ...schema, additionalProperties: false } : schema,
+    ]),
+  );
+}
+
+function escaped(name: string): string {
+  return encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
+}

@@ -1,0 +1,42 @@
+/** The examples of our documents, run as a reader would run them, so that none can say what is no longer true. */
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const root = new URL("../../../", import.meta.url);
+
+export interface Snippet {
+  readonly language: "sh" | "js";
+  readonly code: string;
+}
+
+export interface RunOptions {
+  /** All of its environment, PATH included. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A folder below the package whose dependencies the example imports. */
+  readonly folder: URL;
+}
+
+/** The runnable blocks of a document, named by its path from the root of the repository, in their order. */
+export async function snippetsOf(path: string): Promise<Snippet[]> {
+  const text = await readFile(new URL(path, root), "utf8");
+  return [...text.matchAll(/^```(sh|js)\n(.*?)^```$/gms)].map(([, language, code = ""]) => ({
+    language: language === "sh" ? "sh" : "js",
+    code,
+  }));
+}
+
+/** Runs a block, commands at the root of the repository; returns what it prints. Rejects when it fails. */
+export async function runSnippet({ language, code }: Snippet, { env, folder }: RunOptions): Promise<string> {
+  if (language === "sh") return (await run("sh", ["-eu", "-c", code], { env, cwd: fileURLToPath(root) })).stdout;
+  const file = new URL(`snippet-${randomUUID()}.mjs`, folder);
+  await writeFile(file, code);
+  try {
+    return (await run(process.execPath, [fileURLToPath(file)], { env })).stdout;
+  } finally {
+    await rm(file);
+  }
+}
