@@ -1,3 +1,3 @@
 import { testConfig, withPostgres } from "@petstore/testing/config";
 
-export default testConfig(withPostgres);
+export default testConfig({ globalSetup: [...withPostgres.globalSetup, "./test/away-from-midnight.ts"] });
