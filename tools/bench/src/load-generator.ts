@@ -11,9 +11,10 @@ export interface LoadOrder extends WorkRequest {
 }
 
 export interface LoadReport {
-  /** All of them answered: at the end, those under way are waited for. */
+  /** All that were sent, the first of each connection with them; without a failure, all were answered. */
   readonly requests: number;
-  readonly seconds: number;
+  /** As the durations, without the first of each connection. */
+  readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** The first answer that was not 2xx, or what kept one from coming. The load ended with it. */

@@ -21,7 +21,7 @@ export async function measureRound(server: Server, generator: LoadGenerator, ord
   const after = await server.usage();
   if (load.failure !== undefined) throw new Error(`${server.name} did not answer every request: ${load.failure}`);
   return {
-    requestsPerSecond: load.requests / load.seconds,
+    requestsPerSecond: load.requestsPerSecond,
     p50Ms: load.p50Ms,
     p99Ms: load.p99Ms,
     cpuMicroseconds: (after.cpuMicroseconds - before.cpuMicroseconds) / load.requests,

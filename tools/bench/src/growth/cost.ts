@@ -53,7 +53,7 @@ async function measureCost({ name, server, backends, order }: Case, generator: L
   const serviceMicroseconds = (after.cpuMicroseconds - before.cpuMicroseconds) / load.requests;
   const postgresMicroseconds = (postgresAfter - postgresBefore) / load.requests;
   return {
-    requestsPerSecond: load.requests / load.seconds,
+    requestsPerSecond: load.requestsPerSecond,
     p50Ms: load.p50Ms,
     serviceMicroseconds,
     postgresMicroseconds,
