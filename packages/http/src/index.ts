@@ -1,7 +1,6 @@
 export type { Admission, CostOf } from "./admission.js";
 export { routeNotFound } from "./app.js";
 export { readJson } from "./body.js";
-export { boundHeap } from "./bound-heap.js";
 export { countHeader } from "./credentials.js";
 export { type Document, serveDocuments } from "./documents.js";
 export { maxJsonDepth, parseExactJson } from "./exact-json.js";

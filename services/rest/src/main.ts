@@ -1,8 +1,11 @@
-import { openCore, readConfig } from "@petstore/core";
-import { boundHeap, openLog, openService, untilSignal } from "@petstore/http";
-import { openRestDoor } from "./rest-door.js";
+import { boundHeap } from "@petstore/http/bound-heap";
 
 boundHeap();
+// What is imported statically would be read before the heap is bounded.
+const { openCore, readConfig } = await import("@petstore/core");
+const { openLog, openService, untilSignal } = await import("@petstore/http");
+const { openRestDoor } = await import("./rest-door.js");
+
 const stopped = untilSignal();
 try {
   const config = readConfig(process.env);

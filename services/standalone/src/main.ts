@@ -1,13 +1,17 @@
-import { migrate, openCore, readConfig } from "@petstore/core";
-import { dataDirectory, openEmbeddedDatabase } from "@petstore/embedded-database";
-import { boundHeap, type Door, openLog, openService, untilSignal } from "@petstore/http";
-import { openRestDoor, restLinks } from "@petstore/rest";
-import { banner } from "./banner.js";
-import { createDemoAccount } from "./demo-account.js";
+import type { Door } from "@petstore/http";
+import { boundHeap } from "@petstore/http/bound-heap";
+
+boundHeap();
+// What is imported statically would be read before the heap is bounded.
+const { migrate, openCore, readConfig } = await import("@petstore/core");
+const { dataDirectory, openEmbeddedDatabase } = await import("@petstore/embedded-database");
+const { openLog, openService, untilSignal } = await import("@petstore/http");
+const { openRestDoor, restLinks } = await import("@petstore/rest");
+const { banner } = await import("./banner.js");
+const { createDemoAccount } = await import("./demo-account.js");
 
 const graphiqlPath = "/graphiql";
 
-boundHeap();
 const stopped = untilSignal();
 let patienceMs = 4_500;
 void stopped.then(() => setTimeout(giveUp, patienceMs).unref());
