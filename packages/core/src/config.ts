@@ -33,7 +33,7 @@ export interface HttpConfig {
 
 /** From when on requests are answered 503 at once, because they could only be late; 0 is never. */
 export interface SheddingConfig {
-  /** Median delay of the event loop within a second. */
+  /** Delay of the event loop, or wait for a turn of it, for most of a second. */
   readonly eventLoopDelayMs: number;
   /** Requests that wait for a database connection. */
   readonly databaseQueue: number;
@@ -156,7 +156,8 @@ commas, for Redis Cluster. Without it each instance counts for itself.`,
     description: "How long requests are served on after SIGTERM, until the balancer has seen that /readyz says no.",
   }),
   SHED_EVENT_LOOP_DELAY_MS: whole(0, 60_000).default(500).meta({
-    description: "Above this median delay of the event loop in a second, requests are answered 503; 0 is never.",
+    description:
+      "Above this delay of the event loop, or wait for a turn of it, most of a second, requests are answered 503; 0 is never.",
   }),
   SHED_DATABASE_QUEUE: whole(0, 1_000_000).default(1_000).meta({
     description: "When so many requests wait for a connection, further ones are answered 503; 0 is never.",

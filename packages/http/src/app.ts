@@ -9,6 +9,7 @@ import { logRequests } from "./log.js";
 import { answerProblems, errorShape } from "./problem-response.js";
 import type { RequestMeter } from "./request-meter.js";
 import type { Tracing } from "./tracing.js";
+import type { Turns } from "./turns.js";
 
 export interface AppDeps extends HealthDeps {
   readonly admission: Admission;
@@ -17,6 +18,7 @@ export interface AppDeps extends HealthDeps {
   readonly meter: Pick<RequestMeter, "count">;
   /** Absent where requests are not traced. */
   readonly tracing: Pick<Tracing, "traceRequests"> | undefined;
+  readonly turns: Pick<Turns, "take">;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** One for each door. */
@@ -25,7 +27,7 @@ export interface AppDeps extends HealthDeps {
 
 /** One Express application with any number of doors. What no door knows still takes the way of every request. */
 export function createApp(deps: AppDeps): Express {
-  const { admission, config, log, meter, tracing, now, routers } = deps;
+  const { admission, config, log, meter, tracing, turns, now, routers } = deps;
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -34,7 +36,7 @@ export function createApp(deps: AppDeps): Express {
   app.set("strict routing", true);
   app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
   app.use(answerHealth(deps));
-  app.use(beginExchange(now), logRequests(log, meter, now));
+  app.use(beginExchange(now), logRequests(log, meter, now), turns.take);
   if (tracing !== undefined) app.use(tracing.traceRequests);
   app.use(exposeToAnyOrigin, admission.refuseMalformed);
   app.use(answerPreflight(admission), ...routers);

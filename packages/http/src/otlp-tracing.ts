@@ -30,13 +30,16 @@ import type { RequestHandler } from "express";
 import type { Logger } from "pino";
 import { exchangeOf } from "./exchange.js";
 import { type Within, withSpans } from "./traced-core.js";
-import type { Tracing } from "./tracing.js";
+import type { Tracing, TracingDeps } from "./tracing.js";
 
 const exportTimeoutMs = 5_000;
 /** What a receiver that does not answer may cost at the end. */
 const lastExportMs = 1_000;
 
-export function openOtlpTracing({ endpoint, serviceName, sampledShare }: TracingConfig, log: Logger): Tracing {
+export function openOtlpTracing(
+  { endpoint, serviceName, sampledShare }: TracingConfig,
+  { log, now }: TracingDeps,
+): Tracing {
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/$/, "")}/v1/traces`,
     timeoutMillis: exportTimeoutMs,
@@ -55,7 +58,7 @@ export function openOtlpTracing({ endpoint, serviceName, sampledShare }: Tracing
   const stopListening = traceStatements(tracer, storage);
 
   return {
-    traceRequests: traceRequests(tracer, storage),
+    traceRequests: traceRequests(tracer, storage, now),
     traced: (core) => withSpans(core, within),
     async [Symbol.asyncDispose]() {
       stopListening();
@@ -80,12 +83,14 @@ function reporting(exporter: SpanExporter, log: Logger): SpanExporter {
 }
 
 /** W3C Trace Context: a `traceparent` that is malformed, or sent twice, is as good as none (section 3.2). */
-function traceRequests(tracer: Tracer, storage: AsyncLocalStorage<Context>): RequestHandler {
+function traceRequests(tracer: Tracer, storage: AsyncLocalStorage<Context>, now: () => number): RequestHandler {
   const propagator = new W3CTraceContextPropagator();
   return (req, res, next) => {
     const parent = propagator.extract(ROOT_CONTEXT, req.headers, defaultTextMapGetter);
-    const span = tracer.startSpan(req.method, { kind: SpanKind.SERVER }, parent);
     const exchange = exchangeOf(res);
+    const waitedMs = now() - exchange.startedAtMs;
+    const start = waitedMs > 0 ? { startTime: Date.now() - waitedMs } : {};
+    const span = tracer.startSpan(req.method, { kind: SpanKind.SERVER, ...start }, parent);
     exchange.traceId = span.spanContext().traceId;
     res.on("close", () => {
       const { route, problem } = exchange;

@@ -10,6 +10,7 @@ import { watchOverload } from "./overload.js";
 import { createRequestMeter } from "./request-meter.js";
 import { createHttpServer } from "./server.js";
 import { openTracing } from "./tracing.js";
+import { createTurns } from "./turns.js";
 import { createUnparsedAnswer } from "./unparsed-answer.js";
 
 /** What a door is built from. */
@@ -41,21 +42,33 @@ export interface Service extends Listener {
 export async function openService({ doors, ...deps }: ServiceOptions): Promise<Service> {
   const { config, log } = deps;
   let isDraining = false;
-  const tracing = await openTracing(config.tracing, log);
+  const tracing = await openTracing(config.tracing, deps);
   const core = tracing?.traced(deps.core) ?? deps.core;
-  const overload = watchOverload({ core, shedding: config.shedding });
+  const turns = createTurns();
+  const overload = watchOverload({ core, turns, shedding: config.shedding });
   const meter = createRequestMeter();
   const admissionMeter = createAdmissionMeter();
   const admission = createAdmission({ core, meter: admissionMeter, overload });
   const routers = doors.map((open) => open({ ...deps, core, admission }));
-  const app = createApp({ ...deps, core, admission, meter, overload, tracing, routers, isDraining: () => isDraining });
+  const app = createApp({
+    ...deps,
+    core,
+    admission,
+    meter,
+    overload,
+    tracing,
+    turns,
+    routers,
+    isDraining: () => isDraining,
+  });
   const server = createHttpServer({
     app,
     answerUnparsed: createUnparsedAnswer({ admission, log, meter }),
     onFault: (error) => log.error({ error }, "connection failed"),
   });
 
-  const metrics = await openMetrics({ core, config, families: [...meter.families, ...admissionMeter.families] });
+  const families = [...meter.families, ...admissionMeter.families, ...turns.families];
+  const metrics = await openMetrics({ core, config, families });
   const listener = await listen(server, { ...config, graceMs: config.shutdownGraceMs, onDrain }).catch(
     async (error: unknown) => {
       await closeRest();

@@ -10,9 +10,15 @@ export interface Tracing extends AsyncDisposable {
   traced(core: Core): Core;
 }
 
+export interface TracingDeps {
+  readonly log: Logger;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
 /** Nothing is loaded, wrapped or measured unless somewhere to send traces is configured. */
-export async function openTracing(config: TracingConfig | undefined, log: Logger): Promise<Tracing | undefined> {
+export async function openTracing(config: TracingConfig | undefined, deps: TracingDeps): Promise<Tracing | undefined> {
   if (config === undefined) return undefined;
   const { openOtlpTracing } = await import("./otlp-tracing.js");
-  return openOtlpTracing(config, log);
+  return openOtlpTracing(config, deps);
 }

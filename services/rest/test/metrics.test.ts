@@ -79,6 +79,7 @@ describe("metrics", () => {
       ['petstore_quota_mode{mode="local"}', 1],
       ['petstore_quota_mode{mode="standby"}', 0],
       ["petstore_quota_outages_total", 0],
+      ["petstore_turn_wait_seconds", 0],
     ] as const) {
       expect(scraped.get(series), series).toBe(value);
     }

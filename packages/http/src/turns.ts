@@ -1,0 +1,89 @@
+/**
+ * Lets so many requests go on in each turn of the event loop, in the order they came. Where a crowd does every step
+ * together, the first to come wait for the last at each of them, and all that they hold is alive at once.
+ */
+import type { Socket } from "node:net";
+import type { RequestHandler } from "express";
+import type { MetricFamily } from "./metric-family.js";
+
+/** With 8 or 32 a crowd of 512 waits as long; with fewer, what leaves together is too little. */
+const usualRequestsPerTurn = 16;
+
+export interface Turns {
+  /** Ahead of whatever keeps something for a request in an AsyncLocalStorage: a request goes on in another one's context. */
+  readonly take: RequestHandler;
+  /** How long the first of those that wait for their turn has waited; 0 while none does. */
+  waitedMs(): number;
+  readonly families: readonly MetricFamily[];
+}
+
+interface Waiting {
+  readonly socket: Socket;
+  readonly goOn: () => void;
+  readonly sinceMs: number;
+}
+
+export function createTurns(requestsPerTurn: number = usualRequestsPerTurn): Turns {
+  const waiting: Waiting[] = [];
+  const waitingOf = new Map<Socket, number>();
+  let begun = 0;
+
+  /** A connection that sends request after request is not read while two of them wait: what waits stays bounded. */
+  function wait(socket: Socket, goOn: () => void): void {
+    const count = (waitingOf.get(socket) ?? 0) + 1;
+    waitingOf.set(socket, count);
+    if (count === 2) {
+      // Node reads on by itself whenever it has sent an answer.
+      socket.on("resume", holdBack);
+      socket.pause();
+    }
+    waiting.push({ socket, goOn, sinceMs: performance.now() });
+  }
+
+  /** Nothing is done for a client that has gone. */
+  function leave({ socket, goOn }: Waiting): void {
+    const count = (waitingOf.get(socket) ?? 1) - 1;
+    if (count > 0) waitingOf.set(socket, count);
+    else waitingOf.delete(socket);
+    if (socket.destroyed) return;
+    if (count === 1) {
+      socket.off("resume", holdBack);
+      socket.resume();
+    }
+    goOn();
+  }
+
+  function beginTurn(): void {
+    const first = waiting.splice(0, requestsPerTurn);
+    begun = first.length;
+    if (begun > 0) setImmediate(beginTurn);
+    for (const one of first) leave(one);
+  }
+
+  function waitedMs(): number {
+    const first = waiting[0];
+    return first === undefined ? 0 : performance.now() - first.sinceMs;
+  }
+
+  return {
+    take(request, _response, next) {
+      if (begun === requestsPerTurn) return wait(request.socket, next);
+      if (begun === 0) setImmediate(beginTurn);
+      begun += 1;
+      next();
+    },
+    waitedMs,
+    families: [
+      {
+        name: "petstore_turn_wait_seconds",
+        help: "How long the first of the requests that wait for their turn of the event loop has waited.",
+        type: "gauge",
+        samples: () => [{ labels: {}, value: waitedMs() / 1_000 }],
+      },
+    ],
+  };
+}
+
+function holdBack(this: Socket): void {
+  this.pause();
+}
