@@ -80,7 +80,7 @@ ${lines.join("\n")}
 
 Options:
   --rounds <n>          how often each contestant is measured (default ${usual.rounds}; for memory 1)
-  --seconds <n>         how long, each time (default ${usual.seconds})
+  --seconds <n>         how long, each time, once the connections are made (default ${usual.seconds})
   --connections <n,...> how many connections, or callers, at once, a table for each number (default ${usual.connections}, but
                         ${others}); goals are judged at the defaults alone
   --json <file>         write the result to this file, with every round
