@@ -8,12 +8,12 @@ const shed = {
   status: 503,
 };
 
-/** Keeps a database of one connection busy, and a queue before it. */
+/** Keeps a database of one connection busy, and a queue of six before it: with one more, it would be refused for the others. */
 async function withQueue(store: TestStore, key: string, act: () => Promise<void>): Promise<void> {
   await store.call("GET", "/v1/pets", { key });
   await store.execute("begin");
   await store.execute("lock table pets in access exclusive mode");
-  const queued = Array.from({ length: 8 }, () => store.call("GET", "/v1/pets", { key }));
+  const queued = Array.from({ length: 7 }, () => store.call("GET", "/v1/pets", { key }));
   try {
     await act();
   } finally {
@@ -66,15 +66,15 @@ describe("while the queue for the database is too long", () => {
         .toEqual({ status: "degraded", degraded: ["database overload"] });
       expect((await store.call("GET", "/livez")).status).toBe(200);
       expect((await store.call("OPTIONS", "/v1/pets")).status).toBe(204);
-      expect((await store.scrape()).get("petstore_database_waiting")).toBe(7);
+      expect((await store.scrape()).get("petstore_database_waiting")).toBe(6);
     });
   });
 
-  it.each(["7", "0"])("nothing is refused at a limit of %s: it is not reached, or there is none", async (limit) => {
+  it.each(["6", "0"])("nothing is refused at a limit of %s: it is not reached, or there is none", async (limit) => {
     await using store = await openQueueing({ SHED_DATABASE_QUEUE: limit });
     const { key } = await store.issueKey();
     await withQueue(store, key, async () => {
-      await expect.poll(async () => (await store.scrape()).get("petstore_database_waiting")).toBe(7);
+      await expect.poll(async () => (await store.scrape()).get("petstore_database_waiting")).toBe(6);
       await new Promise((resolve) => setTimeout(resolve, 250));
       expect((await store.call("GET", "/v1/pets")).status).toBe(401);
     });
