@@ -62,13 +62,13 @@ export const banFaults: readonly Fault[] = [
   {
     fault: "requests lengthen a ban",
     redis: inScript(
-      `if bannedUntil > now then return reply(\${outcomes.banned}, bannedUntil) end
-if cost == 0`,
       `if bannedUntil > now then
-  if cost > 0 then redis.call('HSET', KEYS[2], 'b', int(bannedUntil + 1000)) end
-  return reply(\${outcomes.banned}, bannedUntil)
-end
-if cost == 0`,
+    outcome`,
+      `if bannedUntil > now then
+    if cost > 0 then
+      bannedUntil, hasRefused = bannedUntil + 1000, true
+    end
+    outcome`,
     ),
     local: inModule(
       "local-quota",
@@ -79,12 +79,7 @@ if cost == 0`,
   },
   {
     fault: "a ban ends 1 ms late",
-    redis: inScript(
-      `if bannedUntil > now then return reply(\${outcomes.banned}, bannedUntil) end
-if cost == 0`,
-      `if bannedUntil >= now then return reply(\${outcomes.banned}, bannedUntil) end
-if cost == 0`,
-    ),
+    redis: inScript("if bannedUntil > now then\n", "if bannedUntil >= now then\n"),
     local: inModule(
       "local-quota",
       "penalty !== undefined && penalty.bannedUntilMs > nowMs",

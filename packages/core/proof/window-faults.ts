@@ -97,14 +97,11 @@ export const windowFaults: readonly Fault[] = [
   },
   {
     fault: "an account has no TTL",
-    redis: inScript(`, value, 'PX', int(dayStart + \${2 * dayMs} - now))`, ", value)"),
+    redis: inScript("\nreturn replies", "\nif hasSpent then redis.call('PERSIST', KEYS[1]) end\nreturn replies"),
   },
   {
     fault: "a penalty has no TTL",
-    redis: inScript(
-      `redis.call('PEXPIRE', KEYS[2], int(math.max(episodeEnd, rememberedUntil) + \${2 * dayMs} - now))`,
-      "",
-    ),
+    redis: inScript("\nreturn replies", "\nif hasRefused then redis.call('PERSIST', KEYS[2]) end\nreturn replies"),
   },
   {
     fault: "a refund takes the TTL away",

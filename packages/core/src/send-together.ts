@@ -4,13 +4,13 @@ import type { Writable } from "node:stream";
 const mostBytes = 2_048;
 
 /**
- * What is written to a stream in this turn of the event loop leaves in few system calls: several small writes to one
- * socket cost more than all that is written. Called before each of them.
+ * What is written to a stream until the event loop goes on leaves in few system calls: several small writes to one socket
+ * cost more than all that is written. Called before each of them.
  */
 export function sendTogether(stream: Writable): void {
   if (stream.writableCorked === 0) {
     stream.cork();
-    setImmediate(() => stream.uncork());
+    process.nextTick(() => stream.uncork());
   } else if (stream.writableLength > mostBytes) {
     stream.uncork();
     stream.cork();

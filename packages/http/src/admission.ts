@@ -1,7 +1,6 @@
 /**
  * The one way into both doors: authenticate, then reserve, then report the quota on whatever is answered. A request
- * that shows no valid key is counted against its address instead, so its headers are as true, and guessing keys is
- * throttled.
+ * that shows no valid key is counted against its address instead: its headers are as true, and who goes on is told 429.
  */
 import {
   type Core,

@@ -14,7 +14,10 @@ export interface ServerLimits {
   readonly timeoutCheckMs: number;
   /** Longer than the usual 60 s of a load balancer, so that the balancer closes first and never meets a closed one. */
   readonly keepAliveTimeoutMs: number;
-  /** A client that takes no byte of its response for so long is cut off. */
+  /**
+   * A connection on which nothing moves while a request is under way is cut off. Longer than the longest wait for a
+   * request and its next check, so that a client that falls silent in its body is answered 408.
+   */
   readonly stallTimeoutMs: number;
   /** A client that takes its response in drops, and so is never idle, has so long for all of it. */
   readonly responseTimeoutMs: number;
@@ -29,7 +32,7 @@ const defaultLimits: ServerLimits = {
   requestTimeoutMs: 30_000,
   timeoutCheckMs: 5_000,
   keepAliveTimeoutMs: 75_000,
-  stallTimeoutMs: 30_000,
+  stallTimeoutMs: 45_000,
   responseTimeoutMs: 30_000,
   lingerMs: 1_000,
   maxDrainedBytes: 16 * 1024 * 1024,

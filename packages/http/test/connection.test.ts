@@ -202,6 +202,12 @@ describe("a reset does not stop the process when it comes", () => {
   });
 });
 
+it("bears a silent client longer than its request is waited for, so that it is told 408 before it is cut off", async () => {
+  await using server = await startWireServer();
+  const checkedEveryMs = 5_000;
+  expect(server.server.timeout).toBeGreaterThan(server.server.requestTimeout + 2 * checkedEveryMs);
+});
+
 it("cuts off a client that does not read its answer", async () => {
   await using server = await startWireServer({ stallTimeoutMs: 50 });
   const left = new Promise<void>((resolve) => {

@@ -9,6 +9,7 @@ import {
   GraphQLScalarType,
   GraphQLSchema,
   Kind,
+  OperationTypeNode,
   type SelectionSetNode,
 } from "graphql";
 import { compileQuery, isCompiledQuery } from "graphql-jit";
@@ -25,7 +26,7 @@ type CompiledOperation = (
 /** The compiled form of an operation; `undefined` where graphql itself has to execute it. */
 export type Compile = (operation: Operation) => CompiledOperation | undefined;
 
-export function openCompiler(schema: GraphQLSchema): Compile {
+export function createCompiler(schema: GraphQLSchema): Compile {
   const config = schema.toConfig();
   const compilable = new GraphQLSchema({ ...config, types: [...config.types, anything] });
   const compiled = new WeakMap<DocumentNode, CompiledOperation | undefined>();
@@ -49,9 +50,13 @@ function compile(schema: GraphQLSchema, document: DocumentNode): CompiledOperati
   return (context, variables) => query.query(undefined, context, variables);
 }
 
-/** One operation of few fields, without fragments, directives or introspection, which would tell of the type above. */
+/**
+ * One operation of few fields, without fragments, directives or introspection, which would tell of the type above. Not
+ * several mutations: where one fails, graphql runs none of those behind it, and graphql-jit runs them all.
+ */
 function isPlain({ definitions: [operation, ...others] }: DocumentNode): boolean {
   if (operation?.kind !== Kind.OPERATION_DEFINITION || others.length > 0) return false;
+  if (operation.operation === OperationTypeNode.MUTATION && operation.selectionSet.selections.length > 1) return false;
   const fields = countPlainFields(operation.selectionSet);
   return fields <= maxFields && operation.directives?.length === 0;
 }

@@ -47,7 +47,7 @@ export interface Documents {
   find(digest: string): DocumentNode | undefined;
 }
 
-export function openDocuments(schema: GraphQLSchema): Documents {
+export function createDocuments(schema: GraphQLSchema): Documents {
   const byDigest = new Map<string, DocumentNode>();
   const byText = new LRUCache<string, Remembered>({
     maxSize: rememberedCharacters,

@@ -13,7 +13,7 @@ import {
 } from "@apollo/server/plugin/disabled";
 import type { Log } from "@petstore/core";
 import { type DocumentNode, execute, type GraphQLError, type GraphQLSchema } from "graphql";
-import { openCompiler } from "./compiler.js";
+import { createCompiler } from "./compiler.js";
 import type { Documents } from "./documents.js";
 import type { Operation } from "./operation.js";
 import type { OperationContext } from "./pet-resolver.js";
@@ -32,7 +32,7 @@ export interface ExecutorDeps {
   readonly log: Log;
 }
 
-export function openExecutor({ schema, documents, log }: ExecutorDeps): Execute {
+export function createExecutor({ schema, documents, log }: ExecutorDeps): Execute {
   const apollo = new ApolloServer<ApolloContext>({
     schema,
     introspection: true,
@@ -61,7 +61,7 @@ export function openExecutor({ schema, documents, log }: ExecutorDeps): Execute 
   apollo.startInBackgroundHandlingStartupErrorsByLoggingAndFailingAllRequests();
 
   const seen = new WeakSet<DocumentNode>();
-  const compile = openCompiler(schema);
+  const compile = createCompiler(schema);
 
   return async (operation, contextValue) => {
     const { text, name, document, variables: variableValues } = operation;

@@ -12,13 +12,13 @@ import {
 } from "@petstore/http";
 import { type GraphiqlOptions, graphiqlDocuments } from "@petstore/pages";
 import { type Request, type RequestHandler, type Response, Router } from "express";
-import { openDocuments } from "./documents.js";
+import { createDocuments } from "./documents.js";
 import { formatProblem } from "./error-format.js";
-import { openExecutor } from "./executor.js";
+import { createExecutor } from "./executor.js";
 import { readGraphqlRequest } from "./graphql-request.js";
 import { graphqlLinks } from "./links.js";
-import { type Operation, openOperations, type Unexecutable } from "./operation.js";
-import { openOperationAnswer } from "./operation-answer.js";
+import { createOperations, type Operation, type Unexecutable } from "./operation.js";
+import { createOperationAnswer } from "./operation-answer.js";
 import { buildPetSchema } from "./schema.js";
 
 /** Units one operation may cost. */
@@ -30,12 +30,12 @@ export interface GraphqlDoorDeps extends DoorDeps {
 }
 
 /** The GraphQL door: `/graphql`, and GraphiQL to try it with, which needs no key to load and costs nothing. */
-export function openGraphqlDoor({ core, admission, log, graphiql = graphiqlAlone() }: GraphqlDoorDeps): Router {
+export function createGraphqlDoor({ core, admission, log, graphiql = graphiqlAlone() }: GraphqlDoorDeps): Router {
   const schema = buildPetSchema();
-  const documents = openDocuments(schema);
-  const prepare = openOperations(schema, documents);
-  const execute = openExecutor({ schema, documents, log });
-  const answerOperation = openOperationAnswer({ catalogue: core.catalogue, execute, log });
+  const documents = createDocuments(schema);
+  const prepare = createOperations(schema, documents);
+  const execute = createExecutor({ schema, documents, log });
+  const answerOperation = createOperationAnswer({ catalogue: core.catalogue, execute, log });
   const prepared = new WeakMap<Response, Operation | Unexecutable>();
 
   /** Everything short of execution, in REST's order, before the request is counted: its cost is known only then. */

@@ -1,2 +1,2 @@
-export { openGraphqlDoor } from "./graphql-door.js";
+export { createGraphqlDoor } from "./graphql-door.js";
 export { graphqlLinks } from "./links.js";

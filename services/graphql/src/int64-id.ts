@@ -5,6 +5,7 @@
  * variable that has been read (variables.ts) it takes anything, and leaves it as it is.
  */
 import { parseInt64 } from "@petstore/core";
+import { parseExactJson } from "@petstore/http";
 import { GraphQLScalarType, Kind, type ValueNode } from "graphql";
 
 export const int64Id: GraphQLScalarType<unknown, string> = new GraphQLScalarType({
@@ -23,11 +24,11 @@ export function readInt64(value: unknown): unknown {
 function parseLiteral(node: ValueNode): unknown {
   switch (node.kind) {
     case Kind.INT:
-      return BigInt(node.value);
+    case Kind.FLOAT:
+      // Like a number of JSON, which is written alike: `1.0` and `1e3` are integers.
+      return parseExactJson(node.value);
     case Kind.STRING:
       return readInt64(node.value);
-    case Kind.FLOAT:
-      return Number(node.value);
     case Kind.BOOLEAN:
       return node.value;
     default:

@@ -4,7 +4,7 @@ boundHeap();
 // What is imported statically would be read before the heap is bounded.
 const { openCore, readConfig } = await import("@petstore/core");
 const { openLog, openService, untilSignal } = await import("@petstore/http");
-const { openGraphqlDoor } = await import("./graphql-door.js");
+const { createGraphqlDoor } = await import("./graphql-door.js");
 
 const stopped = untilSignal();
 try {
@@ -12,7 +12,7 @@ try {
   using output = openLog(config.logLevel);
   const deps = { log: output.log, now: Date.now };
   await using core = await openCore(config, deps);
-  await using service = await openService({ ...deps, core, config: config.http, doors: [openGraphqlDoor] });
+  await using service = await openService({ ...deps, core, config: config.http, doors: [createGraphqlDoor] });
   output.log.info({ url: service.url }, "listening");
   await stopped;
 } catch (error) {

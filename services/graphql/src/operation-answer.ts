@@ -17,7 +17,7 @@ export type AnswerOperation = (operation: Operation, res: Response) => Promise<v
  * Executes an operation that has been admitted and answers 200, whatever its fields met. Throws SERVICE_UNAVAILABLE,
  * so that it is answered and given back as over REST, when that left it without any effect.
  */
-export function openOperationAnswer({ catalogue, execute, log }: OperationAnswerDeps): AnswerOperation {
+export function createOperationAnswer({ catalogue, execute, log }: OperationAnswerDeps): AnswerOperation {
   return async (operation, res) => {
     const { cost } = operation;
     const replays: boolean[] = [];

@@ -9,6 +9,8 @@ import { type DocumentNode, type FieldNode, type FragmentDefinitionNode, Kind, t
 const maxDepth = 20;
 /** Introspection as tools send it has 230, and 301 with the `__typename` that caching clients add everywhere. */
 const maxFields = 320;
+/** A field again in the same place, as fragments that know nothing of each other write it; each is compared with each. */
+const maxRepetitions = 100;
 /** A field again in the same place, under another response key: what makes an answer large and its document short. */
 const maxCopies = 10;
 
@@ -47,6 +49,9 @@ export function sizeFault(document: DocumentNode): string | undefined {
     copiesLeft -= countCopies(children.values(), depth);
     if (copiesLeft < 0) return `An operation may select a field again, by another alias, at most ${maxCopies} times.`;
     for (const fields of children.values()) {
+      if (fields.length > maxRepetitions) {
+        return `An operation may write a field at most ${maxRepetitions} times in a place.`;
+      }
       const inside = fields.flatMap(({ selectionSet }) => selectionSet ?? []);
       const fault = inside.length === 0 ? undefined : measure(inside, depth + 1);
       if (fault !== undefined) return fault;

@@ -35,7 +35,7 @@ export interface Unexecutable {
 
 export type PrepareOperation = (request: GraphqlRequest) => Operation | Unexecutable;
 
-export function openOperations(schema: GraphQLSchema, documents: Documents): PrepareOperation {
+export function createOperations(schema: GraphQLSchema, documents: Documents): PrepareOperation {
   return ({ query: text, operationName, variables: sent }) => {
     const document = documents.read(text);
     if (!("written" in document)) return unexecutable(document.code, document.errors);

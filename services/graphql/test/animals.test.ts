@@ -51,6 +51,10 @@ describe("a categoryId is exact", () => {
       },
     );
 
+    it.each(["1000.0", "1e3", "10.00e2"])("%s, which is the integer 1000", async (written) => {
+      expect((await create(written)).json).toMatchObject({ data: { createPet: { categoryId: "1000" } } });
+    });
+
     it.each([
       "9223372036854775808",
       "-9223372036854775809",
@@ -62,6 +66,7 @@ describe("a categoryId is exact", () => {
       '"01"',
       '"0x1"',
       "1.5",
+      "1e400",
       "true",
     ])("%s is refused in core's words", async (written) => {
       expect(errorsOf(await create(written))).toMatchObject([
@@ -149,7 +154,7 @@ describe("pets", async () => {
         { extensions: { code: "INVALID_CURSOR", status: 400 } },
       ]);
       expect(errorsOf(await ask('(after: "none")'))).toMatchObject([
-        { extensions: { code: "INVALID_CURSOR", status: 400 } },
+        { message: "the cursor must be one this list returned", extensions: { code: "INVALID_CURSOR", status: 400 } },
       ]);
       expect(errorsOf(await ask("(first: 101)"))).toMatchObject([
         { message: "first must be an integer from 1 to 100" },

@@ -16,11 +16,20 @@ const nested = (depth: number) => `{ __type(name: "a") ${"{ ofType ".repeat(dept
 
 describe("a document", () => {
   it("may have 1,000 tokens, and not one more", async () => {
-    // Two of them are around the selection.
-    const of = (tokens: number) => `{ ${times(249, () => "pets { id }")} ${times(tokens - 998, () => "__typename")} }`;
+    const fragment = "fragment Name on Query { __typename }";
+    const of = (tokens: number) =>
+      `{ ${times(495, () => "...Name")} ${times(tokens - 999, () => "__typename")} } ${fragment}`;
     expect((await store.ask(of(1_000), { key })).json).toMatchObject({ data: {} });
     expect(errorsOf(await store.ask(of(1_001), { key }))).toMatchObject([
       { message: expect.stringContaining("1000 tokens"), extensions: { code: "GRAPHQL_PARSE_FAILED" } },
+    ]);
+  });
+
+  it("may write a field 100 times in one place, and not once more", async () => {
+    const of = (fields: number) => `{ ${times(fields, () => "pets { id }")} }`;
+    expect((await store.ask(of(100), { key })).json).toMatchObject({ data: { pets: expect.any(Array) } });
+    expect(errorsOf(await store.ask(of(101), { key }))).toMatchObject([
+      { message: expect.stringContaining("100 times"), extensions: { code: "GRAPHQL_VALIDATION_FAILED" } },
     ]);
   });
 
@@ -118,8 +127,9 @@ describe("no document blocks the process for 50 ms", () => {
       "answered",
     ],
     ["9,000 duplicate fields", `{ ${times(9_000, () => "pets")} }`, "refused"],
-    ["as many duplicate fields as there are tokens for", `{ ${times(249, () => "pets { id }")} }`, "answered"],
-    ["500 duplicate leaves", `{ pets { ${times(500, () => "id")} } }`, "answered"],
+    ["as many duplicate fields as there are tokens for", `{ ${times(249, () => "pets { id }")} }`, "refused"],
+    ["100 duplicate fields", `{ ${times(100, () => "pets { id }")} }`, "answered"],
+    ["500 duplicate leaves", `{ pets { ${times(500, () => "id")} } }`, "refused"],
     ["990 duplicate leaves", `{ pets { ${times(990, () => "id")} } }`, "refused"],
     [
       "duplicates of several fields",

@@ -48,6 +48,24 @@ describe("a document that is asked again is answered as it was the first time", 
     for (let time = 0; time < 3; time++) expect(await ask()).toEqual(first);
   });
 
+  it.each([
+    ["the first fails", "", []],
+    ["none fails", "Al", ["Al", "Bo"]],
+  ])("several mutations, of which %s: none behind a failure is executed", async (_what, name, made) => {
+    const query =
+      "mutation ($a: NewPet!, $b: NewPet!) { a: createPet(input: $a) { name } b: createPet(input: $b) { name } }";
+    const variables = { a: { name, categoryId: 1 }, b: { name: "Bo", categoryId: 1 } };
+    const added = () => store.execute("delete from pets where name in ('Al', 'Bo') returning name");
+    const ask = async () => {
+      const { status, json } = await store.ask(query, { key, variables });
+      return { status, json, added: await added() };
+    };
+    await added();
+    const first = await ask();
+    expect(first.added).toEqual(made.map((each) => ({ name: each })));
+    for (let time = 0; time < 3; time++) expect(await ask()).toEqual(first);
+  });
+
   it("a document that would take for ever to compile", { timeout: 5_000 }, async () => {
     const doubling = Array.from(
       { length: 40 },

@@ -1,4 +1,4 @@
-import { openGraphqlDoor } from "@petstore/graphql";
+import { createGraphqlDoor } from "@petstore/graphql";
 import {
   type Answer,
   type CallOptions,
@@ -19,7 +19,7 @@ export interface GraphqlStore extends TestStore {
 }
 
 export async function openGraphqlStore(options: Omit<TestStoreOptions, "doors"> = {}): Promise<GraphqlStore> {
-  const store = await openTestStore({ ...options, doors: [openGraphqlDoor] });
+  const store = await openTestStore({ ...options, doors: [createGraphqlDoor] });
   return {
     ...store,
     ask: (query, { variables, operationName, ...rest } = {}) =>

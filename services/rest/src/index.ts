@@ -1,2 +1,2 @@
 export { restLinks } from "./reference/pages.js";
-export { openRestDoor, type RestDoorDeps } from "./rest-door.js";
+export { createRestDoor, type RestDoorDeps } from "./rest-door.js";

@@ -21,7 +21,7 @@ export interface RestDoorDeps extends DoorDeps {
 }
 
 /** The REST door: `/v1`, and what describes it, which needs no key and costs nothing. */
-export function openRestDoor({ core, admission, config, log, now, links = restLinks() }: RestDoorDeps): Router {
+export function createRestDoor({ core, admission, config, log, now, links = restLinks() }: RestDoorDeps): Router {
   const root = config.publicUrl ?? "";
   const baseUrl = `${root}/v1`;
 

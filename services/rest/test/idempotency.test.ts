@@ -185,6 +185,16 @@ describe("concurrent creates", () => {
     expect(new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text)).size).toBe(1);
   });
 
+  it("with the body that was stored get the 201, whatever other bodies are under way with their key", async () => {
+    const first = await create("stored");
+    const bodies = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? '{"name":"Bo","categoryId":1}' : body));
+    const answers = await Promise.all(bodies.map((sent) => create("stored", { sent })));
+    expect(answers.map(({ status }) => status)).toEqual(
+      Array.from(bodies, (_, index) => (index % 2 === 0 ? 422 : 201)),
+    );
+    for (const { status, text } of answers) if (status === 201) expect(text).toBe(first.text);
+  });
+
   it("with keys of their own make an animal each", async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => create(`own ${index}`)));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(50);

@@ -1,4 +1,4 @@
-import { openRestDoor } from "@petstore/rest";
+import { createRestDoor } from "@petstore/rest";
 import * as store from "@petstore/test-store";
 
 export type { Answer, CallOptions, TestStore } from "@petstore/test-store";
@@ -6,5 +6,5 @@ export type TestStoreOptions = Omit<store.TestStoreOptions, "doors">;
 
 /** The store with the REST door alone. */
 export function openTestStore(options: TestStoreOptions = {}): Promise<store.TestStore> {
-  return store.openTestStore({ ...options, doors: [openRestDoor] });
+  return store.openTestStore({ ...options, doors: [createRestDoor] });
 }

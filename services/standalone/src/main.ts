@@ -6,7 +6,7 @@ boundHeap();
 const { migrate, openCore, readConfig } = await import("@petstore/core");
 const { dataDirectory, openEmbeddedDatabase } = await import("@petstore/embedded-database");
 const { openLog, openService, untilSignal } = await import("@petstore/http");
-const { openRestDoor, restLinks } = await import("@petstore/rest");
+const { createRestDoor, restLinks } = await import("@petstore/rest");
 const { banner } = await import("./banner.js");
 const { createDemoAccount } = await import("./demo-account.js");
 
@@ -41,7 +41,7 @@ async function run(): Promise<void> {
   }
   await using database = opened.database;
   // Loaded only now: Apollo takes half a second, which a start that is refused should not wait for.
-  const { graphqlLinks, openGraphqlDoor } = await import("@petstore/graphql");
+  const { graphqlLinks, createGraphqlDoor } = await import("@petstore/graphql");
   await migrate(database.url);
   using output = openLog(config.logLevel);
   const deps = { log: output.log, now: Date.now };
@@ -49,8 +49,8 @@ async function run(): Promise<void> {
   await using core = await openCore({ quota: config.quota, database: databaseConfig }, deps);
   const links = restLinks(graphqlLinks(graphiqlPath));
   const doors: Door[] = [
-    (door) => openRestDoor({ ...door, links }),
-    (door) => openGraphqlDoor({ ...door, graphiql: { path: graphiqlPath, links } }),
+    (door) => createRestDoor({ ...door, links }),
+    (door) => createGraphqlDoor({ ...door, graphiql: { path: graphiqlPath, links } }),
   ];
   await using store = await openService({ ...deps, core, config: config.http, doors });
   process.stdout.write(banner({ url: store.url, dataDirectory: directory, demoKey: await createDemoAccount(core) }));

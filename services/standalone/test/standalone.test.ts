@@ -53,11 +53,11 @@ describe("the standalone store", () => {
     await using directory = await openDirectory();
     const first = startStore(directory.path);
     await urlOf(first);
-    const startedAtMs = performance.now();
+    // What starting Node and reading the modules takes on this machine, at this moment.
+    const idleMs = await durationOf(() => startStore(directory.path, { PORT: "many" }).ended());
     const second = startStore(directory.path);
+    expect((await durationOf(() => second.ended())) - idleMs).toBeLessThan(1_000);
     expect(await second.ended()).toBe(1);
-    // Starting Node itself takes its share of this on a busy machine.
-    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
     expect(second.output()).toBe(
       `The pet store of ${directory.path} is already running, as process ${first.process.pid}.\n`,
     );
@@ -73,11 +73,14 @@ describe("the standalone store", () => {
     const acknowledged: number[] = [];
     for (let round = 0; round < 5; round++) {
       const url = await urlOf(store);
-      const creating = Promise.allSettled(
-        Array.from({ length: 8 }, (_, index) => create(url, key, `${round}-${index}`)),
-      );
-      setTimeout(() => store.process.kill("SIGKILL"), 15 * round);
-      for (const outcome of await creating) if (outcome.status === "fulfilled") acknowledged.push(outcome.value);
+      let answers = 0;
+      const creating = Array.from({ length: 8 }, async (_, index) => {
+        acknowledged.push(await create(url, key, `${round}-${index}`));
+        answers += 1;
+        if (answers === round) store.process.kill("SIGKILL");
+      });
+      if (round === 0) store.process.kill("SIGKILL");
+      await Promise.allSettled(creating);
       await store.ended();
       store = startStore(directory.path);
     }
@@ -106,6 +109,12 @@ describe("the standalone store", () => {
     expect(await embeddedDatabaseUrl(directory.path)).toBeUndefined();
   });
 });
+
+async function durationOf(what: () => Promise<unknown>): Promise<number> {
+  const startedAtMs = performance.now();
+  await what();
+  return performance.now() - startedAtMs;
+}
 
 async function urlOf(store: StoreProcess): Promise<string> {
   return (await store.printed(/ready at (http:[^\s,]+)/))[1] ?? "";

@@ -1,10 +1,10 @@
 // Both doors of one service lead to the same animals, keys and counters.
-import { openGraphqlDoor } from "@petstore/graphql";
-import { openRestDoor } from "@petstore/rest";
+import { createGraphqlDoor } from "@petstore/graphql";
+import { createRestDoor } from "@petstore/rest";
 import { openTestStore } from "@petstore/test-store";
 import { afterAll, describe, expect, it } from "vitest";
 
-const store = await openTestStore({ doors: [openRestDoor, openGraphqlDoor] });
+const store = await openTestStore({ doors: [createRestDoor, createGraphqlDoor] });
 afterAll(() => store[Symbol.asyncDispose]());
 
 const ask = (query: string, key: string, variables: unknown = {}) =>

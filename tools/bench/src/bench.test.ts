@@ -141,6 +141,20 @@ test("a run of every benchmark is kept under its day and commit, small, with the
   ]);
 });
 
+test("a benchmark at several numbers of callers keeps a table for each, and ratios and goals of the first", async () => {
+  await using place = await openPlace();
+  await place.run("", [{ ...costing("one", [60]), connections: [32, 1, 128] }]);
+  expect(place.printed).toMatch(/connections: 32, [\s\S]*connections: 1, [\s\S]*connections: 128, /);
+  expect(place.printed.match(/^one at /gm)).toHaveLength(1);
+  const file = join(place.directory, "results", "2026-11-21-abc1234.json");
+  const [record] = JSON.parse(await readFile(file, "utf8")).benchmarks;
+  expect(record).toMatchObject({
+    tables: [{ connections: 32 }, { connections: 1 }, { connections: 128 }],
+    ratios: [{ median: 0.6 }],
+    goals: [{ atMost: 0.8 }],
+  });
+});
+
 test.each([
   { commit: { name: "abc1234", dirty: true }, name: "2026-11-21-abc1234-dirty.json" },
   { commit: undefined, name: "2026-11-21-no-commit.json" },

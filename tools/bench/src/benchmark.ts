@@ -9,14 +9,16 @@ export interface Benchmark {
   /** Ours, and its peers. Each is a process of its own; they take turns, so that a busy machine is busy for all of them. */
   readonly contestants: readonly [Contestant, ...Contestant[]];
   readonly goals: readonly Goal<Measure>[];
-  /** How many at once, where it is not the usual number. */
-  readonly connections?: number;
+  /** How many at once, where it is not the usual number; the first is where goals are judged. */
+  readonly connections?: readonly [number, ...number[]];
 }
 
 /** What is asked of every contestant, over and over. */
 export interface Work {
   /** The key, where one is taken, is valid, with a quota that no load can use up. */
   request(apiKey?: string): WorkRequest;
+  /** Where not all ask the same: what the second asks, the third, and so on, the first again behind the last. */
+  readonly others?: readonly Work[];
   /** What was asked for, out of an answer parsed from JSON; it must be the same of every contestant. Throws otherwise. */
   resultOf(answer: unknown): unknown;
 }

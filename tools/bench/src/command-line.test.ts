@@ -99,6 +99,11 @@ test.each(["--profile profiles", "one other --profile profiles"])(
   },
 );
 
+test("help says of unusual numbers of connections once which benchmarks have them", () => {
+  const further: Named = { ...other, name: "further" };
+  expect(helpText([one, other, further])).toMatch(/but\s+512,32 for other, further\)/);
+});
+
 test("help is given with or without a benchmark, names them all, and says how long all of them take", () => {
   expect(read("--help")).toEqual({ kind: "help" });
   expect(read("one -h")).toEqual({ kind: "help" });

@@ -64,15 +64,12 @@ export function readCommandLine<Benchmark extends Named>(
 }
 
 export function helpText(benchmarks: readonly Named[]): string {
-  const lines = benchmarks.map(({ name, summary }) => `  ${name.padEnd(20)}${summary}`);
-  const others = benchmarks
-    .filter((each) => each.connections !== undefined && each.connections.join() !== `${usual.connections}`)
-    .map((each) => `${each.connections?.join()} for ${each.name}`)
-    .join("; ");
+  const width = Math.max(...benchmarks.map(({ name }) => name.length)) + 2;
+  const lines = benchmarks.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`);
   return `Usage: npm run bench -- [<benchmark> ...] [options]
 
 Measures ours and others in turns, each in a process of its own over one private PostgreSQL or Redis, and judges the
-goals. Without a name it runs every benchmark, which takes about 17 minutes, and keeps the result in tools/bench/results.
+goals. Without a name it runs every benchmark, which takes about 26 minutes, and keeps the result in tools/bench/results.
 The exit code is 1 when a goal is missed or a benchmark fails. A moonshot, and what is only information, does not count.
 
 Benchmarks:
@@ -81,8 +78,9 @@ ${lines.join("\n")}
 Options:
   --rounds <n>          how often each contestant is measured (default ${usual.rounds}; for memory 1)
   --seconds <n>         how long, each time, once the connections are made (default ${usual.seconds})
-  --connections <n,...> how many connections, or callers, at once, a table for each number (default ${usual.connections}, but
-                        ${others}); goals are judged at the defaults alone
+  --connections <n,...> how many connections, or callers, at once, a table for each number; a goal is judged
+                        only at the number that it is about (default ${usual.connections}, but
+                        ${otherConnections(benchmarks)})
   --json <file>         write the result to this file, with every round
   --against <file>      compare with this result; a run of every benchmark takes the newest other one that is kept
   --fail-on-regression  exit with 1 also when a ratio to a peer is worse by more than 5 %, no round as good as one then
@@ -92,6 +90,17 @@ Options:
 A run with fewer rounds or seconds than the defaults, or with other numbers of connections, is not kept: what is compared
 with it later would be worse or better by chance.
 ${memoryText}`;
+}
+
+/** Such as 512 for one, other; 64,32 for third: those that have not the usual number. */
+function otherConnections(benchmarks: readonly Named[]): string {
+  const namesByNumbers = new Map<string, string[]>();
+  for (const { name, connections } of benchmarks) {
+    const numbers = connections?.join();
+    if (numbers === undefined || numbers === `${usual.connections}`) continue;
+    namesByNumbers.set(numbers, [...(namesByNumbers.get(numbers) ?? []), name]);
+  }
+  return [...namesByNumbers].map(([numbers, names]) => `${numbers} for ${names.join(", ")}`).join(";\n".padEnd(26));
 }
 
 const memoryText = `

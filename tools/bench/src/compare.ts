@@ -1,22 +1,28 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Benchmark, Work, WorkRequest } from "./benchmark.js";
+import type { Benchmark, Contestant, Work, WorkRequest } from "./benchmark.js";
 import { type CompareDeps, type CompareOptions, type Comparison, usual } from "./comparison.js";
 import { disposableList } from "./disposable-list.js";
-import { type LoadGenerator, openLoadGenerator } from "./load-generator.js";
+import { type LoadGenerator, type LoadOrder, openLoadGenerator } from "./load-generator.js";
 import { openPrivateRedis } from "./private-redis.js";
 import { measureRound, type Round } from "./round.js";
 import { openPrivateDatabase, openTemporaryDirectory, seed } from "./scene.js";
 import { openServer, type Server } from "./server.js";
-import { turnsOf } from "./turns.js";
+import { inTurn, turnsOf } from "./turns.js";
 
 /** One contestant in place: its server and the load it gets. */
 interface Entrant {
   readonly server: Server;
-  readonly work: Work;
-  readonly request: WorkRequest;
+  readonly tasks: readonly [Task, ...Task[]];
+  readonly order: Omit<LoadOrder, "connections" | "seconds">;
   /** By the number of connections. */
   readonly rounds: ReadonlyMap<number, Round[]>;
+}
+
+/** What one connection asks, or several that ask the same. */
+interface Task {
+  readonly work: Work;
+  readonly request: WorkRequest;
 }
 
 /** Lets the contestants do the work in turns, on one database. Throws when one of them fails or answers otherwise. */
@@ -28,7 +34,7 @@ export async function compare(
   await using directory = await openTemporaryDirectory();
   progress("Starting PostgreSQL and adding 10,000 animals ...");
   await using database = await openPrivateDatabase(directory.path);
-  const apiKey = await seed(database.url, signal);
+  const apiKeys = await seed(database.url, signal);
   await using redis = benchmark.contestants.some(({ countsInRedis }) => countsInRedis)
     ? await openPrivateRedis()
     : undefined;
@@ -45,18 +51,18 @@ export async function compare(
       signal,
     });
     servers.items.push(server);
-    const work = contestant.work ?? benchmark.work;
-    const request = work.request(contestant.takesKey ? apiKey : undefined);
+    const tasks = tasksOf(contestant.work ?? benchmark.work, contestant, apiKeys);
+    const [first, ...others] = tasks;
+    const order = { origin: server.origin, ...first.request, others: others.map(({ request }) => request) };
     const rounds = new Map(options.connections.map((connections) => [connections, []]));
-    entrants.push({ server, work, request, rounds });
+    entrants.push({ server, tasks, order, rounds });
   }
   await checkAnswers(entrants);
 
   await using generator = openLoadGenerator(signal);
   for (const { title, number, connections } of turnsOf(options)) {
-    for (const { server, request, rounds } of entrants) {
-      const order = { origin: server.origin, ...request, connections, seconds: options.seconds };
-      const round = await measureRound(server, generator, order);
+    for (const { server, order, rounds } of inTurn(entrants, number)) {
+      const round = await measureRound(server, generator, { ...order, connections, seconds: options.seconds });
       progress(`${title}: ${server.name}, ${round.cpuMicroseconds.toFixed(1)} us of CPU per request`);
       if (number > 0) rounds.get(connections)?.push(round);
     }
@@ -70,17 +76,31 @@ export async function compare(
   }));
 }
 
+/** Each for an account of its own: several reservations for one are made together. */
+function tasksOf(work: Work, { takesKey }: Contestant, apiKeys: readonly string[]): [Task, ...Task[]] {
+  const taskOf = (one: Work, place: number): Task => ({
+    work: one,
+    request: one.request(takesKey ? apiKeys[place] : undefined),
+  });
+  return [taskOf(work, 0), ...(work.others ?? []).map((one, place) => taskOf(one, 1 + place))];
+}
+
 /** Servers that do different work cannot be compared. */
 async function checkAnswers(entrants: readonly Entrant[]): Promise<void> {
   let expected: unknown;
-  for (const { server, work, request } of entrants) {
-    const { path, method, headers, body } = request;
-    const response = await fetch(server.origin + path, { method, headers, ...(body !== undefined && { body }) });
-    if (!response.ok) throw new Error(`${server.name} does not do the work: ${await response.text()}`);
-    const result = work.resultOf(await response.json());
-    expected ??= result;
-    if (!isDeepStrictEqual(result, expected)) throw new Error(`${server.name} answers something else than the others`);
+  for (const { server, tasks } of entrants) {
+    const results: unknown[] = [];
+    for (const task of tasks) results.push(await resultOf(server, task));
+    expected ??= results;
+    if (!isDeepStrictEqual(results, expected)) throw new Error(`${server.name} answers something else than the others`);
   }
+}
+
+async function resultOf({ name, origin }: Server, { work, request }: Task): Promise<unknown> {
+  const { path, method, headers, body } = request;
+  const response = await fetch(origin + path, { method, headers, ...(body !== undefined && { body }) });
+  if (!response.ok) throw new Error(`${name} does not do the work: ${await response.text()}`);
+  return work.resultOf(await response.json());
 }
 
 async function profile(
@@ -90,9 +110,9 @@ async function profile(
   directory: string,
   progress: (line: string) => void,
 ): Promise<void> {
-  for (const { server, request } of entrants) {
+  for (const { server, order } of entrants) {
     await server.startProfile();
-    await generator.run({ origin: server.origin, ...request, connections, seconds });
+    await generator.run({ ...order, connections, seconds });
     const file = join(directory, `${server.name}.cpuprofile`);
     await server.writeProfile(file);
     progress(`Wrote ${file}`);

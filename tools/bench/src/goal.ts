@@ -28,10 +28,15 @@ export function judge(goal: Goal, rounds: RoundsByContestant): Verdict {
 }
 
 /** Every goal, at the number of callers that it is about; those whose number was not measured are left out. */
-export function judgeAll({ goals, connections }: Comparable, comparison: Comparison): Verdict[] {
-  return goals.flatMap((goal) => {
-    const at = goal.connections ?? connections?.[0];
+export function judgeAll(benchmark: Comparable, comparison: Comparison): Verdict[] {
+  return benchmark.goals.flatMap((goal) => {
+    const at = callersOf(benchmark, goal);
     const table = comparison.find((candidate) => candidate.connections === at);
     return table === undefined ? [] : [judge(goal, table.rounds)];
   });
+}
+
+/** How many callers a goal is about; undefined where their numbers are part of what is measured. */
+export function callersOf({ connections }: Comparable, goal: Goal): number | undefined {
+  return goal.connections ?? connections?.[0];
 }

@@ -74,3 +74,11 @@ test("goals about a number of callers that was not measured are said not to be j
   expect(formatGoals([outcome])).toBe("work: 1 of its goals not judged, which are about 32 connections.");
   expect(isGood(outcome)).toBe(true);
 });
+
+test("of goals about several numbers of callers, only those that were not measured are named", () => {
+  const goal = { measure: "cpu", of: "ours", against, atMost: 0.6 };
+  const benchmark = benchmarkOf(goal, { ...goal, connections: 64 });
+  expect(formatGoals([measured(benchmark, [{ connections: 64, rounds }])])).toMatch(
+    /\nwork at 64 .* met\nwork: 1 of its goals not judged, which are about 32 connections\.$/,
+  );
+});

@@ -1,5 +1,5 @@
 import type { Comparable } from "./comparison.js";
-import type { Verdict } from "./goal.js";
+import { callersOf, type Verdict } from "./goal.js";
 import type { Outcome } from "./outcome.js";
 import type { Spread } from "./statistics.js";
 import { table } from "./table.js";
@@ -18,7 +18,7 @@ export function formatGoals(outcomes: readonly Outcome[]): string {
 function goalRow(benchmark: Comparable, verdict: Verdict): string[] {
   const { measure, of, against, atLeast, atMost, ratio, met, uncounted } = verdict;
   const { label, digits } = benchmark.measures[measure] ?? { label: measure, digits: 0 };
-  const connections = verdict.connections ?? benchmark.connections?.[0];
+  const connections = callersOf(benchmark, verdict);
   const limits = [
     ...(atLeast === undefined ? [] : [`>= ${atLeast.toFixed(against === undefined ? digits : 2)}`]),
     ...(atMost === undefined ? [] : [`<= ${atMost.toFixed(against === undefined ? digits : 2)}`]),
@@ -46,7 +46,8 @@ function unjudged(outcome: Outcome): string[] {
   const { benchmark, verdicts } = outcome;
   const count = benchmark.goals.length - verdicts.length;
   if (count === 0) return [];
-  return [
-    `${benchmark.name}: ${count} of its goals not judged, which are about ${benchmark.connections?.join(" and ")} ${benchmark.words.callers}.`,
-  ];
+  const judgedAt = verdicts.map((verdict) => callersOf(benchmark, verdict));
+  const numbers = new Set(benchmark.goals.map((goal) => callersOf(benchmark, goal)));
+  const others = [...numbers].filter((at) => !judgedAt.includes(at)).join(" and ");
+  return [`${benchmark.name}: ${count} of its goals not judged, which are about ${others} ${benchmark.words.callers}.`];
 }

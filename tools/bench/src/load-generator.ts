@@ -1,7 +1,13 @@
 import type { WorkRequest } from "./benchmark.js";
 import { openChild } from "./child.js";
 
-export interface LoadOrder extends WorkRequest {
+/** What the first connection asks. */
+export interface LoadWork extends WorkRequest {
+  /** What the second connection asks, the third, and so on, the first again behind the last. Absent: all the same. */
+  readonly others?: readonly WorkRequest[];
+}
+
+export interface LoadOrder extends LoadWork {
   readonly origin: string;
   /** Kept alive, each with one request at a time. */
   readonly connections: number;

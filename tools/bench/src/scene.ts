@@ -23,16 +23,22 @@ export async function openPrivateDatabase(directory: string): Promise<EmbeddedDa
 }
 
 const animalCount = 10_000;
+/** As many as callers, where no two ask the same. */
+const accountCount = 32;
 /** The schema's largest: what is measured is the counting, not the refusing. */
 const limit = 2_147_483_647;
 
-/** Brings an empty database to 10,000 animals, evenly over the statuses, and an account; returns the account's key. */
-export async function seed(databaseUrl: string, signal?: AbortSignal): Promise<string> {
+/** Brings an empty database to 10,000 animals, evenly over the statuses, and 32 accounts; returns a key of each. */
+export async function seed(databaseUrl: string, signal?: AbortSignal): Promise<[string, ...string[]]> {
   await using core = await openMigratedCore(databaseUrl);
-  const { accountId, apiKey } = await addAccount(core, "bench");
+  const { accountId, apiKey } = await addAccount(core, "bench-1");
+  const apiKeys: [string, ...string[]] = [apiKey];
+  for (let number = 2; number <= accountCount; number++) {
+    apiKeys.push((await addAccount(core, `bench-${number}`)).apiKey);
+  }
   await addAnimals(core, accountId, signal);
   await settle(databaseUrl);
-  return apiKey;
+  return apiKeys;
 }
 
 export async function openMigratedCore(databaseUrl: string): Promise<Core> {

@@ -12,7 +12,7 @@ export function serverComparison(benchmark: Benchmark): Comparable {
     measures,
     words: { contestant: "server", callers: "connections" },
     rounds: usual.rounds,
-    connections: [benchmark.connections ?? usual.connections],
+    connections: benchmark.connections ?? [usual.connections],
     goals: benchmark.goals,
     ratios: ratiosOf(benchmark),
     compare: (options, deps) => compare(benchmark, options, deps),

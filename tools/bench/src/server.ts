@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { choosePort } from "@petstore/embedded-database";
 import type { Contestant } from "./benchmark.js";
 import { type Child, openChild } from "./child.js";
 import type { ProbeQuestion, Retained, Usage } from "./probe.js";
@@ -34,7 +34,7 @@ const startTimeoutMs = 30_000;
 
 /** Starts a contestant in a process of its own, with its default configuration, and waits until it answers HTTP. */
 export async function openServer({ name, main }: Contestant, options: ServerOptions): Promise<Server> {
-  const port = await freePort();
+  const port = await choosePort(undefined);
   const origin = `http://127.0.0.1:${port}`;
   const output = await open(join(options.directory, `${name}.log`), "w");
   const child = openChild(name, main, {
@@ -77,15 +77,6 @@ async function ask(child: Child, question: ProbeQuestion): Promise<unknown> {
   const answer = await child.ask(question);
   if (answer instanceof Object && "error" in answer) throw new Error(`${answer.error}`);
   return answer;
-}
-
-/** Another program could take it before the server does; the server's start then fails, and so does the run. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function untilAnswering(origin: string, signal: AbortSignal): Promise<void> {

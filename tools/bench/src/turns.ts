@@ -16,3 +16,8 @@ export function turnsOf({ rounds, connections }: Pick<CompareOptions, "rounds" |
     return connections.map((at) => ({ title: title(at), number, connections: at }));
   }).flat();
 }
+
+/** Those of a round in the order of its turn: every other round runs backwards, so that none always comes first. */
+export function inTurn<Item>(items: readonly Item[], round: number): readonly Item[] {
+  return round % 2 === 0 ? items : items.toReversed();
+}

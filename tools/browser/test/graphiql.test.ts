@@ -4,7 +4,7 @@ import { describeInBrowser, type Visit } from "./visit.js";
 
 describeInBrowser("GraphiQL", (scene) => {
   it("runs the ready queries with the key that was entered on another page, and shows headers", async () => {
-    await using visit = await scene.open({ width: 1280 });
+    await using visit = await scene.open({ width: 1280, withinOneMinute: true });
     const { page } = visit;
     await page.goto("/");
     await enterKey(page, await scene.store.issueKey());
@@ -12,10 +12,10 @@ describeInBrowser("GraphiQL", (scene) => {
     await expect.poll(() => stateOf(page)).toBe("200 OK, 59 of 60 requests left");
     await page.locator(".graphiql-tab").nth(1).click();
     await run(page);
-    await expect.poll(() => resultOf(page), { timeout: 10_000 }).toContain("9223372036854775807");
+    await expect.poll(() => resultOf(page)).toContain("9223372036854775807");
     await page.locator(".graphiql-tab").nth(0).click();
     await run(page);
-    await expect.poll(() => resultOf(page), { timeout: 10_000 }).toContain("hasNextPage");
+    await expect.poll(() => resultOf(page)).toContain("hasNextPage");
     await expect.poll(() => stateOf(page)).toBe("200 OK, 57 of 60 requests left");
     await page.getByText("Headers of the last answer").click();
     expect(await page.locator("#answer-headers").textContent()).toMatch(/x-ratelimit-reset\s*\d{10}/);

@@ -12,11 +12,13 @@ describeInBrowser("every page", (scene) => {
     process.stdout.write(`\npage, received, interactive after\n${measured.join("\n")}\n`);
   });
 
-  it("loads without a complaint or a stranger, reads on a phone, and passes axe in light and in dark", async () => {
-    const paths = await linkedPages();
-    expect(paths).toEqual(expect.arrayContaining(["/", "/usage", "/graphiql", ...guides]));
-    for (const path of paths) {
-      for (const colorScheme of ["light", "dark"] as const) {
+  it.each(["light", "dark"] as const)(
+    "loads without a complaint or a stranger, reads on a phone, and passes axe in %s",
+    { timeout: 120_000 },
+    async (colorScheme) => {
+      const paths = await linkedPages();
+      expect(paths).toEqual(expect.arrayContaining(["/", "/usage", "/graphiql", ...guides]));
+      for (const path of paths) {
         await using visit = await scene.open({ width: 390, colorScheme });
         const { page } = visit;
         await page.goto(path, { waitUntil: "networkidle" });
@@ -33,8 +35,8 @@ describeInBrowser("every page", (scene) => {
         expect(visit.strangers, path).toEqual([]);
         await visit.screenshot(`page${path.replaceAll("/", "-")}-${colorScheme}`);
       }
-    }
-  });
+    },
+  );
 
   it("needs no key and costs nothing", async () => {
     const left = async (path: string) =>

@@ -4,7 +4,7 @@ import { describeInBrowser, type Visit } from "./visit.js";
 
 describeInBrowser("the reference page", (scene) => {
   it("runs every operation with the key that was entered once, and shows status, headers and every digit", async () => {
-    await using visit = await scene.open({ width: 1280 });
+    await using visit = await scene.open({ width: 1280, withinOneMinute: true });
     const { page } = visit;
     await page.goto("/");
     await enterKey(page, await scene.store.issueKey());

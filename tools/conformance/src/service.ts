@@ -19,14 +19,14 @@ const startPatienceMs = 60_000;
 const endPatienceMs = 15_000;
 
 /** The probe that is loaded before the service, and answers for its event loop. */
-const probe = new URL("../dist/documents/probe.js", import.meta.url);
+const probe = import.meta.resolve("@petstore/testing/event-loop-probe");
 
 export async function startService(name: ServiceName, environment: Readonly<Record<string, string>>): Promise<Service> {
   const main = new URL(`../../../services/${name}/dist/main.js`, import.meta.url);
   const port = await choosePort(undefined);
   const origin = `http://127.0.0.1:${port}`;
   const child = fork(main, {
-    execArgv: ["--import", probe.href],
+    execArgv: ["--import", probe],
     env: { LOG_LEVEL: "warn", ...environment, HOST: "127.0.0.1", PORT: `${port}` },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });

@@ -1,33 +1,7 @@
 import { isLeak } from "@petstore/testing/leak";
 import type { Pool } from "undici";
 import type { Call } from "./door.js";
-
-/** Instants are epoch milliseconds of this process. */
-export interface Timed {
-  readonly sentAtMs: number;
-  readonly durationMs: number;
-}
-
-/** One request and what became of it. */
-export interface Exchange extends Timed {
-  /** 0 when there was no answer. */
-  readonly status: number;
-  /** The first error code that the answer names. */
-  readonly code: string | undefined;
-  /** What kept it from being served, where that was our fault. */
-  readonly failure: string | undefined;
-  readonly retryAfterSeconds: number | undefined;
-  readonly rateLimit: RateLimit | undefined;
-  readonly leaks: boolean;
-  /** The name of an animal whose creation was acknowledged. */
-  readonly created: string | undefined;
-}
-
-interface RateLimit {
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetAtMs: number;
-}
+import type { Exchange, RateLimit } from "./exchange.js";
 
 export interface Answer extends Exchange {
   /** Empty when there was none. */
@@ -46,20 +20,7 @@ export async function ask(pool: Pool, asked: Call, apiKey: string): Promise<Answ
       ...asked,
       headers: { ...asked.headers, authorization: `Bearer ${apiKey}` },
     });
-    const text = await body.text();
-    const code = /"code":"(\w+)"/.exec(text)?.[1];
-    return {
-      sentAtMs,
-      durationMs: nowMs() - sentAtMs,
-      status: statusCode,
-      code,
-      failure: isOurFault(statusCode, text) ? `${statusCode} ${code}` : undefined,
-      retryAfterSeconds: numberOf(headers["retry-after"]),
-      rateLimit: rateLimitOf(headers),
-      leaks: isLeak(text),
-      created: undefined,
-      text,
-    };
+    return answerOf({ sentAtMs, status: statusCode, headers, text: await body.text() });
   } catch (error) {
     return {
       sentAtMs,
@@ -70,10 +31,39 @@ export async function ask(pool: Pool, asked: Call, apiKey: string): Promise<Answ
       retryAfterSeconds: undefined,
       rateLimit: undefined,
       leaks: false,
+      asked: undefined,
       created: undefined,
       text: "",
     };
   }
+}
+
+interface Received {
+  readonly sentAtMs: number;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** By their names in lower case. */
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What a whole answer says, which has just been read. */
+export function answerOf({ sentAtMs, status, headers, text }: Received): Answer {
+  const code = /"code":"(\w+)"/.exec(text)?.[1];
+  return {
+    sentAtMs,
+    durationMs: nowMs() - sentAtMs,
+    status,
+    code,
+    failure: isOurFault(status, text) ? `${status} ${code}` : undefined,
+    retryAfterSeconds: numberOf(headers["retry-after"]),
+    rateLimit: rateLimitOf(headers),
+    leaks: isLeak(`${text}\n${Object.values(headers).join("\n")}`),
+    asked: undefined,
+    created: undefined,
+    text,
+  };
 }
 
 /** A door may answer 200 and tell a fault in the body. */
@@ -81,7 +71,7 @@ function isOurFault(status: number, text: string): boolean {
   return status >= 500 || /"code":"(INTERNAL_ERROR|SERVICE_UNAVAILABLE)"/.test(text);
 }
 
-function rateLimitOf(headers: Readonly<Record<string, string | string[] | undefined>>): RateLimit | undefined {
+function rateLimitOf(headers: Headers): RateLimit | undefined {
   const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) =>
     numberOf(headers[`x-ratelimit-${name}`]),
   );

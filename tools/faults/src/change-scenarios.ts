@@ -2,11 +2,12 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openFaultProxy } from "@petstore/testing/fault-proxy";
 import { openRedisServer } from "@petstore/testing/redis";
-import { type Exchange, nowMs } from "./ask.js";
-import { fourProcesses } from "./create-scenarios.js";
+import { nowMs } from "./ask.js";
+import { fourProcesses } from "./door.js";
+import { patient } from "./environment.js";
+import { type Exchange, endOf, isBanned } from "./exchange.js";
 import { atLeast, atMost } from "./measure.js";
 import { petstore } from "./petstore.js";
-import { patient } from "./redis-sharing-scenarios.js";
 import type { Check, Scenario } from "./scenario.js";
 import type { Load, Stage } from "./stage.js";
 
@@ -51,7 +52,6 @@ interface Issued {
 }
 
 const isServed = ({ status }: Exchange) => status < 300;
-const isBanned = ({ code }: Exchange) => code === "API_KEY_BANNED";
 const isRefused = ({ status }: Exchange) => status === 429;
 
 const changes: readonly Change[] = [
@@ -124,9 +124,7 @@ async function checkChanges(
 
 function checkChange({ what, isOld, isNew }: Change, load: Load | undefined, atMs: number, withinMs: number): Check[] {
   const exchanges = load?.exchanges ?? [];
-  const ends = exchanges
-    .filter((one) => one.sentAtMs > atMs && isOld(one))
-    .map(({ sentAtMs, durationMs }) => sentAtMs + durationMs - atMs);
+  const ends = exchanges.filter((one) => one.sentAtMs > atMs && isOld(one)).map((one) => endOf(one) - atMs);
   return [
     atLeast(10, `${what}: answers before`, exchanges.filter((one) => one.sentAtMs < atMs && isOld(one)).length),
     atMost(withinMs, `${what}: last wrong answer after it`, Math.max(0, ...ends), "ms"),

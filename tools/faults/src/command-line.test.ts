@@ -17,8 +17,8 @@ function read(line: string): unknown {
 it.each([
   ["", [killed, stopped, hung]],
   ["--only redis", [killed, stopped]],
-  ["--row hung --row killed", [killed, hung]],
-  ["--only redis --row stopped", [stopped]],
+  ["--only hung --only killed", [killed, hung]],
+  ["--only redis --only hung", [killed, stopped, hung]],
 ])("«%s» runs the rows it names", (line, scenarios) => {
   expect(read(line)).toEqual({ kind: "run", scenarios, options: { stopSeconds: 30 }, jsonFile: undefined });
 });
@@ -27,15 +27,12 @@ it("takes how long a process is stopped, and where to write", () => {
   expect(read("--stop-seconds 2 --json out.json")).toMatchObject({ options: { stopSeconds: 2 }, jsonFile: "out.json" });
 });
 
-it.each(["--only mysql", "--row nothing", "--only postgres --row killed"])(
-  "«%s» is answered with the names",
-  (line) => {
-    expect(read(line)).toEqual({
-      kind: "unclear",
-      reason: "There is no such row. The groups are: redis, postgres; the rows: killed, stopped, hung.",
-    });
-  },
-);
+it.each(["--only mysql", "--only killed --only mysql"])("«%s» is answered with the names", (line) => {
+  expect(read(line)).toEqual({
+    kind: "unclear",
+    reason: "There is no row mysql. The groups are: redis, postgres; the rows: killed, stopped, hung.",
+  });
+});
 
 it.each(["--stop-seconds 0", "--stop-seconds soon", "--quickly", "killed"])("«%s» is not understood", (line) => {
   expect(read(line)).toMatchObject({ kind: "unclear" });

@@ -20,16 +20,16 @@ export function readCommandLine(words: readonly string[], scenarios: readonly Sc
     if (!/^\d{1,3}$/.test(values["stop-seconds"]) || stopSeconds < 1) {
       return { kind: "unclear", reason: "--stop-seconds must be a whole number from 1 to 999." };
     }
-    const { only, row, json: jsonFile } = values;
-    const chosen = scenarios.filter(
-      ({ group, name }) => (only === undefined || group === only) && (row === undefined || row.includes(name)),
-    );
-    const unknown = row?.find((name) => !chosen.some((scenario) => scenario.name === name));
-    if (unknown !== undefined || chosen.length === 0) {
+    const { only, json: jsonFile } = values;
+    const unknown = only?.find((word) => scenarios.every(({ group, name }) => group !== word && name !== word));
+    if (unknown !== undefined) {
       const names = scenarios.map(({ name }) => name).join(", ");
       const groups = [...new Set(scenarios.map(({ group }) => group))].join(", ");
-      return { kind: "unclear", reason: `There is no such row. The groups are: ${groups}; the rows: ${names}.` };
+      return { kind: "unclear", reason: `There is no row ${unknown}. The groups are: ${groups}; the rows: ${names}.` };
     }
+    const chosen = scenarios.filter(
+      ({ group, name }) => only === undefined || only.includes(group) || only.includes(name),
+    );
     return { kind: "run", scenarios: chosen, options: { stopSeconds }, jsonFile };
   } catch (error) {
     return { kind: "unclear", reason: error instanceof Error ? error.message : `${error}` };
@@ -47,26 +47,25 @@ export function helpText(scenarios: readonly Scenario[]): string {
   return `Usage: npm run faults -- [options]
 
 Causes faults for real, under load, against services in processes of their own, over one private PostgreSQL, and
-counts what must not happen. Without options every row is played, in at most 15 minutes; Ctrl-C stops it and all it has
-started. The exit code is 1 when a number is missed. Rows fail whose program is not in PATH: ${programs}.
+counts what must not happen. Without options every row is played, for which 15 minutes are the limit; Ctrl-C stops it and
+all it has started. The exit code is 1 when a number is missed, that limit included. Rows fail whose program is not in
+PATH: ${programs}.
 A full disk is a file system of its own, which only root may mount: for others that row is skipped, and says so.
 
 Rows:
 ${rows.join("\n")}
 
 Options:
-  --only <group>       only the rows of this group
-  --row <name>         only this row; may be repeated
+  --only <name>        only this row, or the rows of this group; may be repeated
   --stop-seconds <n>   how long a process is stopped where a row says so (default ${defaultStopSeconds}; less for a quick run)
-  --json <file>        write every number to this file
+  --json <file>        write every number to this file (default for every row: tools/faults/results.json)
   --help               show this`;
 }
 
 const defaultStopSeconds = "30";
 
 const optionShapes = {
-  only: { type: "string" },
-  row: { type: "string", multiple: true },
+  only: { type: "string", multiple: true },
   "stop-seconds": { type: "string", default: defaultStopSeconds },
   json: { type: "string" },
   help: { type: "boolean", short: "h", default: false },

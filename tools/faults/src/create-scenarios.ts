@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openRedisServer } from "@petstore/testing/redis";
-import { type Door, doors } from "./door.js";
-import { atLeast, atMost, exactly } from "./measure.js";
-import { count, isFailure } from "./postgres-away-scenarios.js";
-import { patient } from "./redis-sharing-scenarios.js";
+import { doors, fourProcesses } from "./door.js";
+import { patient } from "./environment.js";
+import { isFailure } from "./exchange.js";
+import { atLeast, atMost, count, exactly } from "./measure.js";
 import type { Check, Scenario } from "./scenario.js";
 import { roomy, type Services, type Stage } from "./stage.js";
 
-/** Two of each door. */
-export const fourProcesses: readonly { readonly door: Door }[] = [...doors, ...doors].map((door) => ({ door }));
 const kills = 6;
 const storms = 5;
 const createsAtOnce = 500;

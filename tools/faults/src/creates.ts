@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
-import { ask, type Exchange } from "./ask.js";
+import { ask } from "./ask.js";
 import type { Door } from "./door.js";
+import type { Exchange } from "./exchange.js";
 import type { Traffic } from "./traffic.js";
 
 export interface CreatesOptions {
@@ -49,7 +50,7 @@ export function startCreates({ apiKey, callers, target }: CreatesOptions): Creat
     owed.set(origin, (owed.get(origin) ?? 0) + 1);
     const { text, ...exchange } = await ask(poolOf(origin), door.create(name, id), apiKey);
     owed.set(origin, (owed.get(origin) ?? 0) - 1);
-    return { ...exchange, created: door.isCreated(exchange.status, text) ? name : undefined };
+    return { ...exchange, asked: name, created: door.isCreated(exchange.status, text) ? name : undefined };
   }
 
   async function createOne(caller: number): Promise<void> {

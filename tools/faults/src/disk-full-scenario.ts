@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { administrator, embeddedDatabaseUrl } from "@petstore/embedded-database";
 import { openSession } from "@petstore/testing/postgres";
-import { type Exchange, nowMs } from "./ask.js";
+import { nowMs } from "./ask.js";
 import type { BurstOptions } from "./burst.js";
-import { atLeast, atMost, exactly } from "./measure.js";
-import { count, endOf, isCivil, isCreated, isFailure } from "./postgres-away-scenarios.js";
+import { type Exchange, endOf, isCivil, isCreated, isFailure } from "./exchange.js";
+import { atLeast, atMost, count, exactly } from "./measure.js";
 import type { Scenario } from "./scenario.js";
 import { mountSmallDisk } from "./small-disk.js";
 import { roomy } from "./stage.js";
@@ -30,7 +30,7 @@ export const diskFull: Scenario = {
   async run(stage) {
     const directory = stage.use(await openDirectory());
     const disk = stage.use(await mountSmallDisk(directory.path, megabytes));
-    const store = await stage.use(createKeeper(directory.path)).start();
+    const store = await stage.use(createKeeper(directory.path, stage.hear)).start();
     await stage.adopt((await embeddedDatabaseUrl(directory.path)) ?? "");
     const { apiKey } = await stage.store.issueKey(roomy);
     const creates = await stage.create({ callers: 8, target: () => store });
@@ -100,7 +100,7 @@ export const checkpointOnFullDisk: Scenario = {
   async run(stage) {
     const directory = stage.use(await openDirectory());
     const disk = stage.use(await mountSmallDisk(directory.path, megabytes));
-    const store = await stage.use(createKeeper(directory.path)).start();
+    const store = await stage.use(createKeeper(directory.path, stage.hear)).start();
     const url = (await embeddedDatabaseUrl(directory.path)) ?? "";
     await stage.adopt(url);
     const { apiKey } = await stage.store.issueKey(roomy);

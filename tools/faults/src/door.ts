@@ -54,3 +54,9 @@ function operation(query: string, variables?: object): Call {
 
 /** Every door that runs as a process of its own. */
 export const doors: readonly Door[] = [restDoor, graphqlDoor];
+
+/** For a row that starts one of each. */
+export const bothDoors: readonly { readonly door: Door }[] = doors.map((door) => ({ door }));
+
+/** For a row that starts two of each. */
+export const fourProcesses: readonly { readonly door: Door }[] = [...bothDoors, ...bothDoors];

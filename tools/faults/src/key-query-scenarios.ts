@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { mintApiKey } from "@petstore/core";
-import type { PostgresServer } from "@petstore/testing/postgres";
-import { type Call, type Door, restDoor } from "./door.js";
-import { atLeast, atMost, exactly } from "./measure.js";
-import { bothDoors, count } from "./postgres-away-scenarios.js";
+import { bothDoors, type Call, type Door, restDoor } from "./door.js";
+import { unthrottled } from "./environment.js";
+import { atLeast, atMost, count, exactly } from "./measure.js";
+import { largestMebibytes } from "./resident-memory.js";
 import type { Scenario } from "./scenario.js";
-import { roomy, type Services, type Stage, withinOneMinute } from "./stage.js";
+import { roomy, withinOneMinute } from "./stage.js";
+import { countStatements, openCounting } from "./statement-count.js";
 
 const garbageKeys = 1_000_000;
 const unknownKeys = 100_000;
@@ -15,8 +15,6 @@ const keyFreshMs = 4_000;
 const addressLimit = 300;
 const callers = 64;
 const usual = { ANONYMOUS_REQUESTS_PER_MINUTE: `${addressLimit}` };
-/** So that what is counted is what a key costs, not what throttling spares. */
-const unthrottled = { ANONYMOUS_REQUESTS_PER_MINUTE: "1000000000", ANONYMOUS_REQUESTS_PER_DAY: "1000000000" };
 
 export const keyQueryScenarios: readonly Scenario[] = [
   {
@@ -28,9 +26,9 @@ export const keyQueryScenarios: readonly Scenario[] = [
       const server = await openCounting(stage);
       const services = await stage.startCold(bothDoors, unthrottled);
       await stage.warmUp();
-      const before = await countQueries(server, anyTable);
+      const before = await countStatements(server, anyTable);
       const answers = await stage.burst({ requests: garbageKeys, callers, apiKey: garbage, call: ({ list }) => list });
-      const queries = (await countQueries(server, anyTable)) - before;
+      const queries = (await countStatements(server, anyTable)) - before;
       return [
         exactly(
           garbageKeys,
@@ -38,7 +36,7 @@ export const keyQueryScenarios: readonly Scenario[] = [
           count(answers, ({ status }) => status === 401),
         ),
         exactly(0, "queries of a table of ours", queries),
-        atMost(400, "memory of the larger process", await largestMegabytes(services), "MB"),
+        atMost(400, "memory of the larger process", await largestMebibytes(services), "MiB"),
       ];
     },
   },
@@ -51,8 +49,8 @@ export const keyQueryScenarios: readonly Scenario[] = [
       const server = await openCounting(stage);
       const services = [...(await stage.startCold(bothDoors, unthrottled))];
       await stage.warmUp();
-      const before = await countQueries(server, keyTable);
-      const megabytesBefore = await largestMegabytes(services);
+      const before = await countStatements(server, keyTable);
+      const mebibytesBefore = await largestMebibytes(services);
       let answered = 0;
       for (const service of services) {
         const keys = Array.from({ length: unknownKeys / services.length }, unknownKey);
@@ -67,8 +65,8 @@ export const keyQueryScenarios: readonly Scenario[] = [
         );
         answered += count(answers, ({ status }) => status === 401);
       }
-      const queries = (await countQueries(server, keyTable)) - before;
-      const grownMegabytes = (await largestMegabytes(services)) - megabytesBefore;
+      const queries = (await countStatements(server, keyTable)) - before;
+      const grownMebibytes = (await largestMebibytes(services)) - mebibytesBefore;
       const throttled = await stage.startCold([{}], usual);
       await withinOneMinute(5_000);
       const requests = 2 * addressLimit;
@@ -76,7 +74,7 @@ export const keyQueryScenarios: readonly Scenario[] = [
       return [
         exactly(2 * unknownKeys, "answered 401", answered),
         atMost(unknownKeys, "key queries", queries),
-        atMost(150, "memory that the larger process has grown by", grownMegabytes, "MB"),
+        atMost(150, "memory that the larger process has grown by", grownMebibytes, "MiB"),
         exactly(
           addressLimit,
           `answered 401, of ${requests} of one address`,
@@ -100,12 +98,12 @@ export const keyQueryScenarios: readonly Scenario[] = [
       const services = await stage.startCold(bothDoors);
       await stage.warmUp();
       const { apiKey } = await stage.store.issueKey(roomy);
-      const before = await countQueries(server, keyTable);
+      const before = await countStatements(server, keyTable);
       const startMs = performance.now();
       // Answered 400, as soon as the key is known: a list would take longer than a key stays fresh.
       const answers = await stage.burst({ requests: coldRequests, callers, apiKey: () => apiKey, call: mistaken });
       const renewals = Math.floor((performance.now() - startMs) / keyFreshMs);
-      const queries = (await countQueries(server, keyTable)) - before;
+      const queries = (await countStatements(server, keyTable)) - before;
       return [
         exactly(
           coldRequests,
@@ -123,24 +121,9 @@ export const keyQueryScenarios: readonly Scenario[] = [
   },
 ];
 
-/** A PostgreSQL of the row's own, which counts. */
-async function openCounting(stage: Stage): Promise<PostgresServer> {
-  const server = await stage.openPostgres();
-  await server.countStatements();
-  return server;
-}
-
 const keyTable = "api_keys";
 /** But for idempotency_keys: its old rows are swept away every minute, whoever asks for what. */
 const anyTable = "(api_keys|accounts|pets)";
-
-/** How many statements that name such a table have been executed so far. */
-async function countQueries(server: PostgresServer, table: string): Promise<number> {
-  const rows = await server.query(
-    `select coalesce(sum(calls), 0)::int as calls from pg_stat_statements where query ~ '"${table}"'`,
-  );
-  return Number(rows[0]?.calls);
-}
 
 function unknownKey(): string {
   return mintApiKey("test", randomBytes);
@@ -155,14 +138,4 @@ function mistaken({ name }: Door): Call {
   return name === restDoor.name
     ? { method: "GET", path: "/v1/pets?limit=0" }
     : { method: "POST", path: "/graphql", headers: { "content-type": "application/json" }, body: "{" };
-}
-
-async function largestMegabytes(services: Services): Promise<number> {
-  const sizes = await Promise.all(
-    services.map(async ({ pid }) => {
-      const status = await readFile(`/proc/${pid}/status`, "utf8");
-      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
-    }),
-  );
-  return Math.max(...sizes);
 }

@@ -1,4 +1,4 @@
-import type { Exchange, Timed } from "./ask.js";
+import { type Exchange, endOf, type Timed } from "./exchange.js";
 import { type Window, windowsOf } from "./oracles.js";
 import type { Check } from "./scenario.js";
 import type { Service } from "./service.js";
@@ -16,6 +16,20 @@ export function exactly(limit: number, what: string, measured: number, unit = ""
   return { what, measured, unit, limit: { exactly: limit } };
 }
 
+export function count<One>(all: readonly One[], matches: (one: One) => boolean): number {
+  return all.filter(matches).length;
+}
+
+export function checkAlive(services: readonly Service[]): Check[] {
+  return [
+    exactly(
+      0,
+      "processes that ended",
+      count(services, (service) => service.hasEnded()),
+    ),
+  ];
+}
+
 /** The requests under way when it failed may take a command timeout more; all later ones are as fast as before. */
 export function checkLatency(load: Load, faultAtMs: number, returnAtMs: number): Check[] {
   const settledAtMs = faultAtMs + addedMs + 50;
@@ -31,7 +45,8 @@ export function checkLatency(load: Load, faultAtMs: number, returnAtMs: number):
 
 /**
  * Of the median second: a fault of ours returns in each of them, a busy moment of the machine does not. And without what
- * `/livez`, which touches nothing, takes at the same time: so slow is the machine.
+ * a server that does nothing takes at the same time: so slow is the machine. It is a process of its own, so an event loop
+ * of ours that is blocked is not taken for a slow machine.
  */
 export function ownP99({ exchanges, pings }: Load, isMeant: (one: Timed) => boolean): number {
   const pingsOf = bySecond(pings.filter(isMeant));
@@ -66,17 +81,14 @@ export function countTransitions(services: readonly Service[]): { readonly away:
   };
 }
 
+/** By nearest rank, in milliseconds. */
 function percentile(exchanges: readonly Timed[], percent: number): number {
   const durations = exchanges.map(({ durationMs }) => durationMs).sort((left, right) => left - right);
-  return durations[Math.min(durations.length - 1, Math.floor((durations.length * percent) / 100))] ?? Number.NaN;
+  return durations[Math.ceil((durations.length * percent) / 100) - 1] ?? Number.NaN;
 }
 
 /** What may be added, once; a service has given a call up by then. */
 const addedMs = 100;
-
-function endOf({ sentAtMs, durationMs }: Timed): number {
-  return sentAtMs + durationMs;
-}
 
 function bySecond(timed: readonly Timed[]): Map<number, Timed[]> {
   const seconds = new Map<number, Timed[]>();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Exchange } from "./ask.js";
+import type { Exchange } from "./exchange.js";
 import { countOracles, windowsOf } from "./oracles.js";
 import type { Store } from "./store.js";
 
@@ -13,18 +13,18 @@ const good: Exchange = {
   rateLimit: { limit: 100, remaining: 50, resetAtMs: minute + 60_000 },
   failure: undefined,
   leaks: false,
+  asked: undefined,
   created: undefined,
 };
 
 function count(exchanges: readonly Exchange[], { rows = {}, marks = [] as number[], output = [] as string[] } = {}) {
   const store = { countByName: async () => new Map(Object.entries(rows)) } as unknown as Store;
   const load = { exchanges, pings: [], stop: async () => {}, done: Promise.resolve() };
-  const service = { output } as never;
-  return countOracles({ loads: [load], services: [service], marks }, store);
+  return countOracles({ loads: [load], programs: [{ output }], marks }, store);
 }
 
 it("finds nothing in a good answer", async () => {
-  expect(await count([good, { ...good, created: "Ada" }], { rows: { Ada: 1 } })).toEqual({
+  expect(await count([good, { ...good, asked: "Ada", created: "Ada" }], { rows: { Ada: 1 } })).toEqual({
     lost: 0,
     dup: 0,
     over: 0,
@@ -36,8 +36,9 @@ it("finds nothing in a good answer", async () => {
 });
 
 it.each([
-  ["lost", { created: "Ada" }, {}],
-  ["dup", { created: "Ada" }, { rows: { Ada: 2 } }],
+  ["lost", { asked: "Ada", created: "Ada" }, {}],
+  ["dup", { asked: "Ada", created: "Ada" }, { rows: { Ada: 2 } }],
+  ["dup", { asked: "Ada" }, { rows: { Ada: 2 } }],
   ["hdr", { rateLimit: undefined }, {}],
   ["hang", { durationMs: 5_001 }, {}],
   ["leak", { leaks: true }, {}],

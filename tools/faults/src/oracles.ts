@@ -1,6 +1,6 @@
 import { isLeak } from "@petstore/testing/leak";
-import type { Exchange } from "./ask.js";
-import type { Service } from "./service.js";
+import type { Exchange } from "./exchange.js";
+import type { Program } from "./program.js";
 import type { Store } from "./store.js";
 import type { Traffic } from "./traffic.js";
 
@@ -8,7 +8,7 @@ import type { Traffic } from "./traffic.js";
 export interface Oracles {
   /** Acknowledged creates that are missing. */
   readonly lost: number;
-  /** Rows above one for one idempotency key. */
+  /** Rows above one for one idempotency key, whatever its creates were answered. */
   readonly dup: number;
   /** Units beyond the limit of a window or, where something failed or returned within it, beyond 105 % of the limit. */
   readonly over: number;
@@ -26,7 +26,8 @@ export interface Oracles {
 export interface Played {
   /** One for each account. */
   readonly loads: readonly PlayedLoad[];
-  readonly services: readonly Service[];
+  /** Services and others: the lines each has written. */
+  readonly programs: readonly Pick<Program, "output">[];
   /** When something failed or returned. */
   readonly marks: readonly number[];
 }
@@ -36,19 +37,19 @@ export type PlayedLoad = Pick<Traffic, "exchanges" | "stop">;
 const hangMs = 5_000;
 const tolerance = 1.05;
 
-export async function countOracles({ loads, services, marks }: Played, store: Store): Promise<Oracles> {
+export async function countOracles({ loads, programs, marks }: Played, store: Store): Promise<Oracles> {
   const exchanges = loads.flatMap((load) => load.exchanges);
   const count = (matches: (exchange: Exchange) => boolean) => exchanges.filter(matches).length;
   const names = exchanges.flatMap(({ created }) => created ?? []);
-  const counts = await store.countByName(names);
-  const lines = services.flatMap(({ output }) => output);
+  // Also of creates that were refused or lost: a repetition must not make a second one of what they may have made.
+  const counts = await store.countByName([...new Set(exchanges.flatMap(({ asked }) => asked ?? []))]);
   return {
     lost: names.filter((name) => !counts.has(name)).length,
     dup: [...counts.values()].reduce((sum, rows) => sum + rows - 1, 0),
     over: loads.flatMap((load) => windowsOf(load.exchanges, marks)).reduce((sum, window) => sum + beyond(window), 0),
     hdr: count(({ status, rateLimit }) => status !== 0 && rateLimit === undefined),
     hang: count(({ durationMs }) => durationMs > hangMs),
-    leak: count(({ leaks }) => leaks) + lines.filter(isLeak).length,
+    leak: count(({ leaks }) => leaks) + programs.flatMap(({ output }) => output).filter(isLeak).length,
     failed: count(({ failure }) => failure !== undefined),
   };
 }

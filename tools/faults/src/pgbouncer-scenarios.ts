@@ -1,9 +1,10 @@
 import { openPgBouncer } from "@petstore/testing/pgbouncer";
 import { openRedisServer } from "@petstore/testing/redis";
-import { checkStorms, fourProcesses } from "./create-scenarios.js";
-import { atLeast, atMost, exactly } from "./measure.js";
-import { checkAlive, count, isFailure } from "./postgres-away-scenarios.js";
-import { patient } from "./redis-sharing-scenarios.js";
+import { checkStorms } from "./create-scenarios.js";
+import { fourProcesses } from "./door.js";
+import { patient } from "./environment.js";
+import { isFailure } from "./exchange.js";
+import { atLeast, atMost, checkAlive, count, exactly } from "./measure.js";
 import type { Scenario } from "./scenario.js";
 import { roomy } from "./stage.js";
 

@@ -1,16 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { mintApiKey } from "@petstore/core";
-import { type Exchange, nowMs } from "./ask.js";
-import { doors } from "./door.js";
-import { atLeast, atMost, exactly } from "./measure.js";
+import { nowMs } from "./ask.js";
+import { bothDoors, doors } from "./door.js";
+import { endOf, isCivil, isFailure, isGood } from "./exchange.js";
+import { atLeast, atMost, checkAlive, count, exactly } from "./measure.js";
 import { startProgram } from "./program.js";
 import type { Check, Scenario } from "./scenario.js";
-import type { Service } from "./service.js";
 import { type Load, millisecondsUntil, roomy } from "./stage.js";
 
-/** One of each. */
-export const bothDoors: readonly { readonly door: (typeof doors)[number] }[] = doors.map((door) => ({ door }));
 /** The defaults of the service, and what a busy machine may add. */
 const statementTimeoutMs = 1_000;
 const acquireTimeoutMs = 1_000;
@@ -74,6 +72,7 @@ export const postgresAwayScenarios: readonly Scenario[] = [
       for (const { name, main } of doors) {
         const startMs = performance.now();
         await using program = startProgram({ main, environment: { DATABASE_URL: url.href, PORT: "0" } });
+        stage.hear(program);
         const exitCode = await program.ended;
         checks.push(
           exactly(1, `${name}: exit code`, exitCode ?? Number.NaN),
@@ -195,44 +194,13 @@ function checkFailures(load: Load, withinMs: number): Check[] {
   ];
 }
 
-export function checkAlive(services: readonly Service[]): Check[] {
-  return [
-    exactly(
-      0,
-      "processes that ended",
-      count(services, (service) => service.hasEnded()),
-    ),
-  ];
-}
-
 /** Of requests that were sent after it. */
 function countFailuresAfter({ exchanges }: Load, atMs: number): number {
   return count(exchanges, (one) => isFailure(one) && one.sentAtMs > atMs);
 }
 
 function firstGoodAfter({ exchanges }: Load, atMs: number): number {
-  return Math.min(...exchanges.filter((one) => one.sentAtMs > atMs && !isFailure(one)).map(endOf));
-}
-
-export function isFailure({ failure }: Exchange): boolean {
-  return failure !== undefined;
-}
-
-/** Whether it tells that the service is away, and when to come back. */
-export function isCivil({ status, code, retryAfterSeconds }: Exchange): boolean {
-  return status === 503 && code === "SERVICE_UNAVAILABLE" && retryAfterSeconds !== undefined;
-}
-
-export function isCreated({ created }: Exchange): boolean {
-  return created !== undefined;
-}
-
-export function endOf({ sentAtMs, durationMs }: Exchange): number {
-  return sentAtMs + durationMs;
-}
-
-export function count<One>(all: readonly One[], matches: (one: One) => boolean): number {
-  return all.filter(matches).length;
+  return Math.min(...exchanges.filter((one) => one.sentAtMs > atMs && isGood(one)).map(endOf));
 }
 
 async function statusOf(url: string): Promise<number> {

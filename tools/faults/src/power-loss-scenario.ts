@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { embeddedDatabaseUrl } from "@petstore/embedded-database";
 import { openSession, type Session } from "@petstore/testing/postgres";
-import { atLeast, atMost, exactly } from "./measure.js";
-import { count, isCreated } from "./postgres-away-scenarios.js";
+import { isCreated } from "./exchange.js";
+import { atLeast, atMost, count, exactly } from "./measure.js";
 import type { Scenario } from "./scenario.js";
 import { createKeeper, openDirectory, type RunningStore, until } from "./standalone-store.js";
 import { openWorstDisk } from "./worst-disk.js";
@@ -24,7 +24,7 @@ export const powerLoss: Scenario = {
   mayFail: true,
   async run(stage) {
     const directory = stage.use(await openDirectory());
-    const keeper = stage.use(createKeeper(directory.path));
+    const keeper = stage.use(createKeeper(directory.path, stage.hear));
     let store = await keeper.start();
     const url = (await embeddedDatabaseUrl(directory.path)) ?? "";
     await stage.adopt(url);

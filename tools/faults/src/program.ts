@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
@@ -11,6 +11,8 @@ export interface Program extends AsyncDisposable {
   /** Its exit code; `null` when a signal ended it. */
   readonly ended: Promise<number | null>;
   signal(name: NodeJS.Signals): void;
+  /** Of its event loop, by its own work, since this was asked last. Rejects unless it is probed. */
+  longestBlockMs(): Promise<number>;
   /** Sends SIGTERM, once, and waits for the end. */
   stop(): Promise<number | null>;
 }
@@ -20,18 +22,22 @@ export interface ProgramOptions {
   readonly words?: readonly string[];
   /** All of it. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Whether it can tell how long its event loop was blocked; not unless it is said. */
+  readonly isProbed?: boolean;
 }
 
 const patienceMs = 15_000;
+const probe = import.meta.resolve("@petstore/testing/event-loop-probe");
 
-export function startProgram({ main, words = [], environment }: ProgramOptions): Program {
-  const child = spawn(process.execPath, [main.pathname, ...words], {
-    env: { ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+export function startProgram({ main, words = [], environment, isProbed = false }: ProgramOptions): Program {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [...(isProbed ? ["--import", probe] : []), main.pathname, ...words],
+    { env: { ...environment }, stdio: ["ignore", "pipe", "pipe", ...(isProbed ? ["ipc" as const] : [])] },
+  );
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on("line", (line) => output.push(line));
+    if (stream !== null) createInterface({ input: stream }).on("line", (line) => output.push(line));
   }
   const ended = once(child, "close").then(() => child.exitCode);
   // Whoever ends this process ends what it has started.
@@ -58,6 +64,11 @@ export function startProgram({ main, words = [], environment }: ProgramOptions):
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     ended,
     signal: (name) => void child.kill(name),
+    async longestBlockMs() {
+      const answer = once(child, "message", { signal: AbortSignal.timeout(patienceMs) });
+      child.send("block");
+      return (await answer)[0] as number;
+    },
     stop,
     [Symbol.asyncDispose]: async () => void (await stop()),
   };

@@ -36,7 +36,7 @@ export function outage({ seconds = () => 3, fail, recover, ...described }: Outag
       const recoveredAtMs = stage.mark();
       await recover(redis);
       const back = await millisecondsUntil("ready", services);
-      await sleep(4_000);
+      await sleep(2_000);
       await load.stop();
       return [
         atMost(500, bothDegraded, degraded, "ms"),

@@ -1,12 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openFaultProxy } from "@petstore/testing/fault-proxy";
 import { openRedisCluster, openRedisServer } from "@petstore/testing/redis";
-import { type Exchange, nowMs } from "./ask.js";
-import { atMost, checkLatency, checkWindows, exactly, ownP99 } from "./measure.js";
+import { nowMs } from "./ask.js";
+import { patient } from "./environment.js";
+import type { Exchange } from "./exchange.js";
+import { atLeast, atMost, checkLatency, checkWindows, exactly, ownP99 } from "./measure.js";
 import { backWithinMs, bothDegraded, checkTransitions, limits, outage } from "./redis-outage.js";
-import { patient, sharingScenarios } from "./redis-sharing-scenarios.js";
+import { sharingScenarios } from "./redis-sharing-scenarios.js";
 import type { Scenario } from "./scenario.js";
 import { millisecondsUntil, withinOneMinute } from "./stage.js";
+
+/**
+ * Calls through two instances that Redis may lack: it never receives those on their way to it when their connection is
+ * reset, and decision 0005 leaves open that they hide behind what it has counted of the other instance.
+ */
+const hiddenPercent = 1;
 
 export const redisScenarios: readonly Scenario[] = [
   {
@@ -120,7 +128,8 @@ export const redisScenarios: readonly Scenario[] = [
     needs: ["redis-server"],
     name: "reply-lost",
     cause: "a proxy lets Redis execute and resets the connection in place of the answer, three times",
-    expected: "the counter equals the logical calls",
+    expected:
+      "the counter equals the logical calls; of two instances it may lack what Redis never received, never exceed it",
     async run(stage) {
       const redis = stage.use(await openRedisServer());
       const proxy = stage.use(await openFaultProxy({ url: redis.url }));
@@ -144,7 +153,6 @@ export const redisScenarios: readonly Scenario[] = [
       await Promise.all([alone.stop(), sharing.stop()]);
       const callsAlone = granted(alone.exchanges);
       const calls = granted(sharing.exchanges);
-      // Calls that never reached Redis are made up for when it counts less than it must, which another instance's calls hide.
       const missing = calls - counted(sharing.exchanges, settledAtMs);
       return [
         exactly(
@@ -152,7 +160,8 @@ export const redisScenarios: readonly Scenario[] = [
           "units counted, of as many calls through one instance",
           counted(alone.exchanges, settledAtMs),
         ),
-        atMost(1, `units missing, of ${calls} calls through both`, (100 * missing) / calls, "%"),
+        atLeast(0, `units missing, of ${calls} calls through both; less than 0 were counted twice`, missing),
+        atMost(hiddenPercent, "the same as a share", (100 * missing) / calls, "%"),
       ];
     },
   },
@@ -170,7 +179,7 @@ export const redisScenarios: readonly Scenario[] = [
       const back: number[] = [];
       for (const by of ["command", "kill"] as const) {
         stage.mark();
-        const master = await cluster.masterOf(`petstore:quota:1:{${load.accountId}}`);
+        const master = await cluster.masterOf(`{${load.accountId}}`);
         await cluster.failover(master, by);
         back.push(await millisecondsUntil("ready", services));
         stage.mark();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { atMost } from "./measure.js";
-import { formatReport, isFailed, isPassed, type Row } from "./report.js";
+import { formatReport, isFailed, isPassed, isRunPassed, type Row, reportJson } from "./report.js";
 import type { Scenario } from "./scenario.js";
 
 const scenario: Scenario = { group: "postgres", name: "killed", cause: "", expected: "", run: async () => [] };
@@ -41,5 +41,27 @@ it("fails where it could not be played", () => {
 it("neither passes nor fails where the machine has no way to play it, and says why", () => {
   const skipped: Row = { scenario, seconds: 0, skipped: "only root may" };
   expect([isPassed(skipped), isFailed(skipped)]).toEqual([false, false]);
-  expect(formatReport([skipped])).toMatch(/killed .* skipped\n {4}only root may$/);
+  expect(formatReport({ rows: [skipped], seconds: 1, isOfEveryRow: false })).toMatch(
+    /killed .* skipped\n {4}only root may\n/,
+  );
+});
+
+it.each([
+  [900, true],
+  [901, false],
+])("a run of every row in %d s passes: %s", (seconds, passes) => {
+  const run = { rows: [row({})], seconds, isOfEveryRow: true };
+  expect(isRunPassed(run)).toBe(passes);
+  expect(JSON.parse(reportJson(run))).toMatchObject({ passed: passes, minutes: seconds / 60 });
+  expect(formatReport(run)).toMatch(/the whole run: 15 minutes \(<= 15\)$/);
+});
+
+it("some rows may take as long as they take", () => {
+  const run = { rows: [row({})], seconds: 901, isOfEveryRow: false };
+  expect(isRunPassed(run)).toBe(true);
+  expect(formatReport(run)).toMatch(/these rows: 901 s$/);
+});
+
+it("a run with a row that failed does not pass", () => {
+  expect(isRunPassed({ rows: [row({}), row({ lost: 1 })], seconds: 1, isOfEveryRow: true })).toBe(false);
 });

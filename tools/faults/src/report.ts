@@ -27,6 +27,8 @@ interface Skipped {
   readonly skipped: string;
 }
 
+const minutesAtMost = 15;
+
 const oracleNames = ["lost", "dup", "over", "hdr", "hang", "leak", "failed"] as const;
 
 export function isPassed(row: Row): boolean {
@@ -51,12 +53,30 @@ export function formatRow(row: Row): string {
   return [heading, ...detailsOf(row)].join("\n");
 }
 
-/** A line for each row, its own numbers below it. */
-export function formatReport(rows: readonly Row[]): string {
+/** What a run has shown. */
+export interface Run {
+  readonly rows: readonly Row[];
+  readonly seconds: number;
+  /** Whether it was to play every row: then how long it took is a number that counts. */
+  readonly isOfEveryRow: boolean;
+}
+
+export function isRunPassed(run: Run): boolean {
+  return !run.rows.some(isFailed) && (!run.isOfEveryRow || isMet(durationOf(run)));
+}
+
+function durationOf({ seconds }: Run): Check {
+  return { what: "the whole run", measured: seconds / 60, unit: "minutes", limit: { atMost: minutesAtMost } };
+}
+
+/** A line for each row, its own numbers below it; how long all took. */
+export function formatReport(run: Run): string {
+  const { rows } = run;
   const lines = [
-    ["row", "requests", ...oracleNames, "result"],
+    ["row", "seconds", "requests", ...oracleNames, "result"],
     ...rows.map((row) => [
       row.scenario.name,
+      row.seconds.toFixed(0),
       ...("checks" in row
         ? [`${row.requests}`, ...oracleNames.map((name) => `${row.oracles[name]}`)]
         : Array(8).fill("-")),
@@ -70,7 +90,12 @@ export function formatReport(rows: readonly Row[]): string {
       .join("  ")
       .trimEnd(),
   );
-  return [head, ...body.flatMap((line, index) => [line, ...detailsOf(rows[index])])].join("\n");
+  const table = [head, ...body.flatMap((line, index) => [line, ...detailsOf(rows[index])])];
+  return [
+    ...table,
+    "",
+    run.isOfEveryRow ? describeCheck(durationOf(run)) : `these rows: ${run.seconds.toFixed(0)} s`,
+  ].join("\n");
 }
 
 function detailsOf(row: Row | undefined): string[] {
@@ -83,13 +108,14 @@ function detailsOf(row: Row | undefined): string[] {
 }
 
 /** The same for programs. */
-export function reportJson(rows: readonly Row[]): string {
-  const report = rows.map(({ scenario: { group, name, cause, expected }, ...row }) => ({
+export function reportJson(run: Run): string {
+  const rows = run.rows.map(({ scenario: { group, name, cause, expected }, ...row }) => ({
     group,
     name,
     cause,
     expected,
     ...row,
   }));
-  return `${JSON.stringify({ passed: !rows.some(isFailed), node: process.versions.node, rows: report }, null, 2)}\n`;
+  const minutes = run.seconds / 60;
+  return `${JSON.stringify({ passed: isRunPassed(run), minutes, node: process.versions.node, rows }, null, 2)}\n`;
 }

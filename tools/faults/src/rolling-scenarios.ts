@@ -1,12 +1,12 @@
 import { openRedisServer } from "@petstore/testing/redis";
 import { noticesWithinMs, startBalancer } from "./balancer.js";
 import { doors } from "./door.js";
+import { patient } from "./environment.js";
 import { atLeast, atMost, exactly } from "./measure.js";
-import { patient } from "./redis-sharing-scenarios.js";
 import type { Scenario } from "./scenario.js";
 import { roomy } from "./stage.js";
 
-/** Two of each of two doors, or four of the only one. */
+/** Four in all. */
 const processesEach = 4 / doors.length;
 const rounds = 2;
 const wantedRequests = 50_000;

@@ -2,7 +2,7 @@ import type { Stage } from "./stage.js";
 
 /** One row of what must be survived: as data, so that a table of them reads like the promise it checks. */
 export interface Scenario {
-  /** What fails; `--only` chooses by it. */
+  /** What fails; `--only` chooses by it, or by the name. */
   readonly group: string;
   readonly name: string;
   /** How the fault is caused. */

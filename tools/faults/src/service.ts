@@ -14,6 +14,8 @@ export interface ServiceOptions {
   readonly door?: Door;
   /** A free one unless it is to take another one's place. */
   readonly port?: number;
+  /** Whether it can tell how long its event loop was blocked; not unless it is said. */
+  readonly isProbed?: boolean;
 }
 
 /** A service in a process of its own, known by what it answers and what it logs. Disposing ends it. */
@@ -28,6 +30,8 @@ export interface Service extends AsyncDisposable {
   readonly output: readonly string[];
   hasEnded(): boolean;
   readiness(): Promise<Readiness>;
+  /** Of its event loop, by its own work, since this was asked last. Rejects unless it is probed. */
+  longestBlockMs(): Promise<number>;
   /** SIGKILL, effective before this returns; resolves at its end. */
   kill(): Promise<void>;
   /** Sends SIGTERM, once, and waits for the end. */
@@ -45,7 +49,7 @@ export type Readiness = "ready" | "degraded" | "not ready";
 const patienceMs = 15_000;
 
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { environment, clockOffsetMs = 0, door = restDoor } = options;
+  const { environment, clockOffsetMs = 0, door = restDoor, isProbed = false } = options;
   const port = options.port ?? (await choosePort(undefined));
   const origin = `http://127.0.0.1:${port}`;
   const clock = await clockEnvironment(clockOffsetMs);
@@ -53,6 +57,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const program = startProgram({
     main: door.main,
     environment: { ...environment, ...clock, HOST: "127.0.0.1", PORT: `${port}` },
+    isProbed,
   });
   while (!(await answers(origin))) {
     if (program.hasEnded() || performance.now() - startMs > patienceMs) {
@@ -69,6 +74,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     startedWithinMs: performance.now() - startMs,
     output: program.output,
     hasEnded: program.hasEnded,
+    longestBlockMs: program.longestBlockMs,
     async readiness() {
       const response = await fetch(`${origin}/readyz`);
       const { status } = (await response.json()) as { readonly status: Readiness };

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "@petstore/core";
 import { openPostgresServer, type PostgresServer } from "@petstore/testing/postgres";
+import { request } from "undici";
 import { type Answer, nowMs } from "./ask.js";
 import { type BurstOptions, burst } from "./burst.js";
 import { type Creates, type CreatesOptions, startCreates } from "./creates.js";
 import { type Door, restDoor } from "./door.js";
+import type { Environment } from "./environment.js";
+import type { Exchange } from "./exchange.js";
 import type { Played, PlayedLoad } from "./oracles.js";
+import type { Program } from "./program.js";
 import type { RunOptions } from "./scenario.js";
 import { type Readiness, type Service, type ServiceOptions, startService } from "./service.js";
 import { openStoreAt, type Store } from "./store.js";
@@ -25,12 +29,12 @@ export interface Stage extends AsyncDisposable {
   startServices(
     redisUrls: readonly string[],
     environment?: Environment,
-    others?: readonly Omit<ServiceOptions, "environment">[],
+    instances?: readonly Instance[],
   ): Promise<Services>;
   /** The same, counting for themselves and as they start, without having been asked anything. */
-  startCold(others: readonly Omit<ServiceOptions, "environment">[], environment?: Environment): Promise<Services>;
+  startCold(instances: readonly Instance[], environment?: Environment): Promise<Services>;
   /** Further ones, configured like those before. */
-  startMore(others: readonly Omit<ServiceOptions, "environment">[]): Promise<Services>;
+  startMore(instances: readonly Instance[]): Promise<Services>;
   /** Enough requests that what follows is not slower for being among the first. */
   warmUp(): Promise<void>;
   /** Stops a service and starts one in its place; resolves when that is ready. */
@@ -41,14 +45,22 @@ export interface Stage extends AsyncDisposable {
   create(options: Omit<CreatesOptions, "apiKey">): Promise<Creates>;
   /** Many requests at once, and what they were answered. */
   burst(options: Omit<BurstOptions, "on">, on?: BurstOptions["on"]): Promise<Answer[]>;
+  /** What a server that does nothing takes at this moment: so slow is the machine. */
+  machineMs(): Promise<number>;
+  /** Hands the oracles what was asked otherwise. */
+  keep(exchanges: readonly Exchange[]): void;
+  /** Hands them the log of a program that is none of its services. */
+  hear(program: Pick<Program, "output">): void;
   /** Says that something fails or returns at this moment, which it returns. */
   mark(): number;
   /** What the row has opened beside it; closed last. */
   use<Resource extends AsyncDisposable>(resource: Resource): Resource;
 }
 
-type Environment = Readonly<Record<string, string>>;
 export type Services = readonly Service[];
+
+/** A service, but for what all of a row are configured by. */
+type Instance = Omit<ServiceOptions, "environment">;
 
 interface LoadOptions {
   readonly limits: Limits;
@@ -76,42 +88,58 @@ export interface Load extends Traffic, Account {}
 
 export const roomy: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
-export function openStage(sharedStore: Store, options: RunOptions): Stage {
+/** What a row has of the whole run. */
+export interface StageDeps {
+  readonly store: Store;
+  readonly idleOrigin: string;
+  readonly options: RunOptions;
+}
+
+export function openStage({ store: sharedStore, idleOrigin, options }: StageDeps): Stage {
   let store = sharedStore;
   const services: Service[] = [];
   let common: Environment = {};
   const opened: AsyncDisposable[] = [];
-  const played = { loads: [] as PlayedLoad[], services, marks: [] as number[] };
+  const played = { loads: [] as PlayedLoad[], programs: [] as Pick<Program, "output">[], marks: [] as number[] };
 
   async function load({ limits, account, on = services, callers = 64, pauseMs = 150, ...rest }: LoadOptions) {
     const issued = account ?? (await store.issueKey(limits));
     const origins = on.map(({ origin }) => origin);
     const doors = on.map(({ door = restDoor }) => door);
-    const traffic = startTraffic({ doors, ...rest, origins, apiKey: issued.apiKey, callers, pauseMs });
+    const traffic = startTraffic({ doors, ...rest, origins, idleOrigin, apiKey: issued.apiKey, callers, pauseMs });
     played.loads.push(traffic);
     return { ...traffic, ...issued };
   }
 
-  async function start(others: readonly Omit<ServiceOptions, "environment">[], environment: Environment) {
+  async function start(instances: readonly Instance[], environment: Environment) {
     common = {
       DATABASE_URL: store.databaseUrl,
-      QUOTA_INSTANCES: `${others.length}`,
+      QUOTA_INSTANCES: `${instances.length}`,
       // The load ignores refusals on purpose.
       BAN_STRIKES: "0",
       ...environment,
     };
-    return startMore(others);
+    return startMore(instances);
   }
 
-  async function startMore(others: readonly Omit<ServiceOptions, "environment">[]): Promise<Services> {
-    const started = await Promise.all(others.map((other) => startService({ ...other, environment: common })));
+  async function startMore(instances: readonly Instance[]): Promise<Services> {
+    const started = await Promise.all(instances.map((instance) => startService({ ...instance, environment: common })));
     services.push(...started);
+    for (const service of started) hear(service);
     return started;
   }
 
   async function adopt(databaseUrl: string): Promise<void> {
     store = await openStoreAt(databaseUrl);
     opened.push(store);
+  }
+
+  function keep(exchanges: readonly Exchange[]): void {
+    played.loads.push({ exchanges, stop: async () => {} });
+  }
+
+  function hear(program: Pick<Program, "output">): void {
+    played.programs.push(program);
   }
 
   async function warmUp(): Promise<void> {
@@ -136,12 +164,12 @@ export function openStage(sharedStore: Store, options: RunOptions): Stage {
       return server;
     },
     adopt,
-    async startServices(redisUrls, environment = {}, others = [{}, {}]) {
-      await start(others, { REDIS_URL: redisUrls.join(), ...environment });
+    async startServices(redisUrls, environment = {}, instances = [{}, {}]) {
+      await start(instances, { REDIS_URL: redisUrls.join(), ...environment });
       await warmUp();
       return services;
     },
-    startCold: (others, environment = {}) => start(others, environment),
+    startCold: (instances, environment = {}) => start(instances, environment),
     async create(createsOptions) {
       const { apiKey } = await store.issueKey(roomy);
       const creates = startCreates({ ...createsOptions, apiKey });
@@ -150,13 +178,21 @@ export function openStage(sharedStore: Store, options: RunOptions): Stage {
     },
     async burst(burstOptions, on = services) {
       const answers = await burst({ ...burstOptions, on });
-      played.loads.push({ exchanges: answers, stop: async () => {} });
+      keep(answers);
       return answers;
     },
+    async machineMs() {
+      const startMs = performance.now();
+      await (await request(idleOrigin)).body.dump();
+      return performance.now() - startMs;
+    },
+    keep,
+    hear,
     async restart({ door, port, stop }) {
       const { exitCode, withinMs: stoppedWithinMs } = await stop();
       const service = await startService({ door, port, environment: common });
       services.push(service);
+      hear(service);
       await millisecondsUntil("ready", [service]);
       return { service, exitCode, stoppedWithinMs };
     },

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { embeddedDatabaseUrl } from "@petstore/embedded-database";
 import { checkpointOnFullDisk, diskFull } from "./disk-full-scenario.js";
-import { atLeast, atMost, exactly } from "./measure.js";
-import { count } from "./postgres-away-scenarios.js";
+import { atLeast, atMost, count, exactly } from "./measure.js";
 import { powerLoss } from "./power-loss-scenario.js";
 import { startProgram } from "./program.js";
 import type { Scenario } from "./scenario.js";
@@ -21,7 +20,7 @@ export const standaloneScenarios: readonly Scenario[] = [
     mayFail: true,
     async run(stage) {
       const directory = stage.use(await openDirectory());
-      const keeper = stage.use(createKeeper(directory.path));
+      const keeper = stage.use(createKeeper(directory.path, stage.hear));
       let store = await keeper.start();
       await stage.adopt((await embeddedDatabaseUrl(directory.path)) ?? "");
       let target: RunningStore | undefined = store;
@@ -54,19 +53,26 @@ export const standaloneScenarios: readonly Scenario[] = [
     group: "standalone",
     name: "second-start",
     cause: "a second start on the data of a running store",
-    expected: "refuses within 1 s, with one line",
+    expected: "refuses within 1 s of Node's own start, with one line",
     async run(stage) {
       const directory = stage.use(await openDirectory());
-      const first = await stage.use(createKeeper(directory.path)).start();
+      const first = await stage.use(createKeeper(directory.path, stage.hear)).start();
       const attempts: { readonly exitCode: number | null; readonly ms: number; readonly lines: readonly string[] }[] =
         [];
-      for (let attempt = 0; attempt < 5; attempt += 1) {
+      const startAndEnd = async (port: string) => {
         const startMs = performance.now();
         await using second = startProgram({
           main: standaloneMain,
-          environment: { PETSTORE_DIR: directory.path, PORT: "0" },
+          environment: { PETSTORE_DIR: directory.path, PORT: port },
         });
-        attempts.push({ exitCode: await second.ended, ms: performance.now() - startMs, lines: second.output });
+        stage.hear(second);
+        return { exitCode: await second.ended, ms: performance.now() - startMs, lines: second.output };
+      };
+      for (let attempt = 0; attempt < 5; attempt += 1) {
+        // What starting Node and reading the modules takes on this machine, at this moment.
+        const mistaken = await startAndEnd("many");
+        const second = await startAndEnd("0");
+        attempts.push({ ...second, ms: second.ms - mistaken.ms });
       }
       const named = `is already running, as process ${first.program.pid}.`;
       const answer = await fetch(`${first.origin}/readyz`);
@@ -82,8 +88,7 @@ export const standaloneScenarios: readonly Scenario[] = [
           "with one line, which names the first",
           count(attempts, ({ lines }) => lines.length === 1 && lines[0]?.endsWith(named) === true),
         ),
-        // The start of Node itself takes longer on a busy machine.
-        atMost(1_000, "after, the fastest", Math.min(...attempts.map(({ ms }) => ms)), "ms"),
+        atMost(1_000, "more than Node takes to start, the slowest", Math.max(...attempts.map(({ ms }) => ms)), "ms"),
         exactly(200, "the first one's /readyz meanwhile", answer.status),
       ];
     },

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { choosePort } from "@petstore/embedded-database";
 import { restDoor } from "./door.js";
 import { type Program, startProgram } from "./program.js";
+import type { Stage } from "./stage.js";
 
 /** What `npm start` runs. */
 export const standaloneMain: URL = new URL("../../../services/standalone/dist/main.js", import.meta.url);
@@ -18,13 +19,16 @@ export interface RunningStore {
 }
 
 /** Starts one store after the other. Disposing stops the last one as an operator does: killed, it would leave its PostgreSQL. */
-export function createKeeper(directory: string): AsyncDisposable & { start(): Promise<RunningStore> } {
+export function createKeeper(
+  directory: string,
+  hear: Stage["hear"],
+): AsyncDisposable & { start(): Promise<RunningStore> } {
   let newest: Promise<RunningStore> | undefined;
   let isDisposed = false;
   return {
     start() {
       if (isDisposed) throw new Error("the row is over");
-      newest = startStore(directory);
+      newest = startStore(directory, hear);
       return newest;
     },
     async [Symbol.asyncDispose]() {
@@ -35,12 +39,17 @@ export function createKeeper(directory: string): AsyncDisposable & { start(): Pr
   };
 }
 
-async function startStore(directory: string): Promise<RunningStore> {
+async function startStore(directory: string, hear: Stage["hear"]): Promise<RunningStore> {
   const port = await choosePort(undefined);
   const origin = `http://127.0.0.1:${port}`;
   const program = startProgram({
     main: standaloneMain,
     environment: { PETSTORE_DIR: directory, PORT: `${port}`, BAN_STRIKES: "0" },
+  });
+  hear({
+    get output() {
+      return withoutDemoKey(program.output);
+    },
   });
   const startMs = performance.now();
   while (!program.output.some((line) => line.includes(" ready at "))) {
@@ -51,6 +60,12 @@ async function startStore(directory: string): Promise<RunningStore> {
     await sleep(5);
   }
   return { program, origin, door: restDoor };
+}
+
+/** The first start shows it to its user, on purpose, alone on a line and in commands to try. */
+function withoutDemoKey(output: readonly string[]): readonly string[] {
+  const demoKey = output.find((line) => /^ {2}pets_test_\w+$/.test(line))?.trim();
+  return demoKey === undefined ? output : output.map((line) => line.replace(demoKey, ""));
 }
 
 /** Rejects where it does not come to that in time. */

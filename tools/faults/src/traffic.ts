@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
-import { ask, type Exchange, nowMs, type Timed } from "./ask.js";
+import { ask, nowMs } from "./ask.js";
 import { type Door, restDoor } from "./door.js";
+import type { Exchange, Timed } from "./exchange.js";
 
 export interface TrafficOptions {
   readonly origins: readonly string[];
+  /** A server that does nothing, which is asked meanwhile how slow the machine is. */
+  readonly idleOrigin: string;
   readonly apiKey: string;
   /** Each with one request at a time, evenly over the origins. */
   readonly callers: number;
@@ -20,7 +23,7 @@ export interface TrafficOptions {
 export interface Traffic {
   /** What has been answered so far. */
   readonly exchanges: readonly Exchange[];
-  /** Answers of `/livez` meanwhile. */
+  /** Answers of the server that does nothing, meanwhile. */
   readonly pings: readonly Timed[];
   /** Resolves when the last request is answered. */
   stop(): Promise<void>;
@@ -30,10 +33,18 @@ export interface Traffic {
 
 /** Four requests of five list animals, the fifth creates one, with an idempotency key. */
 export function startTraffic(options: TrafficOptions): Traffic {
-  const { origins, apiKey, callers, pauseMs, doors = [restDoor], requests = Number.POSITIVE_INFINITY } = options;
+  const {
+    origins,
+    idleOrigin,
+    apiKey,
+    callers,
+    pauseMs,
+    doors = [restDoor],
+    requests = Number.POSITIVE_INFINITY,
+  } = options;
   const share = Math.ceil(callers / origins.length);
   const pools = origins.map((origin) => new Pool(origin, { connections: share }));
-  const idle = origins.map((origin) => new Pool(origin, { connections: 1 }));
+  const idle = new Pool(idleOrigin, { connections: 1 });
   const exchanges: Exchange[] = [];
   const pings: Timed[] = [];
   let sent = 0;
@@ -53,20 +64,20 @@ export function startTraffic(options: TrafficOptions): Traffic {
     }
   }
 
-  async function pingOn(pool: Pool): Promise<void> {
+  async function ping(): Promise<void> {
     while (!isOver) {
       const sentAtMs = nowMs();
-      await pool.request({ method: "GET", path: "/livez" }).then(({ body }) => body.dump());
+      await idle.request({ method: "GET", path: "/" }).then(({ body }) => body.dump());
       pings.push({ sentAtMs, durationMs: nowMs() - sentAtMs });
       await sleep(10);
     }
   }
 
-  const pinging = Promise.all(idle.map(pingOn));
+  const pinging = ping();
   const done = Promise.all(Array.from({ length: callers }, (_, caller) => callOn(caller))).then(async () => {
     isOver = true;
     await pinging;
-    await Promise.all([...pools, ...idle].map((pool) => pool.close()));
+    await Promise.all([...pools, idle].map((pool) => pool.close()));
   });
   return {
     exchanges,
@@ -89,5 +100,5 @@ async function create(pool: Pool, door: Door, apiKey: string): Promise<Exchange>
   const id = randomUUID();
   const name = `Animal ${id}`;
   const { text, ...exchange } = await ask(pool, door.create(name, id), apiKey);
-  return { ...exchange, created: door.isCreated(exchange.status, text) ? name : undefined };
+  return { ...exchange, asked: name, created: door.isCreated(exchange.status, text) ? name : undefined };
 }

@@ -5,6 +5,7 @@
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
+import { timeoutAfterReading } from "../timeout-after-reading.js";
 import { digestApiKey, isWellFormedApiKey } from "./api-key.js";
 import { createKeyCache, type KnownKey } from "./key-cache.js";
 import type { KeyRepository, KeyWithAccount } from "./key-repository.js";
@@ -133,11 +134,10 @@ export function createAuthenticator({ keys, now }: AuthenticatorDeps): Authentic
   };
 }
 
-/** Never rejects: whoever waits has another answer. A process that was only too busy to read the answer reads it first. */
+/** Never rejects: whoever waits has another answer. */
 function settledWithin(milliseconds: number, answer: Promise<unknown>): Promise<unknown> {
   return new Promise<void>((resolve) => {
-    // Node runs timers, then reads sockets, then runs immediates.
-    const timer = setTimeout(() => setImmediate(resolve), milliseconds);
+    const timer = timeoutAfterReading(resolve, milliseconds);
     const settle = () => {
       clearTimeout(timer);
       resolve();

@@ -44,8 +44,10 @@ interface Rotated {
   readonly replacement: KeyRecord;
 }
 
+/** Everything throws SERVICE_UNAVAILABLE where the database is away or too busy. */
 export interface KeyRepository {
   add(key: NewKey): Promise<KeyRecord>;
+  /** All keys of the account, those that have ended included, ascending by id. */
   list(accountId: bigint): Promise<KeyRecord[]>;
   /** The key after its revocation, which happens once; `undefined` when there is no such key. */
   revoke(id: bigint, at: Date): Promise<KeyRecord | undefined>;
@@ -59,6 +61,7 @@ export interface KeyRepository {
   /** Lets every instance end the ban of the key and forget its strikes. `undefined` when there is no such key. */
   liftBan(id: bigint): Promise<KeyRecord | undefined>;
   find(id: bigint): Promise<KeyRecord | undefined>;
+  /** The key whose text has this SHA-256, in hexadecimal digits, and the account it belongs to. */
   findByDigest(digest: string): Promise<KeyWithAccount | undefined>;
 }
 

@@ -1,10 +1,11 @@
 /**
- * Connections that queries share. Those of one turn of the event loop leave together, and PostgreSQL answers them in
+ * Connections that queries share. Those made at one time leave together, and PostgreSQL answers them in
  * order ("pipeline mode"), which spares both sides most of their system calls. A query waits for those before it, so a
  * connection that falls behind takes no further ones.
  */
 import { Client, type ClientConfig } from "pg";
 import { sendTogether } from "../send-together.js";
+import { timeoutAfterReading } from "../timeout-after-reading.js";
 import { asProblem, isForAnotherConnection } from "./availability.js";
 import { type PreparedQuery, sendQuery } from "./send-query.js";
 
@@ -78,9 +79,8 @@ export function openPipelines(count: number, config: ClientConfig, onLoss: (erro
     nextLook = lookLater();
   }
 
-  /** Node runs timers, then reads sockets, then runs immediates: no answer is missing then that only was not read. */
   function lookLater(): NodeJS.Timeout {
-    return setTimeout(() => setImmediate(look), lookIntervalMs).unref();
+    return timeoutAfterReading(look, lookIntervalMs).unref();
   }
 
   function leastBusy(): Pipeline | undefined {

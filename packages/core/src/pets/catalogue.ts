@@ -1,6 +1,6 @@
 import type { Database } from "../database/database.js";
 import { Problem } from "../problem.js";
-import { type CreatedPet, openCreateOnce } from "./idempotency.js";
+import { type CreatedPet, createOnceIn } from "./idempotency.js";
 import { parseInt64 } from "./int64.js";
 import { decodeCursor, encodeCursor } from "./page.js";
 import type { Pet } from "./pet.js";
@@ -34,10 +34,16 @@ export interface CreatePet {
   readonly idempotencyKey?: unknown;
 }
 
-/** The animals of the store: what both doors do, once, validation included. Faults are Problems. */
+/**
+ * The animals of the store: what both doors do, once, validation included. Faults are Problems: VALIDATION_FAILED, and
+ * SERVICE_UNAVAILABLE where the database is away or too busy, are thrown by everything.
+ */
 export interface Catalogue {
+  /** A page, by `limit`, `status` and `cursor`. Throws INVALID_CURSOR. */
   list(input: unknown): Promise<PetPage>;
+  /** A page, by `first`, `status` and `after`. Throws INVALID_CURSOR. */
   connect(input: unknown): Promise<PetConnection>;
+  /** Throws IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_PROGRESS as well. */
   create(request: CreatePet): Promise<CreatedPet>;
   /** The animal with this identifier, given in decimal digits. Throws PET_NOT_FOUND, also for what is no int64. */
   get(id: string): Promise<Pet>;
@@ -54,9 +60,9 @@ export interface CatalogueDeps {
 
 export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
   const pets = createPetRepository(database);
-  const createOnce = openCreateOnce(database);
+  const createOnce = createOnceIn(database);
 
-  async function read({ limit, status, cursor }: ListPets): Promise<{ page: Pet[]; hasMore: boolean }> {
+  async function read({ limit, status, cursor }: ListPets): Promise<{ page: readonly Pet[]; hasMore: boolean }> {
     const after = cursor === undefined ? beforeFirst : decodeCursor(cursor, status);
     // One more than asked for tells whether another page exists, without counting.
     const found = await pets.list({ after, status, limit: limit + 1 });

@@ -35,28 +35,40 @@ export interface CreatedPet {
  */
 export type CreateOnce = (create: IdempotentCreate) => Promise<CreatedPet>;
 
-export function openCreateOnce(database: Database): CreateOnce {
-  const underWay = new Map<string, { readonly digest: Buffer; readonly first: Promise<CreatedPet> }>();
+export function createOnceIn(database: Database): CreateOnce {
+  const underWay = new Map<string, Promise<CreatedPet>>();
 
   return async (create) => {
     const digest = digestPet(create.pet);
-    const name = `${create.accountId} ${create.key}`;
+    // The body is part of it: whether another one is a fault depends on which was stored first, which PostgreSQL knows.
+    const name = `${create.accountId} ${digest.toString("base64")} ${create.key}`;
     // A storm of retries waits for its first request here, not for connections of the pool.
-    const other = underWay.get(name);
-    if (other !== undefined) return replay(await other.first, other.digest, digest);
-    const first = createOnce(database, create, digest).finally(() => underWay.delete(name));
-    underWay.set(name, { digest, first });
-    return first;
+    const first = underWay.get(name);
+    if (first !== undefined) return { pet: (await first).pet, replayed: true };
+    const creation = createOrReplay(database, create, digest).finally(() => underWay.delete(name));
+    underWay.set(name, creation);
+    return creation;
   };
 }
 
-/** Forgets keys older than the memory, a bounded number at a time; returns how many. */
+/**
+ * Forgets every key older than the memory, and returns how many. A statement takes a bounded number of them, so that it
+ * is short; what another instance is about to delete is left to it.
+ */
 export async function forgetIdempotencyKeys(database: Database, now: Date): Promise<number> {
   const before = new Date(now.getTime() - idempotencyMemoryMs);
-  return (await database.run(deleteForgotten, { before })).length;
+  let forgotten = 0;
+  let batch: number;
+  do {
+    batch = (await database.run(deleteForgotten, { before })).length;
+    forgotten += batch;
+  } while (batch === forgottenAtOnce);
+  return forgotten;
 }
 
-async function createOnce(database: Database, create: IdempotentCreate, digest: Buffer): Promise<CreatedPet> {
+const forgottenAtOnce = 1_000;
+
+async function createOrReplay(database: Database, create: IdempotentCreate, digest: Buffer): Promise<CreatedPet> {
   const { accountId, key, pet, at } = create;
   const forgottenBefore = new Date(at.getTime() - idempotencyMemoryMs);
   const values = { accountId, key, digest, at, forgottenBefore, ...pet };
@@ -65,21 +77,16 @@ async function createOnce(database: Database, create: IdempotentCreate, digest: 
   const [first] = await database.run(selectFirst, { accountId, key });
   if (first === undefined) throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { retryAfterSeconds: 1 });
   const { request_digest: firstDigest, ...petOfFirst } = first;
-  return replay({ pet: petOfFirst }, firstDigest, digest);
-}
-
-function replay({ pet }: Pick<CreatedPet, "pet">, firstDigest: Buffer, digest: Buffer): CreatedPet {
   if (!firstDigest.equals(digest)) throw new Problem("IDEMPOTENCY_KEY_REUSED");
-  return { pet, replayed: true };
+  return { pet: petOfFirst, replayed: true };
 }
 
-interface InsertOnce extends Omit<NewPet, "status"> {
+interface InsertOnce extends NewPet {
   accountId: bigint;
   key: string;
   digest: Buffer;
   at: Date;
   forgottenBefore: Date;
-  status: NewPet["status"];
 }
 
 const insertOnce = statement<InsertOnce, Pet>("insert-pet-once", (db, slot) =>
@@ -137,7 +144,9 @@ const deleteForgotten = statement<{ before: Date }, { key: string }>("delete-for
         selectFrom("idempotency_keys")
           .select(["account_id", "key"])
           .where("created_at", "<", slot("before"))
-          .limit(1_000)
+          .limit(forgottenAtOnce)
+          .forUpdate()
+          .skipLocked()
           .$asTuple("account_id", "key"),
       ),
     )

@@ -21,10 +21,10 @@ export function encodeCursor(lastId: bigint, status: PetStatus | undefined): str
 export function decodeCursor(cursor: string, status: PetStatus | undefined): bigint {
   const bytes = Buffer.from(cursor, "base64url");
   if (bytes.length !== byteLength || bytes.toString("base64url") !== cursor || bytes.readUInt8(0) !== version) {
-    throw new Problem("INVALID_CURSOR", "cursor must be one this list returned");
+    throw new Problem("INVALID_CURSOR", "the cursor must be one this list returned");
   }
   if (bytes.readUInt8(1) !== filterByte(status)) {
-    throw new Problem("INVALID_CURSOR", "cursor must be used with the status filter it was returned for");
+    throw new Problem("INVALID_CURSOR", "the cursor must be used with the status filter it was returned for");
   }
   return bytes.readBigInt64BE(2);
 }

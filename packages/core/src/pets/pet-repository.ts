@@ -1,5 +1,9 @@
+import { setImmediate as endOfTurn } from "node:timers/promises";
+import { sql } from "kysely";
 import type { Database } from "../database/database.js";
 import { query, statement } from "../database/statement.js";
+import { gather } from "../gather.js";
+import { Problem } from "../problem.js";
 import type { NewPet, Pet, PetStatus } from "./pet.js";
 
 interface PetRange {
@@ -9,29 +13,63 @@ interface PetRange {
   readonly limit: number;
 }
 
+/** Everything throws SERVICE_UNAVAILABLE where the database is away or too busy. */
 export interface PetRepository {
-  list(range: PetRange): Promise<Pet[]>;
+  /** At most `limit` animals, ascending by id. Those who ask for the same at one time share the answer. */
+  list(range: PetRange): Promise<readonly Pet[]>;
   find(id: bigint): Promise<Pet | undefined>;
+  /** The animal with the identifier it was given. Those who add at one time share a statement. */
   add(pet: NewPet): Promise<Pet>;
 }
 
 export function createPetRepository(database: Database): PetRepository {
+  function select({ after, status, limit }: PetRange): Promise<Pet[]> {
+    return status === undefined
+      ? database.run(selectPets, { after, limit })
+      : database.run(selectPetsByStatus, { after, status, limit });
+  }
+
+  /** In one statement, so that one write and one commit serve them all. */
+  async function insert(newPets: readonly NewPet[]): Promise<Pet[]> {
+    const pets = await database.run(insertPets, {
+      names: newPets.map(({ name }) => name),
+      categoryIds: newPets.map(({ categoryId }) => categoryId),
+      statuses: newPets.map(({ status }) => status),
+    });
+    if (pets.length !== newPets.length) throw new Error("not every inserted animal was returned");
+    return pets;
+  }
+
   return {
-    list({ after, status, limit }) {
-      return status === undefined
-        ? database.run(selectPets, { after, limit })
-        : database.run(selectPetsByStatus, { after, status, limit });
-    },
+    list: gather(
+      ({ after, status, limit }) => `${after} ${status} ${limit}`,
+      async (ranges) => {
+        const pets = await select(ranges[0]);
+        return ranges.map((_, place) => inLaterTurn(Math.floor((place * pets.length) / animalsInATurn), pets));
+      },
+    ),
     async find(id) {
       const [pet] = await database.run(selectPet, { id });
       return pet;
     },
-    async add(newPet) {
-      const [pet] = await database.run(insertPet, newPet);
-      if (pet === undefined) throw new Error("the inserted animal was not returned");
-      return pet;
-    },
+    add: gather(
+      () => "",
+      (newPets) =>
+        insert(newPets).catch((problem: unknown) => {
+          // The server wrote none of them. One that it refuses takes no other with it.
+          if (newPets.length === 1 || !wasRefused(problem)) throw problem;
+          return newPets.map(async (newPet) => (await insert([newPet]))[0] as Pet);
+        }),
+    ),
   };
+}
+
+/** Whoever gets a list works on all of it at once: so many animals are handed out, and then others get a turn. */
+const animalsInATurn = 256;
+
+async function inLaterTurn<Value>(turns: number, value: Value): Promise<Value> {
+  for (let turn = 0; turn < turns; turn += 1) await endOfTurn();
+  return value;
 }
 
 /** Named as in `Pet`, so that a row is an animal as it arrives. */
@@ -62,9 +100,25 @@ const selectPet = query<{ id: bigint }, Pet>("select-pet", (db, slot) =>
   db.selectFrom("pets").select(petColumns).where("id", "=", slot("id")),
 );
 
-const insertPet = statement<NewPet, Pet>("insert-pet", (db, slot) =>
+interface NewPets {
+  names: string[];
+  categoryIds: bigint[];
+  statuses: PetStatus[];
+}
+
+/** Returns them in the order they were given in, which is that of their identifiers. */
+const insertPets = statement<NewPets, Pet>("insert-pets", (db, slot) =>
   db
     .insertInto("pets")
-    .values({ name: slot("name"), category_id: slot("categoryId"), status: slot("status") })
+    .columns(["name", "category_id", "status"])
+    .expression(
+      sql`select name, category_id, status from unnest(
+        ${slot("names")}::text[], ${slot("categoryIds")}::bigint[], ${slot("statuses")}::pet_status[]
+      ) with ordinality as added (name, category_id, status, place) order by place`,
+    )
     .returning(petColumns),
 );
+
+function wasRefused(problem: unknown): boolean {
+  return problem instanceof Problem && problem.code !== "SERVICE_UNAVAILABLE";
+}

@@ -5,6 +5,7 @@
  */
 import { ReplyError } from "ioredis";
 import type { Log } from "../log.js";
+import { timeoutAfterReading } from "../timeout-after-reading.js";
 
 export interface BreakerOptions {
   readonly connection: SharedConnection;
@@ -106,12 +107,11 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   };
 }
 
-/** Rejects after the deadline, unless the answer is there and this process was only too busy to read it. */
+/** Rejects where there is no answer at the deadline. */
 function within<Answer>(deadlineMs: number, call: Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error(`no answer within ${deadlineMs} ms`));
-    // Node runs timers, then reads sockets, then runs immediates.
-    const timer = setTimeout(() => setImmediate(giveUp), deadlineMs);
+    const timer = timeoutAfterReading(giveUp, deadlineMs);
     call.finally(() => clearTimeout(timer)).then(resolve, reject);
   });
 }

@@ -6,6 +6,7 @@ import type { Breaker } from "./breaker.js";
 import type { Decision } from "./decision.js";
 import type { Quota, Reservation } from "./quota.js";
 import type { RedisQuota } from "./redis-quota.js";
+import { lookTogether, reserveTogether } from "./reserve-together.js";
 import type { SharedClock } from "./shared-clock.js";
 import { createStandby } from "./standby.js";
 
@@ -29,33 +30,36 @@ export function createFailoverQuota(options: FailoverQuotaOptions): Quota {
   const { shared, breaker, onFailure, capacity = 100_000, ...rest } = options;
   const standby = createStandby({ ...rest, capacity, outages: () => breaker.outages });
 
-  function standIn(reservation: Reservation, isCounted: boolean): Promise<Decision> {
-    if (onFailure === "local") return standby.reserve(reservation, isCounted);
+  async function standIn(reservation: Reservation, times: number, isCounted: boolean): Promise<Decision[]> {
+    if (onFailure === "local") {
+      return Promise.all(Array.from({ length: times }, () => standby.reserve(reservation, isCounted)));
+    }
     throw new Problem("SERVICE_UNAVAILABLE", "The quota cannot be checked; try again shortly.", {
       retryAfterSeconds: 1,
     });
   }
 
   return {
-    async reserve(reservation) {
-      if (breaker.isOpen()) return standIn(reservation, false);
+    // Gathered here, so that the breaker is asked at the moment of sending.
+    reserve: reserveTogether(async (reservation, times) => {
+      if (breaker.isOpen()) return standIn(reservation, times, false);
       const { account } = reservation;
       const carried = standby.takeCarried(account);
       try {
-        const decision = await breaker.ask(account, () => shared.reserve(reservation, carried));
-        standby.observe(reservation, decision);
-        return decision;
+        const decisions = await breaker.ask(account, () => shared.reserveTimes(reservation, times, carried));
+        for (const decision of decisions) standby.observe(reservation, decision);
+        return decisions;
       } catch (error) {
-        // The breaker has logged it. From here on this request is like any other of the outage.
+        // The breaker has logged it. From here on these requests are like any other of the outage.
         const isCounted = !wasRejected(error);
         if (carried !== undefined && !isCounted) standby.putBack(account, carried);
-        return standIn(reservation, isCounted);
+        return standIn(reservation, times, isCounted);
       }
-    },
-    async usage(query) {
+    }),
+    usage: lookTogether(async (query) => {
       if (breaker.isOpen()) return standby.usage(query);
       return breaker.ask(query.account, () => shared.usage(query)).catch(() => standby.usage(query));
-    },
+    }),
     async refund(units) {
       if (breaker.isOpen()) return standby.refund(units);
       // Not refunded here when it fails there: it may have been executed, and would then be given back twice.

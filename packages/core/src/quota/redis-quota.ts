@@ -1,11 +1,15 @@
-/** The quota any number of processes share: one script call per decision, on the clock of Redis, never on ours. */
+/**
+ * The quota any number of processes share: one script call for a decision, or for several that are alike, on the clock of
+ * Redis, never on ours.
+ */
 import { Cluster, type Redis } from "ioredis";
 import { sendTogether } from "../send-together.js";
 import { type BanPolicy, defaultBanPolicy } from "./ban-policy.js";
 import { banned, type Decision, refusingWindow } from "./decision.js";
 import type { Limits } from "./plan.js";
 import type { BanRecord, Quota, Reservation } from "./quota.js";
-import { outcomes, refundScript, reserveScript } from "./reserve-script.js";
+import { bannedUntilOf, outcomes, refundScript, reserveScript } from "./reserve-script.js";
+import { reserveTogether } from "./reserve-together.js";
 import { dayMs, minuteMs, type Windows } from "./window.js";
 
 export interface RedisQuotaOptions {
@@ -31,38 +35,47 @@ export interface CarriedWindow {
   readonly units: number;
 }
 
+/** Rejects with what ioredis rejects with. */
 export interface RedisQuota extends Quota {
-  /** `carried` is counted before the decision is made. Rejects with what ioredis rejects with. */
-  reserve(reservation: Reservation, carried?: Carried): Promise<Decision>;
+  /** `carried` is counted before the first decision is made. */
+  reserveTimes(reservation: Reservation, times: number, carried?: Carried): Promise<readonly Decision[]>;
 }
 
 export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
-  const { redis, banPolicy = defaultBanPolicy, prefix = "petstore:quota:1:", now } = options;
+  const { redis, banPolicy = defaultBanPolicy, prefix = "petstore:quota:2:", now } = options;
   redis.defineCommand("petstoreReserve", { lua: reserveScript(banPolicy) });
   redis.defineCommand("petstoreRefund", { lua: refundScript, numberOfKeys: 1 });
   const commands = redis as unknown as Commands;
   const time = now ?? (() => "");
 
+  /** A cost of 0 only looks. */
+  async function ask(reservation: Reservation, times: number, carried?: Carried): Promise<Replies> {
+    const { account, key, limits, cost } = reservation;
+    const keys = keysOf(account, key);
+    if (!(redis instanceof Cluster) && redis.stream?.writable) sendTogether(redis.stream);
+    return commands.petstoreReserve(
+      keys.length,
+      ...keys,
+      time(),
+      limits.perMinute,
+      limits.perDay,
+      cost,
+      times,
+      ...(carried ? [...carriedArguments(carried.minute), ...carriedArguments(carried.day)] : []),
+    );
+  }
+
+  async function reserveTimes(reservation: Reservation, times: number, carried?: Carried): Promise<Decision[]> {
+    const replies = await ask(reservation, times, carried);
+    return replies.map((reply) => toDecision(reply, reservation.limits, reservation.cost));
+  }
+
   return {
-    async reserve({ account, key, limits, cost }, carried) {
-      const { perMinute, perDay } = limits;
-      const keys = keysOf(account, key);
-      if (!(redis instanceof Cluster) && redis.stream?.writable) sendTogether(redis.stream);
-      const reply = await commands.petstoreReserve(
-        keys.length,
-        ...keys,
-        time(),
-        perMinute,
-        perDay,
-        cost,
-        ...(carried ? [...carriedArguments(carried.minute), ...carriedArguments(carried.day)] : []),
-      );
-      return toDecision(reply, limits, cost);
-    },
-    async usage({ account, key, limits }) {
-      const keys = keysOf(account, key);
-      const reply = await commands.petstoreReserve(keys.length, ...keys, time(), limits.perMinute, limits.perDay, 0);
-      const windows = toWindows(reply, limits);
+    reserveTimes,
+    reserve: reserveTogether(reserveTimes),
+    async usage(query) {
+      const [reply] = await ask({ ...query, cost: 0 }, 1);
+      const windows = toWindows(reply, query.limits);
       return reply[0] === outcomes.banned ? { ...windows, bannedUntilMs: reply[6] } : windows;
     },
     async refund({ account, limits, cost, spentIn }) {
@@ -106,11 +119,11 @@ async function bansOn(server: Redis, prefix: string, nowMs: number): Promise<Ban
   do {
     const [next, found] = await server.scan(cursor, "MATCH", `${prefix}{*}:*`, "COUNT", 1_000);
     cursor = next;
-    const ends = await Promise.all(found.map((key) => server.hget(key, "b")));
-    for (const [index, penalties] of found.entries()) {
-      const [account = "", key = ""] = penalties.slice(prefix.length + 1).split("}:");
-      const bannedUntilMs = Number(ends[index]);
-      if (bannedUntilMs > nowMs) bans.set(penalties, { account, key, bannedUntilMs });
+    const values = await Promise.all(found.map((key) => server.get(key)));
+    for (const [index, penaltiesKey] of found.entries()) {
+      const [account = "", key = ""] = penaltiesKey.slice(prefix.length + 1).split("}:");
+      const bannedUntilMs = bannedUntilOf(values[index] ?? "");
+      if (bannedUntilMs > nowMs) bans.set(penaltiesKey, { account, key, bannedUntilMs });
     }
   } while (cursor !== "0");
   return [...bans.values()];
@@ -131,9 +144,11 @@ type Reply = readonly [
   bannedUntilMs: number,
 ];
 
+type Replies = readonly [Reply, ...Reply[]];
+
 /** What `defineCommand` adds to a connection; ioredis leaves its type to us. */
 interface Commands {
-  petstoreReserve(...keysAndArguments: (string | number | undefined)[]): Promise<Reply>;
+  petstoreReserve(...keysAndArguments: (string | number | undefined)[]): Promise<Replies>;
   petstoreRefund(...keysAndArguments: (string | number)[]): Promise<Reply>;
 }
 

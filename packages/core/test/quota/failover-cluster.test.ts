@@ -35,7 +35,7 @@ describeWithRedis("the quota on a Redis Cluster", () => {
   it("counts a call once that was executed, and whose answer was lost", { timeout: 30_000 }, async () => {
     using opened = await openFailover({ urls: cluster.nodes.map(({ url }) => url), commandTimeoutMs: 5_000 });
     const account = newAccount(100_000);
-    const node = await cluster.masterOf(`petstore:quota:1:{${account.account}}`);
+    const node = await cluster.masterOf(`petstore:quota:2:{${account.account}}`);
     const callAll = () => Promise.all(Array.from({ length: 20 }, () => opened.accounts.reserve(account)));
     await callAll();
     for (let fault = 1; fault <= 5; fault += 1) {
@@ -85,7 +85,7 @@ describeWithRedis("the quota on a Redis Cluster", () => {
       await callAll();
       let isOver = false;
       const load = callUntil(() => isOver, callAll);
-      const old = await cluster.masterOf(`petstore:quota:1:{${accounts[0]?.account}}`);
+      const old = await cluster.masterOf(`petstore:quota:2:{${accounts[0]?.account}}`);
       await cluster.failover(old, by);
       await until(() => opened.mode() === "shared", 15_000);
       isOver = true;

@@ -23,6 +23,19 @@ describeWithRedis("the quota when Redis", () => {
     });
   });
 
+  describe("answers", () => {
+    it("is asked once for questions that are alike and come at once, as when requests are turned away", async () => {
+      await using server = await openRedisServer();
+      using opened = await openFailover({ urls: [server.url] });
+      const { account, limits } = newAccount(100);
+      await opened.accounts.reserve({ account, limits, cost: 3 });
+      await server.command("CONFIG", "RESETSTAT");
+      const usages = await Promise.all(Array.from({ length: 50 }, () => opened.accounts.usage({ account, limits })));
+      expect(usages.map(({ day }) => day.used)).toEqual(Array(50).fill(3));
+      expect(await scriptCalls(server)).toBe(1);
+    });
+  });
+
   describe("fails", () => {
     let server: RedisServer;
     beforeAll(async () => {

@@ -29,6 +29,7 @@ const scriptPlans: readonly Limits[] = [
 ];
 
 type Call =
+  /** So often at once. */
   | { readonly call: "reserve"; readonly cost: number; readonly times: number }
   | { readonly call: "usage" }
   /** Gives back the account's admission of that many admissions ago, as often as it is drawn. */
@@ -53,8 +54,10 @@ export interface Played {
   readonly limits: Limits;
   readonly cost: number;
   readonly nowMs: number;
-  readonly replies: readonly (Decision | Usage | Windows | undefined)[];
+  readonly replies: readonly Reply[];
 }
+
+type Reply = Decision | Usage | Windows | undefined;
 
 const midnight = Date.UTC(2031, 4, 14);
 const starts = fc.oneof(
@@ -160,18 +163,21 @@ export async function play(
     const admitted = admissions.get(operation.account) ?? [];
     admissions.set(operation.account, admitted);
 
-    const record = async (cost: number, ask: (quota: Quota) => Promise<Played["replies"][number]>) => {
-      const replies: Played["replies"][number][] = [];
-      for (const { quota } of engines) replies.push(await ask(quota));
-      played.push({ call: operation.call, ...who, limits, cost, nowMs, replies });
-      return replies[0];
+    const record = async (cost: number, ask: (quota: Quota) => Promise<Reply>, times = 1): Promise<Reply[]> => {
+      const byEngine: Reply[][] = [];
+      for (const { quota } of engines)
+        byEngine.push(await Promise.all(Array.from({ length: times }, () => ask(quota))));
+      for (let time = 0; time < times; time += 1) {
+        const replies = byEngine.map((replies) => replies[time]);
+        played.push({ call: operation.call, ...who, limits, cost, nowMs, replies });
+      }
+      return byEngine[0] ?? [];
     };
 
     switch (operation.call) {
       case "reserve": {
-        const { cost } = operation;
-        for (let time = 0; time < operation.times; time += 1) {
-          const decision = await record(cost, (quota) => quota.reserve({ ...who, limits, cost }));
+        const { cost, times } = operation;
+        for (const decision of await record(cost, (quota) => quota.reserve({ ...who, limits, cost }), times)) {
           if (decision === undefined || !("outcome" in decision)) continue;
           clock.observe(decision, who);
           if (decision.outcome === "admitted") admitted.push({ cost, spentIn: decision });

@@ -1,6 +1,7 @@
 import type { LoadGenerator, LoadOrder } from "../load-generator.js";
 import type { Server } from "../server.js";
 import { spread } from "../statistics.js";
+import { inTurn } from "../turns.js";
 import type { BackendClock } from "./backend-clock.js";
 import type { GrowthOptions } from "./part.js";
 
@@ -36,7 +37,7 @@ export async function measureCosts(
 ): Promise<Costs> {
   const costs = new Map<string, Cost[]>(cases.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round++) {
-    for (const one of round % 2 === 0 ? cases : cases.toReversed()) {
+    for (const one of inTurn(cases, round)) {
       const cost = await measureCost(one, generator);
       if (round > 0) costs.get(one.name)?.push(cost);
     }

@@ -14,8 +14,9 @@ export interface Door {
   idsOf(answer: unknown): string[];
 }
 
-/** 20 animals of this status, behind this cursor. */
-interface ListRange {
+/** So many animals of this status, behind this cursor; 20 where nothing is said. */
+export interface ListRange {
+  readonly limit?: number | undefined;
   readonly status?: PetStatus | undefined;
   readonly cursor?: string | undefined;
 }
@@ -25,8 +26,8 @@ export const pageSize = 20;
 const restDoor: Door = {
   name: "rest",
   contestant: petstoreRestOnRedis,
-  list({ status, cursor }, apiKey) {
-    const query = [...(status ? [`status=${status}`] : []), ...(cursor ? [`cursor=${cursor}`] : [])];
+  list(range, apiKey) {
+    const query = Object.entries(range).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
     const path = query.length === 0 ? "/v1/pets" : `/v1/pets?${query.join("&")}`;
     return { method: "GET", path, headers: rest.authorization(apiKey) };
   },
@@ -37,11 +38,11 @@ const restDoor: Door = {
 const graphqlDoor: Door = {
   name: "graphql",
   contestant: petstoreGraphqlOnRedis,
-  list({ status, cursor }, apiKey) {
-    const query = `query ($status: PetStatus, $cursor: String) {
-      pets(status: $status, cursor: $cursor) { id name categoryId status }
+  list({ limit = pageSize, status, cursor }, apiKey) {
+    const query = `query ($limit: Int!, $status: PetStatus, $cursor: String) {
+      pets(limit: $limit, status: $status, cursor: $cursor) { id name categoryId status }
     }`;
-    return graphql.post({ query, variables: { status, cursor } }, apiKey);
+    return graphql.post({ query, variables: { limit, status, cursor } }, apiKey);
   },
   create: graphql.create.request,
   idsOf: (answer) => idsOf((answer as { readonly data: { readonly pets: unknown } }).data.pets),

@@ -1,9 +1,11 @@
-import { type Dispatcher, Pool } from "undici";
+import { Pool } from "undici";
+import type { WorkRequest } from "../benchmark.js";
 import type { LoadOrder, LoadReport } from "../load-generator.js";
 import { percentile } from "../statistics.js";
+import { isSuccess, sendRequest } from "./send-request.js";
 
 /**
- * Asks the same on every connection, again as soon as it is answered, until the time is over, enough are asked, or an
+ * Asks on every connection the same, again as soon as it is answered, until the time is over, enough are asked, or an
  * answer fails. Each connection is made, and answered once, before the time begins: Node accepts one in a turn of its
  * event loop, so that of very many the last would be measured waiting for that, which can take seconds.
  */
@@ -12,33 +14,36 @@ export async function makeLoad({
   connections,
   seconds,
   requests = Number.POSITIVE_INFINITY,
+  others = [],
   ...request
 }: LoadOrder): Promise<LoadReport> {
   const pool = new Pool(origin, { connections, pipelining: 1 });
+  const work = [request, ...others];
   const durationsMs: number[] = [];
   let asked = 0;
   let failure: string | undefined;
 
-  async function askOnce(): Promise<number> {
+  async function askOnce(caller: number): Promise<number> {
     asked++;
     const sentAtMs = performance.now();
-    const refusal = await ask(pool, request);
+    const refusal = await ask(pool, work[caller % work.length] ?? request);
     failure ??= refusal;
     return performance.now() - sentAtMs;
   }
 
-  async function callOn(endAtMs: number): Promise<void> {
+  async function callOn(caller: number, endAtMs: number): Promise<void> {
     while (failure === undefined && performance.now() < endAtMs && asked < requests) {
-      durationsMs.push(await askOnce());
+      durationsMs.push(await askOnce(caller));
     }
   }
 
-  const onEach = (what: () => Promise<unknown>) => Promise.all(Array.from({ length: connections }, what));
+  const ofEach = (what: (caller: number) => Promise<unknown>) =>
+    Promise.all(Array.from({ length: connections }, (_, caller) => what(caller)));
   let startedAtMs = performance.now();
   try {
-    await onEach(askOnce);
+    await ofEach(askOnce);
     startedAtMs = performance.now();
-    await onEach(() => callOn(startedAtMs + seconds * 1000));
+    await ofEach((caller) => callOn(caller, startedAtMs + seconds * 1000));
   } catch (error) {
     failure ??= `${error}`;
   }
@@ -53,24 +58,8 @@ export async function makeLoad({
   };
 }
 
-/**
- * Resolves with what was said instead of 2xx, if it was. undici's lowest level, a quarter cheaper than its `request`: the
- * generator shares the machine with the server.
- */
-function ask(pool: Pool, request: Dispatcher.DispatchOptions): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    let refusal: string | undefined;
-    pool.dispatch(request, {
-      // Its presence tells undici which of its two kinds of handler this is.
-      onRequestStart() {},
-      onResponseStart(_controller, statusCode) {
-        if (statusCode < 200 || statusCode > 299) refusal = `status ${statusCode} `;
-      },
-      onResponseData(_controller, chunk) {
-        if (refusal !== undefined) refusal += chunk.toString();
-      },
-      onResponseEnd: () => resolve(refusal?.trim().slice(0, 200)),
-      onResponseError: (_controller, error) => reject(error),
-    });
-  });
+/** Resolves with what was said instead of 2xx, if it was. */
+async function ask(pool: Pool, request: WorkRequest): Promise<string | undefined> {
+  const { status, refusal } = await sendRequest(pool, request);
+  return isSuccess(status) ? undefined : `status ${status} ${refusal}`.trim().slice(0, 200);
 }

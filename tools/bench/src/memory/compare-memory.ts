@@ -21,7 +21,7 @@ export async function compareMemory(
   await using directory = await openTemporaryDirectory();
   progress("Starting PostgreSQL and adding 10,000 animals ...");
   await using database = await openPrivateDatabase(directory.path);
-  const apiKey = await seed(database.url, signal);
+  const [apiKey] = await seed(database.url, signal);
   await using redis = await openPrivateRedis();
   signal.throwIfAborted();
   await using generator = openLoadGenerator(signal);

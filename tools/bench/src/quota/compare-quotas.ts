@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type CompareDeps, type CompareOptions, type Comparison, usual } from "../comparison.js";
 import { disposableList } from "../disposable-list.js";
 import { openPrivateRedis } from "../private-redis.js";
-import { turnsOf } from "../turns.js";
+import { inTurn, turnsOf } from "../turns.js";
 import { openQuotaEngine, type QuotaContestant, type QuotaEngine } from "./quota-engine.js";
 import { measureQuotaRound, type QuotaRound } from "./quota-round.js";
 
@@ -31,7 +31,7 @@ export async function compareQuotas(
   }
 
   for (const { title, number, connections } of turnsOf(options)) {
-    for (const { engine, rounds } of entrants) {
+    for (const { engine, rounds } of inTurn(entrants, number)) {
       const round = await measureQuotaRound(engine, redis, { connections, seconds: options.seconds });
       progress(`${title}: ${engine.contestant.name}, ${round.decisionsPerSecond.toFixed(0)} decisions/s`);
       if (number > 0) rounds.get(connections)?.push(round);

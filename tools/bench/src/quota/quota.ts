@@ -20,10 +20,14 @@ const contestants: readonly QuotaContestant[] = [
     main: new URL("./rate-limit-redis/main.js", import.meta.url),
     prefix: "rlr:",
   },
+  { name: "prototype", main: new URL("./prototype/main.js", import.meta.url), prefix: "prototype:" },
   { name: "petstore-local", main: new URL("./petstore-local/main.js", import.meta.url) },
 ];
 
-const informationCallers = 32;
+const fewerCallers = 32;
+
+/** Where a prototype of two counters made 119,000 decisions per second, ours were to be 100,000. */
+const ofPrototype = 100 / 119;
 
 const goals: readonly Goal<QuotaMeasure>[] = [
   { measure: "decisionsPerSecond", of: "petstore-redis", against: "rlf-union", atLeast: 1.3 },
@@ -32,15 +36,16 @@ const goals: readonly Goal<QuotaMeasure>[] = [
   { measure: "cpuMicroseconds", of: "petstore-redis", against: "rlr-in-sequence", atMost: 1 },
   { measure: "bytesPerAccount", of: "petstore-redis", atMost: 250 },
   { measure: "decisionsPerSecond", of: "petstore-local", atLeast: 1_000_000 },
-  // How near the machine comes to where a prototype made 119,000 decisions per second.
+  // Reached for: a decision of ours also reads the ban, counts nothing that it refuses, and tells when to come back.
   {
     measure: "decisionsPerSecond",
     of: "petstore-redis",
-    atLeast: 100_000,
-    connections: informationCallers,
-    uncounted: "information",
+    against: "prototype",
+    atLeast: ofPrototype,
+    connections: fewerCallers,
+    uncounted: "moonshot",
   },
-  { measure: "p99Ms", of: "petstore-redis", atMost: 1.5, connections: informationCallers, uncounted: "information" },
+  { measure: "p99Ms", of: "petstore-redis", atMost: 1.5, connections: fewerCallers, uncounted: "information" },
 ];
 
 /** What every request pays before any work: a decision about a minute and a day, all of them admitted. */
@@ -50,7 +55,7 @@ export const quota: Comparable = {
   measures: quotaMeasures,
   words: { contestant: "engine", callers: "callers" },
   rounds: usual.rounds,
-  connections: [64, informationCallers],
+  connections: [64, fewerCallers],
   goals,
   ratios: goals.flatMap(({ measure, of, against }) => (against === undefined ? [] : [{ measure, of, against }])),
   compare: (options, deps) => compareQuotas(contestants, options, deps),

@@ -1,6 +1,6 @@
+import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "@petstore/testing/hostile-documents";
 import { type Check, checkThat, demand, type Section } from "../section.js";
 import type { Service } from "../service.js";
-import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "./hostile-documents.js";
 
 /** Of the event loop. Whoever else calls this process waits as long. */
 const longestAllowedMs = 50;

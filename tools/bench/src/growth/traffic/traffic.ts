@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
 import { type Dispatcher, Pool } from "undici";
+import { sendRequest } from "../../load/send-request.js";
 import type { Step, TrafficOrder, TrafficReport } from "../traffic-generator.js";
 
 /** Asks one step after the other on every connection, each beginning at another one, until the time is over. */
@@ -16,9 +17,9 @@ export async function makeTraffic(order: TrafficOrder): Promise<TrafficReport> {
     for (let next = first; !isOver(); next++) {
       const step = steps[next % steps.length];
       if (step === undefined) return;
-      const answer = await statusOf(pool, requestOf(step, number++)).catch(String);
-      if (typeof answer === "number" && step.statuses.includes(answer)) continue;
-      const what = `${step.name}: ${answer}`;
+      const status = await sendRequest(pool, requestOf(step, number++)).then((answer) => answer.status, String);
+      if (typeof status === "number" && step.statuses.includes(status)) continue;
+      const what = `${step.name}: ${status}`;
       unexpected.set(what, (unexpected.get(what) ?? 0) + 1);
     }
   }
@@ -38,19 +39,4 @@ function requestOf({ request, unknownKey = false }: Step, number: number): Dispa
     headers: { ...headers, ...authorization },
     ...(body !== undefined && { body: body.replaceAll("{number}", `${number}`) }),
   };
-}
-
-function statusOf(pool: Pool, request: Dispatcher.DispatchOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let status = 0;
-    pool.dispatch(request, {
-      onRequestStart() {},
-      onResponseStart(_controller, statusCode) {
-        status = statusCode;
-      },
-      onResponseData() {},
-      onResponseEnd: () => resolve(status),
-      onResponseError: (_controller, error) => reject(error),
-    });
-  });
 }

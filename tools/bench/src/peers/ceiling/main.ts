@@ -3,20 +3,14 @@
 import { createServer } from "node:http";
 import { Redis } from "ioredis";
 import pg from "pg";
+import { openTwoCounters } from "../../two-counters.js";
 import { createFindAccount } from "../find-account.js";
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 const redis = new Redis(process.env.REDIS_URL ?? "", { enableAutoPipelining: false });
 const findAccount = createFindAccount(pool);
 const limit = 2_147_483_647;
-
-const count = `
-local minute = redis.call("INCR", KEYS[1])
-if minute == 1 then redis.call("PEXPIRE", KEYS[1], 60000) end
-local day = redis.call("INCR", KEYS[2])
-if day == 1 then redis.call("PEXPIRE", KEYS[2], 86400000) end
-return {minute, day, redis.call("PTTL", KEYS[1])}`;
-const sha = `${await redis.script("LOAD", count)}`;
+const count = await openTwoCounters(redis, "");
 
 const list = {
   name: "list",
@@ -31,8 +25,7 @@ createServer(async (req, res) => {
     res.writeHead(401).end();
     return;
   }
-  const keys = [`{${account}}m`, `{${account}}d`];
-  const [minute, , resetMs] = (await redis.evalsha(sha, 2, ...keys)) as [number, number, number];
+  const { minute, resetInMs } = await count(account);
   const query = new URLSearchParams(req.url?.slice(req.url.indexOf("?")));
   const { rows } = await pool.query<{ json: string }>({
     ...list,
@@ -42,7 +35,7 @@ createServer(async (req, res) => {
     "Content-Type": "application/json",
     "X-RateLimit-Limit": limit,
     "X-RateLimit-Remaining": limit - minute,
-    "X-RateLimit-Reset": Math.ceil((Date.now() + resetMs) / 1000),
+    "X-RateLimit-Reset": Math.ceil((Date.now() + resetInMs) / 1000),
   });
   res.end(rows[0]?.json);
 }).listen(Number(process.env.PORT), "127.0.0.1");

@@ -27,6 +27,7 @@ export const hostileDocuments: readonly Hostile[] = [
   { name: "9,000 duplicate fields", write: document(`{pets{${"id ".repeat(9_000)}}}`) },
   { name: "980 duplicate fields", write: document(`{pets{${"id ".repeat(980)}}}`) },
   { name: "249 duplicate fields with selections", write: document(`{${"pets{id}".repeat(249)}}`) },
+  { name: "100 duplicate fields with selections", write: document(`{${"pets{id}".repeat(100)}}`) },
   { name: "3,000 directives", write: document(`{pets{id ${"@include(if:true)".repeat(3_000)}}}`) },
   { name: "3,000 unknown directives", write: document(`{pets{id ${"@a ".repeat(3_000)}}}`) },
   { name: "490 unknown directives", write: document(`{pets{id ${"@a ".repeat(490)}}}`) },
