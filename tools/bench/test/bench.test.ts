@@ -57,7 +57,7 @@ test("a short rest-list at two numbers of connections shows both, and judges at 
 
 describeWithRedis("quota", () => {
   test("a short quota measures every engine and judges its goals", { timeout: 120_000 }, async () => {
-    const engines = ["petstore-redis", "rlf-union", "rlr-in-sequence", "prototype", "petstore-local"];
+    const engines = ["petstore-redis", "rlf-union", "rlr-in-sequence", "two-counters", "petstore-local"];
     const directory = await mkdtemp(join(tmpdir(), "petstore-bench-test-"));
     const file = join(directory, "report.json");
     const run = await bench("quota", "--rounds", "1", "--seconds", "1", "--json", file);
@@ -68,12 +68,13 @@ describeWithRedis("quota", () => {
     for (const engine of engines) expect(run.printed).toMatch(new RegExp(`^${engine} +\\d`, "m"));
     expect(run.printed).toMatch(/^quota at 64 .*petstore-redis \/ rlf-union +\d+\.\d{3} .*>= 1\.30 +(met|MISSED)$/m);
     expect(run.printed).toMatch(/^quota at 64 .*bytes\/account +petstore-redis +\d+ .*<= 250 +met$/m);
+    expect(run.printed).toMatch(/^quota at 32 .*petstore-redis \/ rlf-union +\d+\.\d{3} .*>= 1\.16 +(met|MISSED)$/m);
     expect(run.printed).toMatch(/^quota at 32 .*p99 ms +petstore-redis .*<= 1\.500 +(met|missed) \(information\)$/m);
-    expect(run.printed).toMatch(/^quota at 32 .*petstore-redis \/ prototype .*>= 0\.84 +(met|missed) \(moonshot\)$/m);
+    expect(run.printed).toMatch(/^quota at 32 .*petstore-redis \/ two-counters .*>= 0\.84 +(met|missed) \(moonshot\)$/m);
     const [{ tables, goals }] = report.benchmarks;
     expect(Object.keys(tables[0].rounds)).toEqual(engines);
     const counted = goals.filter(({ uncounted }: Judged) => uncounted === undefined);
-    expect(counted).toHaveLength(6);
+    expect(counted).toHaveLength(7);
     expect(run.exitCode).toBe(counted.every(({ met }: Judged) => met) ? 0 : 1);
   });
 });

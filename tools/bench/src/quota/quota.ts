@@ -20,14 +20,17 @@ const contestants: readonly QuotaContestant[] = [
     main: new URL("./rate-limit-redis/main.js", import.meta.url),
     prefix: "rlr:",
   },
-  { name: "prototype", main: new URL("./prototype/main.js", import.meta.url), prefix: "prototype:" },
+  { name: "two-counters", main: new URL("./two-counters/main.js", import.meta.url), prefix: "two-counters:" },
   { name: "petstore-local", main: new URL("./petstore-local/main.js", import.meta.url) },
 ];
 
 const fewerCallers = 32;
 
-/** Where a prototype of two counters made 119,000 decisions per second, ours were to be 100,000. */
-const ofPrototype = 100 / 119;
+/**
+ * Ours are to be 100,000 decisions per second where the prototype made 119,000. It was one script with both windows and
+ * bans, 1.38 times as fast as rate-limiter-flexible's union, which stands for it on any machine.
+ */
+const ofPrototype = (1.38 * 100) / 119;
 
 const goals: readonly Goal<QuotaMeasure>[] = [
   { measure: "decisionsPerSecond", of: "petstore-redis", against: "rlf-union", atLeast: 1.3 },
@@ -36,12 +39,19 @@ const goals: readonly Goal<QuotaMeasure>[] = [
   { measure: "cpuMicroseconds", of: "petstore-redis", against: "rlr-in-sequence", atMost: 1 },
   { measure: "bytesPerAccount", of: "petstore-redis", atMost: 250 },
   { measure: "decisionsPerSecond", of: "petstore-local", atLeast: 1_000_000 },
+  {
+    measure: "decisionsPerSecond",
+    of: "petstore-redis",
+    against: "rlf-union",
+    atLeast: ofPrototype,
+    connections: fewerCallers,
+  },
   // Reached for: a decision of ours also reads the ban, counts nothing that it refuses, and tells when to come back.
   {
     measure: "decisionsPerSecond",
     of: "petstore-redis",
-    against: "prototype",
-    atLeast: ofPrototype,
+    against: "two-counters",
+    atLeast: 0.84,
     connections: fewerCallers,
     uncounted: "moonshot",
   },
@@ -57,6 +67,8 @@ export const quota: Comparable = {
   rounds: usual.rounds,
   connections: [64, fewerCallers],
   goals,
-  ratios: goals.flatMap(({ measure, of, against }) => (against === undefined ? [] : [{ measure, of, against }])),
+  ratios: goals.flatMap(({ measure, of, against, connections }) =>
+    against === undefined || connections !== undefined ? [] : [{ measure, of, against }],
+  ),
   compare: (options, deps) => compareQuotas(contestants, options, deps),
 };

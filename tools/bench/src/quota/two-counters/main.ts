@@ -8,7 +8,7 @@ const { redis } = await openRedis({
   isCluster: false,
   commandTimeoutMs: 100,
 });
-const count = await openTwoCounters(redis, "prototype:");
+const count = await openTwoCounters(redis, "two-counters:");
 
 serveOrders(async (account) => {
   const { minute, day } = await count(account);
