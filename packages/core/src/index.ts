@@ -29,6 +29,7 @@ export { type MigrateOptions, migrate, pendingMigrations } from "./database/migr
 export type { Log } from "./log.js";
 export { type AskInstancesOptions, askInstances, type InstanceAnswers } from "./operator/ask-instances.js";
 export type { Answer, Question } from "./operator/news.js";
+export { createPace, type Pace } from "./pace.js";
 export type { Catalogue, CreatePet, PetConnection, PetPage } from "./pets/catalogue.js";
 export type { CreatedPet } from "./pets/idempotency.js";
 export { maxInt64, minInt64, parseInt64 } from "./pets/int64.js";

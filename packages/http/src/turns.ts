@@ -3,6 +3,7 @@
  * together, the first to come wait for the last at each of them, and all that they hold is alive at once.
  */
 import type { Socket } from "node:net";
+import { createPace } from "@petstore/core";
 import type { RequestHandler } from "express";
 import type { MetricFamily } from "./metric-family.js";
 
@@ -17,19 +18,12 @@ export interface Turns {
   readonly families: readonly MetricFamily[];
 }
 
-interface Waiting {
-  readonly socket: Socket;
-  readonly goOn: () => void;
-  readonly sinceMs: number;
-}
-
 export function createTurns(requestsPerTurn: number = usualRequestsPerTurn): Turns {
-  const waiting: Waiting[] = [];
+  const { isSpent, take, waitedMs } = createPace(requestsPerTurn);
   const waitingOf = new Map<Socket, number>();
-  let begun = 0;
 
   /** A connection that sends request after request is not read while two of them wait: what waits stays bounded. */
-  function wait(socket: Socket, goOn: () => void): void {
+  function wait(socket: Socket): void {
     const count = (waitingOf.get(socket) ?? 0) + 1;
     waitingOf.set(socket, count);
     if (count === 2) {
@@ -37,40 +31,27 @@ export function createTurns(requestsPerTurn: number = usualRequestsPerTurn): Tur
       socket.on("resume", holdBack);
       socket.pause();
     }
-    waiting.push({ socket, goOn, sinceMs: performance.now() });
   }
 
-  /** Nothing is done for a client that has gone. */
-  function leave({ socket, goOn }: Waiting): void {
+  function leave(socket: Socket): void {
     const count = (waitingOf.get(socket) ?? 1) - 1;
     if (count > 0) waitingOf.set(socket, count);
     else waitingOf.delete(socket);
-    if (socket.destroyed) return;
-    if (count === 1) {
+    if (count === 1 && !socket.destroyed) {
       socket.off("resume", holdBack);
       socket.resume();
     }
-    goOn();
-  }
-
-  function beginTurn(): void {
-    const first = waiting.splice(0, requestsPerTurn);
-    begun = first.length;
-    if (begun > 0) setImmediate(beginTurn);
-    for (const one of first) leave(one);
-  }
-
-  function waitedMs(): number {
-    const first = waiting[0];
-    return first === undefined ? 0 : performance.now() - first.sinceMs;
   }
 
   return {
-    take(request, _response, next) {
-      if (begun === requestsPerTurn) return wait(request.socket, next);
-      if (begun === 0) setImmediate(beginTurn);
-      begun += 1;
-      next();
+    take({ socket }, _response, next) {
+      if (!isSpent()) return take(1, next);
+      wait(socket);
+      take(1, () => {
+        leave(socket);
+        // Nothing is done for a client that has gone.
+        if (!socket.destroyed) next();
+      });
     },
     waitedMs,
     families: [
