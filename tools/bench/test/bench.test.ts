@@ -70,7 +70,9 @@ describeWithRedis("quota", () => {
     expect(run.printed).toMatch(/^quota at 64 .*bytes\/account +petstore-redis +\d+ .*<= 250 +met$/m);
     expect(run.printed).toMatch(/^quota at 32 .*petstore-redis \/ rlf-union +\d+\.\d{3} .*>= 1\.16 +(met|MISSED)$/m);
     expect(run.printed).toMatch(/^quota at 32 .*p99 ms +petstore-redis .*<= 1\.500 +(met|missed) \(information\)$/m);
-    expect(run.printed).toMatch(/^quota at 32 .*petstore-redis \/ two-counters .*>= 0\.84 +(met|missed) \(moonshot\)$/m);
+    expect(run.printed).toMatch(
+      /^quota at 32 .*petstore-redis \/ two-counters .*>= 0\.84 +(met|missed) \(moonshot\)$/m,
+    );
     const [{ tables, goals }] = report.benchmarks;
     expect(Object.keys(tables[0].rounds)).toEqual(engines);
     const counted = goals.filter(({ uncounted }: Judged) => uncounted === undefined);
