@@ -17,7 +17,13 @@ async function stepsByTurn(sizeOfTurn: number, sizes: readonly number[]): Promis
 test.each([
   { sizes: [], turns: [[]] },
   { sizes: [1], turns: [[0]] },
-  { sizes: [1, 1, 1, 1, 1], turns: [[0, 1, 2], [3, 4]] },
+  {
+    sizes: [1, 1, 1, 1, 1],
+    turns: [
+      [0, 1, 2],
+      [3, 4],
+    ],
+  },
   { sizes: [2, 2, 2], turns: [[0, 1], [2]] },
   { sizes: [9, 1, 1], turns: [[0], [1, 2]] },
 ])("with turns of 3, steps of sizes $sizes are taken in turns $turns", async ({ sizes, turns }) => {

@@ -4,6 +4,7 @@ import { type DestinationStream, type Logger, pino } from "pino";
 import { exchangeOf } from "./exchange.js";
 import { createRepeatedFaults, type RepeatedFaults } from "./repeated-faults.js";
 import type { RequestMeter } from "./request-meter.js";
+import { openStandardOutput } from "./standard-output.js";
 
 /** A log that is being written; disposing writes what is still held back. */
 export interface OpenLog extends Disposable {
@@ -11,23 +12,23 @@ export interface OpenLog extends Disposable {
 }
 
 /**
- * JSON lines on standard output, written in batches, at most a second late. A fault that nothing caught is logged like
- * any other before it ends the process, where Node would print its stack.
+ * JSON lines on standard output. A fault that nothing caught is logged like any other before it ends the process, where
+ * Node would print its stack.
  */
 export function openLog(level: LogLevel): OpenLog {
-  const destination = pino.destination({ dest: 1, sync: false, minLength: 16_000, periodicFlush: 1_000 });
+  const output = openStandardOutput();
   const repeatedFaults = createRepeatedFaults();
-  const log = createLog(level, destination, repeatedFaults);
+  const log = createLog(level, output, repeatedFaults);
   process.once("uncaughtException", (error) => {
     log.fatal({ error }, "uncaught exception");
-    destination.flushSync();
+    output.flush();
     process.exit(1);
   });
   return {
     log,
     [Symbol.dispose]() {
       repeatedFaults[Symbol.dispose]();
-      destination.flushSync();
+      output[Symbol.dispose]();
     },
   };
 }

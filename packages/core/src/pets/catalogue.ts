@@ -4,7 +4,7 @@ import { type CreatedPet, createOnceIn } from "./idempotency.js";
 import { parseInt64 } from "./int64.js";
 import { decodeCursor, encodeCursor } from "./page.js";
 import type { Pet } from "./pet.js";
-import { createPetRepository } from "./pet-repository.js";
+import { createPetRepository, type PetRangePage } from "./pet-repository.js";
 import { connectPetsSchema, type ListPets, listPetsSchema, newPetSchema, validate } from "./validation.js";
 
 export interface PetPage {
@@ -59,30 +59,26 @@ export interface CatalogueDeps {
 }
 
 export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
-  const pets = createPetRepository(database);
+  const repository = createPetRepository(database);
   const createOnce = createOnceIn(database);
 
-  async function read({ limit, status, cursor }: ListPets): Promise<{ page: readonly Pet[]; hasMore: boolean }> {
+  async function read({ limit, status, cursor }: ListPets): Promise<PetRangePage> {
     const after = cursor === undefined ? beforeFirst : decodeCursor(cursor, status);
-    // One more than asked for tells whether another page exists, without counting.
-    const found = await pets.list({ after, status, limit: limit + 1 });
-    return { page: found.slice(0, limit), hasMore: found.length > limit };
+    return repository.list({ after, status, limit });
   }
 
   return {
     async list(input) {
       const query = validate(listPetsSchema, input, "query parameter");
-      const { page, hasMore } = await read(query);
-      const last = page.at(-1);
-      return hasMore && last !== undefined
-        ? { pets: page, nextCursor: encodeCursor(last.id, query.status) }
-        : { pets: page };
+      const { pets, hasMore } = await read(query);
+      const last = pets.at(-1);
+      return hasMore && last !== undefined ? { pets, nextCursor: encodeCursor(last.id, query.status) } : { pets };
     },
     async connect(input) {
       const { first, status, after } = validate(connectPetsSchema, input, "argument");
-      const { page, hasMore } = await read({ limit: first, status, cursor: after });
+      const { pets, hasMore } = await read({ limit: first, status, cursor: after });
       return {
-        pets: page,
+        pets,
         hasNextPage: hasMore,
         // A cursor names an animal of this list, and no animal ever leaves it.
         hasPreviousPage: after !== undefined,
@@ -91,7 +87,7 @@ export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
     },
     async create({ accountId, input, subject = "body", idempotencyKey }) {
       const pet = validate(newPetSchema, input, subject);
-      if (idempotencyKey === undefined) return { pet: await pets.add(pet), replayed: false };
+      if (idempotencyKey === undefined) return { pet: await repository.add(pet), replayed: false };
       if (typeof idempotencyKey !== "string" || !/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
         throw new Problem("VALIDATION_FAILED", "idempotency key must be 1 to 255 printable ASCII characters");
       }
@@ -99,7 +95,7 @@ export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
     },
     async get(id) {
       const petId = parseInt64(id);
-      const pet = petId === undefined ? undefined : await pets.find(petId);
+      const pet = petId === undefined ? undefined : await repository.find(petId);
       if (pet === undefined) throw new Problem("PET_NOT_FOUND");
       return pet;
     },

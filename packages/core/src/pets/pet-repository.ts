@@ -13,10 +13,17 @@ interface PetRange {
   readonly limit: number;
 }
 
+export interface PetRangePage {
+  /** Ascending by id; the same array for all who share the answer. */
+  readonly pets: readonly Pet[];
+  /** Whether the range goes on behind them. */
+  readonly hasMore: boolean;
+}
+
 /** Everything throws SERVICE_UNAVAILABLE where the database is away or too busy. */
 export interface PetRepository {
-  /** At most `limit` animals, ascending by id. Those who ask for the same at one time share the answer. */
-  list(range: PetRange): Promise<readonly Pet[]>;
+  /** At most `limit` animals. Those who ask for the same at one time share the answer. */
+  list(range: PetRange): Promise<PetRangePage>;
   find(id: bigint): Promise<Pet | undefined>;
   /** The animal with the identifier it was given. Those who add at one time share a statement. */
   add(pet: NewPet): Promise<Pet>;
@@ -25,9 +32,15 @@ export interface PetRepository {
 export function createPetRepository(database: Database): PetRepository {
   const pace = createPace(animalsInATurn);
 
-  /** Whole lists in the order they were asked for: where each query's were handed out beside the others', some would overtake. */
-  function handOut(pets: readonly Pet[]): Promise<readonly Pet[]> {
-    return new Promise((resolve) => pace.take(1 + pets.length, () => resolve(pets)));
+  /** Those of all queries in one order: were a query's handed out beside another's, the last of many would be overtaken. */
+  function handOut(page: PetRangePage): Promise<PetRangePage> {
+    return new Promise((resolve) => pace.take(1 + page.pets.length, () => resolve(page)));
+  }
+
+  async function read(range: PetRange): Promise<PetRangePage> {
+    // One more than asked for tells whether another page exists, without counting.
+    const found = await select({ ...range, limit: range.limit + 1 });
+    return { pets: found.slice(0, range.limit), hasMore: found.length > range.limit };
   }
 
   function select({ after, status, limit }: PetRange): Promise<Pet[]> {
@@ -51,8 +64,8 @@ export function createPetRepository(database: Database): PetRepository {
     list: gather(
       ({ after, status, limit }) => `${after} ${status} ${limit}`,
       async (ranges) => {
-        const pets = await select(ranges[0]);
-        return ranges.map(() => handOut(pets));
+        const page = await read(ranges[0]);
+        return ranges.map(() => handOut(page));
       },
     ),
     async find(id) {
@@ -72,8 +85,8 @@ export function createPetRepository(database: Database): PetRepository {
 }
 
 /**
- * Whoever gets a list works on all of it at once, so others get a turn meanwhile. Enough for more lists of the usual 20
- * than requests begin in a turn: what has begun ends before more does.
+ * Whoever gets a list works on all of it at once, so others get a turn meanwhile. It is enough for more lists of the usual
+ * 20 than requests begin in a turn: what has begun is ended before more is begun.
  */
 const animalsInATurn = 384;
 
