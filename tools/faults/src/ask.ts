@@ -22,20 +22,24 @@ export async function ask(pool: Pool, asked: Call, apiKey: string): Promise<Answ
     });
     return answerOf({ sentAtMs, status: statusCode, headers, text: await body.text() });
   } catch (error) {
-    return {
-      sentAtMs,
-      durationMs: nowMs() - sentAtMs,
-      status: 0,
-      code: undefined,
-      failure: `no answer: ${error}`,
-      retryAfterSeconds: undefined,
-      rateLimit: undefined,
-      leaks: false,
-      asked: undefined,
-      created: undefined,
-      text: "",
-    };
+    return noAnswer(sentAtMs, error);
   }
+}
+
+export function noAnswer(sentAtMs: number, reason: unknown): Answer {
+  return {
+    sentAtMs,
+    durationMs: nowMs() - sentAtMs,
+    status: 0,
+    code: undefined,
+    failure: `no answer: ${reason}`,
+    retryAfterSeconds: undefined,
+    rateLimit: undefined,
+    leaks: false,
+    asked: undefined,
+    created: undefined,
+    text: "",
+  };
 }
 
 interface Received {

@@ -1,35 +1,41 @@
-import { Pool } from "undici";
-import { type Answer, ask } from "./ask.js";
+import type { Answer } from "./ask.js";
 import type { Call, Door } from "./door.js";
+import { openPipeline } from "./pipeline.js";
+import { requestOf } from "./wire-requests.js";
 
 export interface BurstOptions {
   /** Called in turn. */
   readonly on: readonly { readonly origin: string; readonly door: Door }[];
   readonly requests: number;
-  /** How many are under way at once. */
+  /** Each with a connection of its own. */
   readonly callers: number;
+  /** How many requests of a caller are under way at once; one unless it is said. */
+  readonly ahead?: number;
   readonly apiKey: (request: number) => string;
   readonly call: (door: Door, request: number) => Call;
 }
 
 /** Sends so many requests as fast as they are answered; resolves with the answers when it has the last. */
-export async function burst({ on, requests, callers, apiKey, call }: BurstOptions): Promise<Answer[]> {
-  const share = Math.ceil(callers / on.length);
-  const targets = on.map(({ origin, door }) => ({ door, pool: new Pool(origin, { connections: share }) }));
+export async function burst({ on, requests, callers, ahead = 1, apiKey, call }: BurstOptions): Promise<Answer[]> {
   const answers: Answer[] = [];
   let sent = 0;
 
+  function nextRequests(door: Door): string[] {
+    const first = sent;
+    sent = Math.min(sent + ahead, requests);
+    return Array.from({ length: sent - first }, (_, index) => {
+      const request = first + index;
+      return requestOf(call(door, request), `Authorization: Bearer ${apiKey(request)}\r\n`);
+    });
+  }
+
   async function callOn(caller: number): Promise<void> {
-    const target = targets[caller % targets.length];
+    const target = on[caller % on.length];
     if (target === undefined) return;
-    while (sent < requests) {
-      const request = sent;
-      sent += 1;
-      answers.push(await ask(target.pool, call(target.door, request), apiKey(request)));
-    }
+    using pipeline = openPipeline(target.origin);
+    while (sent < requests) answers.push(...(await pipeline.ask(nextRequests(target.door))));
   }
 
   await Promise.all(Array.from({ length: callers }, (_, caller) => callOn(caller)));
-  await Promise.all(targets.map(({ pool }) => pool.close()));
   return answers;
 }

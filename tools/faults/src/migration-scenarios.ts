@@ -56,7 +56,10 @@ async function migrateAfter(server: PostgresServer, databaseUrl: string, signal:
   const obstacle = server.query("begin; create type pet_status as enum (); select pg_sleep(3); rollback", databaseUrl);
   await sleep(300);
   await using victim = startPetstore({ databaseUrl }, "migrate");
-  while (!(await isWaiting(server, databaseUrl))) await sleep(20);
+  while (!(await isWaiting(server, databaseUrl))) {
+    if (victim.hasEnded()) throw new Error("the migrator had ended before it met the obstacle");
+    await sleep(20);
+  }
   victim.signal(signal);
   await obstacle;
   const startMs = performance.now();

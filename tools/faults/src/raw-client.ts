@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, answerOf, nowMs } from "./ask.js";
+import { wholeAnswerIn } from "./whole-answer.js";
 
 export interface RawAnswer extends Answer {
   /** How often a field of that name is in it. */
@@ -29,14 +30,16 @@ export function openRawClient(port: number): RawClient {
   const startMs = nowMs();
   const socket = connect({ host: "127.0.0.1", port, noDelay: true, allowHalfOpen: true });
   const answers: RawAnswer[] = [];
-  let rest = "";
+  let rest: Buffer = Buffer.alloc(0);
   let isClosed = false;
   let isReset = false;
   socket.on("data", (chunk: Buffer) => {
-    rest += chunk.toString("latin1");
-    for (let next = takeAnswer(rest, startMs); next !== undefined; next = takeAnswer(rest, startMs)) {
-      answers.push(next.answer);
-      rest = next.rest;
+    rest = Buffer.concat([rest, chunk]);
+    for (let next = wholeAnswerIn(rest, 0); next !== undefined; next = wholeAnswerIn(rest, 0)) {
+      const { fields, end } = next;
+      const count = (header: string) => fields.filter(([name]) => name === header.toLowerCase()).length;
+      answers.push({ ...answerOf({ sentAtMs: startMs, ...next }), count });
+      rest = rest.subarray(end);
     }
   });
   socket.on("error", () => {
@@ -58,25 +61,5 @@ export function openRawClient(port: number): RawClient {
     },
     wasReset: () => isReset,
     [Symbol.dispose]: () => void socket.destroy(),
-  };
-}
-
-/** `undefined` while the first answer is not whole. Every answer of the store tells its length. */
-function takeAnswer(text: string, sentAtMs: number): { readonly answer: RawAnswer; readonly rest: string } | undefined {
-  const headEnd = text.indexOf("\r\n\r\n");
-  if (headEnd === -1) return undefined;
-  const [statusLine = "", ...lines] = text.slice(0, headEnd).split("\r\n");
-  const fields = lines.map((line): [string, string] => {
-    const colon = line.indexOf(":");
-    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-  });
-  const headers = Object.fromEntries(fields);
-  const end = headEnd + 4 + Number(headers["content-length"] ?? 0);
-  if (text.length < end) return undefined;
-  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
-  const answer = answerOf({ sentAtMs, status, headers, text: text.slice(headEnd + 4, end) });
-  return {
-    answer: { ...answer, count: (header) => fields.filter(([name]) => name === header.toLowerCase()).length },
-    rest: text.slice(end),
   };
 }
