@@ -9,6 +9,7 @@ import { redisScenarios } from "./redis-scenarios.js";
 import { formatReport, formatRow, isRunPassed, type Row, reportJson } from "./report.js";
 import { rollingScenarios } from "./rolling-scenarios.js";
 import { NotPossibleHere, type Scenario } from "./scenario.js";
+import { inGoodTime } from "./schedule.js";
 import { openStage, type StageDeps } from "./stage.js";
 import { standaloneScenarios } from "./standalone-scenarios.js";
 import { openStore } from "./store.js";
@@ -50,7 +51,7 @@ export async function runFaults(
       const { options } = command;
       const rows: Row[] = [];
       const startMs = performance.now();
-      for (const scenario of command.scenarios) {
+      for (const scenario of inGoodTime(command.scenarios)) {
         if (signal.aborted) return 1;
         complain(`${rows.length + 1}/${command.scenarios.length} ${scenario.name}: ${scenario.cause} ...`);
         const row = await play(scenario, { store, idleOrigin: idle.origin, options }, signal);

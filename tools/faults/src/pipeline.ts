@@ -38,6 +38,7 @@ export function openPipeline(origin: string): Pipeline {
       reason = error;
     });
     opened.once("close", () => {
+      if (socket !== opened) return;
       socket = undefined;
       while (volley !== undefined) add(noAnswer(volley.sentAtMs, reason));
     });
@@ -52,8 +53,15 @@ export function openPipeline(origin: string): Pipeline {
       if (whole === undefined) break;
       start = whole.end;
       add(answerOf({ sentAtMs: volley.sentAtMs, ...whole }));
+      if (volley === undefined && whole.headers.connection === "close") hangUp();
     }
     return received.subarray(start);
+  }
+
+  /** What is asked next has another connection: this one is about to be closed. */
+  function hangUp(): void {
+    socket?.destroy();
+    socket = undefined;
   }
 
   function add(answer: Answer): void {
@@ -72,6 +80,6 @@ export function openPipeline(origin: string): Pipeline {
         socket ??= open();
         socket.write(requests.join(""));
       }),
-    [Symbol.dispose]: () => void socket?.destroy(),
+    [Symbol.dispose]: hangUp,
   };
 }

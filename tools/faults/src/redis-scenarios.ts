@@ -56,6 +56,7 @@ export const redisScenarios: readonly Scenario[] = [
     name: "killed",
     cause: "SIGKILL under load; it stays away until a whole minute has passed",
     expected: "5xx 0; over <= 5 % in the fault's window, 0 in the one wholly inside; <= 100 ms added, once",
+    beginsBest: { from: 28, to: 43 },
     async run(stage) {
       const redis = stage.use(await openRedisServer());
       const services = await stage.startServices([redis.url]);

@@ -12,6 +12,8 @@ export interface Scenario {
   readonly needs?: readonly string[];
   /** Whether requests may fail while the fault lasts: which ones is then among the row's own numbers. */
   readonly mayFail?: true;
+  /** The seconds of a minute in which it had better begin, because it waits for minutes to end. */
+  readonly beginsBest?: { readonly from: number; readonly to: number };
   /** Causes it under load and measures the row's own numbers. The oracles are counted afterwards, for every row alike. */
   run(stage: Stage): Promise<readonly Check[]>;
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
-import { ask, nowMs } from "./ask.js";
-import { type Door, restDoor } from "./door.js";
+import { type Answer, noAnswer, nowMs } from "./ask.js";
+import { type Call, type Door, restDoor } from "./door.js";
 import type { Exchange, Timed } from "./exchange.js";
+import { openPipeline, type Pipeline } from "./pipeline.js";
+import { requestOf } from "./wire-requests.js";
 
 export interface TrafficOptions {
   readonly origins: readonly string[];
@@ -42,8 +44,6 @@ export function startTraffic(options: TrafficOptions): Traffic {
     doors = [restDoor],
     requests = Number.POSITIVE_INFINITY,
   } = options;
-  const share = Math.ceil(callers / origins.length);
-  const pools = origins.map((origin) => new Pool(origin, { connections: share }));
   const idle = new Pool(idleOrigin, { connections: 1 });
   const exchanges: Exchange[] = [];
   const pings: Timed[] = [];
@@ -52,14 +52,15 @@ export function startTraffic(options: TrafficOptions): Traffic {
   let isOver = false;
 
   async function callOn(caller: number): Promise<void> {
-    const target = pools[caller % pools.length];
+    const origin = origins[caller % origins.length];
     const door = doors[caller % doors.length];
-    if (target === undefined || door === undefined) return;
+    if (origin === undefined || door === undefined) return;
+    using pipeline = openPipeline(origin);
     // Not all at the same instant.
     await sleep(Math.random() * pauseMs);
     while (!isStopped && sent < requests) {
       sent += 1;
-      exchanges.push(await (sent % 5 === 0 ? create(target, door, apiKey) : list(target, door, apiKey)));
+      exchanges.push(await (sent % 5 === 0 ? create(pipeline, door, apiKey) : list(pipeline, door, apiKey)));
       if (pauseMs > 0) await sleep(pauseMs);
     }
   }
@@ -77,7 +78,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
   const done = Promise.all(Array.from({ length: callers }, (_, caller) => callOn(caller))).then(async () => {
     isOver = true;
     await pinging;
-    await Promise.all([...pools, idle].map((pool) => pool.close()));
+    await idle.close();
   });
   return {
     exchanges,
@@ -90,15 +91,20 @@ export function startTraffic(options: TrafficOptions): Traffic {
   };
 }
 
-async function list(pool: Pool, door: Door, apiKey: string): Promise<Exchange> {
-  const { text: _, ...exchange } = await ask(pool, door.list, apiKey);
+async function list(pipeline: Pipeline, door: Door, apiKey: string): Promise<Exchange> {
+  const { text: _, ...exchange } = await askOne(pipeline, door.list, apiKey);
   return exchange;
 }
 
 /** Of a name that only this request asks for. */
-async function create(pool: Pool, door: Door, apiKey: string): Promise<Exchange> {
+async function create(pipeline: Pipeline, door: Door, apiKey: string): Promise<Exchange> {
   const id = randomUUID();
   const name = `Animal ${id}`;
-  const { text, ...exchange } = await ask(pool, door.create(name, id), apiKey);
+  const { text, ...exchange } = await askOne(pipeline, door.create(name, id), apiKey);
   return { ...exchange, asked: name, created: door.isCreated(exchange.status, text) ? name : undefined };
+}
+
+async function askOne(pipeline: Pipeline, call: Call, apiKey: string): Promise<Answer> {
+  const [answer] = await pipeline.ask([requestOf(call, `Authorization: Bearer ${apiKey}\r\n`)]);
+  return answer ?? noAnswer(nowMs(), "none");
 }
