@@ -30,6 +30,30 @@ test.each([
   expect(await stepsByTurn(3, sizes)).toEqual(turns);
 });
 
+test("a step taken by another one waits behind those that came before it", async () => {
+  const pace = createPace(3);
+  const taken: string[] = [];
+  pace.take(3, () => taken.push("a"));
+  pace.take(1, () => {
+    taken.push("b");
+    pace.take(1, () => taken.push("of b"));
+  });
+  pace.take(1, () => taken.push("c"));
+  for (let turn = 0; turn < 3; turn += 1) await endOfTurn();
+  expect(taken).toEqual(["a", "b", "c", "of b"]);
+});
+
+test("no step is taken while the pace that it leads to is spent, and all are afterwards", async () => {
+  const next = createPace(1);
+  const pace = createPace(1, next);
+  const taken: string[] = [];
+  for (const name of ["next 1", "next 2"]) next.take(1, () => taken.push(name));
+  for (const name of ["first", "second"]) pace.take(1, () => taken.push(name));
+  expect(taken).toEqual(["next 1"]);
+  for (let turn = 0; turn < 6; turn += 1) await endOfTurn();
+  expect(taken).toEqual(["next 1", "next 2", "first", "second"]);
+});
+
 test("a small step waits behind the large ones that came before it", async () => {
   expect(await stepsByTurn(3, [3, 3, 1])).toEqual([[0], [1], [2]]);
 });

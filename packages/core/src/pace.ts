@@ -2,7 +2,7 @@
 export interface Pace {
   /** Whether what is taken now waits for a later turn. */
   isSpent(): boolean;
-  /** Takes the next step now or in a later turn, behind all that came before it. Its size is at least 1. */
+  /** Takes a step now or in a later turn, behind all that came before it. Its size is at least 1. */
   take(size: number, step: () => void): void;
   /** How long the first of the steps that wait has waited, in milliseconds; 0 while none does. */
   waitedMs(): number;
@@ -14,32 +14,42 @@ interface Waiting {
   readonly sinceMs: number;
 }
 
-/** Steps are taken in the order they came, in each turn until their sizes add up to so much. */
-export function createPace(sizeOfTurn: number): Pace {
+/**
+ * Steps are taken in the order they came, in each turn until their sizes add up to so much; none while the pace that they
+ * lead to is spent.
+ */
+export function createPace(sizeOfTurn: number, next?: Pick<Pace, "isSpent">): Pace {
   const waiting: Waiting[] = [];
+  let isScheduled = false;
   let taken = 0;
 
-  function beginTurn(): void {
-    taken = 0;
-    let count = 0;
-    for (const { size } of waiting) {
-      if (taken >= sizeOfTurn) break;
-      taken += size;
-      count += 1;
-    }
-    if (count > 0) setImmediate(beginTurn);
-    for (const { step } of waiting.splice(0, count)) step();
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(beginTurn);
   }
 
-  const isSpent = () => taken >= sizeOfTurn;
+  function beginTurn(): void {
+    isScheduled = false;
+    taken = 0;
+    if (waiting.length > 0) schedule();
+    while (waiting.length > 0 && !isFull()) {
+      const { size, step } = waiting.shift() as Waiting;
+      taken += size;
+      step();
+    }
+  }
+
+  const isFull = () => taken >= sizeOfTurn || next?.isSpent() === true;
+  const isSpent = () => waiting.length > 0 || isFull();
   return {
     isSpent,
     take(size, step) {
+      schedule();
       if (isSpent()) {
         waiting.push({ size, step, sinceMs: performance.now() });
         return;
       }
-      if (taken === 0) setImmediate(beginTurn);
       taken += size;
       step();
     },

@@ -28,7 +28,7 @@ export function openLog(level: LogLevel): OpenLog {
     log,
     [Symbol.dispose]() {
       repeatedFaults[Symbol.dispose]();
-      output[Symbol.dispose]();
+      output.flush();
     },
   };
 }

@@ -44,7 +44,7 @@ export async function openService({ doors, ...deps }: ServiceOptions): Promise<S
   let isDraining = false;
   const tracing = await openTracing(config.tracing, deps);
   const core = tracing?.traced(deps.core) ?? deps.core;
-  const turns = createTurns();
+  const turns = createTurns({ next: core.catalogue.pace });
   const overload = watchOverload({ core, turns, shedding: config.shedding });
   const meter = createRequestMeter();
   const admissionMeter = createAdmissionMeter();

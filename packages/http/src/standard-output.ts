@@ -1,45 +1,39 @@
 import { pino } from "pino";
 
-/** Disposing writes what is still held back, as does the end of the process. */
-export interface StandardOutput extends Disposable {
+export interface StandardOutput {
   write(line: string): void;
   /** Returns when all that was written has left. */
   flush(): void;
 }
 
-const mostHeld = 16_000;
-const longestHeldMs = 1_000;
-
 /**
- * Lines are written in batches, at most a second late. They are gathered here because sonic-boom, asked to gather them,
- * copies all that it holds to count its bytes again with every line.
+ * Lines leave in batches, at most a second late, and when the process ends. Those of one turn of the event loop are
+ * gathered first: with each piece that it is given, sonic-boom copies all that it holds to count its bytes again.
  */
 export function openStandardOutput(): StandardOutput {
-  const stream = pino.destination({ dest: 1, sync: false });
+  const stream = pino.destination({ dest: 1, sync: false, minLength: 16_000, periodicFlush: 1_000 });
   let held = "";
 
-  function writeHeld(): void {
+  function handOver(): void {
     if (held !== "") stream.write(held);
     held = "";
   }
 
   function flush(): void {
-    writeHeld();
+    // With what the stream has already, what is held may be enough to begin a write that nobody waits for.
+    stream.flushSync();
+    handOver();
     stream.flushSync();
   }
 
-  const timer = setInterval(writeHeld, longestHeldMs).unref();
-  process.once("exit", flush);
+  process.once("exit", () => {
+    if (held !== "") flush();
+  });
   return {
     write(line) {
+      if (held === "") setImmediate(handOver);
       held += line;
-      if (held.length >= mostHeld) writeHeld();
     },
     flush,
-    [Symbol.dispose]() {
-      clearInterval(timer);
-      process.off("exit", flush);
-      flush();
-    },
   };
 }

@@ -20,6 +20,7 @@ export function withSpans(core: Core, within: Within): Core {
 
 function catalogueWithSpans(catalogue: Catalogue, within: Within): Catalogue {
   return {
+    ...catalogue,
     list: (input) => within("catalogue.list", () => catalogue.list(input)),
     connect: (input) => within("catalogue.connect", () => catalogue.connect(input)),
     create: (request) => within("catalogue.create", () => catalogue.create(request)),

@@ -3,7 +3,7 @@
  * together, the first to come wait for the last at each of them, and all that they hold is alive at once.
  */
 import type { Socket } from "node:net";
-import { createPace } from "@petstore/core";
+import { createPace, type Pace } from "@petstore/core";
 import type { RequestHandler } from "express";
 import type { MetricFamily } from "./metric-family.js";
 
@@ -18,8 +18,14 @@ export interface Turns {
   readonly families: readonly MetricFamily[];
 }
 
-export function createTurns(requestsPerTurn: number = usualRequestsPerTurn): Turns {
-  const { isSpent, take, waitedMs } = createPace(requestsPerTurn);
+export interface TurnsOptions {
+  readonly requestsPerTurn?: number;
+  /** None begins while it is spent: what has begun is ended first, so that little is under way at once. */
+  readonly next?: Pick<Pace, "isSpent">;
+}
+
+export function createTurns({ requestsPerTurn = usualRequestsPerTurn, next }: TurnsOptions = {}): Turns {
+  const { isSpent, take, waitedMs } = createPace(requestsPerTurn, next);
   const waitingOf = new Map<Socket, number>();
 
   /** A connection that sends request after request is not read while two of them wait: what waits stays bounded. */
@@ -44,13 +50,13 @@ export function createTurns(requestsPerTurn: number = usualRequestsPerTurn): Tur
   }
 
   return {
-    take({ socket }, _response, next) {
-      if (!isSpent()) return take(1, next);
+    take({ socket }, _response, goOn) {
+      if (!isSpent()) return take(1, goOn);
       wait(socket);
       take(1, () => {
         leave(socket);
         // Nothing is done for a client that has gone.
-        if (!socket.destroyed) next();
+        if (!socket.destroyed) goOn();
       });
     },
     waitedMs,

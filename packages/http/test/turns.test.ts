@@ -73,7 +73,7 @@ describe("requests of one connection", () => {
 
   /** Answers each with its number, once it may go on. */
   async function listen(): Promise<{ port: number; most: () => number; begun: () => number }> {
-    const { take } = createTurns(1);
+    const { take } = createTurns({ requestsPerTurn: 1 });
     let [came, begun, most] = [0, 0, 0];
     server = createServer((incoming, response) => {
       came += 1;
@@ -100,7 +100,7 @@ describe("requests of one connection", () => {
 });
 
 function scene(requestsPerTurn: number) {
-  const { take, waitedMs } = createTurns(requestsPerTurn);
+  const { take, waitedMs } = createTurns({ requestsPerTurn });
   const wentOn: string[] = [];
   const come = (name: string, socket = { destroyed: false }) => {
     void take({ socket } as Request, {} as Response, () => void wentOn.push(name));

@@ -14,7 +14,7 @@ const coldRequests = 10_000;
 const keyFreshMs = 4_000;
 const addressLimit = 300;
 const callers = 64;
-/** Of few callers, each with many requests under way: as many at once, at less work for everyone. */
+/** Of few callers, each with many requests under way: more at once, at less work for everyone. */
 const crowd = { callers: 16, ahead: 16 };
 const usual = { ANONYMOUS_REQUESTS_PER_MINUTE: `${addressLimit}` };
 

@@ -54,6 +54,8 @@ export const migrationScenarios: readonly Scenario[] = [
 async function migrateAfter(server: PostgresServer, databaseUrl: string, signal: NodeJS.Signals): Promise<number> {
   // Meets the first migration at a type that it makes too, and keeps it there.
   const obstacle = server.query("begin; create type pet_status as enum (); select pg_sleep(3); rollback", databaseUrl);
+  // It is waited for below; until then nobody would hear of its failure.
+  obstacle.catch(() => {});
   await sleep(300);
   await using victim = startPetstore({ databaseUrl }, "migrate");
   while (!(await isWaiting(server, databaseUrl))) {

@@ -24,6 +24,15 @@ it("what a closed connection owes has failed, and the next volley has another co
   expect(await pipeline.ask([ask("/4")])).toMatchObject([{ status: 200, text: "/4", failure: undefined }]);
 });
 
+it("an answer too many fails what is asked behind it, instead of being its answer", async () => {
+  const server = createServer(({ socket }) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1".repeat(2));
+  });
+  using pipeline = openPipeline(await listening(server));
+  expect(await pipeline.ask([ask("/1")])).toMatchObject([{ status: 200, text: "1" }]);
+  expect(await pipeline.ask([ask("/2")])).toMatchObject([{ status: 0, failure: expect.stringContaining("too many") }]);
+});
+
 async function listening(server: Server): Promise<string> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

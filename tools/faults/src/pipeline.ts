@@ -25,6 +25,7 @@ export function openPipeline(origin: string): Pipeline {
   const { hostname: host, port } = new URL(origin);
   let socket: Socket | undefined;
   let volley: Volley | undefined;
+  let surplus: unknown;
 
   function open(): Socket {
     const opened = connect({ host, port: Number(port), noDelay: true });
@@ -40,9 +41,13 @@ export function openPipeline(origin: string): Pipeline {
     opened.once("close", () => {
       if (socket !== opened) return;
       socket = undefined;
-      while (volley !== undefined) add(noAnswer(volley.sentAtMs, reason));
+      fail(reason);
     });
     return opened;
+  }
+
+  function fail(reason: unknown): void {
+    while (volley !== undefined) add(noAnswer(volley.sentAtMs, reason));
   }
 
   /** The rest is what is not whole yet. */
@@ -55,6 +60,8 @@ export function openPipeline(origin: string): Pipeline {
       add(answerOf({ sentAtMs: volley.sentAtMs, ...whole }));
       if (volley === undefined && whole.headers.connection === "close") hangUp();
     }
+    // Taken for the first answer of the next volley, it would be credited to the wrong request, and all others after it.
+    if (volley === undefined && start < received.length) surplus = "there was an answer too many before";
     return received.subarray(start);
   }
 
@@ -77,6 +84,7 @@ export function openPipeline(origin: string): Pipeline {
     ask: (requests) =>
       new Promise((resolve) => {
         volley = { sentAtMs: nowMs(), count: requests.length, answers: [], resolve };
+        if (surplus !== undefined) return fail(surplus);
         socket ??= open();
         socket.write(requests.join(""));
       }),

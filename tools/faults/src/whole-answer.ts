@@ -9,7 +9,6 @@ export interface WholeAnswer {
   readonly end: number;
 }
 
-const statusAt = "HTTP/1.1 ".length;
 const headEnd = "\r\n\r\n";
 
 /** `undefined` while the answer that begins there is not whole. Every answer of the store tells its length. */
@@ -24,6 +23,6 @@ export function wholeAnswerIn(received: Buffer, start: number): WholeAnswer | un
   const headers = Object.fromEntries(fields);
   const end = bodyStart + Number(headers["content-length"] ?? 0);
   if (received.length < end) return undefined;
-  const status = Number(statusLine.slice(statusAt, statusAt + 3));
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
   return { status, fields, headers, text: received.toString("utf8", bodyStart, end), end };
 }

@@ -1,4 +1,5 @@
 import type { Database } from "../database/database.js";
+import type { Pace } from "../pace.js";
 import { Problem } from "../problem.js";
 import { type CreatedPet, createOnceIn } from "./idempotency.js";
 import { parseInt64 } from "./int64.js";
@@ -39,6 +40,8 @@ export interface CreatePet {
  * SERVICE_UNAVAILABLE where the database is away or too busy, are thrown by everything.
  */
 export interface Catalogue {
+  /** While it is spent, lists wait that were asked for: requests that begin meanwhile would only wait behind them. */
+  readonly pace: Pick<Pace, "isSpent">;
   /** A page, by `limit`, `status` and `cursor`. Throws INVALID_CURSOR. */
   list(input: unknown): Promise<PetPage>;
   /** A page, by `first`, `status` and `after`. Throws INVALID_CURSOR. */
@@ -68,6 +71,7 @@ export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
   }
 
   return {
+    pace: repository.pace,
     async list(input) {
       const query = validate(listPetsSchema, input, "query parameter");
       const { pets, hasMore } = await read(query);

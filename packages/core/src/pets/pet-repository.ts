@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../database/database.js";
 import { query, statement } from "../database/statement.js";
 import { gather } from "../gather.js";
-import { createPace } from "../pace.js";
+import { createPace, type Pace } from "../pace.js";
 import { Problem } from "../problem.js";
 import type { NewPet, Pet, PetStatus } from "./pet.js";
 
@@ -22,6 +22,8 @@ export interface PetRangePage {
 
 /** Everything throws SERVICE_UNAVAILABLE where the database is away or too busy. */
 export interface PetRepository {
+  /** That of handing lists out. */
+  readonly pace: Pick<Pace, "isSpent">;
   /** At most `limit` animals. Those who ask for the same at one time share the answer. */
   list(range: PetRange): Promise<PetRangePage>;
   find(id: bigint): Promise<Pet | undefined>;
@@ -61,6 +63,7 @@ export function createPetRepository(database: Database): PetRepository {
   }
 
   return {
+    pace,
     list: gather(
       ({ after, status, limit }) => `${after} ${status} ${limit}`,
       async (ranges) => {
@@ -84,10 +87,7 @@ export function createPetRepository(database: Database): PetRepository {
   };
 }
 
-/**
- * Whoever gets a list works on all of it at once, so others get a turn meanwhile. It is enough for more lists of the usual
- * 20 than requests begin in a turn: what has begun is ended before more is begun.
- */
+/** Whoever gets a list works on all of it at once, so others get a turn meanwhile. Of 20, it is more than requests begin. */
 const animalsInATurn = 384;
 
 /** Named as in `Pet`, so that a row is an animal as it arrives. */

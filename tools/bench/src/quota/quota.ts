@@ -1,5 +1,6 @@
 import { type Comparable, usual } from "../comparison.js";
 import type { Goal } from "../goal.js";
+import type { Ratio } from "../ratio.js";
 import { compareQuotas } from "./compare-quotas.js";
 import type { QuotaContestant } from "./quota-engine.js";
 import { type QuotaMeasure, quotaMeasures } from "./quota-round.js";
@@ -58,6 +59,12 @@ const goals: readonly Goal<QuotaMeasure>[] = [
   { measure: "p99Ms", of: "petstore-redis", atMost: 1.5, connections: fewerCallers, uncounted: "information" },
 ];
 
+/** A ratio may be the goal at two numbers of callers. */
+function uniqueRatios(goals: readonly Goal<QuotaMeasure>[]): Ratio<QuotaMeasure>[] {
+  const ratios = goals.flatMap(({ measure, of, against }) => (against === undefined ? [] : [{ measure, of, against }]));
+  return [...new Map(ratios.map((ratio) => [`${ratio.measure} ${ratio.against}`, ratio])).values()];
+}
+
 /** What every request pays before any work: a decision about a minute and a day, all of them admitted. */
 export const quota: Comparable = {
   name: "quota",
@@ -67,8 +74,6 @@ export const quota: Comparable = {
   rounds: usual.rounds,
   connections: [64, fewerCallers],
   goals,
-  ratios: goals.flatMap(({ measure, of, against, connections }) =>
-    against === undefined || connections !== undefined ? [] : [{ measure, of, against }],
-  ),
+  ratios: uniqueRatios(goals),
   compare: (options, deps) => compareQuotas(contestants, options, deps),
 };
