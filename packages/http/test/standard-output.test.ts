@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 
-/** Runs a program with an open log and nobody reading at first; returns the messages it has logged. */
-async function messagesOf(program: string): Promise<{ messages: string[]; exitCode: number | null }> {
+/** Runs a program with an open log, whose output is read only after a while; returns the messages it has logged. */
+async function messagesOf(program: string, readAfterMs = 0): Promise<{ messages: string[]; exitCode: number | null }> {
   const script = `
     const { openLog } = await import("@petstore/http");
     const { log } = openLog("info");
@@ -13,7 +13,7 @@ async function messagesOf(program: string): Promise<{ messages: string[]; exitCo
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  await sleep(1_000);
+  await sleep(readAfterMs);
   const lines = (await text(child.stdout)).split("\n").filter((line) => line.startsWith("{"));
   return { messages: lines.map((line) => JSON.parse(line).msg), exitCode: await exited };
 }
@@ -42,7 +42,7 @@ it("a fault that nothing caught is the last line, behind all others, also where 
     } catch {}
     for (let line = 1; line <= 100; line += 1) log.info(\`line \${line}\`);
     setImmediate(() => { throw new Error("unexpected"); });`;
-  expect(await messagesOf(program)).toEqual({
+  expect(await messagesOf(program, 1_000)).toEqual({
     messages: [...Array.from({ length: 100 }, (_, index) => `line ${index + 1}`), "uncaught exception"],
     exitCode: 1,
   });
