@@ -1,7 +1,7 @@
 import type { Answer } from "./ask.js";
 import type { Call, Door } from "./door.js";
 import { openPipeline } from "./pipeline.js";
-import { requestOf } from "./wire-requests.js";
+import { authorization, requestOf } from "./wire-requests.js";
 
 export interface BurstOptions {
   /** Called in turn. */
@@ -25,7 +25,7 @@ export async function burst({ on, requests, callers, ahead = 1, apiKey, call }: 
     sent = Math.min(sent + ahead, requests);
     return Array.from({ length: sent - first }, (_, index) => {
       const request = first + index;
-      return requestOf(call(door, request), `Authorization: Bearer ${apiKey(request)}\r\n`);
+      return requestOf(call(door, request), authorization(apiKey(request)));
     });
   }
 

@@ -12,7 +12,7 @@ import type { Service } from "./service.js";
 import { openSlowClient, type SlowClient, type Slowness } from "./slow-client.js";
 import { roomy, type Stage } from "./stage.js";
 import { hasErrorBody, hasTripleOnce } from "./wire-answers.js";
-import { beginningOf } from "./wire-requests.js";
+import { authorization, beginningOf } from "./wire-requests.js";
 import { wireScenario } from "./wire-scenario.js";
 
 const host = "Host: petstore\r\n";
@@ -34,7 +34,7 @@ interface Crowd {
 }
 
 function crowds(apiKey: string): Crowd[] {
-  const key = `Authorization: Bearer ${apiKey}\r\n`;
+  const key = authorization(apiKey);
   const list = `GET /v1/pets?status=sold&limit=100 HTTP/1.1\r\n${host}${key}\r\n`;
   return [
     { what: "silent", count: 660, withinMs: headersWithinMs, slowness: { opening: "" } },
@@ -57,10 +57,7 @@ function crowds(apiKey: string): Crowd[] {
 
 /** But for its body. */
 function createOf(door: Door, apiKey: string): string {
-  return beginningOf(
-    door,
-    `Authorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n`,
-  );
+  return beginningOf(door, `${authorization(apiKey)}Content-Type: application/json\r\nContent-Length: 1000\r\n`);
 }
 
 /** So that a list of them has more than 100 KB. */

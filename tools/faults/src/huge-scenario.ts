@@ -8,7 +8,7 @@ import type { Check, Scenario } from "./scenario.js";
 import type { Service } from "./service.js";
 import { roomy } from "./stage.js";
 import { hasErrorBody, hasTripleOnce } from "./wire-answers.js";
-import { beginningOf, requestOf } from "./wire-requests.js";
+import { authorization, beginningOf, requestOf } from "./wire-requests.js";
 
 const bodyMebibytes = 8;
 const bombMebibytes = 64;
@@ -65,7 +65,7 @@ export const hugeScenario: Scenario = {
     const services = await stage.startCold(bothDoors, unthrottled);
     await stage.warmUp();
     const { apiKey } = await stage.store.issueKey(roomy);
-    const key = `Authorization: Bearer ${apiKey}\r\n`;
+    const key = authorization(apiKey);
     const checks: Check[] = [];
     for (const service of services) {
       const { name } = service.door;

@@ -5,7 +5,7 @@ import { type Answer, noAnswer, nowMs } from "./ask.js";
 import { type Call, type Door, restDoor } from "./door.js";
 import type { Exchange, Timed } from "./exchange.js";
 import { openPipeline, type Pipeline } from "./pipeline.js";
-import { requestOf } from "./wire-requests.js";
+import { authorization, requestOf } from "./wire-requests.js";
 
 export interface TrafficOptions {
   readonly origins: readonly string[];
@@ -105,6 +105,6 @@ async function create(pipeline: Pipeline, door: Door, apiKey: string): Promise<E
 }
 
 async function askOne(pipeline: Pipeline, call: Call, apiKey: string): Promise<Answer> {
-  const [answer] = await pipeline.ask([requestOf(call, `Authorization: Bearer ${apiKey}\r\n`)]);
+  const [answer] = await pipeline.ask([requestOf(call, authorization(apiKey))]);
   return answer ?? noAnswer(nowMs(), "none");
 }

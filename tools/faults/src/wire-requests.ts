@@ -14,7 +14,7 @@ const chunked = "Transfer-Encoding: chunked\r\n\r\n";
 
 /** What Express never sees, or sees only because the server hands it over. */
 export function conversations(door: Door, apiKey: string): readonly Conversation[] {
-  const key = `Authorization: Bearer ${apiKey}\r\n`;
+  const key = authorization(apiKey);
   const list = requestOf(door.list, key);
   const { path } = door.list;
   const post = `POST ${door.create("", "").path} HTTP/1.1\r\n${host}${key}`;
@@ -73,6 +73,11 @@ export function conversations(door: Door, apiKey: string): readonly Conversation
       isHalfClosed: true,
     },
   ];
+}
+
+/** The header line that shows a key. */
+export function authorization(apiKey: string): string {
+  return `Authorization: Bearer ${apiKey}\r\n`;
 }
 
 /** A request as it is on the wire, with further header lines. */

@@ -8,7 +8,7 @@ import type { Check, Scenario } from "./scenario.js";
 import type { Service } from "./service.js";
 import { roomy } from "./stage.js";
 import { hasErrorBody, hasTripleOnce } from "./wire-answers.js";
-import { type Conversation, conversations, requestOf } from "./wire-requests.js";
+import { authorization, type Conversation, conversations, requestOf } from "./wire-requests.js";
 
 const resets = 200;
 
@@ -51,7 +51,7 @@ export const wireScenario: Scenario = {
           final.filter((answer) => !hasTripleOnce(answer)).length,
         ),
       );
-      await resetOften(service, requestOf(service.door.list, `Authorization: Bearer ${apiKey}\r\n`));
+      await resetOften(service, requestOf(service.door.list, authorization(apiKey)));
     }
     const later = await stage.burst({ requests: 100, callers: 8, apiKey: () => apiKey, call: ({ list }) => list });
     return [
