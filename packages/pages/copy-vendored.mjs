@@ -1,4 +1,4 @@
-// GraphiQL as its package ships it, beside what was built: what runs then needs none of the packages it comes from.
+// Copies the browser builds of GraphiQL and React to dist, so that the service does not need these packages at run time.
 import { cpSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

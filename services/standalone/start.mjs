@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const { packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 
+// Nobody may read what is printed here: that ends nothing.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 // The first install takes a while: pnpm shows how far it is.
 run("Installing", ["install", "--frozen-lockfile"], "inherit");
 run(

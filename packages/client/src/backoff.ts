@@ -1,13 +1,13 @@
-/** Before the first retry at most so long. */
+/** The longest delay before the first retry. */
 const firstMs = 1_000;
 const longestMs = 30_000;
 
-/** Full jitter: anything up to 0.5 s x 2^n before the n-th retry, at most 30 s. */
+/** Full jitter: a random delay of up to 1 s before retry 1, doubled with each further retry, at most 30 s. */
 export function fullJitterMs(retry: number, random: () => number): number {
   return random() * Math.min(longestMs, firstMs * 2 ** (retry - 1));
 }
 
-/** Resolves after so long; rejects with the signal's reason as soon as it is aborted. */
+/** Resolves after `ms` milliseconds. Rejects with the signal's reason as soon as the signal is aborted. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {

@@ -1,4 +1,4 @@
-// What is used of Bottleneck 2.19.5, which types its full build alone.
+// The part of Bottleneck 2.19.5 that the client uses. Bottleneck has types only for its full build.
 declare module "bottleneck/light.js" {
   class Bottleneck {
     constructor(options: { readonly maxConcurrent: number; readonly reservoir: number });

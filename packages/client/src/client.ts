@@ -1,33 +1,33 @@
-import { createCaller } from "./caller.js";
-import type { Fetch } from "./exchange.js";
 import { createPets, type Pets } from "./pets.js";
+import type { Fetch } from "./request.js";
+import { createRequestSender } from "./request-sender.js";
 
 export interface PetStoreClientOptions {
-  /** The service's base address, which ends in the version segment: `https://petstore.example/v1`. */
+  /** The base address of the service, with its version: `https://petstore.example/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** By default the platform's own. */
+  /** Defaults to the global `fetch`. */
   readonly fetch?: Fetch;
-  /** For one attempt, from the request to the last byte of its answer. 30 s by default. */
+  /** The time limit of one attempt, from the request to the last byte of the response. Defaults to 30 seconds. */
   readonly timeoutMs?: number;
-  /** Requests under way at once: 8 by default. */
+  /** The most requests in flight at the same time. Defaults to 8. */
   readonly maxConcurrent?: number;
-  /** Calls that may wait for their turn: 1,000 by default. */
+  /** The most calls that may wait in the queue. Defaults to 1,000. */
   readonly maxQueued?: number;
-  /** How often a call is repeated that failed for a reason that passes: 5 by default. */
+  /** The most retries of one call after temporary failures. Defaults to 5. */
   readonly maxRetries?: number;
   /**
-   * When the service asks everybody to wait for longer than this, calls are rejected with its answer instead: by default
-   * 2 minutes, so that a used-up minute is waited for, and a used-up day is not.
+   * If the service demands a longer wait than this, calls are rejected with its error. Defaults to 2 minutes: calls wait
+   * for the next minute's quota, but not for the next day's.
    */
   readonly maxWaitMs?: number;
-  /** Epoch milliseconds; `Date.now` by default. */
+  /** The current time in epoch milliseconds. Defaults to `Date.now`. */
   readonly now?: () => number;
-  /** 0 to 1, without 1; `Math.random` by default. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). Defaults to `Math.random`. */
   readonly random?: () => number;
   /**
-   * 1 to 255 printable characters, new at each call; `crypto.randomUUID` by default, which browsers have on https and
-   * localhost only.
+   * Returns a new key of 1 to 255 printable ASCII characters for each create. Defaults to `crypto.randomUUID`, which
+   * browsers offer only on https and localhost.
    */
   readonly newIdempotencyKey?: () => string;
 }
@@ -37,15 +37,15 @@ export interface PetStoreClient {
 }
 
 /**
- * A client for one API key. Make one and share it: it is what knows how much of the quota is left. Throws a TypeError
- * for an address or a key that cannot be one.
+ * Creates a client for one API key. Share one client per key: it tracks the remaining quota of the key's account. Throws
+ * a TypeError if the address or the key is malformed.
  */
 export function createPetStoreClient({ baseUrl, apiKey, ...options }: PetStoreClientOptions): PetStoreClient {
   const { href } = new URL(baseUrl);
-  // The platform's own message for a header it cannot send would show the key.
+  // Without this check the platform's error message for an invalid header would contain the key.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey must be printable ASCII without blanks");
-  const call = createCaller({
-    // Looked up at each call, so that a fetch which is replaced later, for tracing or tests, is used.
+  const sendRequest = createRequestSender({
+    // Reads the global at each request, so that a later replacement (for tracing or tests) takes effect.
     fetch: options.fetch ?? ((...request) => globalThis.fetch(...request)),
     timeoutMs: options.timeoutMs ?? 30_000,
     maxConcurrent: options.maxConcurrent ?? 8,
@@ -56,5 +56,5 @@ export function createPetStoreClient({ baseUrl, apiKey, ...options }: PetStoreCl
     random: options.random ?? Math.random,
   });
   const newIdempotencyKey = options.newIdempotencyKey ?? (() => crypto.randomUUID());
-  return { pets: createPets({ call, baseUrl: href.replace(/\/+$/, ""), apiKey, newIdempotencyKey }) };
+  return { pets: createPets({ sendRequest, baseUrl: href.replace(/\/+$/, ""), apiKey, newIdempotencyKey }) };
 }

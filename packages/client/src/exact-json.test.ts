@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { parseExactJson } from "./exact-json.js";
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-/** Text that looks like the inside of JSON: digits, quotes, escapes, brackets. */
+/** Text with characters that are special in JSON: digits, quotes, escapes and brackets. */
 const trickyText = fc.string({
   unit: fc.constantFrom(...'0123456789-+.eE"\\,:[]{}/bn \t\n\u2028é', "12345678901234567890", '\\"'),
 });
@@ -18,7 +18,7 @@ it("keeps every digit of every int64", () => {
   );
 });
 
-it("leaves strings and names as they are, whatever they hold", () => {
+it("does not change strings and property names", () => {
   fc.assert(
     fc.property(fc.dictionary(trickyText, fc.array(trickyText)), int64, (strings, value) => {
       const text = `{"strings":${JSON.stringify(strings)},"id":${value}}`;
@@ -29,7 +29,7 @@ it("leaves strings and names as they are, whatever they hold", () => {
   );
 });
 
-it("reads everything else as JSON.parse does", () => {
+it("parses everything else like JSON.parse", () => {
   fc.assert(
     fc.property(fc.json({ noUnicodeString: false }), (text) => {
       if (/\d{16}/.test(text)) return;
@@ -38,11 +38,11 @@ it("reads everything else as JSON.parse does", () => {
   );
 });
 
-it.each(["", "{", '{"id":01}', '"', "[1,]", "12345678901234567890.", "--1234567890123456"])("refuses %j", (text) => {
+it.each(["", "{", '{"id":01}', '"', "[1,]", "12345678901234567890.", "--1234567890123456"])("rejects %j", (text) => {
   expect(() => parseExactJson(text)).toThrow(SyntaxError);
 });
 
-it("takes a fraction or an exponent of many digits for what JSON.parse does", () => {
+it("parses fractions and exponents with many digits like JSON.parse", () => {
   expect(parseExactJson("[1.2345678901234567890,12345678901234567890e1,1e+1234567890123456789]")).toEqual([
     1.2345678901234567,
     123456789012345680000,
@@ -50,7 +50,7 @@ it("takes a fraction or an exponent of many digits for what JSON.parse does", ()
   ]);
 });
 
-it("reads a long text in linear time", () => {
+it("parses a text of 1.2 MB", () => {
   const text = JSON.stringify('\\"0123456789'.repeat(100_000));
   expect(parseExactJson(text)).toBe(JSON.parse(text));
 });

@@ -1,11 +1,11 @@
 /**
- * JSON.parse rounds whole numbers beyond 2^53, and its `context.source` is not in Node 20. So the long ones are put
- * between quotes before it reads them; strings are stepped over whole, whatever digits, quotes or escapes they hold.
+ * JSON.parse rounds integers above 2^53, and Node 20 has no `context.source` for its reviver. Therefore long integers
+ * are put in quotes before parsing. Strings are matched as a whole, so digits inside them stay as they are.
  */
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const longInteger = /^-?\d{16,}$/;
 
-/** The value of the JSON text, in which whole numbers of 16 digits or more are strings of their digits. */
+/** Parses JSON text. Integers of 16 digits or more become strings. */
 export function parseExactJson(text: string): unknown {
   return JSON.parse(text.replace(stringOrNumber, (token) => (longInteger.test(token) ? `"${token}"` : token)));
 }

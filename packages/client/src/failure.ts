@@ -1,24 +1,28 @@
-import { readRetryAfterMs } from "./answer-headers.js";
-import type { Answer } from "./exchange.js";
 import { ApiKeyBannedError, isServiceErrorCode, PetStoreError } from "./pet-store-error.js";
+import type { PetStoreResponse } from "./request.js";
+import { readRetryAfterMs } from "./response-headers.js";
 
-/** The error an answer stands for; `undefined` when it succeeded. */
-export function failureOf({ status, headers, text }: Answer, nowMs: number): PetStoreError | undefined {
+/** The error that a response describes; `undefined` for a success (2xx). */
+export function failureOf({ status, headers, text }: PetStoreResponse, nowMs: number): PetStoreError | undefined {
   if (status >= 200 && status < 300) return undefined;
   const retryAfterMs = readRetryAfterMs(headers, nowMs);
   const retryAt = retryAfterMs === undefined ? undefined : new Date(nowMs + retryAfterMs);
   const details = { status, retryAfterMs, retryAt, requestId: headers.get("x-request-id") ?? undefined };
-  const { code, message } = errorShape(text);
+  const { code, message } = parseErrorBody(text);
   if (!isServiceErrorCode(code)) {
-    return new PetStoreError("UNEXPECTED_RESPONSE", `The answer ${status} is not the pet store's.`, details);
+    return new PetStoreError(
+      "UNEXPECTED_RESPONSE",
+      `The response with status ${status} is not from the pet store.`,
+      details,
+    );
   }
   if (code === "API_KEY_BANNED" && retryAt !== undefined)
     return new ApiKeyBannedError(message, { ...details, retryAt });
   return new PetStoreError(code, message, details);
 }
 
-/** Another attempt may succeed: the same request is refused, fails or is lost for reasons that pass. */
-export function isPassing({ code, status = 0 }: PetStoreError): boolean {
+/** True if the failure is temporary: the same request may succeed later. */
+export function isRetryable({ code, status = 0 }: PetStoreError): boolean {
   switch (code) {
     case "RATE_LIMIT_EXCEEDED":
     case "DAILY_QUOTA_EXCEEDED":
@@ -27,12 +31,12 @@ export function isPassing({ code, status = 0 }: PetStoreError): boolean {
     case "INTERNAL_ERROR":
       return true;
     default:
-      return isAway({ code, status });
+      return isUnavailable({ code, status });
   }
 }
 
-/** The service, or the way to it, is away for everybody: not the fault of one request. */
-export function isAway({ code, status = 0 }: Pick<PetStoreError, "code" | "status">): boolean {
+/** True if the service or the network is unavailable for every request, not only for this one. */
+export function isUnavailable({ code, status = 0 }: Pick<PetStoreError, "code" | "status">): boolean {
   switch (code) {
     case "NETWORK_ERROR":
     case "TIMEOUT":
@@ -45,12 +49,12 @@ export function isAway({ code, status = 0 }: Pick<PetStoreError, "code" | "statu
   }
 }
 
-function errorShape(text: string): { readonly code: unknown; readonly message: string } {
+function parseErrorBody(text: string): { readonly code: unknown; readonly message: string } {
   try {
     const { code, message } = JSON.parse(text) as Record<string, unknown>;
     return { code, message: String(message) };
   } catch {
-    // Not JSON, or `null`: not this service's answer, which is what the caller is told.
+    // The body is `null` or not JSON. It is not from the pet store, so the caller gets UNEXPECTED_RESPONSE.
     return { code: undefined, message: "" };
   }
 }

@@ -1,5 +1,4 @@
 export { createPetStoreClient, type PetStoreClient, type PetStoreClientOptions } from "./client.js";
-export type { Fetch } from "./exchange.js";
 export type { Int64 } from "./int64.js";
 export type { NewPet, Pet, PetStatus } from "./pet.js";
 export {
@@ -12,3 +11,4 @@ export {
   serviceErrorCodes,
 } from "./pet-store-error.js";
 export type { CallOptions, CreateOptions, ListAllOptions, ListOptions, PetPage, Pets } from "./pets.js";
+export type { Fetch } from "./request.js";

@@ -1,4 +1,4 @@
-/** What the service answers, by its `code` (the interface's Error shape). */
+/** The `code` values in the service's error responses. */
 export const serviceErrorCodes = [
   "INVALID_JSON",
   "VALIDATION_FAILED",
@@ -30,8 +30,11 @@ export const serviceErrorCodes = [
 export type ServiceErrorCode = (typeof serviceErrorCodes)[number];
 
 /**
- * What the client finds by itself: no answer (`NETWORK_ERROR`), none in time (`TIMEOUT`), an answer that is not this
- * service's (`UNEXPECTED_RESPONSE`: often a proxy's), or more calls waiting than `maxQueued` (`QUEUE_FULL`).
+ * Errors that the client detects:
+ * - `NETWORK_ERROR`: the request failed without a response.
+ * - `TIMEOUT`: no complete response arrived within `timeoutMs`.
+ * - `UNEXPECTED_RESPONSE`: the response is not from the pet store, but for example from a proxy.
+ * - `QUEUE_FULL`: `maxQueued` calls are waiting already.
  */
 export type ClientErrorCode = "NETWORK_ERROR" | "TIMEOUT" | "UNEXPECTED_RESPONSE" | "QUEUE_FULL";
 
@@ -45,16 +48,16 @@ export interface PetStoreErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A call that failed. Decide by `code`; the message is for people and may change. */
+/** The error of a failed call. Use `code` to handle it; the message is for people and may change. */
 export class PetStoreError extends Error {
   readonly code: PetStoreErrorCode;
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status; `undefined` without a response. */
   readonly status: number | undefined;
-  /** How long to wait before the same call can succeed, as the answer told; always there with status 429. */
+  /** How long to wait before the same call can succeed, from Retry-After. Always set for the service's 429 errors. */
   readonly retryAfterMs: number | undefined;
-  /** The same as an instant of this machine's clock. */
+  /** The end of that wait, on the local clock. */
   readonly retryAt: Date | undefined;
-  /** Names the request in the service's log. */
+  /** The id of the request in the service's log. */
   readonly requestId: string | undefined;
 
   constructor(code: PetStoreErrorCode, message: string, details: PetStoreErrorDetails = {}) {
@@ -68,7 +71,7 @@ export class PetStoreError extends Error {
   }
 }
 
-/** The key is banned, for calling on after 429. Every call until then is answered with this, without asking again. */
+/** The key is banned because requests went on after a 429. The client rejects every call with this error until the ban ends. */
 export class ApiKeyBannedError extends PetStoreError {
   declare readonly code: "API_KEY_BANNED";
   readonly bannedUntil: Date;

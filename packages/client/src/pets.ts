@@ -1,82 +1,85 @@
-import type { Call } from "./caller.js";
-import type { Answer, PetRequest } from "./exchange.js";
 import { type Int64, toInt64 } from "./int64.js";
-import { nextCursor } from "./next-cursor.js";
 import { type NewPet, type Pet, type PetStatus, readPet, readPets, writeNewPet } from "./pet.js";
 import { PetStoreError } from "./pet-store-error.js";
+import type { PetStoreRequest, PetStoreResponse } from "./request.js";
+import type { SendRequest } from "./request-sender.js";
+import { readNextCursor } from "./response-headers.js";
 
 export interface CallOptions {
-  /** Ends the call wherever it is: waiting for its turn, under way, or waiting to be repeated. It rejects with the reason. */
+  /** Aborts the call, whether it is queued, in flight, or waiting for a retry. The call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ListAllOptions extends CallOptions {
-  /** Animals on a page, 1 to 100. */
+  /** Pets per page, 1 to 100. */
   readonly limit?: number | undefined;
-  /** Only animals with this status. */
+  /** Return only pets with this status. */
   readonly status?: PetStatus | undefined;
 }
 
 export interface ListOptions extends ListAllOptions {
-  /** Where the page begins: the `nextCursor` of the page before, listed with the same status. */
+  /** The `nextCursor` of the previous page. Use it with the same `status`. */
   readonly cursor?: string | undefined;
 }
 
 export interface CreateOptions extends CallOptions {
   /**
-   * Names this create, so that repeating it makes no second animal (for 24 hours). By default every call has a new one;
-   * give your own where you want to repeat a call whose outcome you did not learn.
+   * A repeated create with the same key adds no second pet, for 24 hours. By default each call gets a new key. Pass your
+   * own key if you may have to repeat a call whose result you do not know.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface PetPage {
-  /** In ascending order of their identifiers. */
+  /** In ascending order of `id`. */
   readonly pets: readonly Pet[];
   /** Absent on the last page. */
   readonly nextCursor?: string;
 }
 
-/** The service's animals. Every call waits for its turn, and rejects with a PetStoreError. */
+/** The pets of the service. Calls wait in a queue when the quota is low. They reject with a PetStoreError. */
 export interface Pets {
-  /** One page of the list. Without a `limit` the service chooses 20. */
+  /** Fetches one page. Without `limit` it holds up to 20 pets. */
   list(options?: ListOptions): Promise<PetPage>;
-  /** Every page from the first on, each fetched when it is asked for; 100 animals a page unless `limit` says less. */
+  /**
+   * Iterates over all pages, and fetches a page only when the loop reaches it. `limit` defaults to 100. Pets that are
+   * created during the iteration may be missing.
+   */
   pages(options?: ListAllOptions): AsyncGenerator<PetPage, void, void>;
-  /** Every animal, page by page. */
+  /** Iterates over all pets, page by page. Pets that are created during the iteration may be missing. */
   all(options?: ListAllOptions): AsyncGenerator<Pet, void, void>;
-  /** Adds an animal, once, however often the request has to be repeated. */
+  /** Adds a pet. Retries of the request add no second one. */
   create(newPet: NewPet, options?: CreateOptions): Promise<Pet>;
   /**
-   * Fetches one animal.
-   * @deprecated The endpoint is removed on 5 December 2030. Use `list` or `all`, with the status filter.
+   * Fetches one pet.
+   * @deprecated The endpoint will be removed on 5 December 2030. Use `list` or `all` with the status filter.
    */
   get(id: Int64, options?: CallOptions): Promise<Pet>;
 }
 
 export interface PetsDeps {
-  readonly call: Call;
+  readonly sendRequest: SendRequest;
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly newIdempotencyKey: () => string;
 }
 
-export function createPets({ call, baseUrl, apiKey, newIdempotencyKey }: PetsDeps): Pets {
+export function createPets({ sendRequest, baseUrl, apiKey, newIdempotencyKey }: PetsDeps): Pets {
   const url = `${baseUrl}/pets`;
   const headers = { Accept: "application/json", Authorization: `Bearer ${apiKey}` };
-  const get = (address: string): PetRequest => ({ method: "GET", url: address, headers });
+  const getRequest = (address: string): PetStoreRequest => ({ method: "GET", url: address, headers });
 
   async function list({ limit, status, cursor, signal }: ListOptions = {}): Promise<PetPage> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries({ limit, status, cursor })) {
       if (value !== undefined) query.set(name, `${value}`);
     }
-    const asked = `${query}`;
-    const answer = await call(get(asked === "" ? url : `${url}?${asked}`), signal);
-    return read(answer, () => {
-      const next = nextCursor(answer.headers.get("link"));
-      return { pets: readPets(answer.text), ...(next !== undefined && { nextCursor: next }) };
+    const search = query.toString();
+    const response = await sendRequest(getRequest(search === "" ? url : `${url}?${search}`), signal);
+    return parseResponse(response, () => {
+      const nextCursor = readNextCursor(response.headers);
+      return { pets: readPets(response.text), ...(nextCursor !== undefined && { nextCursor }) };
     });
   }
 
@@ -97,26 +100,32 @@ export function createPets({ call, baseUrl, apiKey, newIdempotencyKey }: PetsDep
     },
     async create(newPet, { idempotencyKey = newIdempotencyKey(), signal } = {}) {
       const body = writeNewPet(newPet);
-      const own = { "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
-      const answer = await call({ method: "POST", url, headers: { ...headers, ...own }, body }, signal);
-      return read(answer, () => readPet(answer.text));
+      const createHeaders = { "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
+      const request: PetStoreRequest = { method: "POST", url, headers: { ...headers, ...createHeaders }, body };
+      const response = await sendRequest(request, signal);
+      return parseResponse(response, () => readPet(response.text));
     },
     async get(id, { signal } = {}) {
-      const answer = await call(get(`${url}/${toInt64(id, "id")}`), signal);
-      return read(answer, () => readPet(answer.text));
+      const response = await sendRequest(getRequest(`${url}/${toInt64(id, "id")}`), signal);
+      return parseResponse(response, () => readPet(response.text));
     },
   };
 }
 
-function read<T>({ status, headers }: Answer, reader: () => T): T {
+/** Turns any error of `parse` into UNEXPECTED_RESPONSE. */
+function parseResponse<T>({ status, headers }: PetStoreResponse, parse: () => T): T {
   try {
-    return reader();
+    return parse();
   } catch (cause) {
     const requestId = headers.get("x-request-id") ?? undefined;
-    throw new PetStoreError("UNEXPECTED_RESPONSE", `The answer ${status} is not what the pet store promises.`, {
-      status,
-      requestId,
-      cause,
-    });
+    throw new PetStoreError(
+      "UNEXPECTED_RESPONSE",
+      `The response with status ${status} does not have the expected form.`,
+      {
+        status,
+        requestId,
+        cause,
+      },
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { after, answer, createScriptedService, problem, type Script, useVirtualTime } from "./scripted-service.js";
+import { after, createScriptedService, problem, respond, type Script, useVirtualTime } from "./scripted-service.js";
 
 beforeEach(useVirtualTime);
 afterEach(() => vi.useRealTimers());
@@ -7,12 +7,12 @@ afterEach(() => vi.useRealTimers());
 const reason = new Error("changed my mind");
 const rejectionOf = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
-    () => "answered",
+    () => "succeeded",
     (error: unknown) => error,
   );
 
-it("ends a call that waits for its turn at once, and it is never sent", async () => {
-  const { client, received } = createScriptedService(() => after(100, () => answer(200, "[]")));
+it("rejects a queued call immediately, and never sends it", async () => {
+  const { client, received } = createScriptedService(() => after(100, () => respond(200, "[]")));
   const abort = new AbortController();
   const first = client.pets.list();
   const rejected = rejectionOf(client.pets.list({ cursor: "second", signal: abort.signal }));
@@ -25,9 +25,9 @@ it("ends a call that waits for its turn at once, and it is never sent", async ()
   expect(received.map(({ url }) => url.split("=")[1])).toEqual([undefined, "third"]);
 });
 
-it("ends a request that is under way, and gives its place to the next", async () => {
-  const answers: Script = ({ url }) => (url.endsWith("slow") ? new Promise<never>(() => undefined) : answer(200, "[]"));
-  const { client, received } = createScriptedService(answers, { maxConcurrent: 1 });
+it("aborts a request in flight, and starts the next one", async () => {
+  const script: Script = ({ url }) => (url.endsWith("slow") ? new Promise<never>(() => undefined) : respond(200, "[]"));
+  const { client, received } = createScriptedService(script, { maxConcurrent: 1 });
   const abort = new AbortController();
   const rejected = rejectionOf(client.pets.list({ cursor: "slow", signal: abort.signal }));
   const next = client.pets.list();
@@ -40,7 +40,7 @@ it("ends a request that is under way, and gives its place to the next", async ()
   expect((await next).pets).toEqual([]);
 });
 
-it("ends a call that waits to be repeated", async () => {
+it("rejects a call that waits for its retry", async () => {
   const { client, received } = createScriptedService(() => problem(500, "INTERNAL_ERROR"), { random: () => 0.999 });
   const abort = new AbortController();
   const rejected = rejectionOf(client.pets.create({ name: "Rex", categoryId: 1 }, { signal: abort.signal }));
@@ -51,8 +51,8 @@ it("ends a call that waits to be repeated", async () => {
   expect(received).toHaveLength(1);
 });
 
-it("sends nothing for a signal that is aborted already", async () => {
-  const { client, received } = createScriptedService(() => answer(200, "[]"));
+it("sends nothing for a signal that is already aborted", async () => {
+  const { client, received } = createScriptedService(() => respond(200, "[]"));
   expect(await rejectionOf(client.pets.list({ signal: AbortSignal.abort(reason) }))).toBe(reason);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(received).toEqual([]);
@@ -60,7 +60,7 @@ it("sends nothing for a signal that is aborted already", async () => {
 
 it("ends an iteration between two pages", async () => {
   const headers = { Link: '</v1/pets?cursor=AQ>; rel="next"' };
-  const { client, received } = createScriptedService(() => answer(200, "[]", { headers }));
+  const { client, received } = createScriptedService(() => respond(200, "[]", { headers }));
   const abort = new AbortController();
   const pages = client.pets.pages({ signal: abort.signal });
   const first = pages.next();
@@ -71,8 +71,8 @@ it("ends an iteration between two pages", async () => {
   expect(received).toHaveLength(1);
 });
 
-it("a thousand aborted calls take nobody's place in the queue, and nobody's unit", async () => {
-  const { client, received } = createScriptedService(() => after(1, () => answer(200, "[]", { remaining: 8 })));
+it("a thousand aborted calls use no place in the queue and no unit of the quota", async () => {
+  const { client, received } = createScriptedService(() => after(1, () => respond(200, "[]", { remaining: 8 })));
   const abort = new AbortController();
   const aborted = Array.from({ length: 1_000 }, () => rejectionOf(client.pets.list({ signal: abort.signal })));
   abort.abort(reason);
@@ -83,11 +83,11 @@ it("a thousand aborted calls take nobody's place in the queue, and nobody's unit
   expect(received).toHaveLength(5);
 });
 
-it("one signal may be shared by any number of calls without a warning of the platform", async () => {
+it("fifty calls share one signal without a warning from Node", async () => {
   const warnings: Error[] = [];
   const warn = (warning: Error): void => void warnings.push(warning);
   process.on("warning", warn);
-  const { client } = createScriptedService(() => answer(200, "[]", { remaining: 59 }));
+  const { client } = createScriptedService(() => respond(200, "[]", { remaining: 59 }));
   const { signal } = new AbortController();
   const calls = Array.from({ length: 50 }, () => client.pets.list({ signal }));
   await vi.advanceTimersByTimeAsync(5_000);

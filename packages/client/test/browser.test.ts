@@ -5,12 +5,12 @@ import { rolldown } from "rolldown";
 import { expect, it } from "vitest";
 import { rexJson } from "./scripted-service.js";
 
-/** The package and all it needs, as one script for browsers that defines `petstore`. */
+/** The package and its dependencies as one browser script, which defines `petstore`. */
 async function bundle(): Promise<string> {
   await using build = await rolldown({
     input: fileURLToPath(new URL("../dist/index.js", import.meta.url)),
     platform: "browser",
-    // What cannot be bundled for a browser, such as a module of Node's, is a warning by default.
+    // By default a module that browsers lack, such as node:fs, is only a warning.
     onLog: (_level, { message }) => {
       throw new Error(message);
     },
@@ -22,7 +22,7 @@ async function bundle(): Promise<string> {
 
 const code = await bundle();
 
-/** The global scope of a browser page as far as the client uses it, and nothing of Node's. */
+/** The globals of a browser page that the client uses, and none of Node's own. */
 const webPlatform = {
   AbortController,
   AbortSignal,
@@ -38,16 +38,16 @@ const webPlatform = {
   URLSearchParams,
 };
 
-it("is one bundle for browsers, below 12 kB compressed, Bottleneck included", () => {
+it("bundles for browsers in less than 12 kB, compressed and with Bottleneck", () => {
   const bytes = gzipSync(code).length;
   process.stdout.write(`@petstore/client for browsers: ${code.length} bytes, ${bytes} compressed\n`);
   expect(bytes).toBeLessThan(12_000);
 });
 
-it("needs nothing of Node's: it works where only the web platform is", async () => {
-  const sent: string[] = [];
+it("works with the web platform alone, without the globals of Node", async () => {
+  const requests: string[] = [];
   const fetch = async (url: string, init: RequestInit): Promise<Response> => {
-    sent.push(`${init.method} ${url}`);
+    requests.push(`${init.method} ${url}`);
     return new Response(init.method === "POST" ? rexJson : `[${rexJson}]`, { status: 200 });
   };
   const page = createContext({ ...webPlatform, fetch });
@@ -60,5 +60,5 @@ it("needs nothing of Node's: it works where only the web platform is", async () 
     return [String(categoryId), ...found, typeof process, typeof require, typeof Buffer].join(" ");
   })()`;
   expect(await runInContext(script, page)).toBe("9007199254740993 9223372036854775807 undefined undefined undefined");
-  expect(sent).toEqual(["POST https://petstore.example/v1/pets", "GET https://petstore.example/v1/pets?limit=100"]);
+  expect(requests).toEqual(["POST https://petstore.example/v1/pets", "GET https://petstore.example/v1/pets?limit=100"]);
 });

@@ -1,6 +1,14 @@
 import { ApiKeyBannedError, type PetStoreError, serviceErrorCodes } from "@petstore/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { after, answer, createScriptedService, problem, rexJson, startMs, useVirtualTime } from "./scripted-service.js";
+import {
+  after,
+  createScriptedService,
+  problem,
+  respond,
+  rexJson,
+  startMs,
+  useVirtualTime,
+} from "./scripted-service.js";
 
 beforeEach(useVirtualTime);
 afterEach(() => vi.useRealTimers());
@@ -12,7 +20,7 @@ const failureOf = (call: Promise<unknown>): Promise<PetStoreError> =>
   );
 
 describe("an error", () => {
-  const passing = [
+  const retryable = [
     "REQUEST_TIMEOUT",
     "IDEMPOTENCY_IN_PROGRESS",
     "RATE_LIMIT_EXCEEDED",
@@ -21,8 +29,8 @@ describe("an error", () => {
     "SERVICE_UNAVAILABLE",
   ];
 
-  it.each(serviceErrorCodes.filter((code) => !passing.includes(code)))(
-    "carries the code %s, which no repetition mends",
+  it.each(serviceErrorCodes.filter((code) => !retryable.includes(code)))(
+    "has the code %s, and is not retried",
     async (code) => {
       const { client, received } = createScriptedService(() => problem(400, code));
       const failing = failureOf(client.pets.list());
@@ -38,8 +46,8 @@ describe("an error", () => {
     },
   );
 
-  it("says UNEXPECTED_RESPONSE of a code it does not know, and of an answer that is a proxy's", async () => {
-    for (const response of [problem(418, "TEAPOT"), answer(403, "<html>forbidden</html>"), answer(400, "null")]) {
+  it("has the code UNEXPECTED_RESPONSE for an unknown code, and for a response of a proxy", async () => {
+    for (const response of [problem(418, "TEAPOT"), respond(403, "<html>forbidden</html>"), respond(400, "null")]) {
       const { client } = createScriptedService(() => response);
       const failing = failureOf(client.pets.list());
       await vi.advanceTimersByTimeAsync(10);
@@ -48,9 +56,9 @@ describe("an error", () => {
   });
 });
 
-describe("a failure that passes", () => {
+describe("a temporary failure", () => {
   const failures: [what: string, fail: () => Response | Promise<Response>, code: string][] = [
-    ["a connection that breaks", () => Promise.reject(new TypeError("fetch failed")), "NETWORK_ERROR"],
+    ["a broken connection", () => Promise.reject(new TypeError("fetch failed")), "NETWORK_ERROR"],
     ["503", () => problem(503, "SERVICE_UNAVAILABLE", { headers: { "Retry-After": "1" } }), "SERVICE_UNAVAILABLE"],
     ["500", () => problem(500, "INTERNAL_ERROR"), "INTERNAL_ERROR"],
     ["408", () => problem(408, "REQUEST_TIMEOUT"), "REQUEST_TIMEOUT"],
@@ -62,9 +70,9 @@ describe("a failure that passes", () => {
     ["a proxy's 502", () => new Response("Bad Gateway", { status: 502 }), "UNEXPECTED_RESPONSE"],
   ];
 
-  it.each(failures)("%s is met by the same create again, with the same Idempotency-Key", async (_what, fail) => {
+  it.each(failures)("%s: retries the create with the same body and Idempotency-Key", async (_name, fail) => {
     const { client, received } = createScriptedService((_request, index) =>
-      index < 3 ? fail() : answer(201, rexJson),
+      index < 3 ? fail() : respond(201, rexJson),
     );
     const creating = client.pets.create({ name: "Rex", categoryId: 1 });
     await vi.advanceTimersByTimeAsync(60_000);
@@ -74,7 +82,7 @@ describe("a failure that passes", () => {
     expect(new Set(received.map(({ body }) => body)).size).toBe(1);
   });
 
-  it.each(failures)("%s is met five times again, then reported", async (_what, fail, code) => {
+  it.each(failures)("%s: rejects after five retries", async (_name, fail, code) => {
     const { client, received } = createScriptedService(fail);
     const failing = failureOf(client.pets.list());
     await vi.advanceTimersByTimeAsync(600_000);
@@ -82,7 +90,7 @@ describe("a failure that passes", () => {
     expect(received).toHaveLength(6);
   });
 
-  it("is met after full jitter: anything up to 1, 2, 4, 8 and 16 seconds", async () => {
+  it("is retried after a random delay of up to 1, 2, 4, 8 and 16 seconds", async () => {
     for (const share of [0, 0.5, 0.999]) {
       useVirtualTime();
       const { client, received } = createScriptedService(() => problem(500, "INTERNAL_ERROR"), { random: () => share });
@@ -92,13 +100,13 @@ describe("a failure that passes", () => {
       for (const [index, gap] of gaps.entries()) {
         const expected = share * 1_000 * 2 ** index;
         expect(gap).toBeGreaterThanOrEqual(Math.floor(expected));
-        // Bottleneck takes some ticks for each job.
+        // Bottleneck needs a few ticks for each job.
         expect(gap).toBeLessThan(expected + 20);
       }
     }
   });
 
-  it("never waits longer than 30 s by itself, however often it repeats", async () => {
+  it("is retried after at most 30 s, even in the eighth retry", async () => {
     const options = { random: () => 0.999, maxRetries: 8 };
     const { client, received } = createScriptedService(() => problem(500, "INTERNAL_ERROR"), options);
     void failureOf(client.pets.list());
@@ -111,9 +119,9 @@ describe("a failure that passes", () => {
     ["503", "SERVICE_UNAVAILABLE", 503],
     ["409", "IDEMPOTENCY_IN_PROGRESS", 409],
     ["429", "RATE_LIMIT_EXCEEDED", 429],
-  ])("%s is never met before its Retry-After", async (_what, code, status) => {
+  ])("%s: does not retry before Retry-After", async (_name, code, status) => {
     const { client, received } = createScriptedService((_request, index) =>
-      index === 0 ? problem(status, code, { headers: { "Retry-After": "7" } }) : answer(200, "[]"),
+      index === 0 ? problem(status, code, { headers: { "Retry-After": "7" } }) : respond(200, "[]"),
     );
     const listing = client.pets.list();
     await vi.advanceTimersByTimeAsync(7_000 + 100);
@@ -122,9 +130,9 @@ describe("a failure that passes", () => {
     expect((received[1]?.atMs ?? 0) - (received[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(7_000);
   });
 
-  it("goes before calls that were not sent yet", async () => {
+  it("is retried before calls that were not sent yet", async () => {
     const { client, received } = createScriptedService(
-      (_request, index) => after(50, () => (index === 0 ? problem(500, "INTERNAL_ERROR") : answer(200, "[]"))),
+      (_request, index) => after(50, () => (index === 0 ? problem(500, "INTERNAL_ERROR") : respond(200, "[]"))),
       { maxConcurrent: 1 },
     );
     const calls = ["A", "B", "C", "D"].map((cursor) => client.pets.list({ cursor }));
@@ -133,24 +141,24 @@ describe("a failure that passes", () => {
     expect(received.map(({ url }) => url.at(-1)).join("")).toBe("ABACD");
   });
 
-  it("of the way to the service makes everybody wait, and one call at a time ask how things are", async () => {
-    let isAway = true;
+  it("of the network pauses all calls, and sends one probe at a time", async () => {
+    let isUnavailable = true;
     const { client, received } = createScriptedService(
-      () => (isAway ? Promise.reject(new TypeError("refused")) : answer(200, "[]")),
+      () => (isUnavailable ? Promise.reject(new TypeError("refused")) : respond(200, "[]")),
       { random: () => 0.999 },
     );
     const calls = Array.from({ length: 100 }, () => client.pets.list());
     await vi.advanceTimersByTimeAsync(10_000);
-    // One to begin with, then after 1, 2 and 4 seconds, the next after 8.
+    // The first request, and probes after 1, 2 and 4 more seconds. The next follows 8 seconds later.
     expect(received).toHaveLength(4);
-    isAway = false;
+    isUnavailable = false;
     await vi.advanceTimersByTimeAsync(90_000);
     expect(await Promise.all(calls)).toHaveLength(100);
   });
 });
 
-describe("no answer", () => {
-  it("in time is a TIMEOUT, also where fetch does not heed its signal", async () => {
+describe("a missing response", () => {
+  it("is a TIMEOUT after timeoutMs, even if fetch ignores its signal", async () => {
     const { client, received } = createScriptedService(() => new Promise<never>(() => undefined), {
       timeoutMs: 5_000,
       maxRetries: 1,
@@ -161,7 +169,7 @@ describe("no answer", () => {
     expect(received.map(({ signal }) => signal.aborted)).toEqual([true, true]);
   });
 
-  it("that ends, is a TIMEOUT too: a body that trickles for ever", async () => {
+  it("is a TIMEOUT if the body never ends", async () => {
     const { client } = createScriptedService(() => new Response(new ReadableStream({})), {
       timeoutMs: 5_000,
       maxRetries: 0,
@@ -171,7 +179,7 @@ describe("no answer", () => {
     expect((await failing).code).toBe("TIMEOUT");
   });
 
-  it("at all is a NETWORK_ERROR, with what the platform says as its cause", async () => {
+  it("is a NETWORK_ERROR if fetch rejects, with that error as its cause", async () => {
     const cause = new TypeError("fetch failed");
     const { client } = createScriptedService(() => Promise.reject(cause), { maxRetries: 0 });
     const failing = failureOf(client.pets.list());
@@ -180,7 +188,7 @@ describe("no answer", () => {
   });
 });
 
-it("a ban is an error of its own, which says until when", async () => {
+it("a ban rejects with ApiKeyBannedError, which has the end of the ban", async () => {
   const { client } = createScriptedService(() => problem(429, "API_KEY_BANNED", { headers: { "Retry-After": "61" } }));
   const failing = failureOf(client.pets.list());
   await vi.advanceTimersByTimeAsync(100);

@@ -1,6 +1,6 @@
 import type { PetStoreError } from "@petstore/client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { after, answer, createScriptedService, problem, useVirtualTime } from "./scripted-service.js";
+import { after, createScriptedService, problem, respond, useVirtualTime } from "./scripted-service.js";
 
 beforeEach(useVirtualTime);
 afterEach(() => vi.useRealTimers());
@@ -9,36 +9,36 @@ const outcomes = (calls: readonly Promise<unknown>[]): Promise<string[]> =>
   Promise.all(
     calls.map((call) =>
       call.then(
-        () => "answered",
+        () => "succeeded",
         (error: PetStoreError) => error.code,
       ),
     ),
   );
 
-it("asks with one request how much is left, before it sends more", async () => {
-  const { client, received } = createScriptedService(() => after(100, () => answer(200, "[]")));
+it("sends one request first, to learn the remaining quota", async () => {
+  const { client, received } = createScriptedService(() => after(100, () => respond(200, "[]")));
   const calls = Array.from({ length: 20 }, () => client.pets.list());
   await vi.advanceTimersByTimeAsync(90);
   expect(received).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(60);
   expect(received).toHaveLength(3);
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(await outcomes(calls)).toEqual(Array(20).fill("answered"));
+  expect(await outcomes(calls)).toEqual(Array(20).fill("succeeded"));
 });
 
-it("has at most so many requests under way as it was told, and never more than remain", async () => {
-  let underWay = 0;
+it("has at most maxConcurrent requests in flight", async () => {
+  let inFlight = 0;
   let most = 0;
   let remaining = 1_000;
   const { client } = createScriptedService(
     async () => {
       remaining -= 1;
-      underWay += 1;
-      most = Math.max(most, underWay);
-      const left = remaining;
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      const remainingNow = remaining;
       await after(50, () => undefined);
-      underWay -= 1;
-      return answer(200, "[]", { limit: 1_000, remaining: left });
+      inFlight -= 1;
+      return respond(200, "[]", { limit: 1_000, remaining: remainingNow });
     },
     { maxConcurrent: 5 },
   );
@@ -48,13 +48,13 @@ it("has at most so many requests under way as it was told, and never more than r
   expect(most).toBe(5);
 });
 
-it("sends nothing more when nothing remains, until the Reset, then goes on", async () => {
+it("stops when no units remain, and continues after the reset", async () => {
   const limit = 10;
   const used = [0, 0];
   const { client, received } = createScriptedService(({ atMs }) => {
     const minute = atMs < 60_000 ? 0 : 1;
     used[minute] = (used[minute] ?? 0) + 1;
-    return answer(200, "[]", { limit, remaining: limit - used[minute], resetAtMs: (minute + 1) * 60_000 });
+    return respond(200, "[]", { limit, remaining: limit - used[minute], resetAtMs: (minute + 1) * 60_000 });
   });
   const calls = Array.from({ length: 15 }, () => client.pets.list());
   await vi.advanceTimersByTimeAsync(59_999);
@@ -64,9 +64,9 @@ it("sends nothing more when nothing remains, until the Reset, then goes on", asy
   await Promise.all(calls);
 });
 
-it("takes the Reset from the server's Date, however wrong its own clock is", async () => {
+it("measures the reset by the server's Date, even if the local clock is an hour slow", async () => {
   const { client, received } = createScriptedService(
-    (_request, index) => answer(200, "[]", index === 0 ? { remaining: 0, resetAtMs: 30_000 } : { resetAtMs: 90_000 }),
+    (_request, index) => respond(200, "[]", index === 0 ? { remaining: 0, resetAtMs: 30_000 } : { resetAtMs: 90_000 }),
     { now: () => Date.now() - 3_600_000 },
   );
   const calls = [client.pets.list(), client.pets.list()];
@@ -77,12 +77,12 @@ it("takes the Reset from the server's Date, however wrong its own clock is", asy
   await Promise.all(calls);
 });
 
-it("sends nothing from a 429 until its Retry-After, then one request, then the rest", async () => {
+it("pauses after a 429 until Retry-After, then sends one request, then the others", async () => {
   const { client, received } = createScriptedService((_request, index) =>
     after(100, () =>
       index === 5
         ? problem(429, "RATE_LIMIT_EXCEEDED", { remaining: 0, resetAtMs: 20_000, headers: { "Retry-After": "20" } })
-        : answer(200, "[]", { resetAtMs: Date.now() % 60_000 < 20_000 ? 20_000 : 80_000 }),
+        : respond(200, "[]", { resetAtMs: Date.now() % 60_000 < 20_000 ? 20_000 : 80_000 }),
     ),
   );
   const calls = Array.from({ length: 40 }, () => client.pets.list());
@@ -95,16 +95,16 @@ it("sends nothing from a 429 until its Retry-After, then one request, then the r
   const [probe, next] = received.slice(sent);
   expect((next?.atMs ?? 0) - (probe?.atMs ?? 0)).toBeGreaterThanOrEqual(100);
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(await outcomes(calls)).toEqual(Array(40).fill("answered"));
+  expect(await outcomes(calls)).toEqual(Array(40).fill("succeeded"));
   expect(received).toHaveLength(41);
 });
 
-it("holds a call back whose turn had come when the 429 arrived", async () => {
+it("does not send a call that was about to start when the 429 arrived", async () => {
   let refusedAtMs = Number.NaN;
   const { client, received } = createScriptedService(({ atMs }, index) =>
-    // Jobs start a millisecond apart, so that some are about to when this answer arrives.
+    // Jobs start one millisecond apart, so some are about to start when this response arrives.
     after(3, () => {
-      if (index !== 1) return answer(200, "[]", { resetAtMs: atMs < 20_000 ? 20_000 : 80_000 });
+      if (index !== 1) return respond(200, "[]", { resetAtMs: atMs < 20_000 ? 20_000 : 80_000 });
       refusedAtMs = atMs + 3;
       return problem(429, "RATE_LIMIT_EXCEEDED", { remaining: 0, resetAtMs: 20_000, headers: { "Retry-After": "20" } });
     }),
@@ -113,82 +113,82 @@ it("holds a call back whose turn had come when the 429 arrived", async () => {
   await vi.advanceTimersByTimeAsync(19_999);
   expect(received.filter(({ atMs }) => atMs >= refusedAtMs)).toEqual([]);
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(await outcomes(calls)).toEqual(Array(10).fill("answered"));
+  expect(await outcomes(calls)).toEqual(Array(10).fill("succeeded"));
 });
 
-it("spreads the clients that were told the same instant over half a second", async () => {
-  const comeBack = async (share: number): Promise<number> => {
+it("resumes at a random time within half a second after the reset", async () => {
+  const resumedAtMs = async (share: number): Promise<number> => {
     useVirtualTime();
     const script = (_request: unknown, index: number) =>
-      index === 0 ? answer(200, "[]", { remaining: 0, resetAtMs: 10_000 }) : answer(200, "[]", { resetAtMs: 70_000 });
+      index === 0 ? respond(200, "[]", { remaining: 0, resetAtMs: 10_000 }) : respond(200, "[]", { resetAtMs: 70_000 });
     const { client, received } = createScriptedService(script, { random: () => share });
     const calls = [client.pets.list(), client.pets.list()];
     await vi.advanceTimersByTimeAsync(12_000);
     await Promise.all(calls);
     return received[1]?.atMs ?? 0;
   };
-  expect((await comeBack(0.999)) - (await comeBack(0))).toBe(500);
+  expect((await resumedAtMs(0.999)) - (await resumedAtMs(0))).toBe(500);
 });
 
-it("rejects the whole queue when the key is banned, and every call until the ban ends, without asking", async () => {
+it("rejects the whole queue after a ban, and every call until its end, without a request", async () => {
   const { client, received } = createScriptedService(
     (_request, index) =>
       index < 3
-        ? answer(200, "[]")
+        ? respond(200, "[]")
         : problem(429, "API_KEY_BANNED", { remaining: 0, headers: { "Retry-After": "300" } }),
     { maxConcurrent: 1 },
   );
   const calls = Array.from({ length: 500 }, () => client.pets.list());
-  const ended = outcomes(calls);
+  const settled = outcomes(calls);
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(await ended).toEqual([...Array(3).fill("answered"), ...Array(497).fill("API_KEY_BANNED")]);
+  expect(await settled).toEqual([...Array(3).fill("succeeded"), ...Array(497).fill("API_KEY_BANNED")]);
   await vi.advanceTimersByTimeAsync(298_000);
   expect(await outcomes([client.pets.list()])).toEqual(["API_KEY_BANNED"]);
   expect(received).toHaveLength(4);
 });
 
-it("works again when the ban has ended", async () => {
+it("works again after the ban has ended", async () => {
   const { client, received } = createScriptedService((_request, index) =>
-    index === 0 ? problem(429, "API_KEY_BANNED", { headers: { "Retry-After": "300" } }) : answer(200, "[]"),
+    index === 0 ? problem(429, "API_KEY_BANNED", { headers: { "Retry-After": "300" } }) : respond(200, "[]"),
   );
   const first = outcomes([client.pets.list()]);
   await vi.advanceTimersByTimeAsync(300_100);
   expect(await first).toEqual(["API_KEY_BANNED"]);
   const calls = Array.from({ length: 20 }, () => client.pets.list());
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(await outcomes(calls)).toEqual(Array(20).fill("answered"));
+  expect(await outcomes(calls)).toEqual(Array(20).fill("succeeded"));
   expect(received).toHaveLength(21);
 });
 
-it("does not let calls wait for tomorrow: a used-up day rejects them with the time", async () => {
+it("rejects calls with retryAt when the daily quota is used up", async () => {
   const headers = { "Retry-After": "43201" };
   const { client, received } = createScriptedService(
     (_request, index) =>
       index === 0
-        ? answer(200, "[]")
+        ? respond(200, "[]")
         : problem(429, "DAILY_QUOTA_EXCEEDED", { remaining: 0, resetAtMs: 43_200_000, headers }),
     { maxConcurrent: 1 },
   );
-  const ended = outcomes(Array.from({ length: 10 }, () => client.pets.list()));
+  const settled = outcomes(Array.from({ length: 10 }, () => client.pets.list()));
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(await ended).toEqual(["answered", ...Array(9).fill("DAILY_QUOTA_EXCEEDED")]);
+  expect(await settled).toEqual(["succeeded", ...Array(9).fill("DAILY_QUOTA_EXCEEDED")]);
   const error = await client.pets.list().catch((thrown: PetStoreError) => thrown);
   expect(error).toMatchObject({ code: "DAILY_QUOTA_EXCEEDED", retryAt: expect.any(Date), retryAfterMs: 43_201_000 });
   expect(received).toHaveLength(2);
 });
 
-it("lets a thousand calls wait, and rejects the next with QUEUE_FULL", async () => {
-  const { client } = createScriptedService(() => answer(200, "[]", { limit: 5_000, remaining: 5_000 }));
+it("queues a thousand calls, and rejects the next with QUEUE_FULL", async () => {
+  const { client } = createScriptedService(() => respond(200, "[]", { limit: 5_000, remaining: 5_000 }));
   const calls = Array.from({ length: 1_001 }, () => client.pets.list());
-  const ended = outcomes(calls);
+  const settled = outcomes(calls);
   await vi.advanceTimersByTimeAsync(60_000);
-  expect((await ended).slice(998)).toEqual(["answered", "answered", "QUEUE_FULL"]);
+  expect((await settled).slice(998)).toEqual(["succeeded", "succeeded", "QUEUE_FULL"]);
 });
 
-it("works in front of a service whose quota headers it cannot see", async () => {
+it("works without X-RateLimit headers", async () => {
   const { client, received } = createScriptedService(() => after(100, () => new Response("[]")));
   const calls = Array.from({ length: 17 }, () => client.pets.list());
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(await outcomes(calls)).toEqual(Array(17).fill("answered"));
+  expect(await outcomes(calls)).toEqual(Array(17).fill("succeeded"));
   expect(new Set(received.slice(1).map(({ atMs }) => Math.floor(atMs / 100))).size).toBeLessThan(5);
 });

@@ -6,14 +6,14 @@ interface Received {
   readonly url: string;
   readonly headers: Headers;
   readonly body: string | undefined;
-  /** Virtual milliseconds since the test began. */
+  /** Virtual milliseconds since the start of the test. */
   readonly atMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface ScriptedService {
   readonly client: PetStoreClient;
-  /** Everything that was sent, in its order. */
+  /** The requests so far, in order. */
   readonly received: readonly Received[];
 }
 
@@ -21,12 +21,12 @@ export type Script = (request: Received, index: number) => Response | Promise<Re
 
 export const startMs: number = Date.UTC(2027, 4, 3, 12);
 
-/** To be called before each test: no timer fires, and no time passes, but by `vi.advanceTimersByTimeAsync`. */
+/** Call this before each test. Time then passes only in `vi.advanceTimersByTimeAsync`. */
 export function useVirtualTime(): void {
   vi.useFakeTimers({ now: startMs, toFake: ["setTimeout", "clearTimeout", "Date"] });
 }
 
-/** A client in front of a `fetch` that answers by the script. Without jitter, unless the options bring their own. */
+/** Creates a client whose `fetch` returns the responses of the script. Without `random` in the options there is no jitter. */
 export function createScriptedService(script: Script, options: Partial<PetStoreClientOptions> = {}): ScriptedService {
   const received: Received[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -51,16 +51,16 @@ export function createScriptedService(script: Script, options: Partial<PetStoreC
   return { client, received };
 }
 
-export interface AnswerOptions {
+export interface ResponseOptions {
   readonly limit?: number;
   readonly remaining?: number;
-  /** Milliseconds after the test's start. */
+  /** Virtual milliseconds since the start of the test. */
   readonly resetAtMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer with the contract's triple, as of now. */
-export function answer(status: number, body: unknown, options: AnswerOptions = {}): Response {
+/** A response with the X-RateLimit headers and the current Date. */
+export function respond(status: number, body: unknown, options: ResponseOptions = {}): Response {
   const { limit = 60, remaining = 59, resetAtMs = 60_000, headers = {} } = options;
   return new Response(typeof body === "string" ? body : JSON.stringify(body), {
     status,
@@ -75,8 +75,8 @@ export function answer(status: number, body: unknown, options: AnswerOptions = {
   });
 }
 
-export function problem(status: number, code: string, options: AnswerOptions = {}): Response {
-  return answer(status, { code, message: `The message of ${code}.`, status }, options);
+export function problem(status: number, code: string, options: ResponseOptions = {}): Response {
+  return respond(status, { code, message: `The message of ${code}.`, status }, options);
 }
 
 export const rexJson = '{"id":9223372036854775807,"name":"Rex","categoryId":9007199254740993,"status":"available"}';

@@ -4,31 +4,51 @@ import { type Fault, inModule, inScript } from "./plant.js";
 export const banFaults: readonly Fault[] = [
   {
     fault: "strikes outlive their episode",
-    redis: inScript("episodeEnd, further, strikes = now, retryAt, 0, 0", "episodeEnd, further = now, retryAt, 0"),
-    local: inModule(
-      "ban-policy",
-      "episodeEndMs: call.retryAtMs, furtherRefusals: 0, strikes: 0 }",
-      "episodeEndMs: call.retryAtMs, furtherRefusals: 0 }",
-    ),
+    redis: inScript("episodeRetryAt, strikes = now, retryAt, 0", "episodeRetryAt = now, retryAt"),
+    local: inModule("ban-policy", "retryAtMs: call.retryAtMs, strikes: 0 }", "retryAtMs: call.retryAtMs }"),
   },
   {
     fault: "an episode ends 1 ms late",
-    redis: inScript("if episodeEnd <= now then", "if episodeEnd < now then"),
-    local: inModule("ban-policy", "before.episodeEndMs <= call.nowMs", "before.episodeEndMs < call.nowMs"),
+    redis: inScript(
+      `episodeStart + \${policy.longestEpisodeMs}) <= now`,
+      `episodeStart + \${policy.longestEpisodeMs}) < now`,
+    ),
+    local: inModule("ban-policy", "episodeEndMs <= call.nowMs", "episodeEndMs < call.nowMs"),
   },
   {
-    fault: "each refusal prolongs the episode",
-    redis: inScript("episodeEnd = math.min(episodeEnd, retryAt)", "episodeEnd = math.max(episodeEnd, retryAt)"),
+    fault: "an episode has no longest time",
+    redis: inScript(`math.min(episodeRetryAt, episodeStart + \${policy.longestEpisodeMs})`, "episodeRetryAt"),
     local: inModule(
       "ban-policy",
-      "Math.min(before.episodeEndMs, call.retryAtMs)",
-      "Math.max(before.episodeEndMs, call.retryAtMs)",
+      "Math.min(before.retryAtMs, before.episodeStartMs + policy.longestEpisodeMs)",
+      "before.retryAtMs",
+    ),
+  },
+  {
+    fault: "an episode always lasts its longest time",
+    redis: inScript(
+      `math.min(episodeRetryAt, episodeStart + \${policy.longestEpisodeMs})`,
+      `episodeStart + \${policy.longestEpisodeMs}`,
+    ),
+    local: inModule(
+      "ban-policy",
+      "Math.min(before.retryAtMs, before.episodeStartMs + policy.longestEpisodeMs)",
+      "before.episodeStartMs + policy.longestEpisodeMs",
+    ),
+  },
+  {
+    fault: "a later retry time prolongs the episode",
+    redis: inScript("math.min(episodeRetryAt, retryAt)", "math.max(episodeRetryAt, retryAt)"),
+    local: inModule(
+      "ban-policy",
+      "Math.min(before.retryAtMs, call.retryAtMs)",
+      "Math.max(before.retryAtMs, call.retryAtMs)",
     ),
   },
   {
     fault: "an episode lasts until its first refusal may come back",
-    redis: inScript("episodeEnd = math.min(episodeEnd, retryAt)", ""),
-    local: inModule("ban-policy", "Math.min(before.episodeEndMs, call.retryAtMs)", "before.episodeEndMs"),
+    redis: inScript("episodeRetryAt = math.min(episodeRetryAt, retryAt)", ""),
+    local: inModule("ban-policy", "Math.min(before.retryAtMs, call.retryAtMs)", "before.retryAtMs"),
   },
   {
     fault: "the grace ends 1 ms early",
@@ -36,24 +56,32 @@ export const banFaults: readonly Fault[] = [
     local: inModule("ban-policy", "<= policy.graceMs", "< policy.graceMs"),
   },
   {
-    fault: "the grace forgives one refusal too many",
-    redis: inScript("further <= minuteLimit", "further <= minuteLimit + 1"),
-    local: inModule("ban-policy", "furtherRefusals <= call.minuteLimit", "furtherRefusals <= call.minuteLimit + 1"),
-  },
-  {
     fault: "early callers are forgiven 1 ms too late",
-    redis: inScript("episodeEnd - now <= ", "episodeEnd - now < "),
+    redis: inScript("episodeRetryAt - now <= ", "episodeRetryAt - now < "),
     local: inModule("ban-policy", "<= policy.earlyMs", "< policy.earlyMs"),
   },
   {
-    fault: "a ban needs one strike more",
-    redis: inScript("strikes >= math.max(", "strikes > math.max("),
-    local: inModule("ban-policy", "strikes < Math.max(", "strikes <= Math.max("),
+    fault: "callers early for the end of a longest episode are forgiven",
+    redis: inScript(
+      "episodeRetryAt - now <= ",
+      `math.min(episodeRetryAt, episodeStart + \${policy.longestEpisodeMs}) - now <= `,
+    ),
+    local: inModule("ban-policy", "retryAtMs - call.nowMs <=", "Math.min(retryAtMs, episodeEndMs) - call.nowMs <="),
   },
   {
-    fault: "a quarter of the minute's limit is rounded down",
-    redis: inScript("math.ceil(minuteLimit / 4)", "math.floor(minuteLimit / 4)"),
-    local: inModule("ban-policy", "Math.ceil(call.minuteLimit / 4)", "Math.floor(call.minuteLimit / 4)"),
+    fault: "a ban needs one strike more",
+    redis: inScript("strikes >= strikesThatBan", "strikes > strikesThatBan"),
+    local: inModule("ban-policy", "strikes >= strikesThatBan(", "strikes > strikesThatBan("),
+  },
+  {
+    fault: "the fewest strikes ban under any limit",
+    redis: inScript(`, \${policy.strikesPerUnit} * minuteLimit)`, ")"),
+    local: inModule("ban-policy", ", policy.strikesPerUnit * minuteLimit)", ")"),
+  },
+  {
+    fault: "a low limit bans with fewer than the fewest strikes",
+    redis: inScript(`math.max(\${policy.minimumStrikes}, `, "math.max("),
+    local: inModule("ban-policy", "Math.max(policy.minimumStrikes, ", "Math.max("),
   },
   {
     fault: "a request strikes as often as it costs",
@@ -72,9 +100,9 @@ export const banFaults: readonly Fault[] = [
     ),
     local: inModule(
       "local-quota",
-      "return banned(windows, penalty.bannedUntilMs, cost);",
+      "return banned(mode, windows, penalty.bannedUntilMs, cost);",
       `{ ledger.penalties.set(key, { ...penalty, bannedUntilMs: penalty.bannedUntilMs + 1_000 });
-        return banned(windows, penalty.bannedUntilMs, cost); }`,
+        return banned(mode, windows, penalty.bannedUntilMs, cost); }`,
     ),
   },
   {
@@ -88,7 +116,7 @@ export const banFaults: readonly Fault[] = [
   },
   {
     fault: "a ban keeps the strikes that led to it",
-    redis: inScript("episodeStart, episodeEnd, further, strikes, level = 0, 0, 0, 0, level + 1", "level = level + 1"),
+    redis: inScript("episodeStart, episodeRetryAt, strikes, level = 0, 0, 0, level + 1", "level = level + 1"),
     local: inModule(
       "ban-policy",
       "return { ...untouched, bannedUntilMs: nowMs",
@@ -97,7 +125,7 @@ export const banFaults: readonly Fault[] = [
   },
   {
     fault: "the second ban is no longer than the first",
-    redis: inScript("strikes, level = 0, 0, 0, 0, level + 1", "strikes, level = 0, 0, 0, 0, level"),
+    redis: inScript("strikes, level = 0, 0, 0, level + 1", "strikes, level = 0, 0, 0, level"),
     local: inModule("ban-policy", "banLevel: banLevel + 1", "banLevel"),
   },
   {

@@ -1,21 +1,33 @@
 import { limitsOf } from "../src/quota/plan.js";
-import { burst, fleet, patient, pool } from "./clients.js";
+import { belowTwiceTheLimit, burst, fleet, patient, pool } from "./clients.js";
 import { count, type Figure, type Section, table } from "./figure.js";
-import { type LoopTraffic, simulatedMinutes, type Traffic, watchClients, watchTightLoop } from "./scenarios.js";
+import {
+  type LoopTraffic,
+  simulatedMinutes,
+  type Traffic,
+  watchClients,
+  watchLoop,
+  watchTightLoop,
+} from "./scenarios.js";
 import type { World } from "./simulation.js";
 
-/** Where a tight loop has to be stopped quickly. A larger plan has more to give before it refuses at all. */
-const banWithinMs = 10_000;
+/** Loops that have to be banned on Free. A larger plan grants more units before it refuses at all. */
+const loops = [
+  { requestsPerSecond: 100, banWithinMs: 10_000 },
+  { requestsPerSecond: 10, banWithinMs: 60_000 },
+];
 
 /** Of each plan at most: a loop makes ten times the requests of others. */
 const loopRuns = 100;
 
 const plans = [
-  { plan: "Free", limits: limitsOf({ plan: "free" }), seeds: 1_000, mustBanSoon: true },
-  { plan: "Pro", limits: limitsOf({ plan: "pro" }), seeds: 200, mustBanSoon: true },
-  { plan: "Business", limits: limitsOf({ plan: "business" }), seeds: 100, mustBanSoon: false },
-  { plan: "Enterprise", limits: { perMinute: 5_000, perDay: 1_000_000 }, seeds: 20, mustBanSoon: false },
+  { plan: "Free", limits: limitsOf({ plan: "free" }), seeds: 600, mustBanLoops: true },
+  { plan: "Pro", limits: limitsOf({ plan: "pro" }), seeds: 120, mustBanLoops: false },
+  { plan: "Business", limits: limitsOf({ plan: "business" }), seeds: 60, mustBanLoops: false },
 ];
+
+/** How many programs share one key. */
+const fleetSizes = [10, 21, 40, 100];
 
 interface Waits {
   all: number;
@@ -29,8 +41,8 @@ export const bans: Section = {
     const rows: string[][] = [];
     const figures: Figure[] = [];
     const waits: Waits = { all: 0, admitted: 0 };
-    const loops: LoopTraffic[] = [];
-    for (const { plan, limits, seeds, mustBanSoon } of plans) {
+    const tightLoops: LoopTraffic[] = [];
+    for (const { plan, limits, seeds, mustBanLoops } of plans) {
       const drawn = Array.from({ length: seeds }, (_, index) => firstSeed + index);
       const honouring: Traffic[] = [];
       for (const { client, begin } of honouringClients(waits)) {
@@ -39,17 +51,28 @@ export const bans: Section = {
         honouring.push(...traffic);
         progress(`${plan}, ${client}: done`);
       }
-      figures.push(neverBanned(plan, honouring));
+      figures.push(neverBanned(`clients that honour Retry-After, ${plan}`, honouring));
+      const below = await each(drawn, (seed) => watchClients(limits, seed, belowTwiceTheLimit));
+      rows.push([plan, "below twice the limit", ...cells(below)]);
+      figures.push(neverBanned(`callers below twice the limit that ignore 429, ${plan}`, below));
       const looping = await each(drawn.slice(0, loopRuns), (seed) => watchTightLoop(limits, seed));
-      rows.push([plan, "tight loop", ...cells(looping), banTimes(looping)]);
-      if (mustBanSoon) figures.push(bannedSoon(plan, looping));
-      loops.push(...looping);
+      rows.push([
+        plan,
+        "tight loop",
+        ...cells(looping),
+        medianAndMost(looping.map(({ bannedAfterMs }) => bannedAfterMs)),
+      ]);
+      for (const { requestsPerSecond, banWithinMs } of mustBanLoops ? loops : []) {
+        const bannedAfterMs = await each(drawn, (seed) => watchLoop(limits, seed, requestsPerSecond));
+        figures.push(bannedSoon(`loop of ${requestsPerSecond} requests/s, ${plan}`, bannedAfterMs, banWithinMs));
+      }
+      tightLoops.push(...looping);
       progress(`${plan}, tight loop: done`);
     }
     print(`\n${table([["plan", "client", "runs", "requests", "refused", "banned", "after (median, most)"], ...rows])}`);
     return [
       ...figures,
-      ...duringBans(loops),
+      ...duringBans(tightLoops),
       allOf("bans: admitted after waiting for Retry-After", waits.admitted, waits.all),
     ];
   },
@@ -61,8 +84,10 @@ function honouringClients(
   return [
     { client: "bursts of 64", begin: (world) => burst(world, 64) },
     { client: "64 under way", begin: (world) => pool(world, 64) },
-    { client: "fleet of 8, one key", begin: (world) => fleet(world, 8) },
-    { client: "fleet of 20, one key", begin: (world) => fleet(world, 20) },
+    ...fleetSizes.map((size) => ({
+      client: `fleet of ${size}, one key`,
+      begin: (world: World) => fleet(world, size),
+    })),
     {
       client: "one, sequential",
       begin: (world) =>
@@ -74,23 +99,23 @@ function honouringClients(
   ];
 }
 
-function neverBanned(plan: string, traffic: readonly Traffic[]): Figure {
+function neverBanned(clients: string, traffic: readonly Traffic[]): Figure {
   const banned = traffic.filter(({ isBanned }) => isBanned).length;
   return {
-    figure: `bans: runs of clients that honour Retry-After, ${plan}`,
+    figure: `bans: runs of ${clients}`,
     required: "0 % banned",
     measured: `${percent(banned / traffic.length)} of ${count(traffic.length)}`,
     isMet: banned === 0,
   };
 }
 
-function bannedSoon(plan: string, loops: readonly LoopTraffic[]): Figure {
-  const soon = loops.filter(({ bannedAfterMs }) => bannedAfterMs <= banWithinMs);
+function bannedSoon(loop: string, bannedAfterMs: readonly number[], banWithinMs: number): Figure {
+  const soon = bannedAfterMs.filter((afterMs) => afterMs <= banWithinMs).length;
   return {
-    figure: `bans: tight loop that ignores 429, ${plan}`,
+    figure: `bans: ${loop}`,
     required: `banned within ${banWithinMs / 1_000} s`,
-    measured: `${soon.length} of ${loops.length}, ${banTimes(loops)}`,
-    isMet: soon.length === loops.length,
+    measured: `${soon} of ${bannedAfterMs.length}, ${medianAndMost(bannedAfterMs)}`,
+    isMet: soon === bannedAfterMs.length,
   };
 }
 
@@ -135,8 +160,8 @@ function cells(traffic: readonly Traffic[]): string[] {
   return [count(traffic.length), count(requests), count(refused), percent(banned)];
 }
 
-function banTimes(loops: readonly LoopTraffic[]): string {
-  const sorted = loops.map(({ bannedAfterMs }) => bannedAfterMs / 1_000).sort((left, right) => left - right);
+function medianAndMost(bannedAfterMs: readonly number[]): string {
+  const sorted = bannedAfterMs.map((afterMs) => afterMs / 1_000).sort((left, right) => left - right);
   const [median = Number.NaN, most = Number.NaN] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
   return `${median.toFixed(1)} s, ${most.toFixed(1)} s`;
 }

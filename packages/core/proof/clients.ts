@@ -52,6 +52,20 @@ export function fleet(world: World, size: number): void {
   }
 }
 
+/** Ignores every refusal and calls at an even rate, a little below twice what the minute grants. */
+export function belowTwiceTheLimit(world: World): void {
+  loop(world, (2 * world.limits.perMinute - 1) / 60, () => {});
+}
+
+/** Ignores every refusal and calls so often, without waiting for answers. */
+export function loop(world: World, requestsPerSecond: number, onAnswer: (decision: Decision) => void): void {
+  const step = () => {
+    world.call("key", 1, nearby, onAnswer);
+    world.after(1_000 / requestsPerSecond, step);
+  };
+  step();
+}
+
 /** Calls one request after the other and waits exactly as long as it is told; `onWaited` hears what that led to. */
 export function patient(world: World, onWaited: (decision: Decision) => void): void {
   const step = (hasWaited: boolean) =>

@@ -1,7 +1,7 @@
 import { type Decision, retryAfterSeconds } from "../src/quota/decision.js";
 import type { Limits } from "../src/quota/plan.js";
 import { dayMs, minuteMs } from "../src/quota/window.js";
-import { tightLoop } from "./clients.js";
+import { loop, tightLoop } from "./clients.js";
 import { createRandom, simulate, type World } from "./simulation.js";
 
 export const simulatedMinutes = 12;
@@ -35,6 +35,20 @@ export async function watchClients(limits: Limits, seed: number, begin: (world: 
   const counted = countTraffic();
   await simulate({ limits, seed, startMs, spentOfDay, ...counted.options(startMs) }, begin);
   return counted.traffic();
+}
+
+/** How long a loop that ignores every refusal calls until it is banned, in milliseconds from its first request on. */
+export async function watchLoop(limits: Limits, seed: number, requestsPerSecond: number): Promise<number> {
+  const startMs = midnightMs + Math.floor(20 * 60 * minuteMs * createRandom(seed)());
+  const counted = countTraffic();
+  let bannedAfterMs = Number.POSITIVE_INFINITY;
+  const options = { ...counted.options(startMs), endMs: startMs + 2 * minuteMs };
+  await simulate({ limits, seed, startMs, spentOfDay: 0, ...options }, (world) => {
+    loop(world, requestsPerSecond, ({ outcome }) => {
+      if (outcome === "banned") bannedAfterMs = Math.min(bannedAfterMs, world.nowMs() - startMs);
+    });
+  });
+  return bannedAfterMs;
 }
 
 /**

@@ -20,11 +20,14 @@ export const windowFaults: readonly Fault[] = [
   {
     fault: "a cost of the whole limit is impossible",
     redis: inScript("if cost > minuteLimit or", "if cost >= minuteLimit or"),
-    local: inModule("local-quota", "if (cost > limits.perMinute ||", "if (cost >= limits.perMinute ||"),
+    local: inModule("local-quota", "if (cost > share.perMinute ||", "if (cost >= share.perMinute ||"),
   },
   {
     fault: "a minute's refusal eats the day",
-    redis: inScript("local retryAt =", "if not dayRefuses then dayUsed = dayUsed + cost save() end\nlocal retryAt ="),
+    redis: inScript(
+      "local retryAt =",
+      "if not dayRefuses then dayUsed, hasSpent = dayUsed + cost, true end\nlocal retryAt =",
+    ),
     local: inModule(
       "local-quota",
       "const retryAtMs = windows[by].resetAtMs;",
@@ -63,11 +66,11 @@ export const windowFaults: readonly Fault[] = [
   {
     fault: "a refund goes below zero",
     redis: inScript("math.max(0, mu - units)", "mu - units"),
-    local: inModule("local-quota", "Math.max(0, ledger.minuteUsed - cost)", "ledger.minuteUsed - cost"),
+    local: inModule("local-quota", "Math.max(0, ledger.minuteUsed - units)", "ledger.minuteUsed - units"),
   },
   {
     fault: "a refund goes to a later minute",
-    redis: inScript("if tonumber(ARGV[3]) == ms then", "if tonumber(ARGV[3]) <= ms then"),
+    redis: inScript("if spentInMinute == ms then", "if spentInMinute <= ms then"),
     local: inModule(
       "local-quota",
       "ledger.minuteStartMs + minuteMs === spentIn.minute.resetAtMs",
@@ -76,7 +79,7 @@ export const windowFaults: readonly Fault[] = [
   },
   {
     fault: "a refund goes to a later day",
-    redis: inScript("if tonumber(ARGV[4]) == ds then", "if tonumber(ARGV[4]) <= ds then"),
+    redis: inScript("if spentInDay == ds then", "if spentInDay <= ds then"),
     local: inModule(
       "local-quota",
       "ledger.dayStartMs + dayMs === spentIn.day.resetAtMs",
@@ -109,6 +112,47 @@ export const windowFaults: readonly Fault[] = [
   },
   {
     fault: "a refund creates an account",
-    redis: inScript("if stored then\n  if tonumber(ARGV[3])", "if true then\n  if tonumber(ARGV[3])"),
+    redis: inScript("if stored then redis.call('SET', KEYS[1]", "if true then redis.call('SET', KEYS[1]"),
+  },
+  {
+    fault: "an extension does not count the held unit",
+    redis: inScript("if ARGV[6] ~= '' then giveBack(1", "if ARGV[6] ~= '' then giveBack(0"),
+    local: inModule("local-quota", "giveBack(ledgers.get(reservation.account), 1, held);", ""),
+  },
+  {
+    fault: "an extension counts more than the held unit",
+    redis: inScript("if ARGV[6] ~= '' then giveBack(1", "if ARGV[6] ~= '' then giveBack(cost"),
+    local: inModule(
+      "local-quota",
+      "giveBack(ledgers.get(reservation.account), 1, held);",
+      "giveBack(ledgers.get(reservation.account), reservation.cost, held);",
+    ),
+  },
+  {
+    fault: "a refused extension keeps the held unit",
+    redis: inScript(
+      "if stored then redis.call('SET', KEYS[1]",
+      "if stored and not ARGV[6] then redis.call('SET', KEYS[1]",
+    ),
+    local: inModule(
+      "local-quota",
+      "giveBack(ledgers.get(reservation.account), 1, held);\n        return reserve(reservation, share);",
+      `const ledger = ledgers.get(reservation.account);
+        const before = { ...ledger };
+        giveBack(ledger, 1, held);
+        const decision = reserve(reservation, share);
+        if (ledger && decision.outcome !== "admitted") {
+          ledger.minuteUsed = before.minuteUsed;
+          ledger.dayUsed = before.dayUsed;
+        }
+        return decision;`,
+    ),
+  },
+  {
+    fault: "an extension of a banned key keeps the held unit",
+    redis: inScript(
+      "if ARGV[6] ~= '' then giveBack(",
+      `if ARGV[6] ~= '' and not (penalty and tonumber(string.match(penalty, "^%d+:%d+:%d+:%d+:(%d+)")) > now) then giveBack(`,
+    ),
   },
 ];

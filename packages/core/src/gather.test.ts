@@ -10,6 +10,20 @@ it("carries out the calls of one kind and turn as one, with an output for each",
   expect(carryOut.mock.calls).toEqual([[["ant", "ape", "ant"]], [["bee"]]]);
 });
 
+it("carries out at most 64 calls as one", async () => {
+  const sizes: number[] = [];
+  const call = gather<number, number>(
+    () => "number",
+    async (numbers) => {
+      sizes.push(numbers.length);
+      return numbers;
+    },
+  );
+  const numbers = Array.from({ length: 130 }, (_, number) => number);
+  expect(await Promise.all(numbers.map(call))).toEqual(numbers);
+  expect(sizes).toEqual([64, 64, 2]);
+});
+
 it("gathers calls that are made one promise after another", async () => {
   const carryOut = vi.fn(async (words: readonly string[]) => words);
   const call = gather<string, string>(() => "word", carryOut);

@@ -8,10 +8,13 @@ interface Group<Input, Output> {
   readonly outputs: Promise<readonly (Output | Promise<Output>)[]>;
 }
 
+/** Bounds the length of a statement, the time of a script call, and how many calls one failure takes with it. */
+const maxBatchSize = 64;
+
 /**
- * Calls of one kind made in one turn of the event loop are carried out as one when it ends, with an output for each in
- * its place; what is traced meanwhile belongs to the first. Nothing is shared with what was carried out before a call was
- * made. Where it fails, it fails for all of them.
+ * Calls of one kind made in one iteration of the event loop are carried out together when it ends, in batches of at most
+ * 64, with an output for each call in its place. The trace of a batch belongs to its first call. Nothing is shared with a
+ * batch that began before the call was made. A batch that fails, fails for all its calls.
  */
 export function gather<Input, Output>(
   kindOf: (input: Input) => string,
@@ -43,6 +46,7 @@ export function gather<Input, Output>(
     const kind = kindOf(input);
     const group = turn.groups.get(kind) ?? openGroup(turn, kind);
     const place = group.inputs.push(input) - 1;
+    if (group.inputs.length === maxBatchSize) turn.groups.delete(kind);
     return group.outputs.then((outputs) => outputs[place] as Output | Promise<Output>);
   };
 }

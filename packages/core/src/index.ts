@@ -6,30 +6,24 @@ export {
   type NewAccount,
 } from "./access/account-repository.js";
 export { digestApiKey, isWellFormedApiKey, type KeyMode, mintApiKey } from "./access/api-key.js";
-export { type Authenticator, createAuthenticator } from "./access/authenticator.js";
+export { type Authentication, type Authenticator, createAuthenticator } from "./access/authenticator.js";
 export {
   createKeyRepository,
   type KeyRecord,
   type KeyRepository,
   type KeyWithAccount,
 } from "./access/key-repository.js";
-export {
-  type Config,
-  type HttpConfig,
-  type LogLevel,
-  readConfig,
-  readDatabaseConfig,
-  type SheddingConfig,
-  type TracingConfig,
-} from "./config.js";
+export type { Config, HttpConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/config.js";
+export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type CoreDeps, type Health, openCore, type Stats } from "./core.js";
 export { type Database, type DatabaseConfig, openDatabase, type TracedQuery } from "./database/database.js";
 export { type DatabaseFacts, type InspectOptions, inspectDatabase } from "./database/inspect-database.js";
+export { type InspectRoleOptions, inspectRole, type RoleFacts } from "./database/inspect-role.js";
 export { type MigrateOptions, migrate, pendingMigrations } from "./database/migrate.js";
 export type { Log } from "./log.js";
+export { isLoopback } from "./loopback.js";
 export { type AskInstancesOptions, askInstances, type InstanceAnswers } from "./operator/ask-instances.js";
 export type { Answer, Question } from "./operator/news.js";
-export { createPace, type Pace } from "./pace.js";
 export type { Catalogue, CreatePet, PetConnection, PetPage } from "./pets/catalogue.js";
 export type { CreatedPet } from "./pets/idempotency.js";
 export { maxInt64, minInt64, parseInt64 } from "./pets/int64.js";
@@ -44,6 +38,7 @@ export {
   type Banned,
   type Decision,
   type Impossible,
+  type QuotaMode,
   type Refused,
   remaining,
   reportedWindow,
@@ -51,9 +46,9 @@ export {
 } from "./quota/decision.js";
 export { inspectRedis, type RedisFacts } from "./quota/inspect-redis.js";
 export { createLocalQuota, type LocalQuotaOptions } from "./quota/local-quota.js";
-export type { QuotaConfig, QuotaMode } from "./quota/open-quota.js";
+export type { QuotaConfig } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
-export type { BanRecord, Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";
+export type { BanRecord, Extension, Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";
 export { openRedis, type RedisConfig, type RedisConnection } from "./quota/redis-connection.js";
 export { type Carried, createRedisQuota, type RedisQuota, type RedisQuotaOptions } from "./quota/redis-quota.js";
 export type { WindowState, Windows } from "./quota/window.js";

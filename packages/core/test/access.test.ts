@@ -17,7 +17,7 @@ let database: Database;
 beforeAll(async () => {
   server = await createTestDatabase();
   await migrate(server.url);
-  const limits = { poolSize: 2, acquireTimeoutMs: 1_000, statementTimeoutMs: 1_000 };
+  const limits = { poolSize: 2, acquireTimeoutMs: 1_000, readTimeoutMs: 1_000, writeTimeoutMs: 1_000 };
   database = openDatabase({ url: server.url, ...limits }, { info() {}, warn() {}, error() {} });
 });
 afterAll(async () => {
@@ -60,30 +60,28 @@ describe("a change of plan", () => {
 });
 
 describe("rotation", () => {
-  const at = new Date("2027-01-01T00:00:00Z");
-  const endsAt = new Date("2027-01-02T00:00:00Z");
+  const graceMs = 86_400_000;
 
-  it("puts a new key of the same lineage beside the old one, which ends with the grace", async () => {
+  it("adds a new key of the same lineage, and the old one ends after the grace", async () => {
     const { keys, key } = await newKey();
-    const rotated = await keys.rotate({ id: key.id, digest: randomDigest(), at, endsAt });
-    expect(rotated).toMatchObject({
-      old: { ...key, expiresAt: endsAt },
-      replacement: { accountId: key.accountId, lineage: key.id },
-    });
+    const rotated = await keys.rotate({ id: key.id, digest: randomDigest(), graceMs });
+    expect(rotated?.replacement).toMatchObject({ accountId: key.accountId, lineage: key.id });
     expect(rotated?.replacement).not.toHaveProperty("expiresAt");
+    expect(await millisecondsLeft(key.id)).toBeGreaterThan(graceMs - 60_000);
+    expect(await millisecondsLeft(key.id)).toBeLessThanOrEqual(graceMs);
   });
 
   it("never lets the old key live beyond its own expiry", async () => {
-    const expiresAt = new Date("2027-01-01T12:00:00Z");
+    const expiresAt = new Date(Date.now() + 3_600_000);
     const { keys, key } = await newKey(expiresAt);
-    expect(await keys.rotate({ id: key.id, digest: randomDigest(), at, endsAt })).toMatchObject({ old: { expiresAt } });
+    expect(await keys.rotate({ id: key.id, digest: randomDigest(), graceMs })).toMatchObject({ old: { expiresAt } });
   });
 
   it("keeps the lineage through any number of rotations, and what was lifted of it", async () => {
     const { keys, key } = await newKey();
     await keys.liftBan(key.id);
-    const second = await keys.rotate({ id: key.id, digest: randomDigest(), at, endsAt });
-    const third = await keys.rotate({ id: second?.replacement.id ?? 0n, digest: randomDigest(), at, endsAt });
+    const second = await keys.rotate({ id: key.id, digest: randomDigest(), graceMs });
+    const third = await keys.rotate({ id: second?.replacement.id ?? 0n, digest: randomDigest(), graceMs });
     expect(third?.replacement).toMatchObject({ lineage: key.id, banLiftedAt: expect.any(Date) });
     await keys.liftBan(third?.replacement.id ?? 0n);
     const lifted = (await keys.list(key.accountId)).map(({ banLiftedAt }) => banLiftedAt?.getTime());
@@ -91,23 +89,23 @@ describe("rotation", () => {
   });
 
   it("is refused to a key that has ended already, and to none", async () => {
-    const { keys, key } = await newKey(at);
-    expect(await keys.rotate({ id: key.id, digest: randomDigest(), at, endsAt })).toBeUndefined();
+    const { keys, key } = await newKey();
+    await keys.expire(key.id, { inMs: 0 });
+    expect(await keys.rotate({ id: key.id, digest: randomDigest(), graceMs })).toBeUndefined();
     const other = await newKey();
-    await keys.revoke(other.key.id, at);
-    expect(await keys.rotate({ id: other.key.id, digest: randomDigest(), at, endsAt })).toBeUndefined();
-    expect(await keys.rotate({ id: 9_999_999n, digest: randomDigest(), at, endsAt })).toBeUndefined();
+    await keys.revoke(other.key.id);
+    expect(await keys.rotate({ id: other.key.id, digest: randomDigest(), graceMs })).toBeUndefined();
+    expect(await keys.rotate({ id: 9_999_999n, digest: randomDigest(), graceMs })).toBeUndefined();
     expect(await keys.list(key.accountId)).toHaveLength(1);
   });
 
-  it("two at once make two keys, and the old one ends at the earlier of both graces", async () => {
+  it("two at once make two keys, and the old one ends after the shorter of both graces", async () => {
     const { keys, key } = await newKey();
-    const later = new Date("2027-01-09T00:00:00Z");
     await Promise.all(
-      [endsAt, later].map((end) => keys.rotate({ id: key.id, digest: randomDigest(), at, endsAt: end })),
+      [graceMs, 9 * graceMs].map((grace) => keys.rotate({ id: key.id, digest: randomDigest(), graceMs: grace })),
     );
     expect(await keys.list(key.accountId)).toHaveLength(3);
-    expect(await keys.find(key.id)).toMatchObject({ expiresAt: endsAt });
+    expect(await millisecondsLeft(key.id)).toBeLessThanOrEqual(graceMs);
   });
 });
 
@@ -118,7 +116,7 @@ describe("keys", () => {
     const digest = digestApiKey(mintApiKey("live", randomBytes));
     const expiresAt = new Date("2030-01-01T00:00:00Z");
     const key = await keys.add({ accountId: account.id, digest, expiresAt });
-    expect(await keys.findByDigest(digest)).toEqual({ ...key, plan: "free" });
+    expect(await keys.findByDigest(digest)).toMatchObject({ ...key, plan: "free" });
     expect(key).toMatchObject({ accountId: account.id, expiresAt });
     expect(await keys.list(account.id)).toEqual([key]);
   });
@@ -127,20 +125,54 @@ describe("keys", () => {
     const account = await newAccount();
     const keys = createKeyRepository(database);
     const { id } = await keys.add({ accountId: account.id, digest: digestApiKey(mintApiKey("live", randomBytes)) });
-    const first = new Date("2026-01-01T00:00:00Z");
-    expect(await keys.revoke(id, first)).toMatchObject({ revokedAt: first });
-    expect(await keys.revoke(id, new Date("2027-01-01T00:00:00Z"))).toMatchObject({ revokedAt: first });
-    expect(await keys.revoke(9_999_999n, first)).toBeUndefined();
+    const first = await keys.revoke(id);
+    expect(first?.revokedAt).toEqual(expect.any(Date));
+    expect(await keys.revoke(id)).toEqual(first);
+    expect(await keys.revoke(9_999_999n)).toBeUndefined();
+  });
+
+  it("end at a time, or after a duration by the clock of PostgreSQL", async () => {
+    const { keys, key } = await newKey();
+    const at = new Date("2030-01-01T00:00:00Z");
+    expect(await keys.expire(key.id, { at })).toMatchObject({ expiresAt: at });
+    await keys.expire(key.id, { inMs: 90_000 });
+    expect(await millisecondsLeft(key.id)).toBeGreaterThan(30_000);
+    expect(await millisecondsLeft(key.id)).toBeLessThanOrEqual(90_000);
+  });
+
+  it.each([
+    ["an hour ahead", "1 hour", 3_600_000],
+    ["an hour ago", "-1 hour", -3_600_000],
+  ])("tell how long they last by the clock of PostgreSQL, with the expiry %s", async (_when, after, ms) => {
+    const { keys, key, digest } = await newKey();
+    await execute(`update api_keys set expires_at = now() + interval '${after}' where id = ${key.id}`);
+    const { expiresInMs = 0 } = (await keys.findByDigest(digest)) ?? {};
+    expect(expiresInMs).toBeLessThanOrEqual(ms);
+    expect(expiresInMs).toBeGreaterThan(ms - 60_000);
+  });
+
+  it("tell how long ago a ban was lifted, and nothing of what never happened", async () => {
+    const { keys, key, digest } = await newKey();
+    const before = await keys.findByDigest(digest);
+    expect(before).not.toHaveProperty("expiresInMs");
+    expect(before).not.toHaveProperty("banLiftedAgoMs");
+    await execute(`update api_keys set ban_lifted_at = now() - interval '1 minute' where id = ${key.id}`);
+    const { banLiftedAgoMs = 0 } = (await keys.findByDigest(digest)) ?? {};
+    expect(banLiftedAgoMs).toBeGreaterThanOrEqual(60_000);
+    expect(banLiftedAgoMs).toBeLessThan(120_000);
+  });
+
+  it("may last forever", async () => {
+    const { keys, key, digest } = await newKey();
+    await execute(`update api_keys set expires_at = 'infinity' where id = ${key.id}`);
+    expect(await keys.findByDigest(digest)).toMatchObject({ expiresInMs: Number.POSITIVE_INFINITY });
   });
 
   it("are stored as SHA-256 alone: no column of the database holds one", async () => {
     const account = await newAccount();
     const key = mintApiKey("live", randomBytes);
     await createKeyRepository(database).add({ accountId: account.id, digest: digestApiKey(key) });
-    const client = new Client({ connectionString: server.url });
-    await client.connect();
-    const { rows } = await client.query("select api_keys::text as stored from api_keys");
-    await client.end();
+    const rows = await execute("select api_keys::text as stored from api_keys");
     expect(JSON.stringify(rows)).not.toContain(key.slice(10, 42));
   });
 });
@@ -152,7 +184,24 @@ function randomDigest(): string {
 async function newKey(expiresAt?: Date) {
   const keys = createKeyRepository(database);
   const { id: accountId } = await newAccount();
-  return { keys, key: await keys.add({ accountId, digest: randomDigest(), ...(expiresAt && { expiresAt }) }) };
+  const digest = randomDigest();
+  return { keys, digest, key: await keys.add({ accountId, digest, ...(expiresAt && { expiresAt }) }) };
+}
+
+/** Until a key ends, by the clock of PostgreSQL. */
+async function millisecondsLeft(id: bigint): Promise<number> {
+  const [row] = await execute(
+    `select (extract(epoch from expires_at - now()) * 1000)::float8 as ms from api_keys where id = ${id}`,
+  );
+  return Number(row?.ms);
+}
+
+async function execute(text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  const { rows } = await client.query(text);
+  await client.end();
+  return rows;
 }
 
 async function newAccount() {

@@ -22,73 +22,18 @@ beforeEach(() => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-describe("lists asked for at once", () => {
-  it("are one query where they are the same list", async () => {
-    const first = await pets.add(cat);
-    const queries = recordQueries();
-    const range = { after: first.id - 1n, status: undefined, limit: 1 };
-    expect(await Promise.all(Array.from({ length: 50 }, () => pets.list({ ...range })))).toEqual(
-      Array(50).fill({ pets: [first], hasMore: false }),
-    );
-    expect(queries).toEqual(["select-pets"]);
-  });
-
-  it("are handed out some hundred animals in a turn of the event loop, so that nobody waits for the work on them all", async () => {
-    for (let animals = 0; animals < 20; animals += 1) {
-      await Promise.all(Array.from({ length: 5 }, () => pets.add(cat)));
-    }
-    let turns = 0;
-    const turn = () => {
-      turns += 1;
-      next = setImmediate(turn);
-    };
-    let next = setImmediate(turn);
-    const handedOut = await Promise.all(
-      Array.from({ length: 10 }, async () => {
-        const list = await pets.list({ after: 0n, status: undefined, limit: 100 });
-        expect(list.pets).toHaveLength(100);
-        return turns;
-      }),
-    );
-    clearImmediate(next);
-    const inATurn = handedOut.map((turn) => handedOut.filter((other) => other === turn).length);
-    expect(Math.max(...inATurn)).toBe(4);
-  });
-
-  it("are a query each where the place, the status or the length differs", async () => {
-    const [first, second] = [await pets.add(cat), await pets.add({ ...cat, status: "sold" })];
-    const queries = recordQueries();
-    const range = { after: first.id - 1n, status: undefined, limit: 2 };
-    const lists = await Promise.all([
-      pets.list(range),
-      pets.list({ ...range, after: first.id }),
-      pets.list({ ...range, limit: 1 }),
-      pets.list({ ...range, status: "available" }),
-      pets.list({ ...range, status: "sold" }),
-    ]);
-    expect(lists.map((list) => list.pets)).toEqual([[first, second], [second], [first], [first], [second]]);
-    expect(lists.map(({ hasMore }) => hasMore)).toEqual([false, false, true, false, false]);
-    expect(queries).toHaveLength(5);
-  });
-
-  it("have every animal whose addition was answered before they were asked for", async () => {
-    const { id } = await pets.add(cat);
-    const range = { after: id, status: undefined, limit: 10_000 };
-    const queries = recordQueries();
-    let lists = 0;
-    await Promise.all(
-      Array.from({ length: 20 }, async () => {
-        for (let time = 0; time < 25; time += 1) {
-          const added = await pets.add(cat);
-          const listed = await pets.list(range);
-          lists += 1;
-          expect(listed.pets.some((pet) => pet.id === added.id)).toBe(true);
-        }
-      }),
-    );
-    // Unless some of them were shared, nothing was tried.
-    expect(queries.filter((name) => name === "select-pets").length).toBeLessThan(lists);
-  });
+it("answers lists that are requested at once with a page each", async () => {
+  const [first, second] = [await pets.add(cat), await pets.add({ ...cat, status: "sold" })];
+  const range = { after: first.id - 1n, status: undefined, limit: 2 };
+  const lists = await Promise.all([
+    pets.list(range),
+    pets.list({ ...range, after: first.id }),
+    pets.list({ ...range, limit: 1 }),
+    pets.list({ ...range, status: "available" }),
+    pets.list({ ...range, status: "sold" }),
+  ]);
+  expect(lists.map((list) => list.pets)).toEqual([[first, second], [second], [first], [first], [second]]);
+  expect(lists.map(({ hasMore }) => hasMore)).toEqual([false, false, true, false, false]);
 });
 
 describe("animals added at once", () => {
@@ -144,7 +89,7 @@ describe("animals added at once", () => {
 });
 
 function open(url: string): Database {
-  const limits = { poolSize: 5, acquireTimeoutMs: 2_000, statementTimeoutMs: 2_000 };
+  const limits = { poolSize: 5, acquireTimeoutMs: 2_000, readTimeoutMs: 2_000, writeTimeoutMs: 2_000 };
   return openDatabase({ url, ...limits }, { info() {}, warn() {}, error() {} });
 }
 

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
-import { type Statement, statement } from "../src/database/statement.js";
+import { queryAlone, type Statement, statement } from "../src/database/statement.js";
 
 let server: TestDatabase;
 beforeAll(async () => {
@@ -12,6 +12,14 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const unavailable = expect.objectContaining({ code: "SERVICE_UNAVAILABLE", status: 503, retryAfterSeconds: 1 });
+const late = expect.objectContaining({
+  code: "SERVICE_UNAVAILABLE",
+  message: "The database did not answer in time; try again shortly.",
+});
+const gone = expect.objectContaining({
+  code: "SERVICE_UNAVAILABLE",
+  message: "The database is unavailable; try again shortly.",
+});
 
 describe("the database", () => {
   it("returns int8 as bigint, digit for digit", async () => {
@@ -35,18 +43,45 @@ describe("the database", () => {
   });
 
   it("answers SERVICE_UNAVAILABLE when no connection comes free in time", async () => {
-    await using database = open({ poolSize: 1, acquireTimeoutMs: 50 });
-    const holding = database.run(sleep, { seconds: 0.3 });
+    await using database = open({ poolSize: 1, acquireTimeoutMs: 700, writeTimeoutMs: 10_000 });
+    const holding = database.run(sleep, { seconds: 3 });
     const queued = database.run(echo, { value: 1n });
-    await expect.poll(() => database.connections()).toEqual({ open: 1, idle: 0, waiting: 1 });
-    await expect(queued).rejects.toEqual(unavailable);
-    await expect(database.run(echo, { value: 1n })).rejects.toEqual(unavailable);
+    await expect.poll(() => database.connections()).toEqual({ open: 1, idle: 0, waiting: 1, timeouts: 0 });
+    await expect(queued).rejects.toEqual(late);
+    await expect(database.run(echo, { value: 1n })).rejects.toEqual(late);
+    expect(database.connections()).toMatchObject({ timeouts: 2 });
     await holding;
     expect(await database.run(echo, { value: 1n })).toHaveLength(1);
   });
 
+  it("lets a statement that only reads take less time than one that writes, on the same connection", async () => {
+    await using database = open({ poolSize: 1, url: server.directUrl, readTimeoutMs: 500, writeTimeoutMs: 2_000 });
+    for (let round = 0; round < 2; round++) {
+      expect(await database.run(limitsOfReading, {})).toEqual([{ statement: "500ms", lock: "450ms" }]);
+      expect(await database.run(limitsOfWriting, {})).toEqual([{ statement: "2s", lock: "1800ms" }]);
+    }
+    const startedAtMs = performance.now();
+    await expect(database.run(sleepReading, { seconds: 5 })).rejects.toEqual(late);
+    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+  });
+
+  it.each([
+    ["a statement that only reads", "read", 100],
+    ["a statement that writes", "write", 400],
+  ])("keeps the limit of %s behind a PgBouncer, where nothing is set for a session", async (_what, kind, limitMs) => {
+    const limits = { readTimeoutMs: 100, writeTimeoutMs: 400 };
+    await using database = open({ poolSize: 1, url: `${server.directUrl}?pgbouncer=true`, ...limits });
+    const startedAtMs = performance.now();
+    const statement = kind === "read" ? sleepReading : sleep;
+    await expect(database.run(statement, { seconds: 5 })).rejects.toEqual(late);
+    const tookMs = performance.now() - startedAtMs;
+    expect(tookMs).toBeGreaterThanOrEqual(limitMs);
+    expect(tookMs).toBeLessThan(4_000);
+    expect(await database.run(echo, { value: 1n })).toHaveLength(1);
+  });
+
   it("ends a statement at its limit, and serves the next one on the same pool", async () => {
-    await using database = open({ poolSize: 1, statementTimeoutMs: 50 });
+    await using database = open({ poolSize: 1, readTimeoutMs: 50, writeTimeoutMs: 50 });
     await expect(database.run(sleep, { seconds: 5 })).rejects.toEqual(unavailable);
     expect(await database.run(echo, { value: 1n })).toHaveLength(1);
   });
@@ -64,7 +99,7 @@ describe("the database", () => {
 
   it("answers SERVICE_UNAVAILABLE where nothing listens", async () => {
     await using database = open({ url: "postgres://petstore@127.0.0.1:1/petstore" });
-    await expect(database.run(echo, { value: 1n })).rejects.toEqual(unavailable);
+    await expect(database.run(echo, { value: 1n })).rejects.toEqual(gone);
   });
 
   it("prepares a statement anew, at the cost of one answer, when a migration has changed what it returns", async () => {
@@ -84,7 +119,13 @@ describe("the database", () => {
 });
 
 function open(config: Partial<DatabaseConfig> = {}): Database {
-  const defaults = { url: server.url, poolSize: 2, acquireTimeoutMs: 1_000, statementTimeoutMs: 2_000 };
+  const defaults = {
+    url: server.url,
+    poolSize: 2,
+    acquireTimeoutMs: 1_000,
+    readTimeoutMs: 2_000,
+    writeTimeoutMs: 2_000,
+  };
   return openDatabase({ ...defaults, ...config }, { info() {}, warn() {}, error() {} });
 }
 
@@ -121,6 +162,21 @@ const prepared = statement<Record<never, never>, { name: string }>("prepared", (
 
 const statementTimeout = statement<Record<never, never>, { set: string }>("statement-timeout", (db) =>
   db.selectNoFrom(sql<string>`current_setting('statement_timeout')`.as("set")),
+);
+
+const sleepReading = queryAlone<{ seconds: number }, { done: unknown }>("sleep-reading", (db, slot) =>
+  db.selectNoFrom(sql`pg_sleep(${slot("seconds")}::float8)`.as("done")),
+);
+
+const limits = [
+  sql<string>`current_setting('statement_timeout')`.as("statement"),
+  sql<string>`current_setting('lock_timeout')`.as("lock"),
+];
+const limitsOfReading = queryAlone<Record<never, never>, { statement: string; lock: string }>("limits-reading", (db) =>
+  db.selectNoFrom(limits),
+);
+const limitsOfWriting = statement<Record<never, never>, { statement: string; lock: string }>("limits-writing", (db) =>
+  db.selectNoFrom(limits),
 );
 
 const mistaken = statement<Record<never, never>, { value: number }>("mistaken", (db) =>

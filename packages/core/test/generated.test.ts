@@ -1,6 +1,6 @@
 import { createTestDatabase } from "@petstore/testing";
 import { describe, expect, it } from "vitest";
-import { describeSettings } from "../src/config.js";
+import { describeSettings } from "../src/config/read-config.js";
 import { migrate, problemReference } from "../src/index.js";
 import { describeSchema } from "./describe-schema.js";
 
@@ -17,7 +17,7 @@ describe("generated files", () => {
       const comment = `${description}${file}`.replace(/^/gm, "# ");
       return `${comment}\n${isRequired ? "" : "#"}${name}=${defaultText}`;
     });
-    const page = `# Generated from \`packages/core/src/config.ts\` by \`npm run generate\`.
+    const page = `# Generated from \`packages/core/src/config/read-config.ts\` by \`npm run generate\`.
 # What has a # before its name may be left out; the value shown is the default.
 
 ${settings.join("\n\n")}

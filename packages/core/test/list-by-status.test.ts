@@ -62,7 +62,7 @@ async function listOnce(plan: "custom" | "generic", status: "available" | "pendi
 function open(plan: "custom" | "generic") {
   const url = new URL(server.directUrl);
   url.searchParams.set("options", `-c plan_cache_mode=force_${plan}_plan`);
-  const config = { url: url.href, poolSize: 1, acquireTimeoutMs: 5_000, statementTimeoutMs: 5_000 };
+  const config = { url: url.href, poolSize: 1, acquireTimeoutMs: 5_000, readTimeoutMs: 5_000, writeTimeoutMs: 5_000 };
   return openDatabase(config, { info() {}, warn() {}, error() {} });
 }
 

@@ -27,6 +27,7 @@ export async function openNewsScene(): Promise<NewsScene> {
     DATABASE_URL: database.url,
     DATABASE_DIRECT_URL: listening.url,
     BAN_STRIKES: "1",
+    BAN_STRIKES_PER_UNIT: "0",
     BAN_GRACE_MS: "0",
     BAN_EARLY_MS: "0",
   });

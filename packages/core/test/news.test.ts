@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import type { Core } from "../src/index.js";
 import { millisecondsUntil, type NewsScene, openNewsScene } from "./news-scene.js";
 
 const limits = { perMinute: 1, perDay: 1 };
+const client = "a client";
 
 describe("a change that an operator makes", () => {
   it("is true on every instance within a second", async () => {
@@ -22,9 +24,9 @@ describe("a change that an operator makes", () => {
     await using scene = await openNewsScene();
     const [changing, other] = scene.instances as [Core, Core];
     const { key, record } = await scene.issueKey();
-    await other.authenticator.authenticate(key);
+    await other.authenticator.authenticate(key, client);
     await scene.listening.refuse();
-    await changing.keys.revoke(record.id, new Date());
+    await changing.keys.revoke(record.id);
     await scene.listening.restore();
     expect(await millisecondsUntil(3_000, () => isRevoked(other, key))).toBeLessThan(2_000);
     expect(scene.logged).toContain("listening for changes again");
@@ -45,8 +47,8 @@ describe("a change that an operator makes", () => {
     await using scene = await openNewsScene();
     const { key, name } = await scene.issueKey();
     const plan = async (core: Core) => {
-      const caller = await core.authenticator.authenticate(key);
-      return "plan" in caller ? caller.plan : caller.code;
+      const checked = await core.authenticator.authenticate(key, client);
+      return checked.outcome === "accepted" ? checked.key.plan : checked.problem.code;
     };
     for (const core of scene.instances) expect(await plan(core)).toBe("free");
     await execute(scene.url, `update accounts set plan = 'pro' where name = '${name}'`);
@@ -82,9 +84,8 @@ describe("a ban", () => {
     const [core] = scene.instances as [Core];
     const { key, record } = await scene.issueKey();
     await ban(core, key);
-    const endsAt = new Date(Date.now() + 60_000);
     const digest = Buffer.alloc(32, 7).toString("hex");
-    const rotated = await core.keys.rotate({ id: record.id, digest, at: new Date(), endsAt });
+    const rotated = await core.keys.rotate({ id: record.id, digest, graceMs: 60_000 });
     const { accountId, lineage } = rotated?.replacement ?? record;
     const decide = () => core.accountQuota.reserve({ account: `${accountId}`, key: `${lineage}`, limits, cost: 1 });
     expect(await decide()).toMatchObject({ outcome: "banned" });
@@ -109,16 +110,16 @@ describe("a ban", () => {
 async function seenWithin(scene: NewsScene, limitMs: number) {
   const [changing, other] = scene.instances as [Core, Core];
   const [revoked, upgraded, banned] = [await scene.issueKey(), await scene.issueKey(), await scene.issueKey()];
-  for (const { key } of [revoked, upgraded]) await other.authenticator.authenticate(key);
+  for (const { key } of [revoked, upgraded]) await other.authenticator.authenticate(key, client);
   await ban(other, banned.key);
-  await changing.keys.revoke(revoked.record.id, new Date());
+  await changing.keys.revoke(revoked.record.id);
   await changing.accounts.setPlan({ name: upgraded.name, plan: "business" });
   await changing.keys.liftBan(banned.record.id);
   const [revocation, plan, lifting] = await Promise.all([
     millisecondsUntil(limitMs, () => isRevoked(other, revoked.key)),
     millisecondsUntil(limitMs, async () => {
-      const caller = await other.authenticator.authenticate(upgraded.key);
-      return "plan" in caller && caller.plan === "business";
+      const checked = await other.authenticator.authenticate(upgraded.key, client);
+      return checked.outcome === "accepted" && checked.key.plan === "business";
     }),
     millisecondsUntil(limitMs, async () => !(await isBanned(other, banned.key))),
   ]);
@@ -129,8 +130,8 @@ async function seenWithin(scene: NewsScene, limitMs: number) {
 }
 
 async function isRevoked(core: Core, key: string): Promise<boolean> {
-  const caller = await core.authenticator.authenticate(key);
-  return "code" in caller && caller.code === "API_KEY_REVOKED";
+  const checked = await core.authenticator.authenticate(key, client);
+  return checked.outcome === "rejected" && checked.problem.code === "API_KEY_REVOKED";
 }
 
 /** As a request would find it: authenticated first. */
@@ -139,14 +140,19 @@ async function isBanned(core: Core, key: string): Promise<boolean> {
 }
 
 async function ban(core: Core, key: string): Promise<void> {
-  for (let request = 0; request < 10; request++) if (await isBanned(core, key)) return;
+  for (let request = 0; request < 10; request++) {
+    if (await isBanned(core, key)) return;
+    // A refusal in the same millisecond as the first one is no strike.
+    await sleep(2);
+  }
   throw new Error("ten requests beyond the limit were not banned");
 }
 
 async function decide(core: Core, key: string) {
-  const caller = await core.authenticator.authenticate(key);
-  if ("code" in caller) throw caller;
-  return core.accountQuota.reserve({ account: `${caller.accountId}`, key: `${caller.lineage}`, limits, cost: 1 });
+  const checked = await core.authenticator.authenticate(key, client);
+  if (checked.outcome === "rejected") throw checked.problem;
+  const { accountId, lineage } = checked.key;
+  return core.accountQuota.reserve({ account: `${accountId}`, key: `${lineage}`, limits, cost: 1 });
 }
 
 async function execute(url: string, text: string, values: readonly string[] = []): Promise<void> {

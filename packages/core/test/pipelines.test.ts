@@ -26,7 +26,7 @@ describe("queries that only read", () => {
   it("have a connection each where the pool has less than five", async () => {
     await using database = openOf({ poolSize: 4 });
     await Promise.all(Array.from({ length: 8 }, () => database.run(nap, { seconds: 0.05 })));
-    expect(database.connections()).toEqual({ open: 4, idle: 4, waiting: 0 });
+    expect(database.connections()).toEqual({ open: 4, idle: 4, waiting: 0, timeouts: 0 });
   });
 
   it("never take more connections than the pool has, with what has one to itself", async () => {
@@ -36,7 +36,7 @@ describe("queries that only read", () => {
       database.run(napAlone, { seconds: 0.05 }),
     ]);
     await Promise.all(work.flat());
-    expect(database.connections()).toEqual({ open: 5, idle: 5, waiting: 0 });
+    expect(database.connections()).toEqual({ open: 5, idle: 5, waiting: 0, timeouts: 0 });
   });
 
   it("do not queue behind one that is slow", async () => {
@@ -61,7 +61,7 @@ describe("queries that only read", () => {
   });
 
   it("are answered SERVICE_UNAVAILABLE at the limit where they are too slow, and not asked again", async () => {
-    await using database = await open({ statementTimeoutMs: 100 });
+    await using database = await open({ readTimeoutMs: 100, writeTimeoutMs: 100 });
     const startedAtMs = performance.now();
     await expect(database.run(nap, { seconds: 5 })).rejects.toEqual(unavailable);
     expect(performance.now() - startedAtMs).toBeLessThan(1_000);
@@ -94,7 +94,7 @@ describe("queries that only read", () => {
   it("share nothing where a PgBouncer is said to stand", async () => {
     await using database = openOf({ url: `${server.directUrl}?pgbouncer=true` });
     await Promise.all(Array.from({ length: 10 }, () => database.run(nap, { seconds: 0.05 })));
-    expect(database.connections()).toEqual({ open: 5, idle: 5, waiting: 0 });
+    expect(database.connections()).toEqual({ open: 5, idle: 5, waiting: 0, timeouts: 0 });
   });
 });
 
@@ -118,7 +118,13 @@ async function untilShared(database: Database): Promise<void> {
 }
 
 function openOf(config: Partial<DatabaseConfig>): Database {
-  const defaults = { url: server.directUrl, poolSize: 5, acquireTimeoutMs: 2_000, statementTimeoutMs: 2_000 };
+  const defaults = {
+    url: server.directUrl,
+    poolSize: 5,
+    acquireTimeoutMs: 2_000,
+    readTimeoutMs: 2_000,
+    writeTimeoutMs: 2_000,
+  };
   return openDatabase({ ...defaults, ...config }, { info() {}, warn() {}, error() {} });
 }
 

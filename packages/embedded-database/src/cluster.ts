@@ -1,27 +1,25 @@
-// One cluster is one folder, `cluster/`: PostgreSQL's `data/`, the `password` it was made with, the `port` last used and
-// `server.log`. It is made under another name and renamed, so it exists whole or not at all: whoever is killed leaves only
+// One cluster is one folder, `cluster/`: PostgreSQL's `data/`, a password file for each role, the `port` last used, a
+// `reserve` file for a full disk, and `server.log`. It is made under another name and renamed, so it exists whole or not at all: whoever is killed leaves only
 // a `cluster.new-*`, and of two who make one at once the rename of the second fails and it takes the first one's.
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { chooseAccount, giveTo, lend, runAs, type ServerAccount } from "./account.js";
 import { type Binaries, findBinaries, majorVersion } from "./binaries.js";
 import { explainOutput } from "./failure.js";
+import { createPassword, passwordFile, roleNames, syncDirectory, writePassword } from "./passwords.js";
 
 export interface Cluster {
   readonly directory: string;
+  /** Holds everything below. */
+  readonly root: string;
   readonly data: string;
   readonly logFile: string;
   readonly portFile: string;
-  readonly password: string;
   readonly durable: boolean;
   readonly account: ServerAccount | undefined;
   readonly binaries: Binaries;
 }
-
-/** PostgreSQL's own superuser; the application's role and database. */
-export const administrator = "postgres";
-export const application = "petstore";
 
 const unfinished = "cluster.new-";
 
@@ -33,13 +31,12 @@ export async function prepareCluster(directory: string, durable: boolean): Promi
   const binaries = await findBinaries(account);
   if (!(await exists(paths.root))) await makeCluster(directory, durable, account, binaries);
   await checkVersion(paths.data);
-  return { ...paths, directory, durable, account, binaries, password: await readPassword(directory) };
+  return { ...paths, directory, durable, account, binaries };
 }
 
 export function clusterPaths(directory: string): {
   root: string;
   data: string;
-  passwordFile: string;
   logFile: string;
   portFile: string;
 } {
@@ -47,14 +44,9 @@ export function clusterPaths(directory: string): {
   return {
     root,
     data: join(root, "data"),
-    passwordFile: join(root, "password"),
     logFile: join(root, "server.log"),
     portFile: join(root, "port"),
   };
-}
-
-export async function readPassword(directory: string): Promise<string> {
-  return (await readFile(clusterPaths(directory).passwordFile, "utf8")).trim();
 }
 
 /**
@@ -79,8 +71,8 @@ async function makeCluster(
   const target = clusterPaths(directory).root;
   try {
     await mkdir(join(root, "data"), { recursive: true, mode: 0o700 });
-    await writeDurably(join(root, "password"), `${randomBytes(24).toString("base64url")}\n`);
-    await giveTo(account, join(root, "data"), join(root, "password"));
+    await writePassword(root, "superuser", createPassword());
+    await giveTo(account, join(root, "data"), passwordFile(root, "superuser"));
     // Without descriptors to lend, the account has to walk the whole way.
     if (process.platform !== "linux") await giveTo(account, directory, root);
     await runInitdb(root, durable, account, binaries);
@@ -99,14 +91,14 @@ async function runInitdb(
   binaries: Binaries,
 ): Promise<void> {
   await using data = await lend(account, join(root, "data"), 3);
-  await using password = await lend(account, join(root, "password"), 4);
+  await using password = await lend(account, passwordFile(root, "superuser"), 4);
   const finished = await runAs(
     account,
     binaries.initdb,
     [
       `--pgdata=${data.name}`,
       `--pwfile=${password.name}`,
-      `--username=${administrator}`,
+      `--username=${roleNames.superuser}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
       // The same order of text on every machine, whatever its C library or ICU.
@@ -129,20 +121,6 @@ async function checkVersion(data: string): Promise<void> {
       ? "The data directory holds no complete PostgreSQL data: restore it, or choose another directory"
       : `The data was written by PostgreSQL ${found} and this program runs ${majorVersion}: choose another directory`,
   );
-}
-
-/** Created for its owner alone, never widened afterwards, and on the disk before the cluster gets its name. */
-async function writeDurably(path: string, content: string): Promise<void> {
-  await using file = await open(path, "wx", 0o600);
-  await file.writeFile(content);
-  await file.sync();
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  // Windows has no descriptor of a directory to sync.
-  if (process.platform === "win32") return;
-  await using handle = await open(path, "r");
-  await handle.sync();
 }
 
 async function exists(path: string): Promise<boolean> {

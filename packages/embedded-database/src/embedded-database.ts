@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { application, type Cluster, clusterPaths, prepareCluster, readPassword, removeUnfinished } from "./cluster.js";
+import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./cluster.js";
 import { explain, explainOutput, isAlreadyRunning, isPortTaken } from "./failure.js";
-import { claimOwnership, isServing, type Ownership } from "./ownership.js";
-import { loopback } from "./port.js";
+import { claimOwnership, databaseUrl, findServiceUrl, type Ownership } from "./ownership.js";
+import { type Role, readPassword } from "./passwords.js";
 import { holdReserve, yieldReserve } from "./reserve.js";
 import {
   isAlive,
@@ -16,7 +16,7 @@ import {
 } from "./server.js";
 
 export interface EmbeddedDatabaseOptions {
-  /** Where everything lives: the cluster, its password, its log. Created, for its owner alone, when missing. */
+  /** Where everything lives: the cluster, its passwords, its log. Created, for its owner alone, when missing. */
   readonly directory: string;
   /** Whether a commit is on the disk before it is acknowledged. Default true; tests turn it off. */
   readonly durable?: boolean;
@@ -24,8 +24,10 @@ export interface EmbeddedDatabaseOptions {
 
 /** Owned by this process alone. Disposing stops the server within 5 s; a killed owner leaves it for the next one. */
 export interface EmbeddedDatabase extends AsyncDisposable {
-  /** With the password: not for logs. */
+  /** For services: its role reads and writes rows, and nothing else. With the password: not for logs. */
   readonly url: string;
+  /** For migrations: its role owns the database. With the password: not for logs. */
+  readonly ownerUrl: string;
   /** Resolves, with the reason in one line, when the server or its ownership goes away and nobody disposed of it. */
   readonly lost: Promise<Error>;
 }
@@ -41,6 +43,8 @@ interface Owned {
   readonly started: StartedServer | undefined;
   readonly ownership: Ownership;
 }
+
+type Urls = Pick<EmbeddedDatabase, "url" | "ownerUrl">;
 
 interface Loss {
   readonly takenOver: boolean;
@@ -58,28 +62,35 @@ export async function openEmbeddedDatabase(options: EmbeddedDatabaseOptions): Pr
     const cluster = await prepareCluster(resolve(options.directory), options.durable ?? true);
     const outcome = await startOrJoin(cluster);
     if ("holderPid" in outcome) return { kind: "in-use", holderPid: outcome.holderPid };
-    await furnish(outcome);
+    const urls = await prepareDatabase(outcome);
     const adopted = outcome.started?.pid !== outcome.postmaster.pid;
-    return { kind: "opened", database: embeddedDatabase(outcome), adopted };
+    return { kind: "opened", database: embeddedDatabase(outcome, urls), adopted };
   } catch (error) {
     throw explain(error);
   }
 }
 
-/** The address of the server that runs on this directory, for a process that does not own it; undefined when none runs. */
+/**
+ * For a process that does not own the server: the services' address, or undefined if no server runs. The port file can be
+ * older than the server, so another program may listen on that port.
+ */
 export async function embeddedDatabaseUrl(directory: string): Promise<string | undefined> {
+  const { root, data } = clusterPaths(directory);
   try {
-    const postmaster = await readPostmaster(clusterPaths(directory).data);
-    if (postmaster === undefined) return undefined;
-    const password = await readPassword(directory);
-    return (await isServing(postmaster.port, password)) ? databaseUrl(password, postmaster.port) : undefined;
+    const postmaster = await readPostmaster(data);
+    if (postmaster === undefined || !(await isRunning(postmaster, data))) return undefined;
+    return await findServiceUrl(root, postmaster.port);
   } catch (error) {
     throw explain(error);
   }
 }
 
-function databaseUrl(password: string, port: number): string {
-  return `postgres://${application}:${password}@${loopback}:${port}/${application}`;
+/** The superuser's address of the server that runs on this directory: for tests and measurements, never for a service. */
+export async function administratorUrl(directory: string): Promise<string> {
+  const { root, data } = clusterPaths(directory);
+  const postmaster = await readPostmaster(data);
+  if (postmaster === undefined) throw new Error("No PostgreSQL runs on this directory");
+  return urlOf("superuser", root, postmaster.port);
 }
 
 /**
@@ -119,16 +130,24 @@ async function startOrJoin(cluster: Cluster): Promise<Owned | { readonly holderP
   throw new Error("The PostgreSQL of this data directory does not answer", { cause: obstacle });
 }
 
-async function furnish({ cluster, ownership, postmaster, started }: Owned): Promise<void> {
+async function prepareDatabase({ cluster, ownership, postmaster, started }: Owned): Promise<Urls> {
   try {
-    await ownership.createDatabase();
+    await ownership.prepareRoles();
     await removeUnfinished(cluster.directory);
     await holdReserve(cluster);
+    const { port } = postmaster;
+    return { url: await urlOf("service", cluster.root, port), ownerUrl: await urlOf("owner", cluster.root, port) };
   } catch (error) {
     // Nobody gets a handle to dispose of.
     await stopServer(cluster, postmaster, started);
     throw error;
   }
+}
+
+async function urlOf(role: Role, root: string, port: number): Promise<string> {
+  const password = await readPassword(root, role);
+  if (password === undefined) throw new Error(`The password file of the role ${role} was removed`);
+  return databaseUrl(role, password, port);
 }
 
 /**
@@ -140,7 +159,7 @@ async function isSteady(cluster: Cluster, claimed: Postmaster): Promise<boolean>
   return now?.pid === claimed.pid && !now.stopping;
 }
 
-function embeddedDatabase(first: Owned): EmbeddedDatabase {
+function embeddedDatabase(first: Owned, urls: Urls): EmbeddedDatabase {
   const { cluster } = first;
   let owned = first;
   let stopped: Promise<void> | undefined;
@@ -166,7 +185,7 @@ function embeddedDatabase(first: Owned): EmbeddedDatabase {
     watch().catch((error: unknown) => resolveLost(explain(error)));
   });
   return {
-    url: databaseUrl(cluster.password, first.postmaster.port),
+    ...urls,
     lost,
     [Symbol.asyncDispose]: () => {
       stopped ??= stop();

@@ -1,6 +1,6 @@
-export { administrator } from "./cluster.js";
 export { dataDirectory } from "./data-directory.js";
 export {
+  administratorUrl,
   type EmbeddedDatabase,
   type EmbeddedDatabaseOptions,
   embeddedDatabaseUrl,
@@ -8,3 +8,4 @@ export {
   openEmbeddedDatabase,
 } from "./embedded-database.js";
 export { choosePort, isPortFree, loopback } from "./port.js";
+export { serviceGrants } from "./roles.js";

@@ -1,13 +1,16 @@
 // A directory belongs to the process whose connection holds an advisory lock in its server. The kernel closes that
 // connection when the process dies, however it dies, so there is nothing stale to clean up and no process number to trust.
 import pg from "pg";
-import { administrator, application, type Cluster } from "./cluster.js";
+import type { Cluster } from "./cluster.js";
+import { type Connection, connectWithScram, isWrongPassword } from "./connection.js";
+import { readPassword, roleNames, superuserPasswords } from "./passwords.js";
 import { loopback } from "./port.js";
+import { databaseName, prepareRoles } from "./roles.js";
 
 /** The connection that is the ownership. */
 export interface Ownership {
   /** Makes what the first owner may have been killed before making. */
-  createDatabase(): Promise<void>;
+  prepareRoles(): Promise<void>;
   /** Resolves when the server, or somebody through it, has ended the connection. */
   readonly ended: Promise<void>;
   release(): Promise<void>;
@@ -18,55 +21,58 @@ export type Claim =
   | { readonly kind: "held"; readonly holderPid: number }
   | { readonly kind: "unreachable"; readonly cause: unknown };
 
-const connectTimeoutMs = 3_000;
-
-/** Connecting proves that it is this cluster's server: with SCRAM the server, too, shows that it knows the password. */
 export async function claimOwnership(cluster: Cluster, port: number): Promise<Claim> {
-  const client = connection(port, administrator, cluster.password, administrator);
-  const ended = new Promise<void>((resolve) => client.once("end", () => resolve()));
+  let client: pg.Client | undefined;
+  const passwords = await superuserPasswords(cluster.root);
   try {
-    await client.connect();
+    const connection = await connectAsSuperuser(port, passwords);
+    client = connection.client;
     const holderPid = await lockOrHolder(client);
     if (holderPid === undefined) {
-      const createMissing = () => createDatabase(client, cluster.password);
-      return { kind: "owner", ownership: { ended, createDatabase: createMissing, release: () => client.end() } };
+      const { ended, client: superuser } = connection;
+      const prepare = () => prepareRoles(superuser, cluster, port);
+      return { kind: "owner", ownership: { ended, prepareRoles: prepare, release: () => superuser.end() } };
     }
     await client.end();
     return { kind: "held", holderPid };
   } catch (cause) {
-    await client.end().catch(() => {});
-    if (isRefusal(cause)) throw cause;
+    await client?.end().catch(() => {});
+    // With two passwords, the owner is just replacing one by the other.
+    if (isRefusal(cause) && !(isWrongPassword(cause) && passwords.length > 1)) throw cause;
     return { kind: "unreachable", cause };
   }
 }
 
-/** Whether the application can connect there, which is also the proof that it is this cluster's server. */
-export async function isServing(port: number, password: string): Promise<boolean> {
-  const client = connection(port, application, password, application);
+/** The address for the services, where this cluster's server answers on that port. */
+export async function findServiceUrl(clusterRoot: string, port: number): Promise<string | undefined> {
+  const password = await readPassword(clusterRoot, "service");
+  // The owner of the cluster has not made the role yet.
+  if (password === undefined) return undefined;
   try {
-    await client.connect();
+    const { client } = await connectWithScram({ port, role: "service", password, database: databaseName });
     await client.end();
-    return true;
+    return databaseUrl("service", password, port);
   } catch {
     // Nobody there, or another server on a port that was once ours: for the caller both mean that none runs.
-    return false;
+    return undefined;
   }
 }
 
-function connection(port: number, user: string, password: string, database: string): pg.Client {
-  const client = new pg.Client({
-    host: loopback,
-    port,
-    user,
-    password,
-    database,
-    ssl: false,
-    application_name: `petstore owner ${process.pid}`,
-    connectionTimeoutMillis: connectTimeoutMs,
-  });
-  // "end" follows, and is what tells the owner; without a listener the process would die of this event.
-  client.on("error", () => {});
-  return client;
+export function databaseUrl(role: keyof typeof roleNames, password: string, port: number): string {
+  return `postgres://${roleNames[role]}:${password}@${loopback}:${port}/${databaseName}`;
+}
+
+async function connectAsSuperuser(port: number, passwords: readonly string[]): Promise<Connection> {
+  let cause: unknown = new Error("The cluster has no password for its superuser");
+  for (const password of passwords) {
+    try {
+      return await connectWithScram({ port, role: "superuser", password, database: roleNames.superuser });
+    } catch (error) {
+      if (!isWrongPassword(error)) throw error;
+      cause = error;
+    }
+  }
+  throw cause;
 }
 
 /** Undefined: the lock is ours. */
@@ -80,21 +86,6 @@ async function lockOrHolder(client: pg.Client): Promise<number | undefined> {
   const pid = Number(holder.rows[0]?.name.split(" ").at(-1));
   if (Number.isInteger(pid)) return pid;
   throw new Error("The owner left in this moment");
-}
-
-async function createDatabase(client: pg.Client, password: string): Promise<void> {
-  const found = await client.query<{ role: boolean; database: boolean }>(
-    `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS role,
-            EXISTS (SELECT FROM pg_database WHERE datname = $1) AS database`,
-    [application],
-  );
-  if (found.rows[0]?.role !== true) {
-    // No superuser, so that nothing a statement of the application does reaches the machine. Tests create databases.
-    await client.query(`CREATE ROLE ${application} LOGIN CREATEDB PASSWORD ${client.escapeLiteral(password)}`);
-  }
-  if (found.rows[0]?.database !== true) {
-    await client.query(`CREATE DATABASE ${application} OWNER ${application}`);
-  }
 }
 
 /** What waiting does not mend: a wrong password, a full disk, a damaged catalogue. */

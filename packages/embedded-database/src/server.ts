@@ -2,7 +2,7 @@
 // writes the password where every user can read it, hooks SIGINT, SIGTERM and process.exit, and leaves the server in the
 // terminal's process group, so that Ctrl-C stops the database before the service has drained.
 import type { ChildProcess } from "node:child_process";
-import { open, readFile, readlink, realpath, writeFile } from "node:fs/promises";
+import { open, readFile, readlink, realpath, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { giveTo, lend, runAs, spawnAs } from "./account.js";
@@ -47,9 +47,11 @@ export async function isRunning(postmaster: Postmaster, data: string): Promise<b
   const status = await readFile(`/proc/${postmaster.pid}/stat`, "utf8").catch(() => "");
   // Z and X are dead: a container's first process may never collect what it inherits.
   if (!/^\d+ \(postgres\) [^ZX]/.test(status)) return false;
-  // Hidden from a root without CAP_SYS_PTRACE, as in a container; the name has to do there.
   const folder = await readlink(`/proc/${postmaster.pid}/cwd`).catch(() => undefined);
-  return folder === undefined || folder === (await realpath(data));
+  if (folder !== undefined) return folder === (await realpath(data));
+  // Hidden from a root without CAP_SYS_PTRACE, as in a container: there, the server runs as the owner of its data.
+  const owner = await stat(`/proc/${postmaster.pid}`).catch(() => undefined);
+  return owner?.uid === (await stat(data)).uid;
 }
 
 /**

@@ -11,7 +11,7 @@ if (opened.kind === "in-use") {
   say(opened);
 } else {
   say({ kind: opened.kind, adopted: opened.adopted, url: opened.database.url });
-  if (task === "insert") await insertForever(opened.database.url);
+  if (task === "insert") await insertForever(opened.database.ownerUrl);
   process.stdin.resume().once("end", async () => {
     await opened.database[Symbol.asyncDispose]();
     say({ kind: "disposed" });

@@ -52,7 +52,7 @@ test("adopts the server of a killed owner with every acknowledged row", async ()
   expect(performance.now() - before).toBeLessThan(1_000);
   await using _ = database;
   expect(adopted).toBe(true);
-  const [written] = await query(database.url, "SELECT count(*)::int, max(id) FROM written");
+  const [written] = await query(database.ownerUrl, "SELECT count(*)::int, max(id) FROM written");
   expect(written?.count).toBe(written?.max);
   expect(written?.max).toBeGreaterThanOrEqual(acknowledged);
 });
@@ -73,7 +73,7 @@ test("an open during the owner's stop gets a server that lives", async () => {
 test("says so when the server dies, and starts again at the next open", async () => {
   await using directory = await stoppedDirectory();
   const first = await openAlone(directory.path);
-  await query(first.database.url, "CREATE TABLE kept AS SELECT 1 AS id");
+  await query(first.database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
   process.kill(await postmasterPid(directory.path), "SIGKILL");
   expect((await first.database.lost).message).toBe("The embedded PostgreSQL stopped");
 

@@ -1,46 +1,53 @@
 /**
- * The one way into both doors: authenticate, then reserve, then report the quota on whatever is answered. A request
- * that shows no valid key is counted against its address instead: its headers are as true, and who goes on is told 429.
+ * The one way into both APIs: authenticate, then reserve, then report the quota on every response. A request without a
+ * valid key is counted against its address instead, with the same headers, and is refused with 429 beyond its limit. A key
+ * that can neither be checked nor found in the cache is answered 503, and nothing is counted.
  */
 import {
+  type Authentication,
   type Core,
   type Decision,
-  type KeyWithAccount,
   limitsOf,
   Problem,
   type Quota,
   type Reservation,
   retryAfterSeconds,
-  type Usage,
 } from "@petstore/core";
 import type { Request, RequestHandler, Response } from "express";
 import type { AdmissionMeter } from "./admission-meter.js";
-import { addressBucket, clientAddress } from "./client-address.js";
+import { addressBucket } from "./client-address.js";
 import { bearerToken } from "./credentials.js";
-import { exchangeOf } from "./exchange.js";
+import { exchangeOf, type Spent } from "./exchange.js";
 import type { Overload, OverloadReason } from "./overload.js";
 import { rateLimitHeaders } from "./rate-limit-headers.js";
 import { wireProblem } from "./wire-problem.js";
 
 export interface AdmissionDeps {
-  readonly core: Pick<Core, "authenticator" | "accountQuota" | "addressQuota" | "anonymousLimits" | "health">;
+  readonly core: Pick<Core, "authenticator" | "accountQuota" | "addressQuota" | "anonymousLimits">;
   readonly meter: Pick<AdmissionMeter, "decided" | "shed">;
   readonly overload: Pick<Overload, "reason">;
 }
 
-/**
- * Units a request costs. It may read the body to know; when it throws, the request costs 1 and is answered with what
- * was thrown.
- */
-export type CostOf = (req: Request, res: Response) => number | Promise<number>;
-
 export interface Admission {
-  /** The handler in front of everything that needs a key. */
-  admit(costOf?: CostOf): RequestHandler;
-  /** Stands in front of everything that is answered: what HTTP/1.1 forbids is refused, and counted by address. */
+  /**
+   * Stands in front of everything that needs a key. Authenticates the request and reserves one unit, before the body is
+   * read: a caller who is refused costs no more than that.
+   */
+  readonly admit: RequestHandler;
+  /**
+   * Extends the unit that `admit` reserved to `cost` units, before any work is done. If they are not available, nothing
+   * stays reserved, and the refusal is thrown.
+   */
+  extend(res: Response, cost: number): Promise<void>;
+  /**
+   * Checks the key again if the body arrived after admission: a slow body takes up to 30 s, and the key may have been
+   * revoked meanwhile. Called after the body is read. Throws the 401.
+   */
+  confirmKey(req: Request, res: Response): Promise<void>;
+  /** Refuses a request that HTTP/1.1 forbids, and counts it against its address. Stands in front of every route. */
   readonly refuseMalformed: RequestHandler;
   /** Reports the address's quota on answers that cost nothing. */
-  reportAddressQuota(req: Request, res: Response): Promise<void>;
+  reportAddressQuota(res: Response): Promise<void>;
   /** Counts what failed before it became a request, against its address; the problem may become a 429. */
   countUnparsed(problem: Problem, address: string | undefined): Promise<{ decision: Decision; problem: Problem }>;
 }
@@ -48,101 +55,118 @@ export interface Admission {
 export function createAdmission({ core, meter, overload }: AdmissionDeps): Admission {
   const { authenticator, accountQuota, addressQuota, anonymousLimits } = core;
 
-  async function authenticate(req: Request): Promise<KeyWithAccount | Problem> {
+  async function authenticate(req: Request, res: Response): Promise<Authentication> {
     const token = bearerToken(req);
-    if (token instanceof Problem) return token;
+    if (token instanceof Problem) return { outcome: "rejected", problem: token };
     try {
-      return await authenticator.authenticate(token);
+      return await authenticator.authenticate(token, addressBucket(exchangeOf(res).clientAddress));
     } catch (error) {
-      return Problem.from(error);
+      // Nobody knows whether the key is valid, so neither its account nor the address is charged.
+      await reportAddress(res);
+      throw error;
     }
+  }
+
+  /** Counts a request without a valid key against its address. Throws why it is refused. */
+  async function reject(res: Response, { problem, key }: Rejected): Promise<never> {
+    if (key !== undefined) exchangeOf(res).rejectedKey = key;
+    await reserve(res, addressQuota, anonymousReservation(exchangeOf(res).clientAddress));
+    throw problem;
   }
 
   function anonymousReservation(address: string | undefined): Reservation {
     return { account: addressBucket(address), limits: anonymousLimits, cost: 1 };
   }
 
-  function anonymousUsage(req: Request): Promise<Usage> {
-    const { account, limits } = anonymousReservation(clientAddress(req));
-    return addressQuota.usage({ account, limits });
+  async function reportAddress(res: Response): Promise<void> {
+    const { account, limits } = anonymousReservation(exchangeOf(res).clientAddress);
+    report(res, await addressQuota.usage({ account, limits }));
   }
 
-  /** Counts under the mode the decision came about in: a call that failed has made it `standby`. */
-  async function decide(quota: Quota, reservation: Reservation): Promise<Decision> {
+  /** Asks the quota for a decision about a request, counts it and reports it. Throws the refusal. */
+  async function decide(
+    res: Response,
+    { quota, reservation }: Omit<Spent, "admitted">,
+    ask: () => Promise<Decision>,
+  ): Promise<void> {
     const bucket = quota === accountQuota ? "account" : "address";
-    try {
-      const decision = await quota.reserve(reservation);
-      meter.decided(bucket, core.health().quotaMode, decision.outcome);
-      return decision;
-    } catch (error) {
-      meter.decided(bucket, core.health().quotaMode, "undecided");
-      throw error;
-    }
-  }
-
-  async function reserve(res: Response, quota: Quota, reservation: Reservation): Promise<void> {
     let decision: Decision;
     try {
-      decision = await decide(quota, reservation);
+      decision = await ask();
     } catch (error) {
-      // A quota that may not decide still knows what it last saw.
+      // Redis is unavailable and QUOTA_ON_REDIS_FAILURE is deny. The quota still knows the last usage it saw.
+      meter.decided(bucket, "standby", "undecided");
       report(res, await quota.usage(reservation));
       throw error;
     }
+    meter.decided(bucket, decision.mode, decision.outcome);
     report(res, decision);
     const refused = refusal(decision);
     if (refused !== undefined) throw refused;
     if (decision.outcome === "admitted") exchangeOf(res).spent = { quota, reservation, admitted: decision };
   }
 
+  function reserve(res: Response, quota: Quota, reservation: Reservation): Promise<void> {
+    return decide(res, { quota, reservation }, () => quota.reserve(reservation));
+  }
+
   return {
-    admit: (costOf) => async (req, res, next) => {
+    async admit(req, res, next) {
       const tooMuch = overload.reason();
       if (tooMuch !== undefined) {
         meter.shed(tooMuch);
-        report(res, await anonymousUsage(req));
+        await reportAddress(res);
         throw shedding(tooMuch);
       }
-      const caller = await authenticate(req);
-      if (caller instanceof Problem) {
-        await reserve(res, addressQuota, anonymousReservation(clientAddress(req)));
-        throw caller;
-      }
-      exchangeOf(res).key = caller;
-      let cost = 1;
-      let fault: Problem | undefined;
-      if (costOf !== undefined) {
-        try {
-          cost = await costOf(req, res);
-        } catch (error) {
-          fault = Problem.from(error);
-        }
-      }
+      const authentication = await authenticate(req, res);
+      if (authentication.outcome === "rejected") return reject(res, authentication);
+      const { key: caller, isStale } = authentication;
+      const exchange = exchangeOf(res);
+      exchange.key = caller;
+      exchange.isKeyStale = isStale;
       await reserve(res, accountQuota, {
         account: `${caller.accountId}`,
         key: `${caller.lineage}`,
         limits: limitsOf(caller),
-        cost,
+        cost: 1,
       });
-      if (fault !== undefined) throw fault;
+      exchange.isBodyPending = !req.complete;
       next();
+    },
+    async confirmKey(req, res) {
+      const exchange = exchangeOf(res);
+      const token = bearerToken(req);
+      if (!exchange.isBodyPending || token instanceof Problem) return;
+      const authentication = await authenticator.authenticate(token, addressBucket(exchange.clientAddress));
+      if (authentication.outcome === "rejected") throw authentication.problem;
+      exchange.isKeyStale = authentication.isStale;
+    },
+    async extend(res, cost) {
+      const exchange = exchangeOf(res);
+      if (exchange.spent === undefined) throw new Error("only an admitted request can be extended");
+      const { quota, reservation, admitted: held } = exchange.spent;
+      // The held unit is the engine's from here on: a refusal gives it back.
+      delete exchange.spent;
+      const extended = { ...reservation, cost };
+      await decide(res, { quota, reservation: extended }, () => quota.extend({ ...extended, held }));
     },
     refuseMalformed(req, res, next) {
       const problem = wireProblem(req);
       if (problem === undefined) return next();
-      return reserve(res, addressQuota, anonymousReservation(clientAddress(req))).then(() => next(problem));
+      return reject(res, { problem });
     },
-    async reportAddressQuota(req, res) {
-      report(res, await anonymousUsage(req));
-    },
+    reportAddressQuota: reportAddress,
     async countUnparsed(problem, address) {
-      const decision = await decide(addressQuota, anonymousReservation(address));
+      const decision = await addressQuota.reserve(anonymousReservation(address));
+      meter.decided("address", decision.mode, decision.outcome);
       return { decision, problem: refusal(decision) ?? problem };
     },
   };
 }
 
-/** Gives the units of a request back that we failed before doing any of its work, and reports the quota anew. */
+type Rejected = Pick<Extract<Authentication, { outcome: "rejected" }>, "problem" | "key">;
+
+/** Gives back the units of a request that failed, by our fault, before any of its work was done. Reports the new quota. */
 export async function giveBack(res: Response): Promise<void> {
   const exchange = exchangeOf(res);
   if (exchange.spent === undefined || res.headersSent) return;

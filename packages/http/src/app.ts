@@ -9,7 +9,6 @@ import { logRequests } from "./log.js";
 import { answerProblems, errorShape } from "./problem-response.js";
 import type { RequestMeter } from "./request-meter.js";
 import type { Tracing } from "./tracing.js";
-import type { Turns } from "./turns.js";
 
 export interface AppDeps extends HealthDeps {
   readonly admission: Admission;
@@ -18,7 +17,6 @@ export interface AppDeps extends HealthDeps {
   readonly meter: Pick<RequestMeter, "count">;
   /** Absent where requests are not traced. */
   readonly tracing: Pick<Tracing, "traceRequests"> | undefined;
-  readonly turns: Pick<Turns, "take">;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** One for each door. */
@@ -27,7 +25,7 @@ export interface AppDeps extends HealthDeps {
 
 /** One Express application with any number of doors. What no door knows still takes the way of every request. */
 export function createApp(deps: AppDeps): Express {
-  const { admission, config, log, meter, tracing, turns, now, routers } = deps;
+  const { admission, config, log, meter, tracing, now, routers } = deps;
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -35,12 +33,12 @@ export function createApp(deps: AppDeps): Express {
   app.set("case sensitive routing", true);
   app.set("strict routing", true);
   app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
-  app.use(answerHealth(deps));
-  app.use(beginExchange(now), logRequests(log, meter, now), turns.take);
+  app.use(answerHealth(deps, "status"));
+  app.use(beginExchange(now), logRequests(log, meter, now));
   if (tracing !== undefined) app.use(tracing.traceRequests);
   app.use(exposeToAnyOrigin, admission.refuseMalformed);
   app.use(answerPreflight(admission), ...routers);
-  app.use(admission.admit(), routeNotFound, answerProblems(log, errorShape));
+  app.use(admission.admit, routeNotFound, answerProblems(log, errorShape));
   return app;
 }
 

@@ -2,14 +2,21 @@ import { isIP } from "node:net";
 import type { Request } from "express";
 import ipaddr from "ipaddr.js";
 
+const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
+
 /**
  * The name of the anonymous bucket a request is counted in. IPv4 is exact; IPv6 is its /64, which is what one
- * subscriber is given and could otherwise rotate through; an IPv4 address mapped into IPv6 is that IPv4 address.
+ * subscriber is given and could otherwise rotate through. An IPv4 address inside an IPv6 address counts as itself, mapped
+ * (RFC 4291) as well as translated by NAT64 (64:ff9b::/96, RFC 6052): all IPv4 clients of a NAT64 share one /64.
  */
 export function addressBucket(address: string | undefined): string {
   if (address === undefined || isIP(address) === 0) return "address:unknown";
-  const parsed = ipaddr.process(address);
+  // A zone (RFC 4007) is the name of an interface of this host. It may contain what ipaddr.js refuses, such as "-".
+  const withoutZone = address.replace(/%.*/s, "");
+  if (!ipaddr.isValid(withoutZone)) return "address:unknown";
+  const parsed = ipaddr.process(withoutZone);
   if (parsed instanceof ipaddr.IPv4) return `address:${parsed.toString()}`;
+  if (parsed.match(nat64)) return `address:${new ipaddr.IPv4(parsed.toByteArray().slice(12)).toString()}`;
   return `address:${parsed.parts
     .slice(0, 4)
     .map((part) => part.toString(16))

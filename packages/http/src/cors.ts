@@ -50,7 +50,7 @@ export function answerPreflight(admission: Pick<Admission, "reportAddressQuota">
       return;
     }
     exchangeOf(res).route = "preflight";
-    await admission.reportAddressQuota(req, res);
+    await admission.reportAddressQuota(res);
     answer(req, res, next);
   };
 }

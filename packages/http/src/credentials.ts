@@ -23,6 +23,11 @@ export function challenge(problem: Problem): string {
   return sent ? 'Bearer realm="petstore", error="invalid_token"' : 'Bearer realm="petstore"';
 }
 
+/** Whether a text contains an API key, or something that looks like one. */
+export function containsApiKey(text: string): boolean {
+  return /pets_(live|test)_/i.test(text);
+}
+
 /** How many fields of this name (in lower case) the request really carried. */
 export function countHeader(req: IncomingMessage, name: string): number {
   let count = 0;

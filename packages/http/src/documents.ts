@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import type { RequestHandler } from "express";
+import { createLocalQuota, type Limits, type Log, Problem, retryAfterSeconds } from "@petstore/core";
+import { type Request, type RequestHandler, type Response, Router } from "express";
 import type { Admission } from "./admission.js";
+import { addressBucket, clientAddress } from "./client-address.js";
 import { exchangeOf } from "./exchange.js";
+import { answerProblems, errorShape } from "./problem-response.js";
+import { rateLimitHeaders } from "./rate-limit-headers.js";
 
 /** Something to read: a page, a script, a description of the interface. */
 export interface Document {
@@ -26,40 +30,75 @@ const strictPolicy: string = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
+/** A handler that answers GET and HEAD for each document. */
+export type ServeDocuments = (documents: readonly Document[]) => RequestHandler;
+
+export interface DocumentServerDeps {
+  readonly admission: Pick<Admission, "reportAddressQuota">;
+  readonly log: Log;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** One page loads about 15 files. The day limit is never reached: 600 a minute is 864,000 a day. */
+const filesPerAddress: Limits = { perMinute: 600, perDay: 1_000_000 };
+/** Remembered at once, about 500 bytes each. */
+const maxAddresses = 10_000;
+
 /**
- * Answers GET and HEAD for each document, without a key and at no cost; the quota of the address is reported as
- * everywhere. Browsers keep what they have and ask whether it is still current (RFC 9110 section 13.1.2), so a deploy
- * never mixes old scripts with new pages.
+ * Documents need no key and cost no units; the quota of the address is reported as everywhere. Each address may load 600
+ * files a minute from this process. Browsers keep what they have and ask whether it is still current (RFC 9110 section
+ * 13.1.2), so a deploy never mixes old scripts with new pages.
  */
-export function serveDocuments(
-  admission: Pick<Admission, "reportAddressQuota">,
-  documents: readonly Document[],
-): RequestHandler {
-  const byPath = new Map(documents.map((document) => [document.path, document]));
-  // Packed when it is first asked for: a start need not wait for a megabyte that perhaps nobody reads.
-  const ready = new Map<string, Prepared>();
-  return async (req, res, next) => {
-    const document = byPath.get(req.path);
-    if (document === undefined || (req.method !== "GET" && req.method !== "HEAD")) {
-      next();
+export function createDocumentServer({ admission, log, now }: DocumentServerDeps): ServeDocuments {
+  const quota = createLocalQuota({ now, capacity: maxAddresses });
+
+  async function countFile(req: Request, res: Response): Promise<void> {
+    const account = addressBucket(clientAddress(req));
+    const decision = await quota.reserve({ account, limits: filesPerAddress, cost: 1 });
+    if (decision.outcome !== "refused") {
+      await admission.reportAddressQuota(res);
       return;
     }
-    const found = ready.get(req.path) ?? prepare(document);
-    ready.set(req.path, found);
-    exchangeOf(res).route = req.path;
-    await admission.reportAddressQuota(req, res);
-    for (const [name, value] of found.headers) res.setHeader(name, value);
-    if (req.headers["if-none-match"]?.includes(found.tag)) {
-      res.statusCode = 304;
-      res.end();
-      return;
-    }
-    const isPacked = req.acceptsEncodings("gzip") !== false;
-    if (isPacked) res.setHeader("Content-Encoding", "gzip");
-    const bytes = isPacked ? found.packed : found.bytes;
-    res.setHeader("Content-Length", bytes.length);
-    res.end(bytes);
+    for (const [name, value] of rateLimitHeaders(decision)) res.setHeader(name, value);
+    throw new Problem("RATE_LIMIT_EXCEEDED", `An address may load ${filesPerAddress.perMinute} files a minute.`, {
+      retryAfterSeconds: retryAfterSeconds(decision),
+    });
+  }
+
+  return (documents) => {
+    const byPath = new Map(documents.map((document) => [document.path, document]));
+    // Prepared at the first request: a start need not wait for a megabyte that perhaps nobody reads.
+    const prepared = new Map<string, Prepared>();
+    const serve: RequestHandler = async (req, res, next) => {
+      const document = byPath.get(req.path);
+      if (document === undefined || (req.method !== "GET" && req.method !== "HEAD")) {
+        next();
+        return;
+      }
+      exchangeOf(res).route = req.path;
+      await countFile(req, res);
+      const found = prepared.get(req.path) ?? prepare(document);
+      prepared.set(req.path, found);
+      send(found, req, res);
+    };
+    // A router of its own, so that a refusal has the Error body in both APIs.
+    return Router({ caseSensitive: true, strict: true }).use(serve, answerProblems(log, errorShape));
   };
+}
+
+function send({ headers, tag, packed, bytes }: Prepared, req: Request, res: Response): void {
+  for (const [name, value] of headers) res.setHeader(name, value);
+  if (req.headers["if-none-match"]?.includes(tag)) {
+    res.statusCode = 304;
+    res.end();
+    return;
+  }
+  const isPacked = req.acceptsEncodings("gzip") !== false;
+  if (isPacked) res.setHeader("Content-Encoding", "gzip");
+  const body = isPacked ? packed : bytes;
+  res.setHeader("Content-Length", body.length);
+  res.end(body);
 }
 
 interface Prepared {

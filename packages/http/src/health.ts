@@ -1,5 +1,5 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Core, Health } from "@petstore/core";
-import type { RequestHandler, Response } from "express";
 import type { Overload, OverloadReason } from "./overload.js";
 import { jsonMediaType } from "./problem-response.js";
 
@@ -10,12 +10,30 @@ export interface HealthDeps {
   readonly isDraining: () => boolean;
 }
 
+/** `status` is for everyone. `causes` is for operators, on the metrics port. */
+export type HealthDetail = "status" | "causes";
+
+/** For node:http and Express alike. */
+type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
+
+interface HealthReport {
+  readonly status: string;
+  readonly missing?: readonly string[];
+  readonly degraded?: readonly string[];
+}
+
 /**
- * For whoever runs the service, in front of everything else: no key, no quota, no log line. `/livez` touches nothing, so
- * that a dependency that is away never restarts the process; `/readyz` says 503 while requests cannot be served, or are
- * to go elsewhere, and names what is degraded while they can.
+ * Answers probes before everything else: no key, no quota, no log line. `/livez` checks nothing, so an unavailable
+ * dependency never restarts the process. `/readyz` is 503 while this instance cannot serve requests, or is stopping.
  */
-export function answerHealth({ core, overload, isDraining }: HealthDeps): RequestHandler {
+export function answerHealth({ core, overload, isDraining }: HealthDeps, detail: HealthDetail): Handler {
+  function answer(res: ServerResponse, status: number, report: HealthReport): void {
+    res.statusCode = status;
+    res.setHeader("Content-Type", jsonMediaType);
+    res.setHeader("Cache-Control", "no-store");
+    res.end(JSON.stringify(detail === "causes" ? report : { status: report.status }));
+  }
+
   return (req, res, next) => {
     if (req.method !== "GET" && req.method !== "HEAD") next();
     else if (req.url === "/livez") answer(res, 200, { status: "live" });
@@ -25,19 +43,13 @@ export function answerHealth({ core, overload, isDraining }: HealthDeps): Reques
   };
 }
 
-/** Overload is no reason to send requests elsewhere: the other instances would have the more of them. */
-function readiness(health: Health, overload: OverloadReason | undefined): [status: number, body: object] {
+/** An overloaded instance stays ready: removing it would only move its load to the others. */
+function readiness(health: Health, overload: OverloadReason | undefined): [status: number, report: HealthReport] {
   if (!health.isDatabaseReachable) return [503, { status: "not ready", missing: ["database"] }];
   const degraded = [
+    ...(health.isDatabaseBusy ? ["database pool"] : []),
     ...(health.quotaMode === "standby" ? ["redis"] : []),
     ...(overload ? [`${overload} overload`] : []),
   ];
   return [200, degraded.length > 0 ? { status: "degraded", degraded } : { status: "ready" }];
-}
-
-function answer(res: Response, status: number, body: object): void {
-  res.statusCode = status;
-  res.setHeader("Content-Type", jsonMediaType);
-  res.setHeader("Cache-Control", "no-store");
-  res.end(JSON.stringify(body));
 }

@@ -2,33 +2,44 @@ import type { LogLevel } from "@petstore/core";
 import type { RequestHandler } from "express";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { exchangeOf } from "./exchange.js";
+import type { MetricFamily } from "./metric-family.js";
 import { createRepeatedFaults, type RepeatedFaults } from "./repeated-faults.js";
 import type { RequestMeter } from "./request-meter.js";
 import { openStandardOutput } from "./standard-output.js";
 
-/** A log that is being written; disposing writes what is still held back. */
-export interface OpenLog extends Disposable {
+export interface OpenLog extends AsyncDisposable {
   readonly log: Logger;
+  /** Writes text for a person, on standard output like the log. */
+  print(text: string): void;
+  readonly families: readonly MetricFamily[];
 }
 
 /**
- * JSON lines on standard output. A fault that nothing caught is logged like any other before it ends the process, where
- * Node would print its stack.
+ * JSON lines on standard output. An uncaught exception is logged like any other error before it ends the process, where
+ * Node would print its stack. Disposing writes what is buffered.
  */
 export function openLog(level: LogLevel): OpenLog {
   const output = openStandardOutput();
   const repeatedFaults = createRepeatedFaults();
   const log = createLog(level, output, repeatedFaults);
-  process.once("uncaughtException", (error) => {
+  process.on("uncaughtException", (error) => {
     log.fatal({ error }, "uncaught exception");
-    output.flush();
-    process.exit(1);
+    void output.flush().then(() => process.exit(1));
   });
   return {
     log,
-    [Symbol.dispose]() {
+    print: output.print,
+    families: [
+      {
+        name: "petstore_log_lines_dropped_total",
+        help: "Lines dropped because standard output could not be written fast enough, or at all.",
+        type: "counter",
+        samples: () => [{ labels: {}, value: output.dropped() }],
+      },
+    ],
+    async [Symbol.asyncDispose]() {
       repeatedFaults[Symbol.dispose]();
-      output.flush();
+      await output.flush();
     },
   };
 }
@@ -62,12 +73,14 @@ export function logRequests(log: Logger, meter: Pick<RequestMeter, "count">, now
   return (req, res, next) => {
     res.on("close", () => {
       const exchange = exchangeOf(res);
-      const { id, traceId, route, startedAtMs, key, problem } = exchange;
+      const { id, traceId, clientAddress, route, startedAtMs, problem } = exchange;
+      const key = exchange.key ?? exchange.rejectedKey;
       const durationMs = now() - startedAtMs;
       meter.count(exchange, req.method, res.headersSent ? res.statusCode : clientHasGone, durationMs);
       log.info({
         requestId: id,
         traceId,
+        clientAddress,
         method: req.method,
         route,
         status: res.statusCode,

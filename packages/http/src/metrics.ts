@@ -1,36 +1,45 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { Core, HttpConfig } from "@petstore/core";
 import { collectDefaultMetrics, type Metric, Registry } from "prom-client";
+import { answerHealth, type HealthDeps } from "./health.js";
 import { type Listener, listen } from "./listen.js";
 import type { MetricFamily } from "./metric-family.js";
 
-export interface MetricsDeps {
+export interface MetricsDeps extends HealthDeps {
   readonly core: Pick<Core, "health" | "stats">;
-  readonly config: Pick<HttpConfig, "host" | "metricsPort">;
+  readonly config: Pick<HttpConfig, "metricsHost" | "metricsPort">;
   /** What the meters of the service have counted. */
   readonly families: readonly MetricFamily[];
 }
 
-/** Serves `/metrics` in Prometheus's text format, on a port of its own; nothing where none is configured. */
-export async function openMetrics({ core, config, families }: MetricsDeps): Promise<Listener | undefined> {
+/**
+ * Serves `/metrics` in Prometheus's text format, and the probes with their causes, on an address of its own; nothing
+ * where no port is configured.
+ */
+export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefined> {
+  const { core, config, families } = deps;
   if (config.metricsPort === undefined) return undefined;
   const registry = new Registry();
   for (const family of [...families, ...coreFamilies(core)]) register(registry, family);
   // Memory, CPU, garbage collection and the delay of the event loop.
   collectDefaultMetrics({ register: registry, gcDurationBuckets: [0.01, 0.1, 1] });
   for (const name of manySeries) registry.removeSingleMetric(name);
+  const probe = answerHealth(deps, "causes");
   const server = createServer((req, res) => {
-    if (req.url !== "/metrics" || req.method !== "GET") {
-      res.writeHead(404).end();
-      return;
-    }
-    registry.metrics().then(
-      (text) => res.writeHead(200, { "Content-Type": registry.contentType }).end(text),
-      // Whoever scrapes sees it, and an alert on missing metrics tells the operator.
-      () => res.writeHead(500).end(),
-    );
+    probe(req, res, () => {
+      if (req.url === "/metrics" && req.method === "GET") sendMetrics(registry, res);
+      else res.writeHead(404).end();
+    });
   });
-  return listen(server, { host: config.host, port: config.metricsPort });
+  return listen(server, { host: config.metricsHost, port: config.metricsPort });
+}
+
+function sendMetrics(registry: Registry, res: ServerResponse): void {
+  registry.metrics().then(
+    (text) => res.writeHead(200, { "Content-Type": registry.contentType }).end(text),
+    // Prometheus reports the failed scrape, and an alert on missing metrics tells the operator.
+    () => res.writeHead(500).end(),
+  );
 }
 
 /** Of V8's eight heap spaces and libuv's kinds of handles; their totals stay. */
@@ -87,13 +96,14 @@ function coreFamilies(core: MetricsDeps["core"]): MetricFamily[] {
     }),
     {
       name: "petstore_key_lookups_total",
-      help: "Well-formed keys looked up, by whether a query was needed.",
+      help: "Well-formed keys: answered from memory, by a query, or refused because their address sent too many unknown ones.",
       type: "counter",
       samples() {
-        const { hits, misses } = core.stats().keyCache;
+        const { hits, misses, refusals } = core.stats().keyCache;
         return [
           { labels: { result: "hit" }, value: hits },
           { labels: { result: "miss" }, value: misses },
+          { labels: { result: "refused" }, value: refusals },
         ];
       },
     },

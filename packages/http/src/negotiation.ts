@@ -2,14 +2,17 @@ import { Problem } from "@petstore/core";
 import type { Request, RequestHandler } from "express";
 import { jsonMediaType } from "./problem-response.js";
 
+const maxAcceptLength = 1_000;
+
 /**
  * Which of the media types, the preferred one first, the request would accept most (RFC 9110 section 12.5.1);
  * `undefined` when none.
  */
 export function acceptedType(req: Request, mediaTypes: readonly string[]): string | undefined {
   const { accept } = req.headers;
-  // What nearly every client sends needs no parsing.
-  if (accept === undefined || accept === "*/*") return mediaTypes[0];
+  // Nearly every client sends one of these. A longer header than any client needs is disregarded, as the RFC allows: the
+  // GraphQL API negotiates before authentication, so negotiating has to be cheap.
+  if (accept === undefined || accept === "*/*" || accept.length > maxAcceptLength) return mediaTypes[0];
   return req.accepts([...mediaTypes]) || undefined;
 }
 

@@ -4,7 +4,6 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Core, SheddingConfig } from "@petstore/core";
-import type { Turns } from "./turns.js";
 
 /** What there is too much of: work for the event loop, or waiting for a database connection. */
 export type OverloadReason = "event-loop" | "database";
@@ -16,7 +15,6 @@ export interface Overload extends Disposable {
 
 export interface OverloadDeps {
   readonly core: Pick<Core, "stats">;
-  readonly turns: Pick<Turns, "waitedMs">;
   readonly shedding: SheddingConfig;
 }
 
@@ -25,24 +23,20 @@ const lookIntervalMs = 100;
 const looksPerWindow = 10;
 const resolutionMs = 50;
 
-export function watchOverload({ core, turns, shedding }: OverloadDeps): Overload {
+export function watchOverload({ core, shedding }: OverloadDeps): Overload {
   const { eventLoopDelayMs, databaseQueue } = shedding;
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   let isLoopLate = false;
   let isQueueLong = false;
   let looks = 0;
-  let lateLooks = 0;
 
   function look(): void {
     isQueueLong = databaseQueue > 0 && core.stats().database.waiting > databaseQueue;
-    if (turns.waitedMs() > eventLoopDelayMs) lateLooks += 1;
     looks += 1;
     if (looks % looksPerWindow !== 0 || eventLoopDelayMs === 0) return;
     // What is recorded is the distance of two ticks, which is the resolution where nothing is late.
-    const isEachTurnLate = delays.percentile(50) / 1e6 - resolutionMs > eventLoopDelayMs;
-    isLoopLate = isEachTurnLate || lateLooks > looksPerWindow / 2;
+    isLoopLate = delays.percentile(50) / 1e6 - resolutionMs > eventLoopDelayMs;
     delays.reset();
-    lateLooks = 0;
   }
 
   if (eventLoopDelayMs > 0) delays.enable();

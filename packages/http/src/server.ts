@@ -2,6 +2,7 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from "node
 import type { Duplex } from "node:stream";
 import { Problem } from "@petstore/core";
 import type { Express } from "express";
+import { addressBucket } from "./client-address.js";
 import { type Connection, openConnection } from "./connection.js";
 import { type AnswerUnparsed, answerUnparsedRequests, respondLast } from "./unparsed.js";
 
@@ -25,6 +26,13 @@ export interface ServerLimits {
   readonly lingerMs: number;
   /** How much of a refused body is read and dropped before the connection is closed. */
   readonly maxDrainedBytes: number;
+  /** How many connections one client address may hold; further ones are closed at once. 0 is no limit. */
+  readonly maxConnectionsPerAddress: number;
+  /**
+   * Requests of all connections that may wait for the end of their response. From there on, each further request is the
+   * last one of its connection, so a process holds at most this many and one for each connection.
+   */
+  readonly maxOutstandingRequests: number;
 }
 
 const defaultLimits: ServerLimits = {
@@ -36,12 +44,14 @@ const defaultLimits: ServerLimits = {
   responseTimeoutMs: 30_000,
   lingerMs: 1_000,
   maxDrainedBytes: 16 * 1024 * 1024,
+  maxConnectionsPerAddress: 1_000,
+  maxOutstandingRequests: 2_000,
 };
 
 export interface HttpServerDeps {
   readonly app: Express;
   readonly answerUnparsed: AnswerUnparsed;
-  /** Told of faults no request stands for: a refused accept, an `answerUnparsed` that rejects. */
+  /** Receives faults that belong to no request: a refused connection, an `answerUnparsed` that rejects. */
   readonly onFault: (error: unknown) => void;
   readonly limits?: Partial<ServerLimits>;
 }
@@ -50,6 +60,7 @@ export interface HttpServerDeps {
 export function createHttpServer(deps: HttpServerDeps): Server {
   const limits = { ...defaultLimits, ...deps.limits };
   const connections = new Map<Duplex, Connection>();
+  const ofProcess = { count: 0, max: limits.maxOutstandingRequests };
   const messages = adoptPrototypes(deps.app);
 
   const server = createServer(
@@ -68,7 +79,7 @@ export function createHttpServer(deps: HttpServerDeps): Server {
     (request, response) => {
       const connection = connections.get(request.socket);
       if (connection !== undefined) {
-        connection.newest = response;
+        connection.accept(response);
         if (hasBody(request)) boundRefusedBody(connection, request, response, limits.maxDrainedBytes);
       }
       request.url = originForm(request.url ?? "");
@@ -82,9 +93,10 @@ export function createHttpServer(deps: HttpServerDeps): Server {
   Object.assign(server, { httpAllowHalfOpen: true });
 
   server.on("connection", (socket) => {
-    connections.set(socket, openConnection(socket, limits.lingerMs));
+    connections.set(socket, openConnection(socket, { lingerMs: limits.lingerMs, ofProcess }));
     socket.once("close", () => connections.delete(socket));
   });
+  closeSurplusConnections(server, limits.maxConnectionsPerAddress, deps.onFault);
   endSlowReaders(server, connections, limits);
   server.once("listening", () => server.on("error", deps.onFault));
   answerUnparsedRequests(server, {
@@ -110,6 +122,27 @@ export function createHttpServer(deps: HttpServerDeps): Server {
   return server;
 }
 
+/** One client address cannot take all the sockets and memory of the process. IPv6 addresses count by their /64. */
+function closeSurplusConnections(server: Server, limit: number, onFault: HttpServerDeps["onFault"]): void {
+  if (limit === 0) return;
+  const openByAddress = new Map<string, number>();
+  server.on("connection", (socket) => {
+    const address = addressBucket(socket.remoteAddress);
+    const open = openByAddress.get(address) ?? 0;
+    if (open >= limit) {
+      socket.destroy();
+      onFault(new Error(`a client address has more than ${limit} connections`));
+      return;
+    }
+    openByAddress.set(address, open + 1);
+    socket.once("close", () => {
+      const left = (openByAddress.get(address) ?? 1) - 1;
+      if (left > 0) openByAddress.set(address, left);
+      else openByAddress.delete(address);
+    });
+  });
+}
+
 /** node:http bounds how long a request may take to arrive, not how long its response may take to leave. */
 function endSlowReaders(
   server: Server,
@@ -118,11 +151,11 @@ function endSlowReaders(
 ): void {
   const unread = new WeakMap<ServerResponse, number>();
   const timer = setInterval(() => {
-    for (const { socket, newest } of connections.values()) {
-      if (newest === undefined || !newest.writableEnded || newest.closed) continue;
-      const waitedMs = unread.get(newest) ?? 0;
+    for (const { socket, oldest } of connections.values()) {
+      if (!oldest?.writableEnded) continue;
+      const waitedMs = unread.get(oldest) ?? 0;
       if (waitedMs >= responseTimeoutMs) socket.destroy();
-      else unread.set(newest, waitedMs + timeoutCheckMs);
+      else unread.set(oldest, waitedMs + timeoutCheckMs);
     }
   }, timeoutCheckMs).unref();
   server.once("close", () => clearInterval(timer));

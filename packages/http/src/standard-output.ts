@@ -1,39 +1,94 @@
-import { pino } from "pino";
+/**
+ * Standard output and standard error, which may be a full disk, a closed pipe or a pipe that nobody reads. None of these
+ * may hold up the process: text waits in a bounded buffer, and is dropped when the buffer is full.
+ */
+import sonicBoom from "sonic-boom";
 
 export interface StandardOutput {
+  /** Writes a line with others, at most a second later. Neither throws nor waits. */
   write(line: string): void;
-  /** Returns when all that was written has left. */
-  flush(): void;
+  /** Writes text, and what was written before it, without delay. */
+  print(text: string): void;
+  /** Lines that were dropped since the start. */
+  dropped(): number;
+  /** Writes what is buffered. Resolves at the first error, and after 200 ms at the latest; never rejects. */
+  flush(): Promise<void>;
+}
+
+const flushTimeoutMs = 200;
+/** sonic-boom's own pause after EAGAIN. */
+const retryMs = 100;
+/** 4,000 lines, for a log reader that pauses. */
+const maxBufferBytes = 1_048_576;
+
+/**
+ * `pino.destination()` is the same stream with two more features, both unwanted here: a hook on `exit` that retries every
+ * error for ever, and a listener that turns the log off at the first EPIPE.
+ */
+export function openStandardOutput(): StandardOutput {
+  makeNonBlocking();
+  let giveUpAtMs = Number.POSITIVE_INFINITY;
+  let dropped = 0;
+  const stream = new sonicBoom.SonicBoom({
+    fd: 1,
+    sync: false,
+    minLength: 16_000,
+    maxLength: maxBufferBytes,
+    periodicFlush: 1_000,
+    retryEAGAIN: () => performance.now() + retryMs < giveUpAtMs,
+  });
+  // The stream keeps what it could not write and tries again with the next line, or a second later.
+  stream.on("error", () => {});
+  stream.on("drop", () => {
+    dropped += 1;
+  });
+
+  /** `flushSync` would retry every error for ever. With `minLength: 0`, a write continues until the buffer is empty. */
+  function writeRest(sync: boolean): void {
+    giveUpAtMs = Math.min(giveUpAtMs, performance.now() + flushTimeoutMs);
+    Object.assign(stream, { minLength: 0, sync });
+    stream.write("");
+  }
+
+  process.once("exit", () => writeRest(true));
+  return {
+    write: (line) => void stream.write(line),
+    print(text) {
+      stream.write(text);
+      stream.flush();
+    },
+    dropped: () => dropped,
+    async flush() {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, flushTimeoutMs);
+        stream.once("drain", resolve).once("error", () => resolve());
+        writeRest(false);
+      });
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Writes a line on standard error at once, or drops it where that is impossible for 200 ms. */
+export function printError(error: unknown): void {
+  makeNonBlocking();
+  const giveUpAtMs = performance.now() + flushTimeoutMs;
+  const stream = new sonicBoom.SonicBoom({
+    fd: 2,
+    sync: true,
+    retryEAGAIN: () => performance.now() + retryMs < giveUpAtMs,
+  });
+  stream.on("error", () => {});
+  stream.write(`${error instanceof Error ? error.message : error}\n`);
 }
 
 /**
- * Lines leave in batches, at most a second late, and when the process ends. Those of one turn of the event loop are
- * gathered first: with each piece that it is given, sonic-boom copies all that it holds to count its bytes again.
+ * Node makes a pipe non-blocking when it opens its stream. A write to a full pipe that blocks would hold a thread that
+ * `process.exit` waits for. The listeners keep a failed print by Node itself from ending the process.
  */
-export function openStandardOutput(): StandardOutput {
-  const stream = pino.destination({ dest: 1, sync: false, minLength: 16_000, periodicFlush: 1_000 });
-  let held = "";
-
-  function handOver(): void {
-    if (held !== "") stream.write(held);
-    held = "";
+function makeNonBlocking(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.listenerCount("error") === 0) stream.on("error", () => {});
   }
-
-  function flush(): void {
-    // With what the stream has already, what is held may be enough to begin a write that nobody waits for.
-    stream.flushSync();
-    handOver();
-    stream.flushSync();
-  }
-
-  process.once("exit", () => {
-    if (held !== "") flush();
-  });
-  return {
-    write(line) {
-      if (held === "") setImmediate(handOver);
-      held += line;
-    },
-    flush,
-  };
 }

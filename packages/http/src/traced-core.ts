@@ -10,7 +10,7 @@ export function withSpans(core: Core, within: Within): Core {
     ...core,
     authenticator: {
       ...authenticator,
-      authenticate: (token) => within("authenticate", () => authenticator.authenticate(token)),
+      authenticate: (token, client) => within("authenticate", () => authenticator.authenticate(token, client)),
     },
     catalogue: catalogueWithSpans(catalogue, within),
     accountQuota: quotaWithSpans(accountQuota, within),
@@ -32,6 +32,7 @@ function quotaWithSpans(quota: Quota, within: Within): Quota {
   return {
     ...quota,
     reserve: (reservation) => within("quota.reserve", () => quota.reserve(reservation)),
+    extend: (extension) => within("quota.extend", () => quota.extend(extension)),
     usage: (query) => within("quota.usage", () => quota.usage(query)),
     refund: (units) => within("quota.refund", () => quota.refund(units)),
   };

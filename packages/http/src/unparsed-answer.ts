@@ -21,7 +21,7 @@ export function createUnparsedAnswer({ admission, log, meter }: UnparsedAnswerDe
     const requestId = randomUUID();
     const { decision, problem } = await admission.countUnparsed(fault, remoteAddress);
     meter.count({ route, problem: problem.code }, unknownMethod, problem.status, 0);
-    log.info({ requestId, route, status: problem.status, code: problem.code }, "request");
+    log.info({ requestId, clientAddress: remoteAddress, route, status: problem.status, code: problem.code }, "request");
     return {
       status: problem.status,
       headers: [

@@ -46,8 +46,8 @@ function refuse(connection: Connection, problem: Problem, code: string | undefin
     return;
   }
   connection.deafen();
-  // Bytes after a request that said `Connection: close` are not a request (RFC 9112 section 9.6).
-  if (code === "HPE_CLOSED_CONNECTION") return;
+  // Bytes after the last request of a connection are not a request (RFC 9112 section 9.6).
+  if (code === "HPE_CLOSED_CONNECTION" || (connection.isFull && newest?.req.complete)) return;
 
   if (newest === undefined || newest.req.complete) {
     answer(connection, problem, deps).catch((error: unknown) => {

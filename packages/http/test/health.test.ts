@@ -1,7 +1,7 @@
 import type { Health } from "@petstore/core";
 import express from "express";
 import { describe, expect, it } from "vitest";
-import { answerHealth } from "../src/health.js";
+import { answerHealth, type HealthDetail } from "../src/health.js";
 import { listen } from "../src/listen.js";
 import type { OverloadReason } from "../src/overload.js";
 import { createHttpServer } from "../src/server.js";
@@ -10,17 +10,17 @@ const loopback = { host: "127.0.0.1", port: 0 };
 
 describe("health", () => {
   it.each<[string, Health, number, object]>([
-    ["ready", { isDatabaseReachable: true, quotaMode: "local" }, 200, { status: "ready" }],
-    ["ready", { isDatabaseReachable: true, quotaMode: "shared" }, 200, { status: "ready" }],
+    ["ready", { isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "local" }, 200, { status: "ready" }],
+    ["ready", { isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "shared" }, 200, { status: "ready" }],
     [
       "degraded, and stays ready, while Redis is away",
-      { isDatabaseReachable: true, quotaMode: "standby" },
+      { isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "standby" },
       200,
       { status: "degraded", degraded: ["redis"] },
     ],
     [
       "not ready while the database is away",
-      { isDatabaseReachable: false, quotaMode: "shared" },
+      { isDatabaseReachable: false, isDatabaseBusy: false, quotaMode: "shared" },
       503,
       { status: "not ready", missing: ["database"] },
     ],
@@ -32,6 +32,16 @@ describe("health", () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 
+  it.each<[Health, OverloadReason | undefined, number, string]>([
+    [{ isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "standby" }, undefined, 200, "degraded"],
+    [{ isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "shared" }, "database", 200, "degraded"],
+    [{ isDatabaseReachable: false, isDatabaseBusy: false, quotaMode: "shared" }, undefined, 503, "not ready"],
+  ])("/readyz tells clients no more than the status: %j, overload %s", async (health, overload, code, status) => {
+    await using probe = await openProbe(() => health, { overload, detail: "status" });
+    const answer = await fetch(`${probe.url}/readyz`);
+    expect([answer.status, await answer.json()]).toEqual([code, { status }]);
+  });
+
   it("/livez answers without a look at anything", async () => {
     await using probe = await openProbe(() => {
       throw new Error("looked");
@@ -41,38 +51,49 @@ describe("health", () => {
   });
 
   it("/readyz names an overload, and stays ready: elsewhere there would be the more of it", async () => {
-    await using probe = await openProbe(() => ({ isDatabaseReachable: true, quotaMode: "standby" }), {
-      overload: "event-loop",
-    });
+    await using probe = await openProbe(
+      () => ({ isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "standby" }),
+      {
+        overload: "event-loop",
+      },
+    );
     const answer = await fetch(`${probe.url}/readyz`);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({ status: "degraded", degraded: ["redis", "event-loop overload"] });
   });
 
   it("/readyz says draining, and /livez is untouched, once the service was told to stop", async () => {
-    await using probe = await openProbe(() => ({ isDatabaseReachable: false, quotaMode: "local" }), {
-      isDraining: true,
-    });
+    await using probe = await openProbe(
+      () => ({ isDatabaseReachable: false, isDatabaseBusy: false, quotaMode: "local" }),
+      {
+        isDraining: true,
+      },
+    );
     const answer = await fetch(`${probe.url}/readyz`);
     expect([answer.status, await answer.json()]).toEqual([503, { status: "draining" }]);
     expect((await fetch(`${probe.url}/livez`)).status).toBe(200);
   });
 
   it("leaves every other method and path to the doors", async () => {
-    await using probe = await openProbe(() => ({ isDatabaseReachable: true, quotaMode: "local" }));
+    await using probe = await openProbe(() => ({
+      isDatabaseReachable: true,
+      isDatabaseBusy: false,
+      quotaMode: "local",
+    }));
     expect((await fetch(`${probe.url}/livez`, { method: "POST" })).status).toBe(404);
     expect((await fetch(`${probe.url}/readyz/`)).status).toBe(404);
   });
 });
 
-async function openProbe(health: () => Health, { overload, isDraining = false }: ProbeOptions = {}) {
+async function openProbe(health: () => Health, { overload, isDraining = false, detail = "causes" }: ProbeOptions = {}) {
   const deps = { core: { health }, overload: { reason: () => overload }, isDraining: () => isDraining };
-  const app = express().use(answerHealth(deps));
+  const app = express().use(answerHealth(deps, detail));
   const answerUnparsed = () => Promise.reject(new Error("nothing here is unparsed"));
   return listen(createHttpServer({ app, answerUnparsed, onFault: () => {} }), loopback);
 }
 
 interface ProbeOptions {
-  readonly overload?: OverloadReason;
+  readonly overload?: OverloadReason | undefined;
+  readonly detail?: HealthDetail;
   readonly isDraining?: boolean;
 }

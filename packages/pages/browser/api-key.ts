@@ -1,6 +1,6 @@
 /**
- * The key a person works with. It is kept for the tab and its session alone, is shared by all pages of this origin, and
- * goes nowhere but into the Authorization header of requests to this origin.
+ * The API key of the user. It is kept in sessionStorage, so it lasts as long as the tab and is available to all pages of
+ * this origin. It is sent only in the Authorization header of requests to this origin.
  */
 import { byId } from "./elements.js";
 
@@ -10,19 +10,20 @@ export function apiKey(): string | undefined {
   return sessionStorage.getItem(storageKey) ?? undefined;
 }
 
-/** Brings the form of the page to life; `onChange` hears of every key that is entered or forgotten. */
+/** Handles the key form of the page. Calls `onChange` when the user enters or removes a key. */
 export function openKeyForm(onChange: () => void): void {
   const form = byId("key", HTMLFormElement);
   const input = byId("key-input", HTMLInputElement);
   const forget = byId("key-forget", HTMLButtonElement);
   const state = byId("key-state", HTMLElement);
-  const unused = state.textContent ?? "";
+  const textWithoutKey = state.textContent ?? "";
 
   function show(): void {
     const key = apiKey();
     forget.hidden = key === undefined;
     input.value = key ?? "";
-    state.textContent = key === undefined ? unused : "In use on every page of this tab, until it is closed.";
+    state.textContent =
+      key === undefined ? textWithoutKey : "All pages in this tab use this key until you close the tab.";
   }
 
   form.addEventListener("submit", (event) => {

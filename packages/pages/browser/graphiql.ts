@@ -1,11 +1,11 @@
-// Mounts GraphiQL once there is a key, sends what it asks with that key, and shows the headers of every answer.
+// Mounts GraphiQL when a key is entered, sends its requests with that key, and shows the headers of the last response.
 import { apiKey, openKeyForm } from "./api-key.js";
 import { byId, within } from "./elements.js";
 import { headerRows } from "./header-rows.js";
 
-/** What the scripts before this one have left on the page. */
+/** Globals of the scripts that run before this module. */
 declare const React: { createElement(kind: unknown, properties: object): unknown };
-declare const ReactDOM: { createRoot(at: Element): { render(what: unknown): void } };
+declare const ReactDOM: { createRoot(container: Element): { render(node: unknown): void } };
 declare const GraphiQL: unknown;
 
 interface GraphqlRequest {
@@ -16,8 +16,8 @@ interface GraphqlRequest {
 
 const readyQueries = [
   {
-    query: `# What is on offer, in pages.
-# Every root field costs one request.
+    query: `# The available pets, five per page.
+# Each root field costs one request.
 query Available($after: String) {
   petsConnection(
     first: 5
@@ -39,8 +39,8 @@ query Available($after: String) {
 `,
   },
   {
-    query: `# With its key the same call adds
-# one animal, however often it is sent.
+    query: `# Repeat this with the same key:
+# it adds only one pet.
 mutation Add($input: NewPet!, $key: String) {
   createPet(
     input: $input
@@ -59,7 +59,7 @@ mutation Add($input: NewPet!, $key: String) {
 }`,
   },
   {
-    query: `# Two root fields, two requests.
+    query: `# Two root fields cost two requests.
 query SoldAndPending {
   sold: pets(limit: 2, status: sold) {
     id
@@ -74,9 +74,9 @@ query SoldAndPending {
   },
 ];
 
-const place = byId("graphiql", HTMLElement);
-const root = ReactDOM.createRoot(place);
-new MutationObserver(mendAccess).observe(place, {
+const container = byId("graphiql", HTMLElement);
+const root = ReactDOM.createRoot(container);
+new MutationObserver(fixAccessibility).observe(container, {
   childList: true,
   subtree: true,
   attributeFilter: ["aria-selected"],
@@ -85,57 +85,58 @@ const state = byId("answer-state", HTMLElement);
 openKeyForm(mount);
 mount();
 
-/** Anew for every key, because each one reads the schema for itself. */
+/** Mounts GraphiQL again for each key, because the schema is loaded with the key. */
 function mount(): void {
   const key = apiKey();
   if (key === undefined) {
     root.render(null);
-    state.textContent = "Enter a key to begin: the schema is shown to key holders.";
+    state.textContent = "Enter an API key to load the schema.";
     return;
   }
-  const fetcher = (request: GraphqlRequest) => ask(request, key);
+  const fetcher = (request: GraphqlRequest) => sendRequest(request, key);
   root.render(
     React.createElement(GraphiQL, { key, fetcher, defaultTabs: readyQueries, isHeadersEditorEnabled: false }),
   );
 }
 
 /**
- * GraphiQL's parts appear one by one, and some cannot be used without a mouse or are read out wrongly: editors have no
- * names, what scrolls cannot be reached by the keyboard, and a tab that holds a button is not a tab (ARIA 1.2, "tab":
- * children presentational), so its list becomes the list of buttons that it is.
+ * Corrects accessibility defects of GraphiQL, each time it adds elements. Its editors have no accessible name. Its
+ * scrolling areas cannot get the keyboard focus. Its tabs contain buttons, which a tab must not (ARIA 1.2, "tab":
+ * children presentational), so the tab roles are removed and a plain list of buttons remains.
  */
-function mendAccess(): void {
-  for (const editor of place.querySelectorAll("section[aria-label] textarea:not([aria-label])")) {
+function fixAccessibility(): void {
+  for (const editor of container.querySelectorAll("section[aria-label] textarea:not([aria-label])")) {
     editor.setAttribute("aria-label", editor.closest("section")?.getAttribute("aria-label") ?? "");
   }
-  for (const frame of place.querySelectorAll(".CodeMirror-scroll[tabindex='-1']")) frame.setAttribute("tabindex", "0");
-  place.querySelector("[role='tablist']")?.removeAttribute("role");
-  for (const tab of place.querySelectorAll(".graphiql-tab")) {
+  for (const scroller of container.querySelectorAll(".CodeMirror-scroll[tabindex='-1']"))
+    scroller.setAttribute("tabindex", "0");
+  container.querySelector("[role='tablist']")?.removeAttribute("role");
+  for (const tab of container.querySelectorAll(".graphiql-tab")) {
     for (const attribute of ["role", "aria-selected"]) tab.removeAttribute(attribute);
     const isCurrent = tab.classList.contains("graphiql-tab-active");
     tab.querySelector("button")?.setAttribute("aria-current", `${isCurrent}`);
   }
-  place.querySelector("[role='tabpanel']")?.setAttribute("role", "region");
+  container.querySelector("[role='tabpanel']")?.setAttribute("role", "region");
 }
 
-async function ask(request: GraphqlRequest, key: string): Promise<unknown> {
+async function sendRequest(request: GraphqlRequest, key: string): Promise<unknown> {
   const response = await fetch("/graphql", {
     method: "POST",
     headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-    body: JSON.stringify(withItsOwnName(request)),
+    body: JSON.stringify(withValidOperationName(request)),
   });
   const { status, statusText, headers } = response;
-  const left = `${headers.get("X-RateLimit-Remaining")} of ${headers.get("X-RateLimit-Limit")} requests left`;
-  state.textContent = `${status} ${statusText}, ${left}`;
+  const quota = `${headers.get("X-RateLimit-Remaining")} of ${headers.get("X-RateLimit-Limit")} requests left`;
+  state.textContent = `${status} ${statusText}, ${quota}`;
   const details = byId("answer-headers", HTMLElement);
   details.hidden = false;
   within(details, "tbody", HTMLElement).replaceChildren(...headerRows(headers));
-  // Identifiers are strings in GraphQL, so that reading the answer rounds nothing.
+  // JSON.parse rounds nothing here, because identifiers are strings in GraphQL.
   return response.json();
 }
 
-/** Just after a change of tabs GraphiQL still sends the name of an operation of the tab before. */
-function withItsOwnName({ operationName, ...request }: GraphqlRequest): GraphqlRequest {
-  const isOwn = operationName && new RegExp(`\\b${operationName}\\b`).test(request.query);
-  return isOwn ? { ...request, operationName } : request;
+/** Removes a name that the query does not contain. After a tab change GraphiQL sends the name of the previous tab. */
+function withValidOperationName({ operationName, ...request }: GraphqlRequest): GraphqlRequest {
+  const isInQuery = operationName && new RegExp(`\\b${operationName}\\b`).test(request.query);
+  return isInQuery ? { ...request, operationName } : request;
 }

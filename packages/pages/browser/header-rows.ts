@@ -1,6 +1,6 @@
 import { element } from "./elements.js";
 
-/** What people look for; the rest follows in alphabetical order. */
+/** The headers that are shown first. The others follow in alphabetical order. */
 const first = [
   "x-ratelimit-limit",
   "x-ratelimit-remaining",
@@ -13,7 +13,7 @@ const first = [
   "x-request-id",
 ];
 
-/** The headers of an answer as the rows of a table. */
+/** Returns one table row for each response header. */
 export function headerRows(headers: Headers): HTMLElement[] {
   const names = [
     ...first.filter((name) => headers.has(name)),

@@ -1,12 +1,12 @@
-/** One window as an answer reports it. */
+/** The state of one window in a response. */
 export interface WindowReading {
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds, from when the answer was written. */
+  /** Seconds from the response to the reset. */
   readonly resetInSeconds: number;
 }
 
-/** Both windows, from the RateLimit and RateLimit-Policy fields; `undefined` when either does not say. */
+/** Reads a window from the RateLimit and RateLimit-Policy headers; `undefined` if one of them does not contain it. */
 export function readWindow(headers: Headers, window: "minute" | "day"): WindowReading | undefined {
   const policy = new RegExp(`"${window}";q=(\\d+)`).exec(headers.get("RateLimit-Policy") ?? "");
   const current = new RegExp(`"${window}";r=(\\d+);t=(\\d+)`).exec(headers.get("RateLimit") ?? "");

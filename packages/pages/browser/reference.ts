@@ -1,4 +1,4 @@
-// Sends what the forms of the reference hold, and shows the answer as it came: status, every header, every digit.
+// Sends the requests of the forms on the reference page, and shows the status, all headers and the exact body.
 import { apiKey, openKeyForm } from "./api-key.js";
 import { element, within } from "./elements.js";
 import { headerRows } from "./header-rows.js";
@@ -6,7 +6,7 @@ import { indentJson } from "./json-text.js";
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
-interface Call {
+interface FormRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,9 +14,9 @@ interface Call {
 }
 
 openKeyForm(() => {});
-for (const form of document.querySelectorAll<HTMLFormElement>("form.try")) bringToLife(form);
+for (const form of document.querySelectorAll<HTMLFormElement>("form.try")) handleForm(form);
 
-function bringToLife(form: HTMLFormElement): void {
+function handleForm(form: HTMLFormElement): void {
   const fields = [...form.querySelectorAll<Field>("[data-in]")];
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -32,31 +32,33 @@ function bringToLife(form: HTMLFormElement): void {
 }
 
 async function send(form: HTMLFormElement, fields: readonly Field[], key: string | undefined): Promise<void> {
-  const call = callOf(form, fields);
-  const answer = within(form, ".answer", HTMLElement);
+  const request = readRequest(form, fields);
+  const output = within(form, ".answer", HTMLElement);
   const startedAtMs = performance.now();
   form.setAttribute("aria-busy", "true");
   try {
-    const response = await fetch(call.url, {
-      method: call.method,
-      headers: { ...call.headers, ...(key !== undefined && { Authorization: `Bearer ${key}` }) },
-      ...(call.body !== undefined && { body: call.body }),
+    const response = await fetch(request.url, {
+      method: request.method,
+      headers: { ...request.headers, ...(key !== undefined && { Authorization: `Bearer ${key}` }) },
+      ...(request.body !== undefined && { body: request.body }),
     });
     const text = await response.text();
     const tookMs = Math.round(performance.now() - startedAtMs);
-    answer.replaceChildren(
-      ...description({ call, hasKey: key !== undefined, response, text, tookMs }),
-      ...nextPage(form, fields, response),
+    output.replaceChildren(
+      ...describeResponse({ request, hasKey: key !== undefined, response, text, tookMs }),
+      ...nextPageButton(form, fields, response),
     );
   } catch (error) {
-    // No answer came: the service is away, or a header cannot be sent. The person who pressed Send reads it here.
-    answer.replaceChildren(element("p", "status bad", `No answer: ${error instanceof Error ? error.message : error}`));
+    // The service is unavailable, or a header value is invalid. Show the error to the user.
+    output.replaceChildren(
+      element("p", "status bad", `No response: ${error instanceof Error ? error.message : error}`),
+    );
   }
   form.removeAttribute("aria-busy");
-  answer.hidden = false;
+  output.hidden = false;
 }
 
-function callOf(form: HTMLFormElement, fields: readonly Field[]): Call {
+function readRequest(form: HTMLFormElement, fields: readonly Field[]): FormRequest {
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};
   let path = form.dataset.path ?? "";
@@ -68,57 +70,57 @@ function callOf(form: HTMLFormElement, fields: readonly Field[]): Call {
     else if (value !== "") headers[name] = value;
   }
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const asked = query.size === 0 ? "" : `?${query}`;
-  return { method: form.dataset.method ?? "GET", url: `/v1${path}${asked}`, headers, body };
+  const search = query.size === 0 ? "" : `?${query}`;
+  return { method: form.dataset.method ?? "GET", url: `/v1${path}${search}`, headers, body };
 }
 
-interface Answered {
-  readonly call: Call;
+interface ResponseDetails {
+  readonly request: FormRequest;
   readonly hasKey: boolean;
   readonly response: Response;
   readonly text: string;
   readonly tookMs: number;
 }
 
-function description({ call, hasKey, response, text, tookMs }: Answered): HTMLElement[] {
+function describeResponse({ request, hasKey, response, text, tookMs }: ResponseDetails): HTMLElement[] {
   const { status, statusText, headers, ok } = response;
-  const left = `${headers.get("X-RateLimit-Remaining")} of ${headers.get("X-RateLimit-Limit")} requests left`;
+  const quota = `${headers.get("X-RateLimit-Remaining")} of ${headers.get("X-RateLimit-Limit")} requests left`;
   const rows = headerRows(headers);
   return [
     element(
       "p",
       ok ? "status good" : "status bad",
       element("strong", "", `${status} ${statusText}`),
-      ` in ${tookMs} ms, ${left}`,
+      ` in ${tookMs} ms, ${quota}`,
     ),
     element("pre", "body", element("code", "", text === "" ? "(no body)" : indentJson(text))),
-    folded(`${rows.length} response headers`, element("table", "headers", element("tbody", "", ...rows))),
-    folded("The same with curl", element("pre", "", element("code", "", curl(call, hasKey)))),
+    collapsible(`${rows.length} response headers`, element("table", "headers", element("tbody", "", ...rows))),
+    collapsible("The same request with curl", element("pre", "", element("code", "", curlCommand(request, hasKey)))),
   ];
 }
 
-function folded(title: string, content: HTMLElement): HTMLElement {
+function collapsible(title: string, content: HTMLElement): HTMLElement {
   const details = element("details", "", element("summary", "", title), content);
   details.toggleAttribute("open", content.className === "headers");
   return details;
 }
 
-/** A line for a shell; the key stays a variable, so that the line can be passed on. */
-function curl({ method, url, headers, body }: Call, hasKey: boolean): string {
-  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  const sent = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
+/** The request as a curl command. The key is a variable in it, so the command is safe to share. */
+function curlCommand({ method, url, headers, body }: FormRequest, hasKey: boolean): string {
+  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  const headerOptions = Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
   return [
     "curl -i",
     ...(method === "GET" ? [] : [`-X ${method}`]),
     ...(hasKey ? ['-H "Authorization: Bearer $API_KEY"'] : []),
-    ...sent,
-    ...(body === undefined ? [] : [`-d ${quoted(body)}`]),
-    quoted(new URL(url, location.href).href),
+    ...headerOptions,
+    ...(body === undefined ? [] : [`-d ${quote(body)}`]),
+    quote(new URL(url, location.href).href),
   ].join(" \\\n  ");
 }
 
-/** A button that follows the link to the next page, when there is one. */
-function nextPage(form: HTMLFormElement, fields: readonly Field[], response: Response): HTMLElement[] {
+/** A button for the next page, if the response links to one. */
+function nextPageButton(form: HTMLFormElement, fields: readonly Field[], response: Response): HTMLElement[] {
   const target = /<([^>]+)>; rel="next"/.exec(response.headers.get("Link") ?? "")?.[1];
   if (target === undefined) return [];
   const { searchParams } = new URL(target, location.href);

@@ -7,25 +7,25 @@ const mediaTypes = {
   svg: "image/svg+xml",
 } as const;
 
-/** The styles and the icon as they were written, and the scripts as they were built. */
+/** The style sheets, the icon and the compiled scripts of the pages. */
 export function pageAssets(): readonly Document[] {
-  const written = new URL("../browser/", import.meta.url);
-  const built = new URL("./browser/", import.meta.url);
-  return [...filesOf(written, "css"), ...filesOf(written, "svg"), ...filesOf(built, "js")];
+  const source = new URL("../browser/", import.meta.url);
+  const compiled = new URL("./browser/", import.meta.url);
+  return [...readAssets(source, "css"), ...readAssets(source, "svg"), ...readAssets(compiled, "js")];
 }
 
-/** GraphiQL and what it needs, as their packages ship them. */
+/** GraphiQL and its dependencies, unchanged from their npm packages. */
 export function vendoredAssets(): readonly Document[] {
-  const copied = new URL("./vendored/", import.meta.url);
-  return [...filesOf(copied, "css"), ...filesOf(copied, "js")];
+  const vendored = new URL("./vendored/", import.meta.url);
+  return [...readAssets(vendored, "css"), ...readAssets(vendored, "js")];
 }
 
-function filesOf(directory: URL, kind: keyof typeof mediaTypes): Document[] {
+function readAssets(directory: URL, extension: keyof typeof mediaTypes): Document[] {
   return readdirSync(directory)
-    .filter((name) => name.endsWith(`.${kind}`))
+    .filter((name) => name.endsWith(`.${extension}`))
     .map((name) => ({
       path: `/pages/${name}`,
-      mediaType: mediaTypes[kind],
+      mediaType: mediaTypes[extension],
       content: readFileSync(new URL(name, directory)),
     }));
 }

@@ -5,14 +5,14 @@ export interface Link {
   readonly title: string;
 }
 
-/** A page that was written as Markdown. */
+/** A page whose source is a Markdown file. */
 export interface Guide extends Link {
-  /** From the root of the repository. */
+  /** The path of the Markdown file, relative to the root of the repository. */
   readonly file: string;
   readonly markdown: string;
 }
 
-/** What a page can lead to. */
+/** The links in the header (`pages`) and the footer (`guides`) of every page. */
 export interface Links {
   readonly pages: readonly Link[];
   readonly guides: readonly Guide[];
@@ -20,16 +20,16 @@ export interface Links {
 
 export interface Page extends Link {
   readonly main: Markup;
-  /** Style sheets beside those every page has, by name. */
+  /** The names of style sheets, in addition to those of every page. */
   readonly styles?: readonly string[];
-  /** Scripts that must have run before the module. */
+  /** The names of scripts that run before the module. */
   readonly scripts?: readonly string[];
-  /** The script that brings the page to life. */
+  /** The name of the page's own script, an ES module. */
   readonly module?: string;
 }
 
-/** A whole page: what all of them share around what is theirs. */
-export function framed(
+/** Returns a complete HTML page: the shared layout with the page's own content in `main`. */
+export function renderPage(
   { path, title, main, styles = [], scripts = [], module }: Page,
   { pages, guides }: Links,
 ): string {
@@ -64,13 +64,13 @@ ${guides.length === 0 ? undefined : html`<footer><nav aria-label="Guides"><h2>Gu
 `.markup;
 }
 
-/** Where a key is entered, once for all pages of a tab. The scripts of the page bring it to life. */
+/** The form for the API key. `openKeyForm` in browser/api-key.ts handles it. */
 export const keyForm: Markup = html`<form id="key" class="key" autocomplete="off">
 <label for="key-input">API key</label>
 <div class="row">
 <input id="key-input" type="password" spellcheck="false" autocapitalize="none" autocomplete="off" placeholder="pets_live_...">
 <button type="submit">Use this key</button>
-<button type="button" id="key-forget" class="quiet" hidden>Forget it</button>
+<button type="button" id="key-forget" class="quiet" hidden>Forget key</button>
 </div>
-<p id="key-state" role="status">Kept in this tab until it is closed, and sent to nobody but this service.</p>
+<p id="key-state" role="status">The key stays in this tab until you close it, and is sent only to this service.</p>
 </form>`;

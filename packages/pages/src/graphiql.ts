@@ -1,11 +1,11 @@
 /**
- * GraphiQL, with nothing from a CDN. Its fourth version, which edits with CodeMirror: the fifth brings Monaco, which is
- * five times as much to load and runs workers.
+ * The GraphiQL page. All of its files come from this service, none from a CDN. It uses GraphiQL 4 with the CodeMirror
+ * editor. GraphiQL 5 uses Monaco, which is five times as large and needs web workers.
  */
 import type { Document } from "@petstore/http";
 import { pageAssets, vendoredAssets } from "./assets.js";
-import { framed, keyForm, type Links } from "./frame.js";
-import { guideDocuments } from "./guides.js";
+import { keyForm, type Links, renderPage } from "./frame.js";
+import { guidePages } from "./guides.js";
 import { html } from "./html.js";
 
 export interface GraphiqlOptions {
@@ -13,17 +13,17 @@ export interface GraphiqlOptions {
   readonly links: Links;
 }
 
-/** The page at `path`, the guides it leads to, and what these load. */
+/** The page at `path`, the guides that it links to, and the styles and scripts of both. */
 export function graphiqlDocuments({ path, links }: GraphiqlOptions): readonly Document[] {
   const page = {
     path,
     title: "GraphiQL",
     main: html`<h1>GraphiQL</h1>
-<p class="lead">Queries and mutations over the same animals, with the same keys and limits. Every root field costs one request, and so does reading the schema.</p>
+<p class="lead">Queries and mutations for the same pets as the REST API, with the same keys and limits. Each root field costs one request. Loading the schema costs one request too.</p>
 ${keyForm}
-<p id="answer-state" role="status">Enter a key to begin: the schema is shown to key holders.</p>
+<p id="answer-state" role="status">Enter an API key to load the schema.</p>
 <div id="graphiql"></div>
-<details id="answer-headers" hidden><summary>Headers of the last answer</summary><table class="headers"><tbody></tbody></table></details>`,
+<details id="answer-headers" hidden><summary>Headers of the last response</summary><table class="headers"><tbody></tbody></table></details>`,
     styles: ["reference", "vendor-graphiql", "graphiql"],
     scripts: ["vendor-react", "vendor-react-dom", "vendor-graphiql"],
     module: "graphiql",
@@ -32,16 +32,16 @@ ${keyForm}
     {
       path,
       mediaType: "text/html; charset=utf-8",
-      content: framed(page, links),
+      content: renderPage(page, links),
       contentSecurityPolicy: policy,
     },
-    ...guideDocuments(links),
+    ...guidePages(links),
     ...vendoredAssets(),
     ...pageAssets(),
   ];
 }
 
-/** Beyond the strict one: the editor writes styles into the page, and its fonts and icons come inside its style sheet. */
+/** Wider than the default policy: the editor adds inline styles, and its style sheet contains fonts and icons as data: URLs. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import { problemReference } from "@petstore/core";
 import type { Document } from "@petstore/http";
 import { Marked } from "marked";
-import { framed, type Guide, type Links } from "./frame.js";
+import { type Guide, type Links, renderPage } from "./frame.js";
 import { html, trusted } from "./html.js";
 
 export interface GuideFolder {
-  /** Where the files are. */
+  /** The folder of the Markdown files. */
   readonly directory: URL;
-  /** The same from the root of the repository, as guides of other folders name it. */
+  /** The same folder relative to the root of the repository, to resolve links between guides. */
   readonly folder: string;
-  /** Below which the pages are. */
+  /** The URL path of the folder. */
   readonly path: string;
-  /** Of the files, without `.md`, in the order they are to be read in. */
+  /** The file names without `.md`, in reading order. */
   readonly names: readonly string[];
 }
 
@@ -23,17 +23,17 @@ export function readGuides({ directory, folder, path, names }: GuideFolder): rea
   });
 }
 
-/** The codes of both doors. */
+/** The error codes of the REST API and the GraphQL API. */
 export function errorsGuide(): Guide {
   const markdown = problemReference();
   return { path: "/docs/errors", title: titleOf(markdown), file: "packages/core/errors.md", markdown };
 }
 
-/** A page for each guide that is linked, and its Markdown, as it is in the repository, with `.md` behind the path. */
-export function guideDocuments(links: Links): readonly Document[] {
+/** For each guide: its page, and its unchanged Markdown file under the same path with `.md`. */
+export function guidePages(links: Links): readonly Document[] {
   return links.guides.flatMap((guide) => {
-    const main = html`<article class="guide">${trusted(markupOf(guide, links))}</article>`;
-    const content = framed({ path: guide.path, title: guide.title, main }, links);
+    const main = html`<article class="guide">${trusted(renderGuide(guide, links))}</article>`;
+    const content = renderPage({ path: guide.path, title: guide.title, main }, links);
     return [
       { path: guide.path, mediaType: "text/html; charset=utf-8", content },
       { path: `${guide.path}.md`, mediaType: "text/markdown; charset=utf-8", content: guide.markdown },
@@ -41,15 +41,15 @@ export function guideDocuments(links: Links): readonly Document[] {
   });
 }
 
-/** A link to a file leads to its page; where that file is no page here, its words stay and lead nowhere. */
-function markupOf(guide: Guide, { guides }: Links): string {
+/** Renders the Markdown. A link to another guide becomes a link to its page; links to other files become plain text. */
+function renderGuide(guide: Guide, { guides }: Links): string {
   const marked = new Marked({
     async: false,
     renderer: {
       link({ href, tokens }) {
-        const words = this.parser.parseInline(tokens);
+        const text = this.parser.parseInline(tokens);
         const target = targetOf(href, guide, guides);
-        return target === undefined ? words : html`<a href="${target}">${trusted(words)}</a>`.markup;
+        return target === undefined ? text : html`<a href="${target}">${trusted(text)}</a>`.markup;
       },
     },
   });
@@ -65,6 +65,6 @@ function targetOf(href: string, { file }: Guide, guides: readonly Guide[]): stri
 
 function titleOf(markdown: string): string {
   const title = /^# (.+)$/m.exec(markdown)?.[1];
-  if (title === undefined) throw new Error(`a guide has no title: ${markdown.slice(0, 60)}`);
+  if (title === undefined) throw new Error(`the guide has no title: ${markdown.slice(0, 60)}`);
   return title.replaceAll("`", "");
 }

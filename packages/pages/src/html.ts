@@ -1,23 +1,23 @@
-/** Text that is HTML already. Only `html` and `trusted` make it, so nothing gets into a page unescaped by accident. */
+/** Safe HTML. Only `html` and `trusted` create it, so that no unescaped text gets into a page by accident. */
 export interface Markup {
   readonly markup: string;
 }
 
 type Insertable = string | number | Markup | readonly Markup[] | undefined;
 
-/** A template whose values are escaped, unless they are markup themselves; `undefined` leaves nothing. */
+/** A template tag that escapes its values. Markup is inserted unchanged, and `undefined` inserts nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly Insertable[]): Markup {
-  return { markup: strings.map((text, index) => text + written(values[index])).join("") };
+  return { markup: strings.map((text, index) => text + render(values[index])).join("") };
 }
 
-/** For markup made elsewhere, from what this repository holds. */
+/** Marks HTML as safe without escaping it. Use it only for content of this repository. */
 export function trusted(markup: string): Markup {
   return { markup };
 }
 
-function written(value: Insertable): string {
+function render(value: Insertable): string {
   if (value === undefined) return "";
-  if (typeof value === "string" || typeof value === "number") return escaped(`${value}`);
+  if (typeof value === "string" || typeof value === "number") return escapeText(`${value}`);
   return "markup" in value ? value.markup : value.map(({ markup }) => markup).join("");
 }
 
@@ -29,6 +29,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }

@@ -1,101 +1,113 @@
 /**
- * Documents, parsed and found valid once and remembered by their text: most clients send few, again and again. What is
- * refused is not remembered.
+ * Parses and validates documents, and remembers the outcome by the SHA-256 of the text, refusals included: clients send
+ * few different documents, again and again.
  */
 import { createHash } from "node:crypto";
 import {
   type DefinitionNode,
   type DocumentNode,
   GraphQLError,
+  type GraphQLFormattedError,
   type GraphQLSchema,
   Kind,
   parse,
   specifiedRules,
-  type TypeNode,
   validate,
 } from "graphql";
 import { LRUCache } from "lru-cache";
+import { formatRequestError } from "./error-format.js";
 import { int64Id } from "./int64-id.js";
 import { sizeFault } from "./operation-size.js";
 
-/** Of one document, comments and blanks not counted. */
+/** Per document. Comments and blanks are not tokens. */
 const maxTokens = 1_000;
+/** Reported per document. */
+const maxErrors = 5;
 
-/** Errors reported of one document, at most. */
-const maxErrors = 10;
-
-/** Characters of remembered documents, all together. A syntax tree is some 100 times larger than its text. */
-const rememberedCharacters = 262_144;
+const maxDocuments = 1_000;
+const maxBytes = 32 * 1024 * 1024;
+/** Upper bounds of the heap that a remembered document uses, measured with tiny, wide and deep documents. */
+const bytesPerDocument = 4_000;
+const bytesPerToken = 120;
+const bytesPerCharacter = 2;
 
 /** Why a document cannot be executed. */
-interface DocumentFaults {
+interface RefusedDocument {
+  readonly kind: "refused";
   readonly code: "GRAPHQL_PARSE_FAILED" | "GRAPHQL_VALIDATION_FAILED";
-  readonly errors: readonly GraphQLError[];
+  readonly errors: readonly GraphQLFormattedError[];
 }
 
 /** A document that is valid and within the limits. */
-interface Document {
-  readonly written: DocumentNode;
-  /** The same for execution, which takes variables as they are: they have been read, and their faults are core's. */
+interface ValidDocument {
+  readonly kind: "valid";
+  readonly source: DocumentNode;
+  /** The same document for execution. Its variables accept any value, because `variables.ts` has read them already. */
   readonly executable: DocumentNode;
 }
 
+type ParsedDocument = ValidDocument | RefusedDocument;
+
 export interface Documents {
-  /** The document, or what is wrong with it. */
-  read(text: string): Document | DocumentFaults;
-  /** The executable form of a remembered document, by the SHA-256 of its text in hexadecimal. */
+  /** Parses and validates a text, or returns the remembered outcome. */
+  read(text: string): ParsedDocument;
+  /** The syntax tree of a remembered valid document, by the SHA-256 of its text in hexadecimal. */
   find(digest: string): DocumentNode | undefined;
 }
 
 export function createDocuments(schema: GraphQLSchema): Documents {
-  const byDigest = new Map<string, DocumentNode>();
-  const byText = new LRUCache<string, Remembered>({
-    maxSize: rememberedCharacters,
-    sizeCalculation: (_document, text) => text.length + 1,
-    dispose: ({ digest }) => byDigest.delete(digest),
-  });
+  const cache = new LRUCache<string, ParsedDocument>({ max: maxDocuments, maxSize: maxBytes });
 
   return {
     read(text) {
-      const known = byText.get(text);
-      if (known !== undefined) return known.document;
-      const document = examine(schema, text);
-      if ("written" in document) {
-        const digest = createHash("sha256").update(text).digest("hex");
-        byDigest.set(digest, document.executable);
-        byText.set(text, { digest, document });
-      }
+      // As UTF-8, two texts with lone surrogates can have one digest. graphql refuses both.
+      if (!text.isWellFormed()) return parseDocument(schema, text);
+      const digest = createHash("sha256").update(text).digest("hex");
+      const known = cache.get(digest);
+      if (known !== undefined) return known;
+      const document = parseDocument(schema, text);
+      cache.set(digest, document, { size: heapBytes(text, document) });
       return document;
     },
-    find: (digest) => byDigest.get(digest),
+    find(digest) {
+      const document = cache.get(digest);
+      return document?.kind === "valid" ? document.source : undefined;
+    },
   };
 }
 
-interface Remembered {
-  readonly digest: string;
-  readonly document: Document;
+function heapBytes(text: string, document: ParsedDocument): number {
+  if (document.kind === "refused") {
+    const messages = document.errors.reduce((length, { message }) => length + message.length, 0);
+    return bytesPerDocument + messages * bytesPerCharacter;
+  }
+  return bytesPerDocument + (document.source.tokenCount ?? maxTokens) * bytesPerToken + text.length * bytesPerCharacter;
 }
 
-function examine(schema: GraphQLSchema, text: string): Document | DocumentFaults {
-  let document: DocumentNode;
+function parseDocument(schema: GraphQLSchema, text: string): ParsedDocument {
+  let source: DocumentNode;
   try {
-    document = parse(text, { maxTokens });
+    source = parse(text, { maxTokens });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    return { code: "GRAPHQL_PARSE_FAILED", errors: [error] };
+    return refused("GRAPHQL_PARSE_FAILED", [error]);
   }
-  const fault = sizeFault(document);
-  const errors =
-    fault === undefined
-      ? validate(schema, document, specifiedRules, { maxErrors, hideSuggestions: true })
-      : [new GraphQLError(fault)];
-  if (errors.length > 0) return { code: "GRAPHQL_VALIDATION_FAILED", errors };
-  return { written: document, executable: withVariablesOf(document, int64Id.name) };
+  const fault = sizeFault(source);
+  if (fault !== undefined) return refused("GRAPHQL_VALIDATION_FAILED", [new GraphQLError(fault)]);
+  const errors = validate(schema, source, specifiedRules, { maxErrors, hideSuggestions: true });
+  // Beyond the limit graphql adds an error that says so.
+  if (errors.length > 0) return refused("GRAPHQL_VALIDATION_FAILED", errors.slice(0, maxErrors));
+  return { kind: "valid", source, executable: withReadVariables(source) };
 }
 
-/** The document as it would be if its variables, without defaults, were of a type that takes anything. */
-export function withVariablesOf(document: DocumentNode, typeName: string): DocumentNode {
-  const type: TypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: typeName } };
+/** Keeps the formatted errors only: a GraphQLError holds the syntax tree. */
+function refused(code: RefusedDocument["code"], errors: readonly GraphQLError[]): RefusedDocument {
+  return { kind: "refused", code, errors: errors.map((error) => formatRequestError(error, code)) };
+}
+
+/** The document with every variable declared as the schema's ID, which accepts any value, and without defaults. */
+function withReadVariables(document: DocumentNode): DocumentNode {
+  const type = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: int64Id.name } } as const;
   const definitions = document.definitions.map((definition): DefinitionNode => {
     if (definition.kind !== Kind.OPERATION_DEFINITION) return definition;
     const variableDefinitions = definition.variableDefinitions?.map(({ kind, variable }) => ({ kind, variable, type }));

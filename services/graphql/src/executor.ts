@@ -1,7 +1,6 @@
 /**
- * Apollo Server, asked below its HTTP half: whatever that would judge has been judged, counted and answered by then, in
- * the order and with the headers of the other door. A document that Apollo has executed goes past its pipeline from then
- * on, which has nothing left to find: compiled, or where that might differ, as graphql itself executes it.
+ * Executes operations with Apollo Server, below its HTTP integration: the request has been read, validated, counted and
+ * admitted by then, in the same order and with the same headers as in the REST API.
  */
 import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
 import {
@@ -12,8 +11,7 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
 import type { Log } from "@petstore/core";
-import { type DocumentNode, execute, type GraphQLError, type GraphQLSchema } from "graphql";
-import { createCompiler } from "./compiler.js";
+import type { GraphQLError, GraphQLSchema } from "graphql";
 import type { Documents } from "./documents.js";
 import type { Operation } from "./operation.js";
 import type { OperationContext } from "./pet-resolver.js";
@@ -37,9 +35,9 @@ export function createExecutor({ schema, documents, log }: ExecutorDeps): Execut
     schema,
     introspection: true,
     persistedQueries: false,
-    // Who reaches it has sent an Authorization header, which no cross-site request can without a preflight.
+    // Every request has an Authorization header, which a cross-site request cannot send without a preflight.
     csrfPrevention: false,
-    // Every text that arrives has been validated, under limits; what is found here is not parsed again either.
+    // documents.ts has validated every document, under limits, and remembers it.
     dangerouslyDisableValidation: true,
     documentStore: {
       get: async (key) => documents.find(key.slice(-digestLength)),
@@ -50,6 +48,7 @@ export function createExecutor({ schema, documents, log }: ExecutorDeps): Execut
     includeStacktraceInErrorResponses: false,
     logger: quietLogger(log),
     plugins: [
+      executePreparedDocument,
       collectErrors,
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
@@ -60,23 +59,12 @@ export function createExecutor({ schema, documents, log }: ExecutorDeps): Execut
   });
   apollo.startInBackgroundHandlingStartupErrorsByLoggingAndFailingAllRequests();
 
-  const seen = new WeakSet<DocumentNode>();
-  const compile = createCompiler(schema);
-
   return async (operation, contextValue) => {
-    const { text, name, document, variables: variableValues } = operation;
-    if (seen.has(document)) {
-      const compiled = compile(operation);
-      const { data, errors = [] } = await (compiled === undefined
-        ? execute({ schema, document, contextValue, variableValues, operationName: name })
-        : compiled(contextValue, variableValues));
-      return { data, errors };
-    }
-    seen.add(document);
+    const { text: query, name, variables } = operation;
     const errors: GraphQLError[] = [];
     const { body } = await apollo.executeOperation(
-      { query: text, variables: { ...variableValues }, ...(name !== undefined && { operationName: name }) },
-      { contextValue: { ...contextValue, errors } },
+      { query, variables: { ...variables }, ...(name !== undefined && { operationName: name }) },
+      { contextValue: { ...contextValue, operation, errors } },
     );
     if (body.kind === "incremental") throw new Error("the schema has no incremental delivery");
     return { data: body.singleResult.data, errors };
@@ -84,13 +72,23 @@ export function createExecutor({ schema, documents, log }: ExecutorDeps): Execut
 }
 
 interface ApolloContext extends OperationContext {
+  readonly operation: Operation;
   readonly errors: GraphQLError[];
 }
 
 /** Hexadecimal digits of a SHA-256. */
 const digestLength = 64;
 
-/** Apollo hands out formatted errors alone; what they were is needed for the log and for the status. */
+/** Executes the document whose variables accept any value: `variables.ts` has read them, in the words of core. */
+const executePreparedDocument: ApolloServerPlugin<ApolloContext> = {
+  requestDidStart: async () => ({
+    didResolveOperation: async (request) => {
+      Object.assign(request, { document: request.contextValue.operation.document });
+    },
+  }),
+};
+
+/** Keeps the errors as they were thrown, for the log and the status: Apollo returns formatted ones only. */
 const collectErrors: ApolloServerPlugin<ApolloContext> = {
   requestDidStart: async () => ({
     didEncounterErrors: async ({ errors, contextValue }) => void contextValue.errors.push(...errors),

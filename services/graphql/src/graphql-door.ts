@@ -8,16 +8,15 @@ import {
   methodNotAllowed,
   onRoute,
   sendJson,
-  serveDocuments,
 } from "@petstore/http";
 import { type GraphiqlOptions, graphiqlDocuments } from "@petstore/pages";
-import { type Request, type RequestHandler, type Response, Router } from "express";
+import { type RequestHandler, type Response, Router } from "express";
 import { createDocuments } from "./documents.js";
 import { formatProblem } from "./error-format.js";
 import { createExecutor } from "./executor.js";
 import { readGraphqlRequest } from "./graphql-request.js";
 import { graphqlLinks } from "./links.js";
-import { createOperations, type Operation, type Unexecutable } from "./operation.js";
+import { createOperations, type Unexecutable } from "./operation.js";
 import { createOperationAnswer } from "./operation-answer.js";
 import { buildPetSchema } from "./schema.js";
 
@@ -30,44 +29,37 @@ export interface GraphqlDoorDeps extends DoorDeps {
 }
 
 /** The GraphQL door: `/graphql`, and GraphiQL to try it with, which needs no key to load and costs nothing. */
-export function createGraphqlDoor({ core, admission, log, graphiql = graphiqlAlone() }: GraphqlDoorDeps): Router {
+export function createGraphqlDoor(deps: GraphqlDoorDeps): Router {
+  const { core, admission, serveDocuments, log, graphiql = graphiqlAlone() } = deps;
   const schema = buildPetSchema();
   const documents = createDocuments(schema);
   const prepare = createOperations(schema, documents);
   const execute = createExecutor({ schema, documents, log });
-  const answerOperation = createOperationAnswer({ catalogue: core.catalogue, execute, log });
-  const prepared = new WeakMap<Response, Operation | Unexecutable>();
+  const answerOperation = createOperationAnswer({ core, execute, log });
 
-  /** Everything short of execution, in REST's order, before the request is counted: its cost is known only then. */
-  async function costOf(req: Request, res: Response): Promise<number> {
-    if (req.method !== "GET" && req.method !== "HEAD" && req.method !== "POST") return 1;
+  const answer: RequestHandler = async (req, res) => {
     if (!res.hasHeader("Content-Type")) throw new Problem("NOT_ACCEPTABLE", notAcceptable);
-    const operation = prepare(await readGraphqlRequest(req, res));
-    prepared.set(res, operation);
-    if (operation.kind === "unexecutable") return 1;
+    const request = await readGraphqlRequest(req, res);
+    await admission.confirmKey(req, res);
+    const operation = prepare(request);
+    if (operation.kind === "unexecutable") return answerUnexecutable(operation, res);
     if (operation.type !== "query" && req.method !== "POST") {
       res.setHeader("Allow", "POST");
       throw new Problem("METHOD_NOT_ALLOWED", "Only POST can be used for a mutation.");
     }
     if (operation.cost > maxCost) throw new Problem("OPERATION_TOO_LARGE", tooLarge);
-    return operation.cost;
-  }
-
-  const answer: RequestHandler = async (_req, res) => {
-    const operation = prepared.get(res);
-    if (operation === undefined) throw new Error("the operation was not prepared");
-    if (operation.kind === "operation") await answerOperation(operation, res);
-    else answerUnexecutable(operation, res);
+    if (operation.cost > 1) await admission.extend(res, operation.cost);
+    await answerOperation(operation, res);
   };
 
   const router = Router({ caseSensitive: true, strict: true });
   router
     .route("/graphql")
-    .all(onRoute("/graphql"), negotiate, admission.admit(costOf))
+    .all(onRoute("/graphql"), negotiate, admission.admit)
     .get(answer)
     .post(answer)
     .all(methodNotAllowed("GET", "HEAD", "POST"));
-  router.use(serveDocuments(admission, graphiqlDocuments(graphiql)));
+  router.use(serveDocuments(graphiqlDocuments(graphiql)));
   router.use(answerProblems(log, (problem) => JSON.stringify({ errors: [formatProblem(problem)] })));
   return router;
 }
@@ -78,7 +70,7 @@ function graphiqlAlone(): GraphiqlOptions {
 
 const responseMediaType = "application/graphql-response+json; charset=utf-8";
 
-/** Chooses the media type of every answer, refusals included. That none will do is said behind admission. */
+/** Chooses the media type of every response, refusals included. If none is acceptable, `answer` throws 406 after admission. */
 const negotiate: RequestHandler = (req, res, next) => {
   const mediaType = acceptedType(req, [jsonMediaType, responseMediaType]);
   if (mediaType !== undefined) res.setHeader("Content-Type", mediaType);

@@ -3,19 +3,25 @@ import { boundHeap } from "@petstore/http/bound-heap";
 boundHeap();
 // What is imported statically would be read before the heap is bounded.
 const { openCore, readConfig } = await import("@petstore/core");
-const { openLog, openService, untilSignal } = await import("@petstore/http");
+const { openLog, openService, printError, untilSignal } = await import("@petstore/http");
 const { createGraphqlDoor } = await import("./graphql-door.js");
 
 const stopped = untilSignal();
 try {
   const config = readConfig(process.env);
-  using output = openLog(config.logLevel);
+  await using output = openLog(config.logLevel);
   const deps = { log: output.log, now: Date.now };
   await using core = await openCore(config, deps);
-  await using service = await openService({ ...deps, core, config: config.http, doors: [createGraphqlDoor] });
+  await using service = await openService({
+    ...deps,
+    core,
+    config: config.http,
+    doors: [createGraphqlDoor],
+    families: output.families,
+  });
   output.log.info({ url: service.url }, "listening");
   await stopped;
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  printError(error);
   process.exitCode = 1;
 }

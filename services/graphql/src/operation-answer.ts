@@ -1,12 +1,12 @@
-import type { Catalogue, Log } from "@petstore/core";
-import { callerOf, exchangeOf, problemHeaders, sendJson } from "@petstore/http";
+import type { Core, Log } from "@petstore/core";
+import { callerOf, catalogueFor, exchangeOf, problemHeaders, sendJson } from "@petstore/http";
 import type { Response } from "express";
 import { formatExecutionError, problemOf } from "./error-format.js";
 import type { Execute } from "./executor.js";
 import type { Operation } from "./operation.js";
 
 export interface OperationAnswerDeps {
-  readonly catalogue: Catalogue;
+  readonly core: Pick<Core, "catalogue" | "catalogueWhileUnreachable">;
   readonly execute: Execute;
   readonly log: Log;
 }
@@ -17,12 +17,12 @@ export type AnswerOperation = (operation: Operation, res: Response) => Promise<v
  * Executes an operation that has been admitted and answers 200, whatever its fields met. Throws SERVICE_UNAVAILABLE,
  * so that it is answered and given back as over REST, when that left it without any effect.
  */
-export function createOperationAnswer({ catalogue, execute, log }: OperationAnswerDeps): AnswerOperation {
+export function createOperationAnswer({ core, execute, log }: OperationAnswerDeps): AnswerOperation {
   return async (operation, res) => {
     const { cost } = operation;
     const replays: boolean[] = [];
     const { data, errors } = await execute(operation, {
-      catalogue,
+      catalogue: catalogueFor(res, core),
       accountId: callerOf(res).accountId,
       onCreated: (replayed) => void replays.push(replayed),
     });

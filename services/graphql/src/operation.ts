@@ -13,13 +13,13 @@ import type { GraphqlRequest } from "./graphql-request.js";
 import { operationCost } from "./operation-cost.js";
 import { readVariables, type Variables } from "./variables.js";
 
-/** An operation that nothing stands against but the quota. */
+/** A valid operation with its variables read, ready to be executed. */
 export interface Operation {
   readonly kind: "operation";
   readonly type: OperationTypeNode;
   readonly name: string | undefined;
   readonly text: string;
-  /** As it is executed. */
+  /** The form that is executed (`ValidDocument.executable`). */
   readonly document: DocumentNode;
   readonly variables: Variables;
   /** In units of the quota. */
@@ -38,8 +38,8 @@ export type PrepareOperation = (request: GraphqlRequest) => Operation | Unexecut
 export function createOperations(schema: GraphQLSchema, documents: Documents): PrepareOperation {
   return ({ query: text, operationName, variables: sent }) => {
     const document = documents.read(text);
-    if (!("written" in document)) return unexecutable(document.code, document.errors);
-    const definition = getOperationAST(document.written, operationName);
+    if (document.kind === "refused") return { ...document, kind: "unexecutable" };
+    const definition = getOperationAST(document.source, operationName);
     if (definition == null) return invalid("operationName must name one of the operations of the document.");
     const { operation: type, name } = definition;
     if (schema.getRootType(type) == null) return invalid(`The schema has no ${type} operations.`);
@@ -47,15 +47,12 @@ export function createOperations(schema: GraphQLSchema, documents: Documents): P
     if (variables instanceof Problem) {
       return { kind: "unexecutable", code: variables.code, errors: [formatProblem(variables)] };
     }
-    const cost = operationCost(document.written, definition, variables);
+    const cost = operationCost(document.source, definition, variables);
     return { kind: "operation", type, name: name?.value, text, document: document.executable, variables, cost };
   };
 }
 
 function invalid(message: string): Unexecutable {
-  return unexecutable("GRAPHQL_VALIDATION_FAILED", [new GraphQLError(message)]);
-}
-
-function unexecutable(code: ProblemCode, errors: readonly GraphQLError[]): Unexecutable {
-  return { kind: "unexecutable", code, errors: errors.map((error) => formatRequestError(error, code)) };
+  const code = "GRAPHQL_VALIDATION_FAILED";
+  return { kind: "unexecutable", code, errors: [formatRequestError(new GraphQLError(message), code)] };
 }

@@ -20,7 +20,10 @@ export class PageInfoType {
 
 @ObjectType("PetEdge", { simpleResolvers: true })
 export class PetEdgeType {
-  @Field(() => String, { description: "After which the list continues behind this animal, also over REST." })
+  @Field(() => String, {
+    description:
+      "Continues the list after this pet, in the REST API too. Pets that are created during a walk may be missed.",
+  })
   readonly cursor!: string;
 
   @Field(() => PetType)

@@ -19,7 +19,7 @@ it("requests are counted by the door's route, refusals and their codes included"
 it("while the queue for the database is too long, an operation is refused as GraphQL refuses, and costs nothing", async () => {
   const environment = { DATABASE_POOL_SIZE: "1", DATABASE_ACQUIRE_TIMEOUT_MS: "10000", SHED_DATABASE_QUEUE: "3" };
   await using store = await openGraphqlStore({
-    environment: { ...environment, DATABASE_STATEMENT_TIMEOUT_MS: "10000" },
+    environment: { ...environment, DATABASE_READ_TIMEOUT_MS: "10000", DATABASE_WRITE_TIMEOUT_MS: "10000" },
   });
   const { key } = await store.issueKey();
   await store.ask(query, { key });

@@ -1,5 +1,13 @@
-import type { Catalogue } from "@petstore/core";
-import { acceptsJson, callerOf, methodNotAllowed, readJson, sendJson } from "@petstore/http";
+import type { Core } from "@petstore/core";
+import {
+  type Admission,
+  acceptsJson,
+  callerOf,
+  catalogueFor,
+  methodNotAllowed,
+  readJson,
+  sendJson,
+} from "@petstore/http";
 import type { Router } from "express";
 import { untilRemoval } from "./deprecation.js";
 import { idempotencyKey } from "./idempotency-key.js";
@@ -7,7 +15,8 @@ import { nextPageUrl, parseListQuery } from "./list-query.js";
 import { petJson, petsJson } from "./pet-json.js";
 
 export interface PetRoutesDeps {
-  readonly catalogue: Catalogue;
+  readonly admission: Pick<Admission, "confirmKey">;
+  readonly core: Pick<Core, "catalogue" | "catalogueWhileUnreachable">;
   /** Where the router is reached, for links: an absolute URL or a path, without a trailing slash. */
   readonly baseUrl: string;
   /** Epoch milliseconds. */
@@ -15,23 +24,23 @@ export interface PetRoutesDeps {
 }
 
 /** The contract's "Endpoints": listPets, createPet and getPet. Admission must stand before them on the router. */
-export function addPetRoutes(router: Router, { catalogue, baseUrl, now }: PetRoutesDeps): void {
+export function addPetRoutes(router: Router, { admission, core, baseUrl, now }: PetRoutesDeps): void {
   router
     .route("/pets")
     .get(acceptsJson, async (req, res) => {
       const query = parseListQuery(req.url);
-      const { pets, nextCursor } = await catalogue.list(query);
+      const { pets, nextCursor } = await catalogueFor(res, core).list(query);
       if (nextCursor !== undefined) {
         res.setHeader("Link", `<${nextPageUrl(`${baseUrl}/pets`, query, nextCursor)}>; rel="next"`);
       }
       sendJson(res, 200, petsJson(pets));
     })
     .post(acceptsJson, async (req, res) => {
-      const { pet, replayed } = await catalogue.create({
-        accountId: callerOf(res).accountId,
-        idempotencyKey: idempotencyKey(req),
-        input: await readJson(req, res),
-      });
+      const repeatKey = idempotencyKey(req);
+      const input = await readJson(req, res);
+      await admission.confirmKey(req, res);
+      const { accountId } = callerOf(res);
+      const { pet, replayed } = await catalogueFor(res, core).create({ accountId, idempotencyKey: repeatKey, input });
       if (replayed) res.setHeader("Idempotency-Replayed", "true");
       sendJson(res, 201, petJson(pet));
     })
@@ -40,7 +49,7 @@ export function addPetRoutes(router: Router, { catalogue, baseUrl, now }: PetRou
   router
     .route("/pets/:petId")
     .get(untilRemoval(now), acceptsJson, async (req, res) => {
-      sendJson(res, 200, petJson(await catalogue.get(req.params.petId)));
+      sendJson(res, 200, petJson(await catalogueFor(res, core).get(req.params.petId)));
     })
     .all(methodNotAllowed("GET", "HEAD"));
 }

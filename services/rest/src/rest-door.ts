@@ -1,12 +1,4 @@
-import {
-  answerProblems,
-  type DoorDeps,
-  errorShape,
-  exchangeOf,
-  onRoute,
-  routeNotFound,
-  serveDocuments,
-} from "@petstore/http";
+import { answerProblems, type DoorDeps, errorShape, exchangeOf, onRoute, routeNotFound } from "@petstore/http";
 import type { Links } from "@petstore/pages";
 import { Router } from "express";
 import { announceRemoval } from "./deprecation.js";
@@ -21,7 +13,8 @@ export interface RestDoorDeps extends DoorDeps {
 }
 
 /** The REST door: `/v1`, and what describes it, which needs no key and costs nothing. */
-export function createRestDoor({ core, admission, config, log, now, links = restLinks() }: RestDoorDeps): Router {
+export function createRestDoor(deps: RestDoorDeps): Router {
+  const { core, admission, serveDocuments, config, log, now, links = restLinks() } = deps;
   const root = config.publicUrl ?? "";
   const baseUrl = `${root}/v1`;
 
@@ -38,15 +31,15 @@ export function createRestDoor({ core, admission, config, log, now, links = rest
     if (req.path === "/pets") exchangeOf(res).route = "/v1/pets";
     next();
   });
-  v1.use(admission.admit());
-  addPetRoutes(v1, { catalogue: core.catalogue, baseUrl, now });
+  v1.use(admission.admit);
+  addPetRoutes(v1, { admission, core, baseUrl, now });
   v1.use(routeNotFound, answerProblems(log, errorShape));
 
   const description = openApiDocument(config);
   const router = Router({ caseSensitive: true, strict: true });
   router.use("/v1", v1);
   router.use(
-    serveDocuments(admission, [
+    serveDocuments([
       { path: "/openapi.json", mediaType: "application/json; charset=utf-8", content: openApiJson(description) },
       { path: "/openapi.yaml", mediaType: "application/yaml; charset=utf-8", content: openApiYaml(description) },
       ...pages(links),

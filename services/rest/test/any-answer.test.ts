@@ -4,7 +4,13 @@ import { afterAll, describe, expect, it } from "vitest";
 import { type CallOptions, openTestStore } from "./test-store.js";
 
 const store = await openTestStore({
-  environment: { DATABASE_STATEMENT_TIMEOUT_MS: "500", BAN_STRIKES: "1", BAN_GRACE_MS: "0" },
+  environment: {
+    DATABASE_READ_TIMEOUT_MS: "500",
+    DATABASE_WRITE_TIMEOUT_MS: "500",
+    BAN_STRIKES: "1",
+    BAN_STRIKES_PER_UNIT: "0",
+    BAN_GRACE_MS: "0",
+  },
 });
 afterAll(() => store[Symbol.asyncDispose]());
 const { key, accountId } = await store.issueKey();

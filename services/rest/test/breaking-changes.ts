@@ -1,18 +1,18 @@
 /**
- * What a newer OpenAPI document takes from clients of an older one. Requests may be widened and answers narrowed, never
- * the other way round. The tools on npm that compare documents read 3.0 alone, or fetch a binary when they are installed.
+ * Compares two OpenAPI documents. A newer document may accept more in requests and return less in responses, but never
+ * the reverse. The comparison tools on npm read only OpenAPI 3.0, or download a binary during installation.
  */
 type Node = { readonly [name: string]: Node };
 
-/** One line for each change that breaks somebody; none when the newer one can be published. */
+/** Returns one line for each breaking change; an empty list if the newer document is compatible. */
 export function breakingChanges(before: object, after: object): string[] {
-  const [old, fresh] = [before as Node, after as Node];
+  const [older, newer] = [before as Node, after as Node];
   const found: string[] = [];
-  for (const [path, methods] of entries(old.paths)) {
+  for (const [path, methods] of entries(older.paths)) {
     for (const [method, operation] of entries(methods)) {
-      const kept = fresh.paths?.[path]?.[method];
+      const kept = newer.paths?.[path]?.[method];
       const where = `${method.toUpperCase()} ${path}`;
-      if (kept === undefined) found.push(`${where} is gone`);
+      if (kept === undefined) found.push(`${where} was removed`);
       else found.push(...compareOperations(operation, kept).map((change) => `${where}: ${change}`));
     }
   }
@@ -33,36 +33,36 @@ export function breakingChanges(before: object, after: object): string[] {
   function compareParameters(was: Node, is: Node): string[] {
     const [oldOnes, newOnes] = [Object.values(was.parameters ?? {}), Object.values(is.parameters ?? {})];
     const same = (one: Node) => (other: Node) => one.name === other.name && one.in === other.in;
-    const gone = oldOnes.filter((one) => !newOnes.some(same(one))).map(({ name }) => `parameter ${name} is gone`);
+    const gone = oldOnes.filter((one) => !newOnes.some(same(one))).map(({ name }) => `parameter ${name} was removed`);
     const changed = newOnes.flatMap((one) => {
       const [previous, where] = [oldOnes.find(same(one)), `parameter ${one.name}`];
-      const demanded = isTrue(one.required) && !isTrue(previous?.required) ? [`${where} became required`] : [];
-      return [...demanded, ...(previous ? compareSchemas(where, previous.schema, one.schema, "request") : [])];
+      const newlyRequired = isTrue(one.required) && !isTrue(previous?.required) ? [`${where} became required`] : [];
+      return [...newlyRequired, ...(previous ? compareSchemas(where, previous.schema, one.schema, "request") : [])];
     });
     return [...gone, ...changed];
   }
 
   function compareResponses(status: string, was: Node, is: Node | undefined): string[] {
-    if (is === undefined) return [`answer ${status} is gone`];
+    if (is === undefined) return [`response ${status} was removed`];
     const lost = entries(was.headers).flatMap(([name, reference]) => {
-      const [previous, header] = [resolve(old, reference), resolve(fresh, is.headers?.[name])];
-      if (header === undefined) return [`answer ${status} lost ${name}`];
+      const [previous, header] = [resolve(older, reference), resolve(newer, is.headers?.[name])];
+      if (header === undefined) return [`response ${status} lost ${name}`];
       const weaker =
-        isTrue(previous?.required) && !isTrue(header.required) ? [`answer ${status} no longer promises ${name}`] : [];
-      return [...weaker, ...compareSchemas(`header ${name}`, previous?.schema, header.schema, "answer")];
+        isTrue(previous?.required) && !isTrue(header.required) ? [`response ${status} no longer promises ${name}`] : [];
+      return [...weaker, ...compareSchemas(`header ${name}`, previous?.schema, header.schema, "response")];
     });
-    return [...lost, ...compareSchemas(`answer ${status}`, contentOf(was), contentOf(is), "answer")];
+    return [...lost, ...compareSchemas(`response ${status}`, contentOf(was), contentOf(is), "response")];
   }
 
   function compareSchemas(
     where: string,
     a: Node | undefined,
     b: Node | undefined,
-    side: "request" | "answer",
+    side: "request" | "response",
   ): string[] {
-    const [was, is] = [resolve(old, a), resolve(fresh, b)];
-    if (was === undefined || is === undefined) return was === is ? [] : [`${where} appeared or is gone`];
-    // Whoever receives may see more than before only if the other side was promised less.
+    const [was, is] = [resolve(older, a), resolve(newer, b)];
+    if (was === undefined || is === undefined) return was === is ? [] : [`${where} was added or removed`];
+    // A request schema may become wider, and a response schema narrower.
     const [narrow, wide] = side === "request" ? [was, is] : [is, was];
     const changes = [
       ...(`${was.type}` === `${is.type}` && `${was.format}` === `${is.format}` ? [] : [`${where} changed its type`]),
@@ -75,7 +75,7 @@ export function breakingChanges(before: object, after: object): string[] {
     }
     for (const [name, property] of entries(was.properties)) {
       const kept = is.properties?.[name];
-      if (kept === undefined) changes.push(`${where}.${name} is gone`);
+      if (kept === undefined) changes.push(`${where}.${name} was removed`);
       else changes.push(...compareSchemas(`${where}.${name}`, property, kept, side));
     }
     if (was.items !== undefined) changes.push(...compareSchemas(`${where}[]`, was.items, is.items, side));
@@ -85,20 +85,20 @@ export function breakingChanges(before: object, after: object): string[] {
 
 const limits = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"] as const;
 
-/** Whether `wide` admits less than `narrow` does: the direction no change may take. */
+/** True if `wide` allows fewer values than `narrow`, which no change may do. */
 function isTighter(limit: (typeof limits)[number], narrow: Node, wide: Node): boolean {
   const open = limit.startsWith("min") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   const [inner, outer] = [Number(narrow[limit] ?? open), Number(wide[limit] ?? open)];
   return limit.startsWith("min") ? outer > inner : outer < inner;
 }
 
-/** Values that are allowed by the first enum, or by there being none, and not by the second. */
+/** The values that `narrow` allows and `wide` does not. Without an enum every value is allowed. */
 function excluded(narrow: Node | undefined, wide: Node | undefined): string[] {
   if (wide === undefined) return [];
   return narrow === undefined ? ["values it had not listed"] : missing(narrow, wide);
 }
 
-/** What the first list has and the second lacks. */
+/** The values of the first list that the second list does not contain. */
 function missing(held: Node | undefined, by: Node | undefined): string[] {
   const others = Object.values(by ?? {}).map(String);
   return Object.values(held ?? {})

@@ -118,10 +118,10 @@ describe("Behaviour when the limit is exceeded", () => {
     store.clock.nowMs = Math.ceil(store.clock.nowMs / 60_000) * 60_000;
     const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 10 } });
     const codes = [];
-    for (let count = 0; count < 23; count++) {
+    for (let count = 0; count < 123; count++) {
       const { json } = await store.call("GET", "/v1/none", { key });
       codes.push((json as { code: string }).code);
-      // Refusals of the first two seconds are forgiven: they were under way when the units ran out.
+      // Refusals of the first two seconds are forgiven: those calls were in flight when the units ran out.
       if (count === 1) store.clock.nowMs += 2_001;
     }
     expect(codes.slice(0, 2)).toEqual(["ROUTE_NOT_FOUND", "RATE_LIMIT_EXCEEDED"]);

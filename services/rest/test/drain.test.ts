@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { migrate } from "@petstore/core";
 import { createTestDatabase, type TestDatabase } from "@petstore/testing";
+import { serviceFlags } from "@petstore/testing/service-flags";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 let database: TestDatabase;
@@ -24,7 +25,7 @@ interface RestProcess extends Disposable {
 }
 
 function start(environment: Readonly<Record<string, string>>): RestProcess {
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [...serviceFlags, main], {
     env: { DATABASE_URL: database.url, PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -14,6 +14,7 @@ const fields = new Set([
   "time",
   "requestId",
   "traceId",
+  "clientAddress",
   "method",
   "route",
   "status",
@@ -109,15 +110,14 @@ describe("a log line", () => {
     }
   });
 
-  it("tells request id, method, route template, status, duration, account, key and problem", async () => {
+  it("tells request id, address, method, route template, status, duration, account, key and problem", async () => {
     const { key, keyId, accountId } = await store.issueKey();
-    const before = store.logged.length;
-    const { headers } = await store.call("GET", "/v1/pets/77777?x=1", { key });
-    await expect.poll(() => store.logged.length).toBe(before + 1);
-    expect(JSON.parse(store.logged.at(-1) ?? "")).toEqual({
+    const { headers, logged } = await logOf(() => store.call("GET", "/v1/pets/77777?x=1", { key }));
+    expect(logged).toEqual({
       level: "info",
       time: expect.any(Number),
       requestId: headers["x-request-id"],
+      clientAddress: "127.0.0.1",
       method: "GET",
       route: "/v1/pets/{petId}",
       status: 404,
@@ -127,4 +127,41 @@ describe("a log line", () => {
       code: "PET_NOT_FOUND",
     });
   });
+
+  it("tells the address that is counted: behind a trusted proxy that of the client", async () => {
+    await using behindProxy = await openTestStore({ environment: { TRUST_PROXY: "127.0.0.0/8" } });
+    const call = () =>
+      behindProxy.call("GET", "/v1/pets", { headers: { "X-Forwarded-For": "192.0.2.9, 198.51.100.7" } });
+    const { logged } = await logOf(call, behindProxy);
+    expect(logged).toMatchObject({ clientAddress: "198.51.100.7", status: 401, code: "API_KEY_MISSING" });
+    expect(logged).not.toHaveProperty("key");
+  });
+
+  it("tells the account and the key's id of a revoked or expired key", async () => {
+    // The requests above have used up what this address may send in a minute.
+    store.clock.nowMs += 60_000;
+    const revoked = await store.issueKey();
+    await store.revokeKey(revoked.keyId);
+    const expired = await store.issueKey({ expiresAt: new Date(0) });
+    for (const [{ key, keyId, accountId }, code] of [
+      [revoked, "API_KEY_REVOKED"],
+      [expired, "API_KEY_EXPIRED"],
+    ] as const) {
+      const { logged } = await logOf(() => store.call("GET", "/v1/pets", { key }));
+      expect(logged).toMatchObject({ status: 401, account: `${accountId}`, key: `${keyId}`, code });
+    }
+  });
+
+  it("tells the address of a malformed request", async () => {
+    const { logged } = await logOf(() => sendRaw(Buffer.from("no request line\r\n\r\n")));
+    expect(logged).toMatchObject({ clientAddress: "127.0.0.1", route: "unparsed", code: "MALFORMED_REQUEST" });
+  });
 });
+
+/** Makes one request, and returns its response and its log line. */
+async function logOf<Sent>(send: () => Promise<Sent>, { logged }: Pick<TestStore, "logged"> = store) {
+  const before = logged.length;
+  const sent = await send();
+  await expect.poll(() => logged.length).toBe(before + 1);
+  return { ...sent, logged: JSON.parse(logged.at(-1) ?? "") as Record<string, unknown> };
+}

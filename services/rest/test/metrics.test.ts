@@ -5,7 +5,9 @@ import { type CallOptions, openTestStore, type TestStore } from "./test-store.js
 
 let store: TestStore;
 beforeAll(async () => {
-  store = await openTestStore({ environment: { METRICS_PORT: "0", DATABASE_STATEMENT_TIMEOUT_MS: "300" } });
+  store = await openTestStore({
+    environment: { METRICS_PORT: "0", DATABASE_READ_TIMEOUT_MS: "300", DATABASE_WRITE_TIMEOUT_MS: "300" },
+  });
 });
 afterAll(() => store[Symbol.asyncDispose]());
 
@@ -79,7 +81,6 @@ describe("metrics", () => {
       ['petstore_quota_mode{mode="local"}', 1],
       ['petstore_quota_mode{mode="standby"}', 0],
       ["petstore_quota_outages_total", 0],
-      ["petstore_turn_wait_seconds", 0],
     ] as const) {
       expect(scraped.get(series), series).toBe(value);
     }

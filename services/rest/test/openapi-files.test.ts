@@ -1,4 +1,4 @@
-// The document as it is committed, as it is served, and as it was released.
+// Tests the OpenAPI document: the committed files, the served files, and the compatibility with the last release.
 import { readFileSync } from "node:fs";
 import { problems } from "@petstore/core";
 import { parse as parseExact } from "lossless-json";
@@ -17,12 +17,12 @@ const store = await openTestStore({
 afterAll(() => store[Symbol.asyncDispose]());
 
 describe("the OpenAPI document", () => {
-  it("openapi.json and openapi.yaml are current", async () => {
+  it("is committed in its current form as openapi.json and openapi.yaml", async () => {
     await expect(openApiJson(description)).toMatchFileSnapshot("../openapi.json");
     await expect(openApiYaml(description)).toMatchFileSnapshot("../openapi.yaml");
   });
 
-  it("breaks nobody who was generated from the last release", () => {
+  it("is compatible with clients that were generated from the last release", () => {
     const released = readFileSync(new URL("../openapi.released.json", import.meta.url), "utf8");
     expect(breakingChanges(JSON.parse(released), JSON.parse(openApiJson(description)))).toEqual([]);
   });
@@ -30,7 +30,7 @@ describe("the OpenAPI document", () => {
   it.each([
     ["/openapi.json", "application/json; charset=utf-8", openApiJson(description)],
     ["/openapi.yaml", "application/yaml; charset=utf-8", openApiYaml(description)],
-  ])("is served at %s as it is committed, without a key and at no cost", async (path, mediaType, content) => {
+  ])("is served at %s without a key and without using the quota", async (path, mediaType, content) => {
     const first = await store.call("GET", path);
     const { status, headers, text, rateLimit } = await store.call("GET", path);
     expect(status).toBe(200);
@@ -44,7 +44,7 @@ describe("the OpenAPI document", () => {
     expect(unchanged.rateLimit).toEqual(first.rateLimit);
   });
 
-  it("says the same in JSON and in YAML, to the last digit of an int64", () => {
+  it("has the same content in JSON and YAML, with every digit of an int64", () => {
     const asJson = parseExact(openApiJson(description), undefined, BigInt);
     const asYaml = parseYaml(openApiYaml(description), { intAsBigInt: true });
     expect(asYaml).toEqual(asJson);
@@ -52,11 +52,11 @@ describe("the OpenAPI document", () => {
     expect(openApiYaml(description)).toContain("minimum: -9223372036854775808");
   });
 
-  it("names every code this door answers", () => {
+  it("lists every error code of the REST API, and no other", () => {
     const text = openApiJson(description);
-    const fromGraphqlAlone = ["GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "OPERATION_TOO_LARGE"];
+    const graphqlOnlyCodes = ["GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "OPERATION_TOO_LARGE"];
     for (const code of Object.keys(problems)) {
-      expect(text.includes(`"${code}"`), code).toBe(!fromGraphqlAlone.includes(code));
+      expect(text.includes(`"${code}"`), code).toBe(!graphqlOnlyCodes.includes(code));
     }
   });
 
@@ -66,12 +66,12 @@ describe("the OpenAPI document", () => {
     [{ stagingUrl: "https://s.test" }, ["/v1", "https://s.test/v1"]],
     [{ publicUrl: "https://a.test", stagingUrl: "https://s.test" }, ["https://a.test/v1", "https://s.test/v1"]],
     [{ publicUrl: "https://s.test", stagingUrl: "https://s.test" }, ["https://s.test/v1"]],
-  ])("names the servers that are configured: %j", (configured, urls) => {
+  ])("lists the configured servers: %j", (configured, urls) => {
     const { servers } = openApiDocument({ publicUrl: undefined, stagingUrl: undefined, ...configured });
     expect((servers as { url: string }[]).map(({ url }) => url)).toEqual(urls);
   });
 
-  it("calls the operations what the contract calls them", () => {
+  it("uses the operation ids and the version of the contract", () => {
     const { info, paths } = JSON.parse(openApiJson(description));
     expect(info.version).toBe("1.0.0");
     expect(paths["/pets"].get.operationId).toBe("listPets");
@@ -84,7 +84,7 @@ describe("the OpenAPI document", () => {
   });
 });
 
-describe("the check against the last release", () => {
+describe("breakingChanges", () => {
   const released = JSON.parse(openApiJson(description));
   const changed = (change: (document: typeof released) => void) => {
     const copy = structuredClone(released);
@@ -93,43 +93,52 @@ describe("the check against the last release", () => {
   };
 
   it.each([
-    ["an operation goes", (d: typeof released) => delete d.paths["/pets"].post],
+    ["an operation is removed", (d: typeof released) => delete d.paths["/pets"].post],
     ["an operation is renamed", (d: typeof released) => (d.paths["/pets"].get.operationId = "list")],
-    ["a parameter goes", (d: typeof released) => d.paths["/pets"].get.parameters.shift()],
+    ["a parameter is removed", (d: typeof released) => d.paths["/pets"].get.parameters.shift()],
     ["a parameter becomes required", (d: typeof released) => (d.paths["/pets"].get.parameters[0].required = true)],
     ["a parameter is narrowed", (d: typeof released) => (d.paths["/pets"].get.parameters[0].schema.maximum = 50)],
     [
-      "a required field is added to a body",
+      "a required field is added to a request body",
       (d: typeof released) => d.components.schemas.NewPet.required.push("status"),
     ],
-    ["a field of a body goes", (d: typeof released) => delete d.components.schemas.NewPet.properties.status],
     [
-      "a field of a body is narrowed",
+      "a field of a request body is removed",
+      (d: typeof released) => delete d.components.schemas.NewPet.properties.status,
+    ],
+    [
+      "a field of a request body is narrowed",
       (d: typeof released) => (d.components.schemas.NewPet.properties.name.maxLength = 9),
     ],
-    ["a field of an answer goes", (d: typeof released) => delete d.components.schemas.Pet.properties.name],
-    ["a field is no longer promised", (d: typeof released) => d.components.schemas.Pet.required.pop()],
+    ["a field of a response is removed", (d: typeof released) => delete d.components.schemas.Pet.properties.name],
+    ["a field of a response becomes optional", (d: typeof released) => d.components.schemas.Pet.required.pop()],
     ["a type changes", (d: typeof released) => (d.components.schemas.Pet.properties.id.type = "string")],
-    ["a value of an answer is added", (d: typeof released) => d.components.schemas.PetStatus.enum.push("lost")],
-    ["a value of a request goes", (d: typeof released) => d.components.schemas.PetStatus.enum.shift()],
-    ["a status of an answer goes", (d: typeof released) => delete d.paths["/pets"].get.responses["200"]],
-    ["a header goes", (d: typeof released) => delete d.paths["/pets"].get.responses["200"].headers.Link],
     [
-      "a header is no longer promised",
+      "a value is added to an enum in a response",
+      (d: typeof released) => d.components.schemas.PetStatus.enum.push("lost"),
+    ],
+    [
+      "a value is removed from an enum in a request",
+      (d: typeof released) => d.components.schemas.PetStatus.enum.shift(),
+    ],
+    ["a response status is removed", (d: typeof released) => delete d.paths["/pets"].get.responses["200"]],
+    ["a response header is removed", (d: typeof released) => delete d.paths["/pets"].get.responses["200"].headers.Link],
+    [
+      "a response header becomes optional",
       (d: typeof released) => (d.components.headers["X-RateLimit-Limit"].required = false),
     ],
-  ])("notices when %s", (_what, change) => {
+  ])("reports that %s", (_name, change) => {
     expect(changed(change)).not.toEqual([]);
   });
 
   it.each([
-    ["a description changes", (d: typeof released) => (d.paths["/pets"].get.description = "New words.")],
+    ["a description changes", (d: typeof released) => (d.paths["/pets"].get.description = "A new description.")],
     [
       "an optional parameter is added",
       (d: typeof released) => d.paths["/pets"].get.parameters.push({ name: "x", in: "query", schema: {} }),
     ],
     [
-      "an optional field is added to an answer",
+      "an optional field is added to a response",
       (d: typeof released) => (d.components.schemas.Pet.properties.age = { type: "integer" }),
     ],
     ["a parameter is widened", (d: typeof released) => (d.paths["/pets"].get.parameters[0].schema.maximum = 500)],
@@ -137,7 +146,7 @@ describe("the check against the last release", () => {
       "an operation is added",
       (d: typeof released) => (d.paths["/pets"].delete = { operationId: "clear", responses: {} }),
     ],
-  ])("lets pass that %s", (_what, change) => {
+  ])("allows that %s", (_name, change) => {
     expect(changed(change)).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
-// What browsers make of the pages is shown in tools/browser; here is what the service says with them.
+// Tests the HTTP responses of the pages. tools/browser tests the pages in a browser.
 import { readdir } from "node:fs/promises";
 import { problems } from "@petstore/core";
 import { afterAll, describe, expect, it } from "vitest";
-import { openTestStore } from "./test-store.js";
+import { openTestStore, type TestStore } from "./test-store.js";
 
 const store = await openTestStore();
 afterAll(() => store[Symbol.asyncDispose]());
@@ -11,14 +11,14 @@ const first = await store.call("GET", "/");
 const paths = ["/", "/usage", "/docs/get-pet-removal", "/docs/get-pet-removal.md", "/pages/reference.js"];
 
 describe("a page", () => {
-  it.each(paths)("%s needs no key, costs nothing, and reports the quota", async (path) => {
+  it.each(paths)("%s needs no key, uses no quota, and reports the quota", async (path) => {
     const { status, rateLimit, headers } = await store.call("GET", path);
     expect(status).toBe(200);
     expect(rateLimit.remaining).toBe(rateLimit.limit);
     expect(headers["x-request-id"]).toBeDefined();
   });
 
-  it.each(paths)("%s runs and loads nothing but what this origin serves", async (path) => {
+  it.each(paths)("%s has a policy that allows scripts and styles of this origin only", async (path) => {
     const { headers } = await store.call("GET", path);
     expect(headers["content-security-policy"]).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
@@ -28,55 +28,57 @@ describe("a page", () => {
     expect(headers["referrer-policy"]).toBe("no-referrer");
   });
 
-  it("is kept by browsers, which ask whether it is current", async () => {
+  it("answers 304 if the browser has the current version", async () => {
     expect(first.headers["cache-control"]).toBe("no-cache");
     const tag = first.headers.etag ?? "";
-    for (const told of [tag, `"other", ${tag}`]) {
-      const again = await store.call("GET", "/", { headers: { "If-None-Match": told } });
+    for (const tags of [tag, `"other", ${tag}`]) {
+      const again = await store.call("GET", "/", { headers: { "If-None-Match": tags } });
       expect([again.status, again.text]).toEqual([304, ""]);
     }
     expect((await store.call("GET", "/", { headers: { "If-None-Match": 'W/"other"' } })).status).toBe(200);
   });
 
-  it("is packed for those who take it so, and only for them", async () => {
+  it("is compressed only for clients that accept gzip", async () => {
     expect(first.headers["content-encoding"]).toBeUndefined();
     expect(first.headers.vary).toContain("Accept-Encoding");
-    const packed = await fetch(`${store.origin}/`, { headers: { "Accept-Encoding": "gzip" } });
-    expect(packed.headers.get("content-encoding")).toBe("gzip");
-    expect(await packed.text()).toBe(first.text);
-    const refused = await store.call("GET", "/", { headers: { "Accept-Encoding": "gzip;q=0" } });
-    expect(refused.text).toBe(first.text);
+    const compressed = await fetch(`${store.origin}/`, { headers: { "Accept-Encoding": "gzip" } });
+    expect(compressed.headers.get("content-encoding")).toBe("gzip");
+    expect(await compressed.text()).toBe(first.text);
+    const uncompressed = await store.call("GET", "/", { headers: { "Accept-Encoding": "gzip;q=0" } });
+    expect(uncompressed.text).toBe(first.text);
   });
 
-  it("answers HEAD like GET, without the page", async () => {
+  it("answers HEAD like GET, without a body", async () => {
     const { status, headers, text } = await store.call("HEAD", "/");
     expect([status, text]).toEqual([200, ""]);
     expect(headers["content-length"]).toBe(first.headers["content-length"]);
   });
 
-  it("is no resource for another method: that is an unknown path, behind the key", async () => {
+  it("answers other methods like an unknown path, which needs a key", async () => {
     expect((await store.call("POST", "/", { body: "{}" })).json).toMatchObject({ code: "API_KEY_MISSING" });
   });
 
-  it("names nothing that is not there", async () => {
-    const read = new Set<string>();
-    for (const unread = ["/"]; unread.length > 0; ) {
-      const page = unread.pop() ?? "";
-      read.add(page);
+  it("links only to files that exist", async () => {
+    const visited = new Set<string>();
+    for (const queue = ["/"]; queue.length > 0; ) {
+      const page = queue.pop() ?? "";
+      visited.add(page);
       const response = await fetch(`${store.origin}${page}`);
       expect(response.status, page).toBe(200);
       if (!response.headers.get("content-type")?.startsWith("text/html")) continue;
-      for (const [, named = ""] of (await response.text()).matchAll(/(?:href|src)="([^"]*)"/g)) {
-        // Elsewhere, or a place of the same page.
-        if (/^([a-z]+:|#)/.test(named)) continue;
-        const { pathname } = new URL(named, `${store.origin}${page}`);
-        if (!read.has(pathname)) unread.push(pathname);
+      for (const [, link = ""] of (await response.text()).matchAll(/(?:href|src)="([^"]*)"/g)) {
+        // An external link, or a link within the page.
+        if (/^([a-z]+:|#)/.test(link)) continue;
+        const { pathname } = new URL(link, `${store.origin}${page}`);
+        if (!visited.has(pathname)) queue.push(pathname);
       }
     }
-    expect([...read]).toEqual(expect.arrayContaining(["/usage", "/docs/errors", "/docs/limits", "/docs/quickstart"]));
+    expect([...visited]).toEqual(
+      expect.arrayContaining(["/usage", "/docs/errors", "/docs/limits", "/docs/quickstart"]),
+    );
   });
 
-  it("is there for every guide, and links lead from guide to guide", async () => {
+  it("exists for every guide, and guides link to each other", async () => {
     for (const file of await readdir(new URL("../docs/", import.meta.url))) {
       const { status, text } = await store.call("GET", `/docs/${file.replace(/\.md$/, "")}`);
       expect(status, file).toBe(200);
@@ -86,15 +88,37 @@ describe("a page", () => {
     }
   });
 
-  it("lists every code, at both doors", async () => {
+  it("lists every error code of both APIs", async () => {
     const { text } = await store.call("GET", "/docs/errors");
     for (const code of Object.keys(problems)) expect(text).toContain(`<code>${code}</code>`);
   });
 
-  it("shows every operation, and every code it answers, without a script", () => {
-    for (const shown of ["listPets", "createPet", "getPet", "IDEMPOTENCY_KEY_REUSED", "API_KEY_BANNED", "Sunset"]) {
-      expect(first.text).toContain(shown);
+  it("shows every operation and its error codes without a script", () => {
+    for (const text of ["listPets", "createPet", "getPet", "IDEMPOTENCY_KEY_REUSED", "API_KEY_BANNED", "Sunset"]) {
+      expect(first.text).toContain(text);
     }
     expect(first.text).not.toMatch(/<script(?! type="module" src=)|style=|onclick=/);
+  });
+});
+
+describe("the files of the pages", () => {
+  const load = (store: TestStore, address: string, path = "/pages/reference.js") =>
+    store.call("GET", path, { headers: { "X-Forwarded-For": address } });
+
+  it("are refused to an address that loads more than 600 in a minute, and to no other", async () => {
+    await using store = await openTestStore({ environment: { TRUST_PROXY: "127.0.0.0/8" } });
+    const loaded = await Promise.all(Array.from({ length: 600 }, () => load(store, "192.0.2.1")));
+    expect(new Set(loaded.map(({ status }) => status))).toEqual(new Set([200]));
+    const refused = await load(store, "192.0.2.1", "/openapi.json");
+    expect(refused).toMatchObject({
+      status: 429,
+      json: { code: "RATE_LIMIT_EXCEEDED", message: "An address may load 600 files a minute.", status: 429 },
+      headers: { "retry-after": "61", "content-type": "application/json; charset=utf-8" },
+      rateLimit: { limit: 600, remaining: 0, reset: store.clock.nowMs / 1_000 + 60 },
+    });
+    expect((await load(store, "192.0.2.2")).status).toBe(200);
+    expect((await load(store, "192.0.2.1", "/v1/pets")).status).toBe(401);
+    store.clock.nowMs += 61_000;
+    expect((await load(store, "192.0.2.1")).status).toBe(200);
   });
 });

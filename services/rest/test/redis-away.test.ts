@@ -5,14 +5,13 @@ import { openTestStore, type TestStoreOptions } from "./test-store.js";
 const REDIS_URL = "redis://127.0.0.1:1";
 
 describe("with no Redis where it should be", async () => {
-  const store = await open({ REDIS_URL, QUOTA_INSTANCES: "2" });
+  const store = await open({ REDIS_URL, QUOTA_INSTANCES: "2", METRICS_PORT: "0" });
   const { key } = await store.issueKey({ customLimits: { perMinute: 10, perDay: 1_000 } });
 
-  it("is ready, and says that it is degraded", async () => {
-    expect(await store.call("GET", "/readyz")).toMatchObject({
-      status: 200,
-      json: { status: "degraded", degraded: ["redis"] },
-    });
+  it("is ready and degraded, and names Redis on the metrics port alone", async () => {
+    const { status, json } = await store.call("GET", "/readyz");
+    expect({ status, json }).toEqual({ status: 200, json: { status: "degraded" } });
+    expect(await store.probe("/readyz")).toEqual({ status: 200, json: { status: "degraded", degraded: ["redis"] } });
   });
 
   it("grants this instance's share of the account's limit, under that limit, and then refuses", async () => {
@@ -34,14 +33,18 @@ describe("with no Redis where it should be, told to deny", async () => {
   const store = await open({ REDIS_URL, QUOTA_ON_REDIS_FAILURE: "deny" });
   const { key } = await store.issueKey();
 
-  it.each([
-    ["a valid key", { key }],
-    ["no key", {}],
-  ])("answers a request with %s 503, with Retry-After and the triple", async (_what, options) => {
-    const answer = await store.call("GET", "/v1/pets", options);
+  it("answers a request with a valid key 503, with Retry-After and the triple", async () => {
+    const answer = await store.call("GET", "/v1/pets", { key });
     expect(answer).toMatchObject({ status: 503, json: { code: "SERVICE_UNAVAILABLE", status: 503 } });
     expect(answer.headers["retry-after"]).toBe("1");
     expect(Object.values(answer.rateLimit)).not.toContain(Number.NaN);
+  });
+
+  it("answers a request without a key 401: addresses are counted in the process", async () => {
+    expect(await store.call("GET", "/v1/pets")).toMatchObject({
+      status: 401,
+      rateLimit: { limit: 300, remaining: 299 },
+    });
   });
 });
 

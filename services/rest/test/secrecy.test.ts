@@ -7,7 +7,9 @@ import { type Answer, type CallOptions, openTestStore, type TestStore } from "./
 const body = '{"name":"a-mauve-name","categoryId":1}';
 
 it("nothing shows a key, SQL, a stack or a path when all kinds of requests are made", async () => {
-  await using store = await openTestStore({ environment: { DATABASE_STATEMENT_TIMEOUT_MS: "500" } });
+  await using store = await openTestStore({
+    environment: { DATABASE_READ_TIMEOUT_MS: "500", DATABASE_WRITE_TIMEOUT_MS: "500" },
+  });
   const valid = await store.issueKey();
   const revoked = await store.issueKey();
   await store.revokeKey(revoked.keyId);
@@ -20,6 +22,12 @@ it("nothing shows a key, SQL, a stack or a path when all kinds of requests are m
   answers.push(...(await Promise.all(Array.from({ length: 90 }, () => store.call("GET", "/v1/pets", free)))));
   store.clock.nowMs += 2_001;
   for (let strike = 0; strike < 25; strike++) answers.push(await store.call("GET", "/v1/pets", free));
+
+  await store.execute("begin");
+  await store.execute(`insert into idempotency_keys values (${valid.accountId}, 'in use', '', 1, now())`);
+  const inUse = { key: valid.key, body, headers: { "Idempotency-Key": "in use" } };
+  answers.push(await store.call("POST", "/v1/pets", inUse));
+  await store.execute("rollback");
 
   for (const [breaking, mending] of faults) {
     for (const sql of breaking) await store.execute(sql);
@@ -49,11 +57,22 @@ it("nothing shows a key or the database's password when the database is away", a
   }
 });
 
-it("a log line names the route, never the path, the query or an address", async () => {
+it("a log line names the route, never the path or the query", async () => {
   await using store = await openTestStore();
   const { key } = await store.issueKey();
   await everyRequest(store, key);
-  for (const line of store.logged) expect(line).not.toMatch(/mauve|limit=|127\.0\.0\.1/);
+  for (const line of store.logged) expect(line).not.toMatch(/mauve|limit=/);
+});
+
+it("no response repeats an X-Request-Id that contains an API key", async () => {
+  await using store = await openTestStore();
+  const { key } = await store.issueKey();
+  for (const id of [key, `trace/${key}`, key.toUpperCase(), key.slice(0, 30)]) {
+    const { headers } = await store.call("GET", "/v1/pets", { key, headers: { "X-Request-Id": id } });
+    expect(headers["x-request-id"]).toMatch(/^[\da-f-]{36}$/);
+  }
+  const { headers } = await store.call("GET", "/v1/pets", { key, headers: { "X-Request-Id": "pets-1" } });
+  expect(headers["x-request-id"]).toBe("pets-1");
 });
 
 /** What brings each fault about, and what ends it. */

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { serviceFlags } from "@petstore/testing/service-flags";
 
 const main = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
@@ -23,11 +24,12 @@ export interface ServiceProcess extends AsyncDisposable {
   /** The exit code, or the signal that ended it; `undefined` while it runs. */
   readonly ended: () => number | NodeJS.Signals | undefined;
   readonly end: Promise<unknown>;
+  signal(name: NodeJS.Signals): void;
 }
 
 /** Resolves when it listens, or has ended. */
 export async function startProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [...serviceFlags, main], {
     env: { PATH: process.env.PATH, PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -67,6 +69,7 @@ export async function startProcess(environment: Readonly<Record<string, string>>
     complaints: () => complaints,
     ended: () => child.exitCode ?? child.signalCode ?? undefined,
     end,
+    signal: (name) => void child.kill(name),
     async [Symbol.asyncDispose]() {
       agent.destroy();
       child.kill("SIGKILL");

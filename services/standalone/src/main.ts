@@ -5,10 +5,11 @@ boundHeap();
 // What is imported statically would be read before the heap is bounded.
 const { migrate, openCore, readConfig } = await import("@petstore/core");
 const { dataDirectory, openEmbeddedDatabase } = await import("@petstore/embedded-database");
-const { openLog, openService, untilSignal } = await import("@petstore/http");
+const { openLog, openService, printError, untilSignal } = await import("@petstore/http");
 const { createRestDoor, restLinks } = await import("@petstore/rest");
 const { banner } = await import("./banner.js");
 const { createDemoAccount } = await import("./demo-account.js");
+const { checkUser } = await import("./root-user.js");
 
 const graphiqlPath = "/graphiql";
 
@@ -18,13 +19,13 @@ void stopped.then(() => setTimeout(giveUp, patienceMs).unref());
 try {
   await run();
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  printError(error);
   process.exitCode = 1;
 }
 
 /** Also a start that hangs ends within 5 seconds of Ctrl-C, where no grace is set; the next one adopts what is left of it. */
 function giveUp(): never {
-  process.stderr.write("Stopping took too long.\n");
+  printError("Stopping took too long.");
   process.exit(1);
 }
 
@@ -35,6 +36,7 @@ async function run(): Promise<void> {
   const embedded = { DATABASE_URL: "postgres://embedded", ...noOther };
   const config = readConfig({ LOG_LEVEL: "warn", ...process.env, ...embedded });
   patienceMs += config.http.shutdownGraceMs;
+  const warning = checkUser(process.getuid?.(), config.http);
   const opened = await openEmbeddedDatabase({ directory });
   if (opened.kind === "in-use") {
     throw new Error(`The pet store of ${directory} is already running, as process ${opened.holderPid}.`);
@@ -42,8 +44,8 @@ async function run(): Promise<void> {
   await using database = opened.database;
   // Loaded only now: Apollo takes half a second, which a start that is refused should not wait for.
   const { graphqlLinks, createGraphqlDoor } = await import("@petstore/graphql");
-  await migrate(database.url);
-  using output = openLog(config.logLevel);
+  await migrate(database.ownerUrl);
+  await using output = openLog(config.logLevel);
   const deps = { log: output.log, now: Date.now };
   const databaseConfig = { ...config.database, url: database.url };
   await using core = await openCore({ quota: config.quota, database: databaseConfig }, deps);
@@ -52,9 +54,10 @@ async function run(): Promise<void> {
     (door) => createRestDoor({ ...door, links }),
     (door) => createGraphqlDoor({ ...door, graphiql: { path: graphiqlPath, links } }),
   ];
-  await using store = await openService({ ...deps, core, config: config.http, doors });
-  process.stdout.write(banner({ url: store.url, dataDirectory: directory, demoKey: await createDemoAccount(core) }));
+  await using store = await openService({ ...deps, core, config: config.http, doors, families: output.families });
+  if (warning !== undefined) printError(warning);
+  output.print(banner({ url: store.url, dataDirectory: directory, demoKey: await createDemoAccount(core) }));
   const lost = await Promise.race([stopped, database.lost]);
   if (lost instanceof Error) throw lost;
-  process.stdout.write("Stopping ...\n");
+  output.print("Stopping ...\n");
 }

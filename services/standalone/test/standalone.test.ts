@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
-import { embeddedDatabaseUrl } from "@petstore/embedded-database";
+import { inspectRole } from "@petstore/core";
+import { choosePort, embeddedDatabaseUrl } from "@petstore/embedded-database";
 import { describe, expect, it } from "vitest";
 import { openDirectory, type StoreProcess, startStore } from "./store-process.js";
 
@@ -47,6 +48,21 @@ describe("the standalone store", () => {
     expect(await store.ended()).toBe(0);
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
     expect(await embeddedDatabaseUrl(directory.path)).toBeUndefined();
+  });
+
+  it("serves and stops when nobody reads what it prints", { timeout: 60_000 }, async () => {
+    await using directory = await openDirectory();
+    const port = await choosePort(undefined);
+    const store = startStore(directory.path, { PORT: `${port}`, LOG_LEVEL: "info" });
+    store.process.stdout?.destroy();
+    store.process.stderr?.destroy();
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await expect.poll(isReady, { timeout: 40_000, interval: 200 }).toBe(true);
+    await stop(store);
   });
 
   it("refuses a second start on the same data within a second, in one line that names the first", async () => {
@@ -99,6 +115,30 @@ describe("the standalone store", () => {
     expect(await store.ended()).toBe(1);
     expect(store.output()).toMatch(new RegExp(`^Cannot listen on 127.0.0.1 port ${port}: .*\\n$`));
     other.close();
+  });
+
+  it.runIf(process.getuid?.() === 0)("warns root, and refuses to serve other machines as root", async () => {
+    await using directory = await openDirectory();
+    const refused = startStore(directory.path, { HOST: "0.0.0.0" });
+    expect(await refused.ended()).toBe(1);
+    expect(refused.output()).toBe(
+      "The pet store does not listen on 0.0.0.0 as root: start it as another user, or leave HOST out.\n",
+    );
+    const store = startStore(directory.path);
+    await urlOf(store);
+    expect(store.output()).toContain("Warning: the pet store runs as root");
+    await stop(store);
+  });
+
+  it("serves with a database role that can change no table", async () => {
+    await using directory = await openDirectory();
+    const store = startStore(directory.path);
+    await urlOf(store);
+    const url = (await embeddedDatabaseUrl(directory.path)) ?? "";
+    expect(new URL(url).username).toBe("petstore_service");
+    const facts = await inspectRole({ url, timeoutMs: 20_000 });
+    expect(facts).toMatchObject({ isSuperuser: false, isAdministrator: false, canChangeTables: false });
+    await stop(store);
   });
 
   it("reports every fault of its configuration before it starts anything", async () => {

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { serviceFlags } from "@petstore/testing/service-flags";
 
 const main = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
@@ -18,7 +19,7 @@ export interface StoreProcess {
 }
 
 export function startStore(directory: string, environment: Record<string, string> = {}): StoreProcess {
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [...serviceFlags, main], {
     cwd: tmpdir(),
     env: { PATH: process.env.PATH, PETSTORE_DIR: directory, PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],

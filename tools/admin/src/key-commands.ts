@@ -52,12 +52,10 @@ export function addKeyCommands(program: Command, surroundings: Surroundings): vo
     .action((id: string, { grace, test, expires, json }: NewKeyOptions & { grace: number }) =>
       withDatabase(surroundings, async ({ database }) => {
         const text = mintApiKey(test ? "test" : "live", surroundings.randomBytes);
-        const at = new Date(surroundings.now());
         const rotated = await createKeyRepository(database).rotate({
           id: keyId(id),
           digest: digestApiKey(text),
-          at,
-          endsAt: new Date(at.getTime() + grace),
+          graceMs: grace,
           ...(expires && { expiresAt: expires }),
         });
         if (rotated === undefined) {
@@ -82,7 +80,7 @@ export function addKeyCommands(program: Command, surroundings: Surroundings): vo
     .option("--json", "print JSON", false)
     .action((id: string, options: { json: boolean }) =>
       withDatabase(surroundings, async ({ database }) => {
-        const record = await createKeyRepository(database).revoke(keyId(id), new Date(surroundings.now()));
+        const record = await createKeyRepository(database).revoke(keyId(id));
         if (record === undefined) throw new Refusal(noSuchKey);
         surroundings.print(formatRecord(keyFields(record), options.json));
       }),
@@ -98,7 +96,7 @@ export function addKeyCommands(program: Command, surroundings: Surroundings): vo
       withDatabase(surroundings, async ({ database }) => {
         if (at !== undefined && within > 0) throw new Refusal("Give --at or --in, not both.");
         const keys = createKeyRepository(database);
-        const record = await keys.expire(keyId(id), at ?? new Date(surroundings.now() + within));
+        const record = await keys.expire(keyId(id), at === undefined ? { inMs: within } : { at });
         if (record === undefined) {
           throw new Refusal(
             (await keys.find(keyId(id))) === undefined ? noSuchKey : "This key was revoked, which is for good.",

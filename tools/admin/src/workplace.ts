@@ -45,7 +45,7 @@ export async function withDatabase(
 ): Promise<void> {
   const config = await requireDatabaseConfig(surroundings);
   await explainingFaults(config.url, async () => {
-    const patient = { ...config, poolSize: 2, acquireTimeoutMs: 5_000, statementTimeoutMs: 10_000 };
+    const patient = { ...config, poolSize: 2, acquireTimeoutMs: 5_000, readTimeoutMs: 10_000, writeTimeoutMs: 10_000 };
     await using database = openDatabase(patient, silent);
     await work({ database, directUrl: config.directUrl ?? config.url });
   });

@@ -51,7 +51,7 @@ describe("with two instances that count for themselves", () => {
     await using other = await openInstance(environment);
     const { key, id } = await json("key issue shop");
     expect(await json("ban list")).toEqual([]);
-    for (const instance of [one, other]) expect(await instance.request(key, 200)).toBe("banned");
+    for (const instance of [one, other]) expect(await instance.request(key, 400)).toBe("banned");
     expect(await json("ban list")).toEqual([
       { account: "shop", key: id, bannedUntil: expect.any(String), by: expect.any(String) },
       { account: "shop", key: id, bannedUntil: expect.any(String), by: expect.any(String) },
@@ -65,7 +65,7 @@ describe("with two instances that count for themselves", () => {
   it("a banned key stays banned under its new name, and lifting the new one's ban lifts both", async () => {
     await using one = await openInstance(environment);
     const { key, id } = await json("key issue shop");
-    await one.request(key, 200);
+    await one.request(key, 400);
     const rotated = await json(`key rotate ${id} --grace 1h`);
     expect(await one.request(rotated.key, 1)).toBe("banned");
     await runCommand(`ban lift ${rotated.id}`, environment);
@@ -97,7 +97,7 @@ describeWithRedis("with two instances that share a Redis", () => {
     await one.request(key, 2);
     await other.request(key, 2);
     expect(await json("usage show shop")).toMatchObject({ counts: [{ by: "Redis", day: { used: 4, remaining: 1 } }] });
-    await other.request(key, 200);
+    await other.request(key, 400);
     expect(await json("ban list")).toEqual([
       { account: "shop", key: id, bannedUntil: expect.any(String), by: "Redis" },
     ]);
@@ -132,13 +132,13 @@ async function changeUnderLoad(listenUrl: string): Promise<number[]> {
     { key: upgraded.key, before: "refused", command: `account set-plan ${upgraded.name} business`, after: "admitted" },
     { key: banned.key, before: "banned", command: `ban lift ${banned.id}`, after: "refused" },
   ];
-  // Limits that keep the load below from being banned: a quarter of the minute's is what it takes.
+  // Limits that keep the load below from being banned: it takes twice as many strikes as the minute has units.
   await runCommand(`account set-limits ${upgraded.name} --per-minute 1000000 --per-day 1`, environment);
-  await runCommand(`account set-limits ${banned.name} --per-minute 8000 --per-day 1`, environment);
+  await runCommand(`account set-limits ${banned.name} --per-minute 500 --per-day 1`, environment);
   const seenAfterMs: number[] = [];
   for (const { key, before, command, after } of changes) {
     for (const instance of instances.all) {
-      while ((await instance.request(key, before === "banned" ? 500 : 1)) !== before) await sleep(1);
+      while ((await instance.request(key, before === "banned" ? 2_000 : 1)) !== before) await sleep(1);
     }
     let isOver = false;
     let changedAtMs = Number.POSITIVE_INFINITY;

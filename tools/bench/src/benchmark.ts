@@ -35,6 +35,7 @@ export interface Contestant {
   readonly name: string;
   /** The module that Node starts. */
   readonly main: URL;
+  readonly nodeOptions?: readonly string[];
   readonly takesKey?: boolean;
   /** Whether it counts requests in the Redis at REDIS_URL. */
   readonly countsInRedis?: boolean;

@@ -34,7 +34,7 @@ export async function compare(
   await using directory = await openTemporaryDirectory();
   progress("Starting PostgreSQL and adding 10,000 animals ...");
   await using database = await openPrivateDatabase(directory.path);
-  const apiKeys = await seed(database.url, signal);
+  const apiKeys = await seed(database.ownerUrl, signal);
   await using redis = benchmark.contestants.some(({ countsInRedis }) => countsInRedis)
     ? await openPrivateRedis()
     : undefined;
@@ -45,7 +45,7 @@ export async function compare(
   for (const contestant of benchmark.contestants) {
     progress(`Starting ${contestant.name} ...`);
     const server = await openServer(contestant, {
-      databaseUrl: database.url,
+      databaseUrl: database.ownerUrl,
       redisUrl: contestant.countsInRedis ? redis?.url : undefined,
       directory: directory.path,
       signal,

@@ -1,3 +1,4 @@
+import { serviceFlags } from "@petstore/testing/service-flags";
 import type { Contestant } from "./benchmark.js";
 import { petsOfPostgraphile } from "./graphql-work.js";
 
@@ -5,12 +6,14 @@ import { petsOfPostgraphile } from "./graphql-work.js";
 export const petstoreRest: Contestant = {
   name: "petstore-rest",
   main: new URL("./main.js", import.meta.resolve("@petstore/rest")),
+  nodeOptions: serviceFlags,
   takesKey: true,
 };
 
 export const petstoreGraphql: Contestant = {
   name: "petstore-graphql",
   main: new URL("./main.js", import.meta.resolve("@petstore/graphql")),
+  nodeOptions: serviceFlags,
   takesKey: true,
 };
 

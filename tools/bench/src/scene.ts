@@ -17,9 +17,14 @@ export async function openTemporaryDirectory(): Promise<TemporaryDirectory> {
 }
 
 export async function openPrivateDatabase(directory: string): Promise<EmbeddedDatabase> {
-  const opened = await openEmbeddedDatabase({ directory: join(directory, "database") });
+  const opened = await openEmbeddedDatabase({ directory: databaseDirectory(directory) });
   if (opened.kind === "in-use") throw new Error(`process ${opened.holderPid} uses a directory that was just created`);
   return opened.database;
+}
+
+/** The directory of a private database, below the directory of the run. */
+export function databaseDirectory(directory: string): string {
+  return join(directory, "database");
 }
 
 const animalCount = 10_000;

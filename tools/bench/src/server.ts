@@ -33,7 +33,10 @@ export interface ServerOptions {
 const startTimeoutMs = 30_000;
 
 /** Starts a contestant in a process of its own, with its default configuration, and waits until it answers HTTP. */
-export async function openServer({ name, main }: Contestant, options: ServerOptions): Promise<Server> {
+export async function openServer(
+  { name, main, nodeOptions = [] }: Contestant,
+  options: ServerOptions,
+): Promise<Server> {
   const port = await choosePort(undefined);
   const origin = `http://127.0.0.1:${port}`;
   const output = await open(join(options.directory, `${name}.log`), "w");
@@ -45,9 +48,13 @@ export async function openServer({ name, main }: Contestant, options: ServerOpti
       ...(options.redisUrl !== undefined && { REDIS_URL: options.redisUrl }),
       ...options.environment,
     },
-    execArgv: [new URL("./probe.js", import.meta.url), ...(options.preload ? [options.preload] : [])].flatMap(
-      ({ href }) => ["--import", href],
-    ),
+    execArgv: [
+      ...nodeOptions,
+      ...[new URL("./probe.js", import.meta.url), ...(options.preload ? [options.preload] : [])].flatMap(({ href }) => [
+        "--import",
+        href,
+      ]),
+    ],
     stdio: ["ignore", output.fd, "inherit", "ipc"],
     signal: options.signal,
   });

@@ -17,7 +17,7 @@ describeInBrowser("GraphiQL", (scene) => {
     await run(page);
     await expect.poll(() => resultOf(page)).toContain("hasNextPage");
     await expect.poll(() => stateOf(page)).toBe("200 OK, 57 of 60 requests left");
-    await page.getByText("Headers of the last answer").click();
+    await page.getByText("Headers of the last response").click();
     expect(await page.locator("#answer-headers").textContent()).toMatch(/x-ratelimit-reset\s*\d{10}/);
     expectNothingWrong(visit);
     expect(await visit.seriousIssues()).toEqual([]);
@@ -28,7 +28,7 @@ describeInBrowser("GraphiQL", (scene) => {
     await using visit = await scene.open({ width: 390, colorScheme: "dark" });
     const { page } = visit;
     await page.goto("/graphiql");
-    expect(await stateOf(page)).toContain("Enter a key");
+    expect(await stateOf(page)).toContain("Enter an API key");
     await enterKey(page, "pets_live_nonsense");
     await expect.poll(() => stateOf(page)).toMatch(/^401 Unauthorized/);
     await enterKey(page, await scene.store.issueKey({ perMinute: 50, perDay: 1 }));

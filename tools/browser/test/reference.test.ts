@@ -12,14 +12,14 @@ describeInBrowser("the reference page", (scene) => {
     expect(await answerOf(page, "createPet")).toMatch(/^201 Created in \d+ ms, 59 of 60 requests left/s);
     await press(page, "createPet", "An identifier beyond 2^53");
     expect(await answerOf(page, "createPet")).toContain('"categoryId": 9007199254740993,');
-    await press(page, "createPet", "Once, however often sent");
-    await press(page, "createPet", "Once, however often sent");
+    await press(page, "createPet", "With an Idempotency-Key");
+    await press(page, "createPet", "With an Idempotency-Key");
     expect(await answerOf(page, "createPet")).toMatch(/idempotency-replayed\s*true/s);
-    await press(page, "listPets", "First two available");
+    await press(page, "listPets", "First two available pets");
     expect(await answerOf(page, "listPets")).toMatch(/200 OK.*"name": "Rex".*x-ratelimit-reset\s*\d{10}/s);
     await page.locator("#listPets .answer button").click();
     await expect.poll(() => answerOf(page, "listPets")).toContain('"name": "Ina"');
-    await press(page, "getPet", "The first animal");
+    await press(page, "getPet", "The first pet");
     expect(await answerOf(page, "getPet")).toMatch(/200 OK.*sunset\s*Thu, 05 Dec 2030 00:00:00 GMT/s);
     // Seven calls, and seven units: the page itself and what it loaded cost nothing.
     expect(await answerOf(page, "getPet")).toContain("53 of 60 requests left");
@@ -33,11 +33,11 @@ describeInBrowser("the reference page", (scene) => {
     const { page } = visit;
     await page.goto("/");
     await enterKey(page, await scene.store.issueKey());
-    await press(page, "listPets", "Without a key: 401");
+    await press(page, "listPets", "Without a key (401)");
     expect(await answerOf(page, "listPets")).toMatch(/401 Unauthorized.*API_KEY_MISSING.*www-authenticate/s);
-    await press(page, "listPets", "A limit of 0: 400");
+    await press(page, "listPets", "Limit 0 (400)");
     expect(await answerOf(page, "listPets")).toMatch(/400 Bad Request.*VALIDATION_FAILED/s);
-    await press(page, "getPet", "One that is not there: 404");
+    await press(page, "getPet", "An unknown pet (404)");
     expect(await answerOf(page, "getPet")).toMatch(/404 Not Found.*PET_NOT_FOUND/s);
     expectNothingWrong(visit);
     expect(await visit.seriousIssues()).toEqual([]);
@@ -49,12 +49,12 @@ describeInBrowser("the reference page", (scene) => {
     const { page } = visit;
     await page.goto("/");
     await enterKey(page, await scene.store.issueKey({ perMinute: 1, perDay: 1 }));
-    await press(page, "listPets", "First two available");
-    await press(page, "listPets", "First two available");
+    await press(page, "listPets", "First two available pets");
+    await press(page, "listPets", "First two available pets");
     expect(await answerOf(page, "listPets")).toMatch(/429 Too Many Requests.*DAILY_QUOTA_EXCEEDED.*retry-after\s*\d+/s);
     expectNothingWrong(visit);
     await page
-      .locator("#listPets details", { hasText: "What it answers" })
+      .locator("#listPets details", { hasText: "Responses" })
       .evaluate((details) => details.toggleAttribute("open", true));
     expect(await visit.seriousIssues()).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
@@ -70,7 +70,7 @@ describeInBrowser("the reference page", (scene) => {
     await press(page, "createPet", "Rex");
     await page.goto("/usage");
     await page.goto("/");
-    await press(page, "listPets", "First two available");
+    await press(page, "listPets", "First two available pets");
     expect(await answerOf(page, "listPets")).toContain('"Authorization: Bearer $API_KEY"');
     expect(await page.content()).not.toContain(key);
     expect(page.url()).not.toContain(key);
@@ -82,8 +82,8 @@ describeInBrowser("the reference page", (scene) => {
     const { page } = visit;
     await page.goto("/");
     await enterKey(page, await scene.store.issueKey());
-    await page.getByRole("button", { name: "Forget it" }).click();
-    await press(page, "listPets", "First two available");
+    await page.getByRole("button", { name: "Forget key" }).click();
+    await press(page, "listPets", "First two available pets");
     expect(await answerOf(page, "listPets")).toContain("API_KEY_MISSING");
     await page.reload();
     expect(await page.getByLabel("API key").inputValue()).toBe("");

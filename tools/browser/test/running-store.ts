@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { digestApiKey, type Limits, mintApiKey, openCore, readConfig } from "@petstore/core";
 import { embeddedDatabaseUrl } from "@petstore/embedded-database";
+import { serviceFlags } from "@petstore/testing/service-flags";
 
 /** What `npm start` runs, as a process of its own over a database of its own. Disposing ends it. */
 export interface RunningStore extends AsyncDisposable {
@@ -20,9 +21,16 @@ const log = { info() {}, warn() {}, error() {} };
 
 export async function startStore(): Promise<RunningStore> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-browser-"));
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [...serviceFlags, main], {
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH, PETSTORE_DIR: directory, PORT: "0", BAN_STRIKES: "1", BAN_GRACE_MS: "0" },
+    env: {
+      PATH: process.env.PATH,
+      PETSTORE_DIR: directory,
+      PORT: "0",
+      BAN_STRIKES: "1",
+      BAN_STRIKES_PER_UNIT: "0",
+      BAN_GRACE_MS: "0",
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ended = once(child, "close");

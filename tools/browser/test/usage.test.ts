@@ -10,7 +10,7 @@ describeInBrowser("the usage page", (scene) => {
     await enterKey(page, await scene.store.issueKey());
     await expect.poll(() => readings(page)).toEqual([59, 999]);
     expect(await page.locator("#usage-plan").textContent()).toBe(
-      "Your limits are those of the Free plan: 60 requests a minute, 1,000 a day.",
+      "You have the Free plan: 60 requests a minute, 1,000 a day.",
     );
     expect(await page.locator("#gauge-minute .reset").textContent()).toMatch(/^resets in (1 min 0|\d{1,2}) s, at /);
     expect(await page.locator("#gauge-day .reset").textContent()).toMatch(/^resets in (\d+ h )?\d+ min/);
@@ -51,7 +51,7 @@ describeInBrowser("the usage page", (scene) => {
     await page.getByRole("button", { name: "Refresh" }).click();
     await page.getByRole("button", { name: "Refresh" }).click();
     await expect.poll(() => page.locator("#usage-state").textContent()).toMatch(/API_KEY_BANNED.*for another \d+ s/);
-    expect(await page.locator("#usage-plan").textContent()).toContain("your own, as agreed");
+    expect(await page.locator("#usage-plan").textContent()).toContain("individual limits");
     expect(await visit.seriousIssues()).toEqual([]);
     expect(visit.complaints).toEqual([]);
     await visit.screenshot("usage-phone-banned");

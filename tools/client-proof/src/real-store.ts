@@ -20,8 +20,8 @@ export async function openRealStore(): Promise<RealStore> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-client-proof-"));
   const opened = await openEmbeddedDatabase({ directory, durable: false });
   if (opened.kind === "in-use") throw new Error(`process ${opened.holderPid} uses a directory that was just created`);
-  const { url } = opened.database;
-  await migrate(url);
+  const { url, ownerUrl } = opened.database;
+  await migrate(ownerUrl);
   const config = readConfig({ DATABASE_URL: url });
   const core = await openCore(config, { log, now: Date.now });
   const database = openDatabase(config.database, log);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { choosePort } from "@petstore/embedded-database";
+import { serviceFlags } from "@petstore/testing/service-flags";
 
 /** The REST service in a process of its own, always on the same port. Disposing ends it. */
 export interface ServiceProcess extends AsyncDisposable {
@@ -22,7 +23,7 @@ export async function startService(databaseUrl: string): Promise<ServiceProcess>
 
   async function restart(): Promise<void> {
     const startMs = performance.now();
-    child = spawn(process.execPath, [main.pathname], {
+    child = spawn(process.execPath, [...serviceFlags, main.pathname], {
       env: { DATABASE_URL: databaseUrl, HOST: "127.0.0.1", PORT: `${port}`, LOG_LEVEL: "warn" },
       stdio: ["ignore", "ignore", "inherit"],
     });

@@ -51,8 +51,10 @@ describeWithRedis("README.md, with many processes", () => {
     await using redis = await openRedisServer();
     const [restPort, graphqlPort] = [await choosePort(undefined), await choosePort(undefined)];
     const theirs = [
-      ["postgres://user:password@host:5432/petstore", store.databaseUrl],
-      ["redis://host:6379", redis.url],
+      ["postgres://petstore_service:password@host:5432/petstore?sslmode=verify-full", store.databaseUrl],
+      // Nothing is left to migrate, which the role of the services may find out, too.
+      ["postgres://petstore:password@host:5432/petstore?sslmode=verify-full", store.databaseUrl],
+      ["rediss://:password@host:6379", redis.url],
       ["PORT=3001", `PORT=${graphqlPort}`],
     ] as const;
     const code = theirs.reduce(

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embeddedDatabaseUrl } from "@petstore/embedded-database";
+import { serviceFlags } from "@petstore/testing/service-flags";
 
 /** What `npm start` runs, started for the first time. Disposing ends it and removes its data. */
 export interface StandaloneStore extends AsyncDisposable {
@@ -19,7 +20,7 @@ const main = new URL("../../../services/standalone/dist/main.js", import.meta.ur
 
 export async function startStandalone(): Promise<StandaloneStore> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-readme-"));
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [...serviceFlags, main], {
     env: { PATH: process.env.PATH, PETSTORE_DIR: directory, PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],
   });

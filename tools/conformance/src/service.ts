@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { choosePort } from "@petstore/embedded-database";
+import { serviceFlags } from "@petstore/testing/service-flags";
 
 export type ServiceName = "rest" | "graphql";
 
@@ -26,7 +27,7 @@ export async function startService(name: ServiceName, environment: Readonly<Reco
   const port = await choosePort(undefined);
   const origin = `http://127.0.0.1:${port}`;
   const child = fork(main, {
-    execArgv: ["--import", probe],
+    execArgv: [...serviceFlags, "--import", probe],
     env: { LOG_LEVEL: "warn", ...environment, HOST: "127.0.0.1", PORT: `${port}` },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });

@@ -26,8 +26,8 @@ const log = { info() {}, warn() {}, error() {} };
 export async function openStore(): Promise<Store> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-conformance-"));
   let database = await openDatabase(directory);
-  const { url } = database;
-  await migrate(url);
+  const { url, ownerUrl } = database;
+  await migrate(ownerUrl);
   const core = await openCore(readConfig({ DATABASE_URL: url }), { log, now: Date.now });
   let accounts = 0;
   return {
@@ -42,7 +42,7 @@ export async function openStore(): Promise<Store> {
           const key = mintApiKey("test", randomBytes);
           const expiry = life === "expired" && { expiresAt: new Date(Date.now() - 1_000) };
           const { id } = await core.keys.add({ accountId: account.id, digest: digestApiKey(key), ...expiry });
-          if (life === "revoked") await core.keys.revoke(id, new Date());
+          if (life === "revoked") await core.keys.revoke(id);
           return key;
         },
       };

@@ -7,7 +7,7 @@ import { type OpenedStage, openStage, type Services } from "../src/stage.js";
 import { openPlantingProxy, type Reply } from "./planting-proxy.js";
 
 /** To each door. */
-const requests = 100_000;
+const requests = 50_000;
 
 /** Draws what a fault is planted behind: then it is found, however slow the machine, because the run ends no sooner. */
 const plantedSeed = 1;

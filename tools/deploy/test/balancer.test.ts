@@ -1,5 +1,8 @@
 import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type ConnectionOptions, connect } from "node:tls";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-database";
 import { createTestDatabase, describeWithProgram } from "@petstore/testing";
@@ -7,6 +10,7 @@ import { expect, it } from "vitest";
 import { configurationFile, startBalancer } from "./balancer.js";
 import { answers, petstore, startService, until } from "./image.js";
 import { answerNames } from "./names.js";
+import { makeSecrets } from "./secrets.js";
 
 const run = promisify(execFile);
 
@@ -54,6 +58,21 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
+  it("terminates TLS with the certificate it is given, and then asks browsers for nothing but HTTPS", async () => {
+    await using secrets = await makeSecrets();
+    const authority = await readFile(join(secrets.path, "authority.crt"));
+    const tlsCertificate = join(secrets.path, "balancer.pem");
+    const parts = ["redis.crt", "redis.key"].map((name) => readFile(join(secrets.path, name), "utf8"));
+    await writeFile(tlsCertificate, (await Promise.all(parts)).join(""));
+    await using names = await answerNames({});
+    const port = await choosePort(undefined);
+    await using balancer = await startBalancer({ dnsPort: names.port, servicePort: port, tlsCertificate });
+    const secure = await overTls({ port: balancer.tlsPort, host: "127.0.0.1", servername: "redis", ca: authority });
+    expect(secure).toMatch(/^HTTP\/1\.1 503 /);
+    expect(secure).toMatch(/^strict-transport-security: max-age=31536000\r$/im);
+    expect((await fetch(balancer.origin)).headers.get("Strict-Transport-Security")).toBeNull();
+  });
+
   it("leaves the answer to the services while none is ready, and gives it the same shape while none is there", async () => {
     const port = await choosePort(undefined);
     await using names = await answerNames({ rest: ["127.0.0.2"] });
@@ -76,3 +95,12 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     expect(Number(next)).toBe(Number(remaining) - 1);
   });
 });
+
+/** The response to a request over TLS, with its head as it was sent. */
+async function overTls(options: ConnectionOptions): Promise<string> {
+  const socket = connect(options);
+  socket.end("GET / HTTP/1.1\r\nHost: petstore\r\nConnection: close\r\n\r\n");
+  let response = "";
+  for await (const chunk of socket.setEncoding("utf8")) response += chunk;
+  return response;
+}

@@ -1,14 +1,19 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { execFile, spawn } from "node:child_process";
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { readFile, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { type ConnectionOptions, connect } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { choosePort } from "@petstore/embedded-database";
 import { describeWithProgram } from "@petstore/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { readDockerfile, stagesOf } from "./dockerfile.js";
+import { until } from "./image.js";
 import { readManifests } from "./manifests.js";
+import { makeSecrets } from "./secrets.js";
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL("../", import.meta.url));
@@ -21,12 +26,14 @@ interface Compose {
 
 interface Service {
   readonly image: string;
-  readonly command?: readonly string[];
+  readonly command?: readonly string[] | string;
   readonly build?: { readonly target: string };
   readonly environment?: Readonly<Record<string, string>>;
   readonly deploy?: { readonly replicas: number };
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly ports?: readonly string[];
   readonly secrets?: readonly string[];
   readonly networks?: readonly string[];
   readonly stop_grace_period?: string;
@@ -48,6 +55,14 @@ describeWithProgram("docker-compose", "the compose file, as docker-compose reads
     const { services } = parse(stdout) as Compose;
     const expected = ["balancer", "graphql", "migrate", "petstore", "postgres", "prometheus", "redis", "rest"];
     expect(Object.keys(services).sort()).toEqual(expected);
+  });
+
+  it("is valid with compose.tls.yaml, which opens HTTPS alone to other machines", async () => {
+    const files = ["--file", "compose.yaml", "--file", "compose.tls.yaml"];
+    await run("docker-compose", [...files, "config", "--quiet"], { cwd: folder });
+    const { services } = parse(await readFile(join(folder, "compose.tls.yaml"), "utf8")) as Compose;
+    const { ports, environment } = services.balancer ?? {};
+    expect(ports).toEqual([`443:${environment?.TLS_PORT}`]);
   });
 
   it("a misspelt key is found", async () => {
@@ -82,7 +97,7 @@ describe("the compose file", () => {
     const instances = doors.reduce((sum, { deploy }) => sum + (deploy?.replicas ?? 0), 0);
     const asked = doors.map(({ deploy, environment }) => {
       expect(Number(environment?.QUOTA_INSTANCES)).toBe(instances);
-      return (deploy?.replicas ?? 0) * (Number(environment?.DATABASE_POOL_SIZE) + 1);
+      return (deploy?.replicas ?? 0) * (Number(environment?.DATABASE_POOL_SIZE) + 2);
     });
     expect(asked.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(100 - 3 - 5);
   });
@@ -96,23 +111,98 @@ describe("the compose file", () => {
   });
 
   it("runs a Redis that evicts nothing", () => {
-    expect(compose.services.redis?.command?.join(" ")).toContain("--maxmemory-policy noeviction");
+    expect(compose.services.redis?.command).toContain("--maxmemory-policy noeviction");
   });
 
-  it("the guide's commands make every secret it names", async () => {
-    const guide = await readFile(join(folder, "operations.md"), "utf8");
-    const commands = /<!-- secrets -->\n```sh\n([^`]*)```/.exec(guide)?.[1] ?? "";
-    const place = await mkdtemp(join(tmpdir(), "petstore-secrets-"));
-    try {
-      await run("sh", ["-euc", commands], { cwd: place });
-      for (const { file } of Object.values(compose.secrets)) {
-        expect(await readFile(join(place, file), "utf8"), file).toMatch(/^\S{10,}$/);
-      }
-    } finally {
-      await rm(place, { recursive: true });
+  it("gives no container a right that it does not need", () => {
+    for (const [name, service] of Object.entries(compose.services)) {
+      const { read_only, cap_drop, security_opt } = service;
+      expect({ name, read_only, cap_drop, security_opt }).toEqual({
+        name,
+        read_only: true,
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+      });
+    }
+  });
+
+  it("lets the migrations alone have the role that changes tables, and PostgreSQL alone its superuser", () => {
+    const holdersOf = (secret: string) =>
+      Object.entries(compose.services).flatMap(([name, { secrets = [] }]) => (secrets.includes(secret) ? [name] : []));
+    expect(holdersOf("database-owner-url")).toEqual(["migrate"]);
+    expect(holdersOf("superuser-password")).toEqual(["postgres"]);
+    expect(holdersOf("database-url").sort()).toEqual(["graphql", "petstore", "rest"]);
+    expect(compose.services.migrate?.environment?.DATABASE_URL_FILE).toBe("/run/secrets/database-owner-url");
+  });
+
+  it("names images by their version, and HTTP ports for this machine alone", () => {
+    for (const [name, { image, build, ports = [] }] of Object.entries(compose.services)) {
+      if (build === undefined) expect(image, name).toMatch(/:v?\d+\.\d+(\.\d+)?(-\w+)?$/);
+      for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+    }
+  });
+
+  it("the guide's commands make every secret, readable in the containers and behind a closed folder", async () => {
+    await using secrets = await makeSecrets();
+    expect((await stat(secrets.path)).mode & 0o777).toBe(0o700);
+    for (const { file } of Object.values(compose.secrets)) {
+      const path = join(secrets.path, basename(file));
+      expect(await readFile(path, "utf8"), file).toMatch(/^\S{10,}/);
+      expect((await stat(path)).mode & 0o777, file).toBe(0o644);
+    }
+    const [url, ownerUrl] = await Promise.all(
+      ["database-url", "database-owner-url"].map((name) => readFile(join(secrets.path, name), "utf8")),
+    );
+    for (const [address = "", username] of [
+      [url, "petstore_service"],
+      [ownerUrl, "petstore"],
+    ]) {
+      expect(new URL(address)).toMatchObject({ username, hostname: "postgres", search: "?sslmode=verify-full" });
+    }
+    const authority = new X509Certificate(await readFile(join(secrets.path, "authority.crt")));
+    for (const host of ["postgres", "redis"]) {
+      const certificate = new X509Certificate(await readFile(join(secrets.path, `${host}.crt`)));
+      expect(certificate.checkIssued(authority) && certificate.verify(authority.publicKey)).toBe(true);
+      expect(certificate.checkHost(host)).toBe(host);
     }
   });
 });
+
+describeWithProgram("redis-server", "the Redis of the compose file", () => {
+  it("speaks TLS alone, with the certificate of its name, and answers nobody without the password", async () => {
+    await using secrets = await makeSecrets();
+    const port = await choosePort(undefined);
+    const [program = "", ...words] = (compose.services.redis?.command ?? "").toString().split(" ");
+    const files = new Map(Object.entries(compose.secrets).map(([name, { file }]) => [name, basename(file)]));
+    const given = words.map((word) =>
+      word
+        .replace(/^\/run\/secrets\/(.*)$/, (_, name: string) => join(secrets.path, files.get(name) ?? "missing"))
+        .replace(/^6379$/, `${port}`),
+    );
+    const redis = spawn(program, given, { cwd: secrets.path, stdio: "ignore" });
+    try {
+      const ca = await readFile(join(secrets.path, "authority.crt"));
+      const password = await readFile(join(secrets.path, "redis-password"), "utf8");
+      const ask = (commands: string) => askOverTls({ port, host: "127.0.0.1", servername: "redis", ca }, commands);
+      expect(await until(async () => (await ask("QUIT\r\n").catch(() => "")) === "+OK\r\n")).toBe(true);
+      expect(await ask("PING\r\nQUIT\r\n")).toContain("-NOAUTH");
+      expect(await ask(`AUTH ${password}\r\nPING\r\nQUIT\r\n`)).toBe("+OK\r\n+PONG\r\n+OK\r\n");
+      expect(await ask(`AUTH ${password}\r\nCONFIG GET maxmemory-policy\r\nQUIT\r\n`)).toContain("noeviction");
+    } finally {
+      redis.kill("SIGKILL");
+      await once(redis, "exit");
+    }
+  });
+});
+
+/** Everything that is answered until the other side hangs up. */
+async function askOverTls(options: ConnectionOptions, commands: string): Promise<string> {
+  const socket = connect(options);
+  socket.write(commands);
+  let answer = "";
+  for await (const chunk of socket.setEncoding("utf8")) answer += chunk;
+  return answer;
+}
 
 it("every variable that is set somewhere is one the services read", async () => {
   const documented = await readFile(new URL("../../../packages/core/.env.example", import.meta.url), "utf8");
@@ -124,5 +214,6 @@ it("every variable that is set somewhere is one the services read", async () => 
     .flatMap(({ text }) => [...text.matchAll(/(\w+)=/g)].map(([, name = ""]) => name))
     .filter((name) => name !== "CI" && name !== "NODE_ENV");
   const set = [...doors.map(({ environment = {} }) => environment), ...inManifests].flatMap((map) => Object.keys(map));
+  known.add("NODE_EXTRA_CA_CERTS");
   for (const name of [...set, ...inImages]) expect(known, name).toContain(name.replace(/_FILE$/, ""));
 });

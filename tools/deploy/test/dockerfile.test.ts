@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { serviceFlags } from "@petstore/testing/service-flags";
 import { validate } from "dockerfile-utils";
 import { describe, expect, it } from "vitest";
-import { readDockerfile, type Stage, stagesOf } from "./dockerfile.js";
+import { commandOf, lineageOf, readDockerfile, stagesOf } from "./dockerfile.js";
 
 const services = ["rest", "graphql"];
 
@@ -27,12 +28,30 @@ describe("the Dockerfile", () => {
     }
   });
 
+  it("starts Node in every image so that no code can be made from text", async () => {
+    const text = await readDockerfile();
+    for (const image of [...services, "petstore"]) {
+      expect(commandOf(image, stagesOf(text))).toEqual(["/nodejs/bin/node", ...serviceFlags, "/app/dist/main.js"]);
+    }
+    const replaced = stagesOf(text.replace(/(AS rest\n)/, '$1ENTRYPOINT ["/nodejs/bin/node", "/app/dist/main.js"]\n'));
+    expect(commandOf("rest", replaced)).not.toContain(serviceFlags[0]);
+  });
+
   it("takes into an image nothing but what the build stage left for it", async () => {
     const stages = stagesOf(await readDockerfile());
     for (const image of [...services, "petstore"]) {
       const steps = lineageOf(image, stages).flatMap((stage) => stage.steps);
       const copies = steps.filter(({ keyword }) => keyword === "COPY" || keyword === "ADD");
       expect(copies).toEqual([{ keyword: "COPY", flags: ["--from=build"], text: `/images/${image} /app` }]);
+    }
+  });
+
+  it("listens on every address of a container, for Prometheus and the kubelet too", async () => {
+    const stages = stagesOf(await readDockerfile());
+    for (const service of services) {
+      const steps = stages.find(({ name }) => name === service)?.steps ?? [];
+      const variables = steps.filter(({ keyword }) => keyword === "ENV").map(({ text }) => text);
+      expect(variables).toEqual(["HOST=0.0.0.0 PORT=3000 METRICS_HOST=0.0.0.0 METRICS_PORT=9464"]);
     }
   });
 
@@ -44,9 +63,3 @@ describe("the Dockerfile", () => {
     expect(new Set(named)).toEqual(new Set([manifest.packageManager]));
   });
 });
-
-/** A stage and those it begins from, down to the image. */
-function lineageOf(name: string, stages: readonly Stage[]): Stage[] {
-  const stage = stages.find((one) => one.name === name);
-  return stage === undefined ? [] : [stage, ...lineageOf(stage.from, stages)];
-}

@@ -45,6 +45,21 @@ export function stagesOf(text: string): Stage[] {
   return stages;
 }
 
+/** A stage and those it begins from, down to the image. */
+export function lineageOf(name: string, stages: readonly Stage[]): Stage[] {
+  const stage = stages.find((one) => one.name === name);
+  return stage === undefined ? [] : [stage, ...lineageOf(stage.from, stages)];
+}
+
+/** What an image runs before the arguments that it is given. */
+export function commandOf(image: string, stages: readonly Stage[]): string[] {
+  for (const { steps } of lineageOf(image, stages)) {
+    const entrypoint = steps.findLast(({ keyword }) => keyword === "ENTRYPOINT");
+    if (entrypoint !== undefined) return JSON.parse(entrypoint.text) as string[];
+  }
+  throw new Error(`The image ${image} names no program`);
+}
+
 /** What the build stage leaves behind. Disposing removes it. */
 export interface Built extends AsyncDisposable {
   /** Holds a folder for each image, which becomes its `/app`. */

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-database";
 import { inject } from "vitest";
+import { commandOf, readDockerfile, stagesOf } from "./dockerfile.js";
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -43,9 +44,16 @@ export async function startService(
 ): Promise<RunningService> {
   const chosen = port ?? (await choosePort(undefined));
   const metricsPort = await choosePort(undefined);
-  const child = spawn(process.execPath, [join(folderOf(image), "dist/main.js")], {
+  const child = spawn(process.execPath, await argumentsOf(image), {
     cwd: "/",
-    env: { NODE_ENV: "production", HOST: host, PORT: `${chosen}`, METRICS_PORT: `${metricsPort}`, ...environment },
+    env: {
+      NODE_ENV: "production",
+      HOST: host,
+      PORT: `${chosen}`,
+      METRICS_HOST: host,
+      METRICS_PORT: `${metricsPort}`,
+      ...environment,
+    },
     stdio: ["ignore", "ignore", "pipe"],
     ...withoutRights(),
   });
@@ -81,12 +89,18 @@ export async function startService(
 
 /** One run of the petstore command; rejects where it fails. */
 export async function petstore(databaseUrl: string, ...words: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [join(folderOf("petstore"), "dist/main.js"), ...words],
-    { cwd: "/", env: { NODE_ENV: "production", DATABASE_URL: databaseUrl }, ...withoutRights() },
-  );
+  const { stdout } = await promisify(execFile)(process.execPath, [...(await argumentsOf("petstore")), ...words], {
+    cwd: "/",
+    env: { NODE_ENV: "production", DATABASE_URL: databaseUrl },
+    ...withoutRights(),
+  });
   return stdout;
+}
+
+/** What the image gives to Node, with its program where the test has it. */
+async function argumentsOf(image: string): Promise<string[]> {
+  const [, ...words] = commandOf(image, stagesOf(await readDockerfile()));
+  return words.map((word) => word.replace(/^\/app(?=\/)/, folderOf(image)));
 }
 
 /** Asks again until it holds; false when it does not in time. */

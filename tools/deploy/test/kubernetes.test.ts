@@ -19,7 +19,7 @@ interface Container {
 }
 
 interface Probe {
-  readonly httpGet: { readonly path: string };
+  readonly httpGet: { readonly path: string; readonly port: string };
   readonly periodSeconds: number;
   readonly failureThreshold: number;
 }
@@ -72,11 +72,11 @@ describe("the Kubernetes manifests", () => {
     }
   });
 
-  it("ask /livez whether to restart and /readyz whether to send requests", () => {
+  it("probe /livez and /readyz on the metrics port, which clients do not reach", () => {
     for (const { document } of ofKind("Deployment")) {
       for (const container of podOf(document).containers) {
-        expect(container.livenessProbe?.httpGet.path).toBe("/livez");
-        expect(container.readinessProbe?.httpGet.path).toBe("/readyz");
+        expect(container.livenessProbe?.httpGet).toEqual({ path: "/livez", port: "metrics" });
+        expect(container.readinessProbe?.httpGet).toEqual({ path: "/readyz", port: "metrics" });
       }
     }
   });
@@ -96,12 +96,39 @@ describe("the Kubernetes manifests", () => {
   it("keep secrets in files", () => {
     const [secret] = ofKind("Secret");
     const keys = Object.keys((secret?.document as { stringData?: object } | undefined)?.stringData ?? {});
-    for (const pod of pods()) expect(pod.volumes.map((volume) => volume.secret?.secretName)).toContain("petstore");
+    const names = ofKind("Secret").map(({ metadata }) => metadata.name);
+    for (const { volumes } of pods()) expect(names).toContain(volumes[0]?.secret?.secretName);
     for (const [name, value] of Object.entries(settings())) {
       expect(value).not.toMatch(/^(postgres|rediss?):/);
       if (name.endsWith("_FILE")) expect(keys).toContain(value.split("/").at(-1));
     }
     expect(JSON.stringify(pods())).not.toMatch(/secretKeyRef|secretRef/);
+  });
+
+  it("let the migrations alone have the role that changes tables", () => {
+    const secretsOf = (kind: string) =>
+      ofKind(kind).flatMap(({ document }) => podOf(document).volumes.map(({ secret }) => secret?.secretName));
+    expect(new Set(secretsOf("Deployment"))).toEqual(new Set(["petstore"]));
+    expect(secretsOf("Job")).toEqual(["petstore-owner"]);
+  });
+
+  it("reach PostgreSQL and Redis over TLS, each with a password", () => {
+    const addresses = ofKind("Secret").flatMap(({ document }) => Object.values((document as SecretData).stringData));
+    expect(addresses).toHaveLength(3);
+    for (const address of addresses) {
+      const { protocol, password, searchParams } = new URL(address);
+      expect(password).not.toBe("");
+      if (protocol === "postgres:") expect(searchParams.get("sslmode")).toBe("verify-full");
+      else expect(protocol).toBe("rediss:");
+    }
+  });
+
+  it("end TLS at the ingress, for every host, and redirect to it", () => {
+    const [ingress] = ofKind("Ingress").map(({ document }) => document as Ingress);
+    const hosts = ingress?.spec.rules.map(({ host }) => host) ?? [];
+    expect(hosts.length).toBeGreaterThan(0);
+    expect(ingress?.spec.tls.flatMap(({ hosts: covered }) => covered)).toEqual(hosts);
+    expect(ingress?.metadata.annotations["nginx.ingress.kubernetes.io/force-ssl-redirect"]).toBe("true");
   });
 
   it("scale and disturb every deployment within bounds that the database and the quota know of", () => {
@@ -112,7 +139,7 @@ describe("the Kubernetes manifests", () => {
     const most = scalers.reduce((sum, { spec }) => sum + spec.maxReplicas, 0);
     expect(Number(settings().QUOTA_INSTANCES)).toBe(most);
     const whileRolling = most + deployments.length;
-    const connections = whileRolling * (Number(settings().DATABASE_POOL_SIZE) + 1);
+    const connections = whileRolling * (Number(settings().DATABASE_POOL_SIZE) + 2);
     // Of the 100 a PostgreSQL has by default, 3 are kept for its superuser and some are left for the petstore command.
     expect(connections).toBeLessThanOrEqual(100 - 3 - 5);
   });
@@ -127,6 +154,18 @@ describe("the Kubernetes manifests", () => {
     expect(new Set(versions).size).toBe(1);
   });
 });
+
+interface SecretData {
+  readonly stringData: Readonly<Record<string, string>>;
+}
+
+interface Ingress {
+  readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
+  readonly spec: {
+    readonly rules: readonly { readonly host: string }[];
+    readonly tls: readonly { readonly hosts: readonly string[] }[];
+  };
+}
 
 interface Autoscaling {
   readonly maxReplicas: number;

@@ -45,7 +45,7 @@ interface Change {
   isNew(exchange: Exchange): boolean;
 }
 
-interface Issued {
+export interface Issued {
   readonly account: string;
   readonly apiKey: string;
   readonly id: string;
@@ -64,7 +64,7 @@ const changes: readonly Change[] = [
   },
   {
     what: "plan changed",
-    // So many a minute that the load is no reason for a ban.
+    // A minute limit so high that the load is not banned.
     limits: "--per-minute 1000000 --per-day 1",
     command: ({ account }) => `account set-plan ${account} business`,
     isOld: ({ code }) => code === "DAILY_QUOTA_EXCEEDED",
@@ -72,7 +72,7 @@ const changes: readonly Change[] = [
   },
   {
     what: "ban lifted",
-    limits: "--per-minute 8000 --per-day 1",
+    limits: "--per-minute 1000 --per-day 1",
     command: ({ id }) => `ban lift ${id}`,
     isOld: isBanned,
     isNew: (exchange) => isRefused(exchange) && !isBanned(exchange),
@@ -142,7 +142,7 @@ function timeIn(printed: readonly string[]): number | undefined {
 /** What the account has is said by the command line; this is only what the load has to be told. */
 const limits = { perMinute: 1, perDay: 1 };
 
-async function issue(workplace: Parameters<typeof petstore>[0], options: string): Promise<Issued> {
+export async function issue(workplace: Parameters<typeof petstore>[0], options: string): Promise<Issued> {
   const account = `changing-${randomBytes(4).toString("hex")}`;
   await petstore(workplace, `account create ${account} --plan enterprise ${options}`);
   const printed = await petstore(workplace, `key issue ${account} --json`);

@@ -47,7 +47,7 @@ export function helpText(scenarios: readonly Scenario[]): string {
   return `Usage: npm run faults -- [options]
 
 Causes faults for real, under load, against services in processes of their own, over one private PostgreSQL, and
-counts what must not happen. Without options every row is played, for which 15 minutes are the limit; Ctrl-C stops it and
+counts what must not happen. Without options every row is played, for which 30 minutes are the limit; Ctrl-C stops it and
 all it has started. The exit code is 1 when a number is missed, that limit included. Rows fail whose program is not in
 PATH: ${programs}.
 A full disk is a file system of its own, which only root may mount: for others that row is skipped, and says so.

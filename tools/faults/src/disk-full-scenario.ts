@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { administrator, embeddedDatabaseUrl } from "@petstore/embedded-database";
+import { administratorUrl, embeddedDatabaseUrl } from "@petstore/embedded-database";
 import { openSession } from "@petstore/testing/postgres";
 import { nowMs } from "./ask.js";
 import type { BurstOptions } from "./burst.js";
@@ -101,8 +101,7 @@ export const checkpointOnFullDisk: Scenario = {
     const directory = stage.use(await openDirectory());
     const disk = stage.use(await mountSmallDisk(directory.path, megabytes));
     const store = await stage.use(createKeeper(directory.path, stage.hear)).start();
-    const url = (await embeddedDatabaseUrl(directory.path)) ?? "";
-    await stage.adopt(url);
+    await stage.adopt((await embeddedDatabaseUrl(directory.path)) ?? "");
     const { apiKey } = await stage.store.issueKey(roomy);
     const creates = await stage.create({ callers: 8, target: () => store });
     await until(() => count(creates.exchanges, isCreated) >= createsBefore);
@@ -110,7 +109,7 @@ export const checkpointOnFullDisk: Scenario = {
     await until(() => count(creates.exchanges, isFailure) >= createsBefore);
 
     store.program.signal("SIGSTOP");
-    const isEnded = await isEndedBy("checkpoint", Object.assign(new URL(url), { username: administrator }).href);
+    const isEnded = await isEndedBy("checkpoint", await administratorUrl(directory.path));
     while ((await embeddedDatabaseUrl(directory.path)) !== undefined) await sleep(20);
     await sleep(recoveryFailsMs);
     const endedAtMs = stage.mark();

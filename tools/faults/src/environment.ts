@@ -2,7 +2,7 @@
 export type Environment = Readonly<Record<string, string>>;
 
 /**
- * For rows in which Redis is never away: a machine too busy for the default of 100 ms would turn them into rows about an
+ * For rows in which Redis is never away: a machine too busy for the default of 80 ms would turn them into rows about an
  * outage.
  */
 export const patient: Environment = { REDIS_COMMAND_TIMEOUT_MS: "1000" };

@@ -15,7 +15,7 @@ const acquireTimeoutMs = 400;
 /** Longer than the row holds the connections. */
 const statementTimeoutMs = 60_000;
 const heldSeconds = 22;
-/** From then on the service asks for a key again. */
+/** The cached key records are older than 5 s by then, so they need a look-up, and it fails. */
 const keyAgeMs = 6_000;
 const rounds = 15;
 /** The machine is not ours alone: one answer of a round may meet another program's turn. */
@@ -26,7 +26,8 @@ const refusals = 5;
 const settings = {
   DATABASE_POOL_SIZE: `${poolSize}`,
   DATABASE_ACQUIRE_TIMEOUT_MS: `${acquireTimeoutMs}`,
-  DATABASE_STATEMENT_TIMEOUT_MS: `${statementTimeoutMs}`,
+  DATABASE_READ_TIMEOUT_MS: `${statementTimeoutMs}`,
+  DATABASE_WRITE_TIMEOUT_MS: `${statementTimeoutMs}`,
 };
 const small = { perMinute: 1_000_000_000, perDay: 3 };
 
@@ -59,17 +60,20 @@ export const exhaustedScenarios: readonly Scenario[] = [
     group: "postgres",
     name: "pool-exhausted",
     cause: "every connection of both doors' pools is held by a statement that waits for a lock",
-    expected: "503 at the acquisition limit; 401, 404, 405, 400 and 429 still within 20 ms",
+    expected: "503 within the acquisition limit; 401, 404, 405, 400 and 429 still within 20 ms",
     mayFail: true,
     async run(stage) {
       const server = await stage.openPostgres();
       const services = await stage.startCold(bothDoors, settings);
       await stage.warmUp();
       const { apiKey } = await stage.store.issueKey(roomy);
+      // A different key: a look-up on a held connection is not answered until the row lock is released.
+      const { apiKey: holdingKey } = await stage.store.issueKey(roomy);
       const used = await Promise.all(services.map(() => stage.store.issueKey(small)));
       for (const [index, service] of services.entries()) {
         await askOften(stage, service, service.door.list, used[index]?.apiKey ?? "", small.perDay + 1);
         await askOften(stage, service, service.door.list, apiKey, 1);
+        await askOften(stage, service, service.door.list, holdingKey, 1);
       }
       const holding = server.query(
         `begin; lock table pets in access exclusive mode; select pg_sleep(${heldSeconds}); commit`,
@@ -78,7 +82,7 @@ export const exhaustedScenarios: readonly Scenario[] = [
       // Some share a connection until it is seen to be stalled; those after them take another one.
       const held: Promise<void>[] = [];
       for (let wave = 0; wave < 8 && (await countIn(server, waiting)) < services.length * poolSize; wave += 1) {
-        held.push(...services.flatMap((service) => Array.from({ length: poolSize }, () => hold(service, apiKey))));
+        held.push(...services.flatMap((service) => Array.from({ length: poolSize }, () => hold(service, holdingKey))));
         await sleep(stallMs);
       }
       await sleep(keyAgeMs);
@@ -91,12 +95,6 @@ export const exhaustedScenarios: readonly Scenario[] = [
             refusals,
             `${name}: 503 with Retry-After`,
             count(refused, ({ answer }) => isCivil(answer)),
-          ),
-          atLeast(
-            acquireTimeoutMs - 10,
-            `${name}: after at least`,
-            Math.min(...refused.map(({ answer }) => answer.durationMs)),
-            "ms",
           ),
           atMost(
             acquireTimeoutMs + 100,

@@ -13,12 +13,14 @@ import { inGoodTime } from "./schedule.js";
 import { openStage, type StageDeps } from "./stage.js";
 import { standaloneScenarios } from "./standalone-scenarios.js";
 import { openStore } from "./store.js";
+import { upgradeScenario } from "./upgrade-scenario.js";
 
 const scenarios: readonly Scenario[] = [
   ...redisScenarios,
   ...postgresScenarios,
   ...standaloneScenarios,
   ...rollingScenarios,
+  upgradeScenario,
   ...httpScenarios,
 ];
 

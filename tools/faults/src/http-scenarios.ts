@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openRedisServer } from "@petstore/testing/redis";
 import { nowMs } from "./ask.js";
+import { bannedFloodScenario } from "./banned-flood-scenario.js";
 import { documentsScenario } from "./documents-scenario.js";
 import { bothDoors, type Door, restDoor } from "./door.js";
 import { patient, unthrottled } from "./environment.js";
 import { hugeScenario } from "./huge-scenario.js";
 import { atMost, exactly, ownP99 } from "./measure.js";
+import { outputScenario } from "./output-scenario.js";
+import { pipeliningScenario } from "./pipelining-scenario.js";
 import { openRawClient } from "./raw-client.js";
 import type { Check, Scenario } from "./scenario.js";
 import type { Service } from "./service.js";
@@ -75,6 +78,9 @@ export const httpScenarios: readonly Scenario[] = [
   documentsScenario,
   wireScenario,
   hugeScenario,
+  outputScenario,
+  bannedFloodScenario,
+  pipeliningScenario,
   {
     group: "http",
     needs: ["redis-server"],

@@ -3,14 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { mintApiKey } from "@petstore/core";
 import { nowMs } from "./ask.js";
 import { bothDoors, doors } from "./door.js";
-import { endOf, isCivil, isFailure, isGood } from "./exchange.js";
+import { type Exchange, endOf, isCivil, isFailure, isGood } from "./exchange.js";
 import { atLeast, atMost, checkAlive, count, exactly } from "./measure.js";
 import { startProgram } from "./program.js";
 import type { Check, Scenario } from "./scenario.js";
 import { type Load, millisecondsUntil, roomy } from "./stage.js";
 
 /** The defaults of the service, and what a busy machine may add. */
-const statementTimeoutMs = 1_000;
+const readTimeoutMs = 1_000;
+const writeTimeoutMs = 3_000;
 const acquireTimeoutMs = 1_000;
 const slackMs = 100;
 const terminations = { perSecond: 20, seconds: 60 };
@@ -143,7 +144,13 @@ export const postgresAwayScenarios: readonly Scenario[] = [
       await load.stop();
       return [
         // The server's own limit, should it be only slow, comes 100 ms before ours.
-        ...checkFailures(load, statementTimeoutMs + 100 + slackMs),
+        ...checkFailures(load, writeTimeoutMs + 100 + slackMs),
+        atMost(
+          readTimeoutMs + 100 + slackMs,
+          "slowest of the lists among them",
+          Math.max(...load.exchanges.filter(isFailedList).map(({ durationMs }) => durationMs)),
+          "ms",
+        ),
         exactly(0, "failures later than 1 s after SIGCONT", countFailuresAfter(load, resumedAtMs + 1_000)),
         ...checkAlive(services),
       ];
@@ -192,6 +199,10 @@ function checkFailures(load: Load, withinMs: number): Check[] {
     ),
     atMost(withinMs, "slowest of them", Math.max(...failures.map(({ durationMs }) => durationMs)), "ms"),
   ];
+}
+
+function isFailedList(one: Exchange): boolean {
+  return isFailure(one) && one.asked === undefined;
 }
 
 /** Of requests that were sent after it. */

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { serviceFlags } from "@petstore/testing/service-flags";
 
 /** A program of ours in a process of its own. Disposing ends it, by SIGKILL if it must. */
 export interface Program extends AsyncDisposable {
@@ -24,19 +26,30 @@ export interface ProgramOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Whether it can tell how long its event loop was blocked; not unless it is said. */
   readonly isProbed?: boolean;
+  /** What is wrong with its standard output, where something is. Nothing of it is heard then. */
+  readonly outputFault?: OutputFault | undefined;
 }
+
+/** A full disk, a reader that has ended, and one that has stopped. */
+export type OutputFault = "full" | "closed" | "not read";
 
 const patienceMs = 15_000;
 const probe = import.meta.resolve("@petstore/testing/event-loop-probe");
 
-export function startProgram({ main, words = [], environment, isProbed = false }: ProgramOptions): Program {
+export function startProgram(options: ProgramOptions): Program {
+  const { main, words = [], environment, isProbed = false, outputFault } = options;
+  const stdout = outputFault === "full" ? openSync("/dev/full", "w") : "pipe";
   const child: ChildProcess = spawn(
     process.execPath,
-    [...(isProbed ? ["--import", probe] : []), main.pathname, ...words],
-    { env: { ...environment }, stdio: ["ignore", "pipe", "pipe", ...(isProbed ? ["ipc" as const] : [])] },
+    [...serviceFlags, ...(isProbed ? ["--import", probe] : []), main.pathname, ...words],
+    { env: { ...environment }, stdio: ["ignore", stdout, "pipe", ...(isProbed ? ["ipc" as const] : [])] },
   );
   const output: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
+  if (typeof stdout === "number") closeSync(stdout);
+  if (outputFault === "closed") child.stdout?.destroy();
+  // What nobody has read would keep it from being closed.
+  if (outputFault === "not read") child.once("exit", () => child.stdout?.destroy());
+  for (const stream of outputFault === undefined ? [child.stdout, child.stderr] : [child.stderr]) {
     if (stream !== null) createInterface({ input: stream }).on("line", (line) => output.push(line));
   }
   const ended = once(child, "close").then(() => child.exitCode);

@@ -6,6 +6,7 @@ import { wholeAnswerIn } from "./whole-answer.js";
 export interface RawAnswer extends Answer {
   /** How often a field of that name is in it. */
   count(header: string): number;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A client that sends what it is told, byte for byte, and splits what it receives into answers. */
@@ -38,7 +39,7 @@ export function openRawClient(port: number): RawClient {
     for (let next = wholeAnswerIn(rest, 0); next !== undefined; next = wholeAnswerIn(rest, 0)) {
       const { fields, end } = next;
       const count = (header: string) => fields.filter(([name]) => name === header.toLowerCase()).length;
-      answers.push({ ...answerOf({ sentAtMs: startMs, ...next }), count });
+      answers.push({ ...answerOf({ sentAtMs: startMs, ...next }), count, headers: next.headers });
       rest = rest.subarray(end);
     }
   });

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openFaultProxy } from "@petstore/testing/fault-proxy";
 import { openRedisCluster, openRedisServer } from "@petstore/testing/redis";
+import { addressScenario } from "./address-scenario.js";
 import { nowMs } from "./ask.js";
 import { patient } from "./environment.js";
 import type { Exchange } from "./exchange.js";
+import { fleetScenario } from "./fleet-scenario.js";
 import { atLeast, atMost, checkLatency, checkWindows, exactly, ownP99 } from "./measure.js";
 import { backWithinMs, bothDegraded, checkTransitions, limits, outage } from "./redis-outage.js";
 import { sharingScenarios } from "./redis-sharing-scenarios.js";
@@ -195,6 +197,8 @@ export const redisScenarios: readonly Scenario[] = [
     },
   },
   ...sharingScenarios,
+  addressScenario,
+  fleetScenario,
 ];
 
 function granted(exchanges: readonly Exchange[]): number {

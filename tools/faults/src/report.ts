@@ -27,7 +27,7 @@ interface Skipped {
   readonly skipped: string;
 }
 
-const minutesAtMost = 15;
+const minutesAtMost = 30;
 
 const oracleNames = ["lost", "dup", "over", "hdr", "hang", "leak", "failed"] as const;
 

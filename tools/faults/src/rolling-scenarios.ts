@@ -12,7 +12,12 @@ const rounds = 2;
 const wantedRequests = 50_000;
 const graceMs = 2 * noticesWithinMs;
 /** Redis and PostgreSQL are never away here: a machine too busy for the defaults would turn this into a row about that. */
-const unhurried = { ...patient, DATABASE_ACQUIRE_TIMEOUT_MS: "4000", DATABASE_STATEMENT_TIMEOUT_MS: "4000" };
+const unhurried = {
+  ...patient,
+  DATABASE_ACQUIRE_TIMEOUT_MS: "4000",
+  DATABASE_READ_TIMEOUT_MS: "4000",
+  DATABASE_WRITE_TIMEOUT_MS: "4000",
+};
 
 export const rollingScenarios: readonly Scenario[] = [
   {

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-database";
 import { type Door, restDoor } from "./door.js";
-import { startProgram } from "./program.js";
+import { type OutputFault, startProgram } from "./program.js";
 
 export interface ServiceOptions {
   /** Its whole environment but for where it listens. */
   readonly environment: Readonly<Record<string, string>>;
-  /** How far its clock runs ahead. */
+  /** How far its clock is ahead; negative when it is behind. */
   readonly clockOffsetMs?: number;
   /** The REST door unless another is named. */
   readonly door?: Door;
@@ -16,6 +16,7 @@ export interface ServiceOptions {
   readonly port?: number;
   /** Whether it can tell how long its event loop was blocked; not unless it is said. */
   readonly isProbed?: boolean;
+  readonly outputFault?: OutputFault;
 }
 
 /** A service in a process of its own, known by what it answers and what it logs. Disposing ends it. */
@@ -49,7 +50,7 @@ export type Readiness = "ready" | "degraded" | "not ready";
 const patienceMs = 15_000;
 
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { environment, clockOffsetMs = 0, door = restDoor, isProbed = false } = options;
+  const { environment, clockOffsetMs = 0, door = restDoor, isProbed = false, outputFault } = options;
   const port = options.port ?? (await choosePort(undefined));
   const origin = `http://127.0.0.1:${port}`;
   const clock = await clockEnvironment(clockOffsetMs);
@@ -58,6 +59,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     main: door.main,
     environment: { ...environment, ...clock, HOST: "127.0.0.1", PORT: `${port}` },
     isProbed,
+    outputFault,
   });
   while (!(await answers(origin))) {
     if (program.hasEnded() || performance.now() - startMs > patienceMs) {
@@ -98,7 +100,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
  */
 async function clockEnvironment(offsetMs: number): Promise<Readonly<Record<string, string>>> {
   if (offsetMs === 0) return {};
-  const { stdout } = await promisify(execFile)("faketime", ["-f", `+${offsetMs / 1_000}s`, "env"]);
+  const { stdout } = await promisify(execFile)("faketime", [
+    "-f",
+    `${offsetMs < 0 ? "" : "+"}${offsetMs / 1_000}s`,
+    "env",
+  ]);
   const told = stdout.split("\n").filter((line) => /^(LD_PRELOAD|FAKETIME)=/.test(line));
   return Object.fromEntries([...told, "FAKETIME_DONT_FAKE_MONOTONIC=1"].map((line) => split(line)));
 }

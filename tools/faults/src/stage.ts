@@ -115,6 +115,8 @@ export function openStage({ store: sharedStore, idleOrigin, options }: StageDeps
     common = {
       DATABASE_URL: store.databaseUrl,
       QUOTA_INSTANCES: `${instances.length}`,
+      // All connections of a run come from one address, and stand for clients of many.
+      MAX_CONNECTIONS_PER_ADDRESS: "0",
       // The load ignores refusals on purpose.
       BAN_STRIKES: "0",
       ...environment,

@@ -30,7 +30,7 @@ export async function openStore(): Promise<Store> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-faults-"));
   const opened = await openEmbeddedDatabase({ directory, durable: false });
   if (opened.kind === "in-use") throw new Error(`process ${opened.holderPid} uses a directory that was just created`);
-  const store = await openStoreAt(opened.database.url);
+  const store = await openStoreAt(opened.database.ownerUrl);
   return {
     ...store,
     async [Symbol.asyncDispose]() {
@@ -48,7 +48,7 @@ export async function openStoreAt(databaseUrl: string): Promise<Store> {
   // What harms the connections of the services spares these.
   url.searchParams.set("application_name", "beside");
   const config = readConfig({ DATABASE_URL: url.href }).database;
-  const database = openDatabase({ ...config, statementTimeoutMs: 30_000 }, log);
+  const database = openDatabase({ ...config, readTimeoutMs: 30_000, writeTimeoutMs: 30_000 }, log);
   const accountsTable = createAccountRepository(database);
   const keys = createKeyRepository(database);
   let accounts = 0;

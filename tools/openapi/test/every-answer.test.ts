@@ -14,7 +14,13 @@ describe("every answer of the running service is as its own document says", () =
   const violations: string[] = [];
 
   beforeAll(async () => {
-    const environment = { BAN_STRIKES: "1", BAN_GRACE_MS: "0", DATABASE_STATEMENT_TIMEOUT_MS: "500" };
+    const environment = {
+      BAN_STRIKES: "1",
+      BAN_STRIKES_PER_UNIT: "0",
+      BAN_GRACE_MS: "0",
+      DATABASE_READ_TIMEOUT_MS: "500",
+      DATABASE_WRITE_TIMEOUT_MS: "500",
+    };
     service = await startRest({ environment });
     later = await startRest({ databaseUrl: service.databaseUrl, clockOffsetMs: afterRemovalMs });
     const [key, expiredKey, revokedKey] = [

@@ -13,6 +13,7 @@ import {
 } from "@petstore/core";
 import { choosePort } from "@petstore/embedded-database";
 import { createTestDatabase } from "@petstore/testing";
+import { serviceFlags } from "@petstore/testing/service-flags";
 
 export interface RestOptions {
   readonly environment?: Readonly<Record<string, string>>;
@@ -45,7 +46,7 @@ export async function startRest({
   const url = databaseUrl ?? database?.url ?? "";
   await migrate(url);
   const origin = `http://127.0.0.1:${await choosePort(undefined)}`;
-  const child = spawn(process.execPath, [...aheadBy(clockOffsetMs), main], {
+  const child = spawn(process.execPath, [...serviceFlags, ...aheadBy(clockOffsetMs), main], {
     env: { DATABASE_URL: url, PORT: new URL(origin).port, LOG_LEVEL: "silent", ...environment },
     stdio: ["ignore", "inherit", "inherit"],
   });

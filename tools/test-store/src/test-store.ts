@@ -26,6 +26,7 @@ export interface IssueOptions {
   readonly customLimits?: CustomLimits;
   /** An account that exists already, for its second key. */
   readonly accountId?: bigint;
+  /** By the clock of PostgreSQL. */
   readonly expiresAt?: Date;
 }
 
@@ -61,7 +62,10 @@ export interface RateLimit {
   readonly reset: number;
 }
 
-/** A whole service over a database of its own, on a clock that only the test moves, reached through the network. */
+/**
+ * A whole service over a database of its own, reached through the network. Only the test moves the clock of the service;
+ * the clock of PostgreSQL goes on as it is.
+ */
 export interface TestStore extends AsyncDisposable {
   readonly clock: { nowMs: number };
   readonly origin: string;
@@ -71,6 +75,8 @@ export interface TestStore extends AsyncDisposable {
   revokeKey(id: bigint): Promise<void>;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   readonly port: number;
+  /** What the metrics port answers, where METRICS_PORT is set. */
+  probe(path: "/livez" | "/readyz"): Promise<{ readonly status: number; readonly json: unknown }>;
   /** What is scraped, where METRICS_PORT is set: a value for every series, by its name and labels. */
   scrape(): Promise<ReadonlyMap<string, number>>;
   /** Runs one statement beside the service, on a connection that stays the same; returns its rows. */
@@ -78,7 +84,11 @@ export interface TestStore extends AsyncDisposable {
 }
 
 /** What is slow while tests run is the machine. A test of a deadline sets its own. */
-const unhurried = { DATABASE_ACQUIRE_TIMEOUT_MS: "15000", DATABASE_STATEMENT_TIMEOUT_MS: "15000" };
+const unhurried = {
+  DATABASE_ACQUIRE_TIMEOUT_MS: "15000",
+  DATABASE_READ_TIMEOUT_MS: "15000",
+  DATABASE_WRITE_TIMEOUT_MS: "15000",
+};
 
 const roomyLimits: CustomLimits = { perMinute: 1_000_000, perDay: 1_000_000 };
 
@@ -90,7 +100,7 @@ export async function openTestStore({ doors, environment = {} }: TestStoreOption
   const now = () => clock.nowMs;
   const logged: string[] = [];
   const log = createLog("trace", { write: (line) => void logged.push(line) });
-  const core = await openCore(config, { log, now });
+  const core = await openCore(config, { log, now, monotonicNow: now });
   const service = await openService({ core, config: config.http, log, now, doors });
   const beside = openDatabase({ ...config.database, poolSize: 1 }, log);
   const agent = new Agent({ keepAlive: true });
@@ -110,10 +120,14 @@ export async function openTestStore({ doors, environment = {} }: TestStoreOption
       return { key, keyId: record.id, accountId: id };
     },
     async revokeKey(id) {
-      await core.keys.revoke(id, new Date(now()));
+      await core.keys.revoke(id);
     },
     call: (method, path, options = {}) => call({ agent, port: service.port, method, path }, options),
     port: service.port,
+    async probe(path) {
+      const response = await fetch(new URL(path, service.metricsUrl));
+      return { status: response.status, json: await response.json() };
+    },
     async scrape() {
       const lines = (await (await fetch(service.metricsUrl ?? "")).text()).split("\n");
       const samples = lines.filter((line) => line !== "" && !line.startsWith("#"));

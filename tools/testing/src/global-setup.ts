@@ -9,14 +9,15 @@ import type {} from "./test-database.js";
 
 const prefix = "petstore-test-";
 
-/** Provides `postgresUrl` and `pgbouncerUrl`; returns the teardown. */
+/** Provides `postgresUrl`, `serviceUrl` and `pgbouncerUrl`; returns the teardown. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await stopAbandoned();
   const directory = await mkdtemp(join(tmpdir(), prefix));
   const opened = await openEmbeddedDatabase({ directory, durable: false });
   if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
-  const pgbouncer = isThroughPgBouncer() ? await openPgBouncer(opened.database.url) : undefined;
-  project.provide("postgresUrl", opened.database.url);
+  const pgbouncer = isThroughPgBouncer() ? await openPgBouncer(opened.database.ownerUrl) : undefined;
+  project.provide("postgresUrl", opened.database.ownerUrl);
+  project.provide("serviceUrl", opened.database.url);
   project.provide("pgbouncerUrl", pgbouncer?.url);
   return async () => {
     await pgbouncer?.[Symbol.asyncDispose]();

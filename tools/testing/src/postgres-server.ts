@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { administrator, type EmbeddedDatabase, openEmbeddedDatabase } from "@petstore/embedded-database";
+import { administratorUrl, type EmbeddedDatabase, openEmbeddedDatabase } from "@petstore/embedded-database";
 import pg from "pg";
 
 /** A PostgreSQL of the test's own, durable because it is killed, and the faults it can suffer. Disposing ends it in any state. */
@@ -43,7 +43,7 @@ export async function openSession(url: string): Promise<Session> {
 export async function openPostgresServer(): Promise<PostgresServer> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-postgres-"));
   let running: EmbeddedDatabase | undefined = await start(directory);
-  const { url } = running;
+  const { ownerUrl: url } = running;
   let starting: Promise<unknown> | undefined;
   let isDisposed = false;
   let paused: readonly number[] = [];
@@ -94,10 +94,12 @@ export async function openPostgresServer(): Promise<PostgresServer> {
       await query(terminations(kills, perSecond));
     },
     async countStatements() {
-      const address = Object.assign(new URL(url), { username: administrator }).href;
-      await query("alter system set shared_preload_libraries = 'pg_stat_statements'", address);
+      await query(
+        "alter system set shared_preload_libraries = 'pg_stat_statements'",
+        await administratorUrl(directory),
+      );
       await restart();
-      await query("create extension pg_stat_statements", address);
+      await query("create extension pg_stat_statements", await administratorUrl(directory));
     },
     query,
     async [Symbol.asyncDispose]() {

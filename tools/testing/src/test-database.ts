@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { serviceGrants } from "@petstore/embedded-database";
 import pg from "pg";
 import { inject } from "vitest";
 
@@ -6,6 +7,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The run's own server, in which the role may create databases. */
     postgresUrl: string;
+    /** The same server, for a role that may create nothing. */
+    serviceUrl: string;
     /** The same server through a PgBouncer in transaction mode, where the run is to go through one. */
     pgbouncerUrl: string | undefined;
   }
@@ -31,6 +34,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     directUrl,
     [Symbol.asyncDispose]: () => execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
   };
+}
+
+/** Lets the role of services read and write the rows of a database, and returns their address, past any PgBouncer. */
+export async function grantService({ directUrl }: TestDatabase): Promise<string> {
+  const owner = new URL(directUrl);
+  await execute(owner, serviceGrants(owner.pathname.slice(1)));
+  return Object.assign(new URL(inject("serviceUrl")), { pathname: owner.pathname }).href;
 }
 
 async function execute(server: URL, statement: string): Promise<void> {

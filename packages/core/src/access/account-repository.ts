@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import { statement } from "../database/statement.js";
+import { queryAlone, statement } from "../database/statement.js";
 import type { Tables } from "../database/tables.js";
 
 /** Numbers agreed with one Enterprise account, units per window. */
@@ -95,11 +95,11 @@ const updatePlan = statement<InsertAccount, AccountRow>("update-plan", (db, slot
     .returningAll(),
 );
 
-const selectAccountByName = statement<{ name: string }, AccountRow>("select-account-by-name", (db, slot) =>
+const selectAccountByName = queryAlone<{ name: string }, AccountRow>("select-account-by-name", (db, slot) =>
   db.selectFrom("accounts").selectAll().where("name", "=", slot("name")),
 );
 
-const selectAccounts = statement<Record<never, never>, AccountRow>("select-accounts", (db) =>
+const selectAccounts = queryAlone<Record<never, never>, AccountRow>("select-accounts", (db) =>
   db.selectFrom("accounts").selectAll().orderBy("id"),
 );
 

@@ -1,147 +1,209 @@
 /**
- * From a bearer token to the account behind it. Whatever is malformed costs no I/O; whatever is well-formed costs at
- * most one query every few seconds, known or unknown, however many requests ask at once. What is remembered is asked for
- * again before it is five seconds old, and outlives that age only while the database owes the answer.
+ * From a bearer token to the account behind it. A malformed key costs no query. A well-formed key costs at most one
+ * query every few seconds, known or unknown, however many requests send it. A cached record is used for 5 s; an older one
+ * only while PostgreSQL cannot be reached, and it is marked as stale then.
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
-import { timeoutAfterReading } from "../timeout-after-reading.js";
 import { digestApiKey, isWellFormedApiKey } from "./api-key.js";
-import { createKeyCache, type KnownKey } from "./key-cache.js";
 import type { KeyRepository, KeyWithAccount } from "./key-repository.js";
+import { createUnknownKeyLimiter } from "./unknown-key-limiter.js";
 
 export interface AuthenticatorDeps {
   readonly keys: Pick<KeyRepository, "findByDigest">;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
+  /** Milliseconds of a monotonic clock: the age of a record does not depend on the time of day. */
+  readonly monotonicNow: () => number;
 }
+
+export type Authentication =
+  | {
+      readonly outcome: "accepted";
+      readonly key: KeyWithAccount;
+      /** PostgreSQL could not be asked for more than 5 s: the key may have been revoked since. */
+      readonly isStale: boolean;
+    }
+  | {
+      readonly outcome: "rejected";
+      /** The 401 that says why. */
+      readonly problem: Problem;
+      /** The key, where it was revoked or has expired. */
+      readonly key?: KeyWithAccount;
+    };
 
 export interface Authenticator {
   /**
-   * The key and its account, or the 401 that says why not. Rejects with SERVICE_UNAVAILABLE when the key is not
-   * remembered and the database cannot be asked.
+   * `client` is who sent the token: look-ups of unknown keys are limited per client. Rejects with SERVICE_UNAVAILABLE
+   * when the key cannot be checked.
    */
-  authenticate(token: string): Promise<KeyWithAccount | Problem>;
-  /** Asks the database anew about every key of an account: one of them, or the account, has changed. */
+  authenticate(token: string, client: string): Promise<Authentication>;
+  /** One key of the account, or the account itself, has changed: what is cached of it is not used again. */
   forgetAccount(accountId: bigint): void;
-  /** Asks the database anew about every key: changes may have been missed. */
+  /** Changes may have been missed: nothing that is cached is used again. */
   forgetAll(): void;
   cache(): KeyCacheUse;
 }
 
-/** What the memory for keys has spared so far. */
 export interface KeyCacheUse {
   /** Well-formed keys that needed no query of their own. */
   readonly hits: number;
-  /** Those that did. */
+  /** Queries. */
   readonly misses: number;
-  /** Keys remembered, unknown ones included. */
+  /** Keys that were not looked up, because their client had sent too many unknown ones. */
+  readonly refusals: number;
+  /** Keys in memory, unknown ones included. */
   readonly size: number;
 }
 
-/** From this age on an answer is asked for again, which leaves the database a second. */
-const freshMs = 4_000;
+/** From this age on a record is read again in the background, so that nobody waits for a key that is in use. */
+const refreshAfterMs = 4_000;
 /** How long a revocation or a change of plan may stay unseen by an instance. */
-const rememberMs = 5_000;
-/** How long a request waits for an answer that another, older one can stand in for: requests that need no database stay fast. */
-const patienceMs = 10;
-/** The oldest answer that stands in for one the database owes. While it is away, nothing changes in it. */
-const standInMs = 3_600_000;
+const freshMs = 5_000;
+/** The oldest record that is used while PostgreSQL cannot be reached, and how long a key counts as seen. */
+const staleMs = 3_600_000;
+/** How long after a failed look-up a cached record is used without waiting for another one. Longer than a look-up takes. */
+const unreachableMs = 3_000;
 const capacity = 10_000;
 
-type Entry = KnownKey | { readonly key: undefined; readonly askedAtMs: number };
-
-interface Lookup {
-  readonly answer: Promise<KeyWithAccount | undefined>;
-  /** Resolves when the answer is there, has failed or takes too long to wait for. */
-  readonly patience: Promise<unknown>;
+interface CachedKey {
+  readonly key: KeyWithAccount;
+  /** When PostgreSQL was asked. */
+  readonly checkedAtMs: number;
+  /** The number of that look-up. It shows whether the record is older than a change. */
+  readonly check: number;
 }
 
-export function createAuthenticator({ keys, now }: AuthenticatorDeps): Authenticator {
-  const known = createKeyCache(capacity);
-  // Apart from the known ones, so that a flood of invented keys cannot push those out.
-  const unknown = createLruCache<Entry>(capacity);
-  const lookups = new Map<string, Lookup>();
+export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): Authenticator {
+  const known = createLruCache<CachedKey>(capacity);
+  /** When PostgreSQL last had no such key. A separate cache, so that unknown keys do not evict known ones. */
+  const unknown = createLruCache<number>(capacity);
+  const lookUps = new Map<string, Promise<CachedKey | undefined>>();
+  const limiter = createUnknownKeyLimiter({ monotonicNow });
+  /** Look-ups and changes are numbered in one sequence. */
+  let sequence = 0;
+  const lastChangeOf = new Map<bigint, number>();
+  let lastChangeOfAny = 0;
+  let failedAtMs = Number.NEGATIVE_INFINITY;
   let hits = 0;
   let misses = 0;
 
-  /** One lookup at a time for each key, whoever else asks meanwhile. */
-  function find(digest: string): Lookup {
-    const underWay = lookups.get(digest);
-    if (underWay !== undefined) return underWay;
-    const answer = lookUp(digest, () => lookups.get(digest) === lookup).finally(() => {
-      if (lookups.get(digest) === lookup) lookups.delete(digest);
-    });
-    const lookup: Lookup = { answer, patience: settledWithin(patienceMs, answer) };
-    lookups.set(digest, lookup);
-    return lookup;
+  function isCurrent({ key, check }: CachedKey): boolean {
+    return check > Math.max(lastChangeOfAny, lastChangeOf.get(key.accountId) ?? 0);
   }
 
-  /** What was asked before a change was told may be answered from before it, and must not be remembered. */
-  async function lookUp(digest: string, isCurrent: () => boolean): Promise<KeyWithAccount | undefined> {
-    const askedAtMs = now();
-    const key = await keys.findByDigest(digest);
-    if (!isCurrent()) return key;
-    if (key === undefined) {
-      known.delete(digest);
-      unknown.set(digest, { key, askedAtMs });
-    } else {
-      unknown.delete(digest);
-      known.set(digest, { key, askedAtMs });
+  function ageOf({ checkedAtMs }: Pick<CachedKey, "checkedAtMs">): number {
+    return monotonicNow() - checkedAtMs;
+  }
+
+  /** One look-up at a time for each key, however many requests need it. */
+  function find(digest: string, client: string): Promise<CachedKey | undefined> {
+    const inFlight = lookUps.get(digest);
+    if (inFlight !== undefined) {
+      hits += 1;
+      return inFlight;
     }
-    return key;
+    const seen = known.get(digest);
+    const isSeen = seen !== undefined && ageOf(seen) <= staleMs;
+    const found = isSeen ? lookUp(digest) : limiter.run(client, () => lookUp(digest));
+    const settled = found.finally(() => lookUps.delete(digest));
+    lookUps.set(digest, settled);
+    return settled;
   }
 
-  async function renew(digest: string, entry: Entry, ageMs: number): Promise<KeyWithAccount | undefined> {
-    const lookup = find(digest);
-    if (ageMs <= rememberMs) return entry.key;
-    if (ageMs > standInMs) return lookup.answer;
-    await lookup.patience;
-    const renewed = known.get(digest) ?? unknown.get(digest);
-    // Told meanwhile that it has changed: the old answer is worth nothing.
-    return renewed === undefined ? find(digest).answer : renewed.key;
+  async function lookUp(digest: string): Promise<CachedKey | undefined> {
+    for (;;) {
+      sequence += 1;
+      misses += 1;
+      const read = { check: sequence, checkedAtMs: monotonicNow() };
+      const key = await keys.findByDigest(digest).catch((error: unknown) => {
+        failedAtMs = monotonicNow();
+        throw error;
+      });
+      failedAtMs = Number.NEGATIVE_INFINITY;
+      if (key === undefined) {
+        known.delete(digest);
+        unknown.set(digest, read.checkedAtMs);
+        return undefined;
+      }
+      const cached = { key, ...read };
+      // The row may be from before the change. The next look-up sees it.
+      if (!isCurrent(cached)) continue;
+      unknown.delete(digest);
+      known.set(digest, cached);
+      return cached;
+    }
+  }
+
+  /** The cached record, if it may be used when the look-up fails. */
+  function staleRecord(digest: string): CachedKey | undefined {
+    const cached = known.get(digest);
+    return cached !== undefined && isCurrent(cached) && ageOf(cached) <= staleMs ? cached : undefined;
+  }
+
+  async function check(digest: string, client: string): Promise<Authentication> {
+    const stale = monotonicNow() - failedAtMs < unreachableMs ? staleRecord(digest) : undefined;
+    if (stale !== undefined) {
+      // One look-up at a time finds out when PostgreSQL is back. One for each key would fill the queue of the pool.
+      if (lookUps.size === 0) ignoreFailure(find(digest, client));
+      return judge(stale, true);
+    }
+    try {
+      const cached = await find(digest, client);
+      return cached === undefined ? invalid() : judge(cached, false);
+    } catch (error) {
+      const cached = Problem.from(error).code === "SERVICE_UNAVAILABLE" ? staleRecord(digest) : undefined;
+      if (cached === undefined) throw error;
+      return judge(cached, true);
+    }
+  }
+
+  function judge(cached: CachedKey, isStale: boolean): Authentication {
+    const { key } = cached;
+    if (key.revokedAt !== undefined) return { outcome: "rejected", problem: new Problem("API_KEY_REVOKED"), key };
+    if (key.expiresInMs !== undefined && ageOf(cached) >= key.expiresInMs) {
+      return { outcome: "rejected", problem: new Problem("API_KEY_EXPIRED"), key };
+    }
+    return { outcome: "accepted", key, isStale };
+  }
+
+  function forgetAll(): void {
+    lastChangeOf.clear();
+    unknown.clear();
+    sequence += 1;
+    lastChangeOfAny = sequence;
   }
 
   return {
-    async authenticate(token) {
-      if (!isWellFormedApiKey(token)) return new Problem("API_KEY_INVALID");
+    async authenticate(token, client) {
+      if (!isWellFormedApiKey(token)) return invalid();
       const digest = digestApiKey(token);
-      const entry = known.get(digest) ?? unknown.get(digest);
-      if (entry !== undefined || lookups.has(digest)) hits += 1;
-      else misses += 1;
-      let key: KeyWithAccount | undefined;
-      if (entry === undefined) key = await find(digest).answer;
-      else {
-        const ageMs = now() - entry.askedAtMs;
-        // A clock that was set back makes nothing younger.
-        key = ageMs >= 0 && ageMs <= freshMs ? entry.key : await renew(digest, entry, ageMs);
+      const cached = known.get(digest);
+      if (cached !== undefined && isCurrent(cached) && ageOf(cached) <= freshMs) {
+        hits += 1;
+        if (ageOf(cached) > refreshAfterMs && !lookUps.has(digest)) ignoreFailure(find(digest, client));
+        return judge(cached, false);
       }
-      if (key === undefined) return new Problem("API_KEY_INVALID");
-      if (key.revokedAt !== undefined) return new Problem("API_KEY_REVOKED");
-      if (key.expiresAt !== undefined && key.expiresAt.getTime() <= now()) return new Problem("API_KEY_EXPIRED");
-      return key;
+      const checkedAtMs = unknown.get(digest);
+      if (checkedAtMs !== undefined && ageOf({ checkedAtMs }) <= freshMs) {
+        hits += 1;
+        return invalid();
+      }
+      return check(digest, client);
     },
-    cache: () => ({ hits, misses, size: known.size + unknown.size }),
+    cache: () => ({ hits, misses, refusals: limiter.refusals(), size: known.size + unknown.size }),
     forgetAccount(accountId) {
-      lookups.clear();
-      known.deleteAccount(accountId);
+      if (lastChangeOf.size >= capacity) forgetAll();
+      sequence += 1;
+      lastChangeOf.set(accountId, sequence);
     },
-    forgetAll() {
-      lookups.clear();
-      known.clear();
-      unknown.clear();
-    },
+    forgetAll,
   };
 }
 
-/** Never rejects: whoever waits has another answer. */
-function settledWithin(milliseconds: number, answer: Promise<unknown>): Promise<unknown> {
-  return new Promise<void>((resolve) => {
-    const timer = timeoutAfterReading(resolve, milliseconds);
-    const settle = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    answer.then(settle, settle);
-  });
+function invalid(): Authentication {
+  return { outcome: "rejected", problem: new Problem("API_KEY_INVALID") };
+}
+
+/** A background refresh ignores its failure. A request that awaits the same look-up still gets it. */
+function ignoreFailure(lookUp: Promise<unknown>): void {
+  lookUp.catch(() => {});
 }

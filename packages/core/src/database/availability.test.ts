@@ -1,6 +1,6 @@
 import { DatabaseError } from "pg";
 import { describe, expect, it } from "vitest";
-import { asProblem, sqlState } from "./availability.js";
+import { asProblem, DatabaseTimeout, sqlState } from "./availability.js";
 
 describe("a failed connection or query", () => {
   it.each([
@@ -28,8 +28,24 @@ describe("a failed connection or query", () => {
     expect(asProblem(databaseError(code))).toMatchObject({ code: "INTERNAL_ERROR" });
   });
 
+  it.each([
+    ["57014", "did not answer in time"],
+    ["55P03", "did not answer in time"],
+    ["57P01", "is unavailable"],
+    ["53300", "is unavailable"],
+  ])("%s says that the database %s", (code, state) => {
+    expect(asProblem(databaseError(code)).message).toBe(`The database ${state}; try again shortly.`);
+  });
+
   it("without an answer of the server may succeed later", () => {
-    expect(asProblem(new Error("timeout exceeded when trying to connect")).code).toBe("SERVICE_UNAVAILABLE");
+    expect(asProblem(new Error("connection refused"))).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: "The database is unavailable; try again shortly.",
+    });
+    expect(asProblem(new DatabaseTimeout("no answer"))).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: "The database did not answer in time; try again shortly.",
+    });
   });
 });
 

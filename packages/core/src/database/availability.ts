@@ -10,16 +10,31 @@ import { Problem } from "../problem.js";
  */
 const transient = /^(08|28|53|57|58|25006|25P0|3D000|40|55000|55P03|0A000)/;
 
+/** A statement that is cut off at its limit, and a lock that is not granted in time. */
+const late = /^(57014|55P03)/;
+
+/** Nothing was heard from the database, or no connection to it came free, within the limit. */
+export class DatabaseTimeout extends Error {
+  override readonly name = "DatabaseTimeout";
+}
+
 /**
- * What a failed connection or query means to a caller: SERVICE_UNAVAILABLE when trying again can help. Whatever is not
- * an answer of the server itself (a refused connection, a timeout, a broken socket) is of that kind.
+ * The Problem for a failed connection or query: SERVICE_UNAVAILABLE when trying again can help. Every error that the
+ * server itself did not send (a refused connection, a timeout, a broken socket) is of that kind.
  */
 export function asProblem(error: unknown): Problem {
-  if (error instanceof DatabaseError && !transient.test(error.code ?? "")) return Problem.from(error);
-  return new Problem("SERVICE_UNAVAILABLE", "The database is away; try again shortly.", {
-    cause: error,
-    retryAfterSeconds: 1,
-  });
+  const code = error instanceof DatabaseError ? (error.code ?? "") : undefined;
+  if (code !== undefined && !transient.test(code)) return Problem.from(error);
+  const isLate = error instanceof DatabaseTimeout || late.test(code ?? "");
+  return isLate ? unavailable("The database did not answer in time", error) : databaseUnavailable(error);
+}
+
+export function databaseUnavailable(cause: unknown): Problem {
+  return unavailable("The database is unavailable", cause);
+}
+
+function unavailable(reason: string, cause: unknown): Problem {
+  return new Problem("SERVICE_UNAVAILABLE", `${reason}; try again shortly.`, { cause, retryAfterSeconds: 1 });
 }
 
 /**
@@ -34,4 +49,13 @@ export function isForAnotherConnection(error: unknown): boolean {
 export function sqlState(problem: unknown): string | undefined {
   const cause = problem instanceof Problem ? problem.cause : undefined;
   return cause instanceof DatabaseError ? cause.code : undefined;
+}
+
+/**
+ * True if a statement gave up waiting for a row that another transaction is writing. PostgreSQL then tells the place of
+ * the row; it tells no place for a lock of a whole table.
+ */
+export function isRowWait(problem: unknown): boolean {
+  const cause = problem instanceof Problem ? problem.cause : undefined;
+  return cause instanceof DatabaseError && cause.code === "55P03" && cause.where !== undefined;
 }

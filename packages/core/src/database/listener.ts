@@ -1,5 +1,7 @@
 import { Client } from "pg";
 import type { Log } from "../log.js";
+import { keepAlive } from "./client-config.js";
+import { endClient } from "./end-client.js";
 
 export interface ListenerOptions {
   /** Leads to a session of our own: not through a PgBouncer in transaction mode. */
@@ -45,7 +47,7 @@ export function openListener(options: ListenerOptions): Listener {
       application_name: options.applicationName,
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: beatTimeoutMs,
-      keepAlive: true,
+      ...keepAlive,
     });
     client = attempt;
     let beat: NodeJS.Timeout | undefined;
@@ -56,7 +58,7 @@ export function openListener(options: ListenerOptions): Listener {
       isLost = true;
       onAttempted();
       clearTimeout(beat);
-      void hangUp(attempt);
+      void endClient(attempt);
       if (isDisposed) return;
       if (!isReported) log.warn({ error }, "not listening for changes: they are seen within 5 s");
       isReported = true;
@@ -93,13 +95,7 @@ export function openListener(options: ListenerOptions): Listener {
     async [Symbol.asyncDispose]() {
       isDisposed = true;
       clearTimeout(wait);
-      if (client !== undefined) await hangUp(client);
+      if (client !== undefined) await endClient(client);
     },
   };
-}
-
-/** With a query under way, pg drops the connection; without one it would wait for a peer that may have vanished to agree. */
-async function hangUp(client: Client): Promise<void> {
-  void client.query("select 1").catch(() => {});
-  await client.end().catch(() => {});
 }

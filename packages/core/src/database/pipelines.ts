@@ -6,7 +6,8 @@
 import { Client, type ClientConfig } from "pg";
 import { sendTogether } from "../send-together.js";
 import { timeoutAfterReading } from "../timeout-after-reading.js";
-import { asProblem, isForAnotherConnection } from "./availability.js";
+import { asProblem, DatabaseTimeout, isForAnotherConnection } from "./availability.js";
+import { destroySocket, endClient, goodbyeMs } from "./end-client.js";
 import { type PreparedQuery, sendQuery } from "./send-query.js";
 
 export interface Pipelines extends AsyncDisposable {
@@ -15,7 +16,20 @@ export interface Pipelines extends AsyncDisposable {
    * the connection was lost before the answer: it may be asked elsewhere. Rejects with a Problem.
    */
   ask<Row>(query: PreparedQuery): Promise<Row[] | undefined> | undefined;
+  /** Closes the connections that have no query in flight. The next query opens new ones. */
+  dropIdle(): void;
   connections(): { readonly open: number; readonly idle: number };
+}
+
+export interface PipelinesOptions {
+  readonly count: number;
+  readonly config: ClientConfig;
+  /** A query without an answer destroys its connection after this time. */
+  readonly answerTimeoutMs: number;
+  /** Called for a connection that breaks, but not for one that cannot be made. */
+  readonly onLoss: (error: Error) => void;
+  /** A query was not answered in time. */
+  readonly onTimeout: () => void;
 }
 
 interface Pipeline {
@@ -23,6 +37,8 @@ interface Pipeline {
   isReady: boolean;
   /** Whether what it owes may be asked elsewhere. Not so where it was too slow: the time for an answer is over then. */
   isLost: boolean;
+  /** The first query that was too slow; those behind it fail for the same reason. */
+  timeout: DatabaseTimeout | undefined;
   /** Queries it owes an answer, now and when it was last looked at. */
   owed: number;
   owedBefore: number;
@@ -36,8 +52,8 @@ const lookIntervalMs = 100;
 const longestQueueInLooks = 5;
 const reconnectAfterMs = 250;
 
-/** `onLoss` is told of connections that break, not of those that cannot be made. */
-export function openPipelines(count: number, config: ClientConfig, onLoss: (error: Error) => void): Pipelines {
+export function openPipelines(options: PipelinesOptions): Pipelines {
+  const { count, config, answerTimeoutMs, onLoss, onTimeout } = options;
   const pipelines = new Set<Pipeline>();
   let connectAtMs = 0;
   let isDisposed = false;
@@ -47,7 +63,8 @@ export function openPipelines(count: number, config: ClientConfig, onLoss: (erro
   function open(): void {
     const client = new Client({ ...config, pipeline: true });
     const counts = { owed: 0, owedBefore: 0, answered: 0 };
-    const pipeline: Pipeline = { client, isReady: false, isLost: false, isBehind: false, ...counts };
+    const state = { isReady: false, isLost: false, isBehind: false, timeout: undefined };
+    const pipeline: Pipeline = { client, ...state, ...counts };
     pipelines.add(pipeline);
     const lose = (error: Error) => {
       pipeline.isLost = true;
@@ -66,7 +83,12 @@ export function openPipelines(count: number, config: ClientConfig, onLoss: (erro
 
   /** It takes no further query; those on their way are answered. */
   function retire(pipeline: Pipeline): void {
-    if (drop(pipeline)) void pipeline.client.end();
+    if (drop(pipeline)) void end(pipeline);
+  }
+
+  /** Each query on its way has a timeout of its own, which ends the connection. */
+  function end({ client, owed }: Pipeline): Promise<void> {
+    return endClient(client, owed === 0 ? goodbyeMs : answerTimeoutMs + goodbyeMs);
   }
 
   function look(): void {
@@ -97,7 +119,11 @@ export function openPipelines(count: number, config: ClientConfig, onLoss: (erro
       return await sendQuery<Row>(pipeline.client, query);
     } catch (error) {
       if (isForAnotherConnection(error)) pipeline.isLost = true;
-      const problem = asProblem(error);
+      if (error instanceof DatabaseTimeout && pipeline.timeout === undefined) {
+        pipeline.timeout = error;
+        onTimeout();
+      }
+      const problem = asProblem(pipeline.timeout ?? error);
       if (pipeline.isLost || problem.code === "SERVICE_UNAVAILABLE") retire(pipeline);
       if (pipeline.isLost) return undefined;
       throw problem;
@@ -115,6 +141,11 @@ export function openPipelines(count: number, config: ClientConfig, onLoss: (erro
       pipeline.owed += 1;
       return askOf(pipeline, query);
     },
+    dropIdle() {
+      for (const pipeline of pipelines) {
+        if (pipeline.isReady && pipeline.owed === 0 && drop(pipeline)) destroySocket(pipeline.client);
+      }
+    },
     connections() {
       const ready = [...pipelines].filter(({ isReady }) => isReady);
       return { open: ready.length, idle: ready.filter(({ owed }) => owed === 0).length };
@@ -122,7 +153,7 @@ export function openPipelines(count: number, config: ClientConfig, onLoss: (erro
     async [Symbol.asyncDispose]() {
       isDisposed = true;
       clearTimeout(nextLook);
-      await Promise.all([...pipelines].map(({ client }) => client.end()));
+      await Promise.all([...pipelines].map(end));
     },
   };
 }

@@ -21,6 +21,8 @@ export interface Statement<Values, Row> {
   bind(values: Values): unknown[];
   /** It changes nothing, so it may be sent twice, and beside others on one connection. */
   readonly isQuery?: boolean;
+  /** It changes nothing, so the limit for reading applies. Absent: as `isQuery`. */
+  readonly isReadOnly?: boolean;
   /** Never set: it carries the type of the rows. */
   readonly row?: Row;
 }
@@ -29,22 +31,29 @@ type Slots<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Value
 
 type Build<Values, Row> = (db: Kysely<Tables>, slot: Slots<Values>) => Compilable<Row>;
 
-/** A statement with a connection to itself while it runs: it changes something, or may take its time. */
+/** A statement that changes something. It has a connection to itself while it runs. */
 export function statement<Values, Row>(name: string, build: Build<Values, Row>): Statement<Values, Row> {
-  return compile(name, build, false);
+  return { ...compile(name, build), isQuery: false, isReadOnly: false };
 }
 
 /** A statement that only reads, a few rows by an index. */
 export function query<Values, Row>(name: string, build: Build<Values, Row>): Statement<Values, Row> {
-  return compile(name, build, true);
+  return { ...compile(name, build), isQuery: true, isReadOnly: true };
 }
 
-function compile<Values, Row>(name: string, build: Build<Values, Row>, isQuery: boolean): Statement<Values, Row> {
+/** A statement that only reads, and has a connection to itself while it runs because it may read many rows. */
+export function queryAlone<Values, Row>(name: string, build: Build<Values, Row>): Statement<Values, Row> {
+  return { ...compile(name, build), isQuery: false, isReadOnly: true };
+}
+
+function compile<Values, Row>(
+  name: string,
+  build: Build<Values, Row>,
+): Pick<Statement<Values, Row>, "name" | "text" | "bind"> {
   const { sql: text, parameters } = build(compiler, (slot) => sql`${new Slot(slot)}`).compile();
   return {
     name,
     text,
-    isQuery,
     bind: (values) =>
       parameters.map((parameter) => (parameter instanceof Slot ? values[parameter.name as keyof Values] : parameter)),
   };

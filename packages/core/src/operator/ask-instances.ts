@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { sql } from "kysely";
 import type { Database } from "../database/database.js";
 import { openListener } from "../database/listener.js";
-import { statement } from "../database/statement.js";
+import { queryAlone } from "../database/statement.js";
 import type { Log } from "../log.js";
 import { type Answer, answerChannel, listenerName, newsChannel, type Question, readAnswer } from "./news.js";
 import { notify } from "./notify.js";
@@ -70,7 +70,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
-const selectListeners = statement<Record<never, never>, { pid: number }>("select-listeners", (db) =>
+const selectListeners = queryAlone<Record<never, never>, { pid: number }>("select-listeners", (db) =>
   db.selectNoFrom(
     sql<number>`unnest(array(
       select pid from pg_stat_activity where datname = current_database() and application_name = ${sql.lit(listenerName)}

@@ -4,46 +4,49 @@ import { createLruCache } from "../lru-cache.js";
 import type { Quota } from "../quota/quota.js";
 
 /**
- * Ends the bans that an operator has lifted. The lifting is told by notification and stands in the key's row, where an
- * instance that missed it finds it when it next asks for the key: so it comes to an instance twice, and acts once.
+ * Ends the bans that an operator has lifted. A lifted ban is announced by a notification and stored in the key's row,
+ * where an instance that missed the notification finds it at the key's next look-up. Each lifting acts once.
  */
 export interface BanLifter {
-  /** `key` is a key's lineage; `atMs` tells one lifting from another. Never rejects: what fails is tried at the next lookup. */
+  /** `key` is a key's lineage; `atMs` tells one lifting from another. Never rejects: the next look-up tries again. */
   lift(account: string, key: string, atMs: number): Promise<void>;
-  /** What the row of a key that was just looked up asks for. */
+  /** Lifts the ban if the key's row, just read, says so. */
   honour(key: KeyWithAccount): Promise<void>;
 }
 
 export interface BanLifterDeps {
   readonly quota: Pick<Quota, "liftBan">;
   readonly log: Log;
-  /** Epoch milliseconds. What was lifted before this instance began is done: a ban of today is another one. */
-  readonly startedAtMs: number;
+  /** How long this instance has been running, by a monotonic clock. */
+  readonly uptimeMs: () => number;
 }
 
-/** Clocks of the instance and of the database may differ by as much, and one instance may replace another. */
+/** An instance may start shortly after the one that it replaces; a ban may have been lifted in between. */
 const marginMs = 5_000;
 
-export function createBanLifter({ quota, log, startedAtMs }: BanLifterDeps): BanLifter {
+export function createBanLifter({ quota, log, uptimeMs }: BanLifterDeps): BanLifter {
   const lifted = createLruCache<number>(10_000);
 
   async function lift(account: string, key: string, atMs: number): Promise<void> {
-    const before = lifted.get(key) ?? startedAtMs - marginMs;
-    if (atMs <= before) return;
+    const before = lifted.get(key);
+    if (before !== undefined && atMs <= before) return;
     lifted.set(key, atMs);
     try {
       await quota.liftBan({ account, key });
       log.info({ account, key }, "a ban was lifted");
     } catch (error) {
-      lifted.set(key, before);
-      log.warn({ error, account, key }, "a ban could not be lifted; the key's next lookup tries again");
+      if (before === undefined) lifted.delete(key);
+      else lifted.set(key, before);
+      log.warn({ error, account, key }, "a ban could not be lifted; the key's next look-up tries again");
     }
   }
 
   return {
     lift,
-    async honour({ accountId, lineage, banLiftedAt }) {
-      if (banLiftedAt !== undefined) await lift(`${accountId}`, `${lineage}`, banLiftedAt.getTime());
+    async honour({ accountId, lineage, banLiftedAt, banLiftedAgoMs = Number.POSITIVE_INFINITY }) {
+      // A ban that was lifted before this instance started is over: a ban that runs now is another one.
+      if (banLiftedAt === undefined || banLiftedAgoMs > uptimeMs() + marginMs) return;
+      await lift(`${accountId}`, `${lineage}`, banLiftedAt.getTime());
     },
   };
 }

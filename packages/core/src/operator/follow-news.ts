@@ -2,7 +2,7 @@ import type { Authenticator } from "../access/authenticator.js";
 import type { Database } from "../database/database.js";
 import { type Listener, openListener } from "../database/listener.js";
 import type { Log } from "../log.js";
-import type { QuotaMode } from "../quota/open-quota.js";
+import type { QuotaMode } from "../quota/decision.js";
 import type { BanRecord, Quota } from "../quota/quota.js";
 import type { BanLifter } from "./ban-lifter.js";
 import { type Answer, answerChannel, listenerName, newsChannel, type Question, readNews } from "./news.js";

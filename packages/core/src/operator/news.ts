@@ -4,7 +4,7 @@
  * send anything: what cannot be read is dropped.
  */
 import { z } from "zod";
-import type { QuotaMode } from "../quota/open-quota.js";
+import type { QuotaMode } from "../quota/decision.js";
 import type { Limits } from "../quota/plan.js";
 import type { BanRecord, Usage } from "../quota/quota.js";
 

@@ -1,5 +1,4 @@
 import type { Database } from "../database/database.js";
-import type { Pace } from "../pace.js";
 import { Problem } from "../problem.js";
 import { type CreatedPet, createOnceIn } from "./idempotency.js";
 import { parseInt64 } from "./int64.js";
@@ -21,7 +20,7 @@ export interface PetConnection {
   readonly pets: readonly Pet[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
-  /** After which the list continues behind this animal, for `list` as for `connect`. */
+  /** The cursor that continues after this pet, for `list` and `connect`. */
   cursorOf(pet: Pet): string;
 }
 
@@ -40,11 +39,12 @@ export interface CreatePet {
  * SERVICE_UNAVAILABLE where the database is away or too busy, are thrown by everything.
  */
 export interface Catalogue {
-  /** While it is spent, lists wait that were asked for: requests that begin meanwhile would only wait behind them. */
-  readonly pace: Pick<Pace, "isSpent">;
-  /** A page, by `limit`, `status` and `cursor`. Throws INVALID_CURSOR. */
+  /**
+   * A page, by `limit`, `status` and `cursor`. A walk over the pages is not a change feed: ids are assigned before the
+   * insert commits, so a pet that is created during the walk may be missed. Throws INVALID_CURSOR.
+   */
   list(input: unknown): Promise<PetPage>;
-  /** A page, by `first`, `status` and `after`. Throws INVALID_CURSOR. */
+  /** The same page for a Relay connection, by `first`, `status` and `after`. Throws INVALID_CURSOR. */
   connect(input: unknown): Promise<PetConnection>;
   /** Throws IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_PROGRESS as well. */
   create(request: CreatePet): Promise<CreatedPet>;
@@ -56,12 +56,10 @@ export interface Catalogue {
 const beforeFirst = 0n;
 
 export interface CatalogueDeps {
-  readonly database: Database;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
+  readonly database: Pick<Database, "run">;
 }
 
-export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
+export function createCatalogue({ database }: CatalogueDeps): Catalogue {
   const repository = createPetRepository(database);
   const createOnce = createOnceIn(database);
 
@@ -71,7 +69,6 @@ export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
   }
 
   return {
-    pace: repository.pace,
     async list(input) {
       const query = validate(listPetsSchema, input, "query parameter");
       const { pets, hasMore } = await read(query);
@@ -84,7 +81,7 @@ export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
       return {
         pets,
         hasNextPage: hasMore,
-        // A cursor names an animal of this list, and no animal ever leaves it.
+        // A cursor names a pet of this list, and pets are never removed.
         hasPreviousPage: after !== undefined,
         cursorOf: ({ id }) => encodeCursor(id, status),
       };
@@ -95,7 +92,7 @@ export function createCatalogue({ database, now }: CatalogueDeps): Catalogue {
       if (typeof idempotencyKey !== "string" || !/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
         throw new Problem("VALIDATION_FAILED", "idempotency key must be 1 to 255 printable ASCII characters");
       }
-      return createOnce({ accountId, key: idempotencyKey, pet, at: new Date(now()) });
+      return createOnce({ accountId, key: idempotencyKey, pet });
     },
     async get(id) {
       const petId = parseInt64(id);

@@ -5,22 +5,21 @@
  */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { sqlState } from "../database/availability.js";
+import { isRowWait } from "../database/availability.js";
 import type { Database } from "../database/database.js";
-import { statement } from "../database/statement.js";
+import { queryAlone, statement } from "../database/statement.js";
 import { Problem } from "../problem.js";
 import type { NewPet, Pet } from "./pet.js";
 import { petColumns } from "./pet-repository.js";
 
-/** How long a key is remembered: 24 hours. */
-const idempotencyMemoryMs = 86_400_000;
+/** How long a key is remembered, by the clock of PostgreSQL: the clocks of the instances may differ. */
+const forgottenBefore = sql<Date>`now() - interval '24 hours'`;
 
 interface IdempotentCreate {
   readonly accountId: bigint;
   /** The client's name for this create, unique within its account. */
   readonly key: string;
   readonly pet: NewPet;
-  readonly at: Date;
 }
 
 export interface CreatedPet {
@@ -35,7 +34,7 @@ export interface CreatedPet {
  */
 export type CreateOnce = (create: IdempotentCreate) => Promise<CreatedPet>;
 
-export function createOnceIn(database: Database): CreateOnce {
+export function createOnceIn(database: Pick<Database, "run">): CreateOnce {
   const underWay = new Map<string, Promise<CreatedPet>>();
 
   return async (create) => {
@@ -55,12 +54,11 @@ export function createOnceIn(database: Database): CreateOnce {
  * Forgets every key older than the memory, and returns how many. A statement takes a bounded number of them, so that it
  * is short; what another instance is about to delete is left to it.
  */
-export async function forgetIdempotencyKeys(database: Database, now: Date): Promise<number> {
-  const before = new Date(now.getTime() - idempotencyMemoryMs);
+export async function forgetIdempotencyKeys(database: Database): Promise<number> {
   let forgotten = 0;
   let batch: number;
   do {
-    batch = (await database.run(deleteForgotten, { before })).length;
+    batch = (await database.run(deleteForgotten, {})).length;
     forgotten += batch;
   } while (batch === forgottenAtOnce);
   return forgotten;
@@ -68,10 +66,12 @@ export async function forgetIdempotencyKeys(database: Database, now: Date): Prom
 
 const forgottenAtOnce = 1_000;
 
-async function createOrReplay(database: Database, create: IdempotentCreate, digest: Buffer): Promise<CreatedPet> {
-  const { accountId, key, pet, at } = create;
-  const forgottenBefore = new Date(at.getTime() - idempotencyMemoryMs);
-  const values = { accountId, key, digest, at, forgottenBefore, ...pet };
+async function createOrReplay(
+  database: Pick<Database, "run">,
+  { accountId, key, pet }: IdempotentCreate,
+  digest: Buffer,
+): Promise<CreatedPet> {
+  const values = { accountId, key, digest, ...pet };
   const [created] = await database.run(insertOnce, values).catch(whenStillRunning);
   if (created !== undefined) return { pet: created, replayed: false };
   const [first] = await database.run(selectFirst, { accountId, key });
@@ -85,8 +85,6 @@ interface InsertOnce extends NewPet {
   accountId: bigint;
   key: string;
   digest: Buffer;
-  at: Date;
-  forgottenBefore: Date;
 }
 
 const insertOnce = statement<InsertOnce, Pet>("insert-pet-once", (db, slot) =>
@@ -99,7 +97,7 @@ const insertOnce = statement<InsertOnce, Pet>("insert-pet-once", (db, slot) =>
           key: slot("key"),
           request_digest: slot("digest"),
           pet_id: sql<bigint>`nextval(pg_get_serial_sequence('pets', 'id'))`,
-          created_at: slot("at"),
+          created_at: sql<Date>`now()`,
         })
         .onConflict((conflict) =>
           conflict
@@ -109,7 +107,7 @@ const insertOnce = statement<InsertOnce, Pet>("insert-pet-once", (db, slot) =>
               pet_id: row.ref("excluded.pet_id"),
               created_at: row.ref("excluded.created_at"),
             }))
-            .where("idempotency_keys.created_at", "<", slot("forgottenBefore")),
+            .where("idempotency_keys.created_at", "<", forgottenBefore),
         )
         .returning("pet_id"),
     )
@@ -123,7 +121,7 @@ const insertOnce = statement<InsertOnce, Pet>("insert-pet-once", (db, slot) =>
     .returning(petColumns),
 );
 
-const selectFirst = statement<{ accountId: bigint; key: string }, Pet & { request_digest: Buffer }>(
+const selectFirst = queryAlone<{ accountId: bigint; key: string }, Pet & { request_digest: Buffer }>(
   "select-pet-by-idempotency-key",
   (db, slot) =>
     db
@@ -134,7 +132,7 @@ const selectFirst = statement<{ accountId: bigint; key: string }, Pet & { reques
       .where("key", "=", slot("key")),
 );
 
-const deleteForgotten = statement<{ before: Date }, { key: string }>("delete-forgotten-idempotency-keys", (db, slot) =>
+const deleteForgotten = statement<Record<never, never>, { key: string }>("delete-forgotten-idempotency-keys", (db) =>
   db
     .deleteFrom("idempotency_keys")
     .where(({ eb, refTuple, selectFrom }) =>
@@ -143,7 +141,7 @@ const deleteForgotten = statement<{ before: Date }, { key: string }>("delete-for
         "in",
         selectFrom("idempotency_keys")
           .select(["account_id", "key"])
-          .where("created_at", "<", slot("before"))
+          .where("created_at", "<", forgottenBefore)
           .limit(forgottenAtOnce)
           .forUpdate()
           .skipLocked()
@@ -161,6 +159,6 @@ function digestPet({ name, categoryId, status }: NewPet): Buffer {
 }
 
 function whenStillRunning(problem: unknown): never {
-  if (sqlState(problem) !== "55P03") throw problem;
+  if (!isRowWait(problem)) throw problem;
   throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { cause: problem, retryAfterSeconds: 1 });
 }

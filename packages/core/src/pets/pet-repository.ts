@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import type { Database } from "../database/database.js";
 import { query, statement } from "../database/statement.js";
 import { gather } from "../gather.js";
-import { createPace, type Pace } from "../pace.js";
 import { Problem } from "../problem.js";
 import type { NewPet, Pet, PetStatus } from "./pet.js";
 
@@ -14,7 +13,7 @@ interface PetRange {
 }
 
 export interface PetRangePage {
-  /** Ascending by id; the same array for all who share the answer. */
+  /** Ascending by id. */
   readonly pets: readonly Pet[];
   /** Whether the range goes on behind them. */
   readonly hasMore: boolean;
@@ -22,29 +21,14 @@ export interface PetRangePage {
 
 /** Everything throws SERVICE_UNAVAILABLE where the database is away or too busy. */
 export interface PetRepository {
-  /** That of handing lists out. */
-  readonly pace: Pick<Pace, "isSpent">;
-  /** At most `limit` animals. Those who ask for the same at one time share the answer. */
+  /** At most `limit` pets. */
   list(range: PetRange): Promise<PetRangePage>;
   find(id: bigint): Promise<Pet | undefined>;
   /** The animal with the identifier it was given. Those who add at one time share a statement. */
   add(pet: NewPet): Promise<Pet>;
 }
 
-export function createPetRepository(database: Database): PetRepository {
-  const pace = createPace(animalsInATurn);
-
-  /** Those of all queries in one order: were a query's handed out beside another's, the last of many would be overtaken. */
-  function handOut(page: PetRangePage): Promise<PetRangePage> {
-    return new Promise((resolve) => pace.take(1 + page.pets.length, () => resolve(page)));
-  }
-
-  async function read(range: PetRange): Promise<PetRangePage> {
-    // One more than asked for tells whether another page exists, without counting.
-    const found = await select({ ...range, limit: range.limit + 1 });
-    return { pets: found.slice(0, range.limit), hasMore: found.length > range.limit };
-  }
-
+export function createPetRepository(database: Pick<Database, "run">): PetRepository {
   function select({ after, status, limit }: PetRange): Promise<Pet[]> {
     return status === undefined
       ? database.run(selectPets, { after, limit })
@@ -63,14 +47,11 @@ export function createPetRepository(database: Database): PetRepository {
   }
 
   return {
-    pace,
-    list: gather(
-      ({ after, status, limit }) => `${after} ${status} ${limit}`,
-      async (ranges) => {
-        const page = await read(ranges[0]);
-        return ranges.map(() => handOut(page));
-      },
-    ),
+    async list(range) {
+      // One row more than the client asked for tells whether another page exists, without counting.
+      const found = await select({ ...range, limit: range.limit + 1 });
+      return { pets: found.slice(0, range.limit), hasMore: found.length > range.limit };
+    },
     async find(id) {
       const [pet] = await database.run(selectPet, { id });
       return pet;
@@ -86,9 +67,6 @@ export function createPetRepository(database: Database): PetRepository {
     ),
   };
 }
-
-/** Whoever gets a list works on all of it at once, so others get a turn meanwhile. Of 20, it is more than requests begin. */
-const animalsInATurn = 384;
 
 /** Named as in `Pet`, so that a row is an animal as it arrives. */
 export const petColumns = ["pets.id", "pets.name", "pets.category_id as categoryId", "pets.status"] as const;

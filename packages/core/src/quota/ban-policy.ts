@@ -2,16 +2,24 @@ import { dayMs } from "./window.js";
 
 /**
  * When a key that keeps calling after 429 is banned (contract, "Behaviour when the limit is exceeded", rule 3), and for
- * how long. Calls in flight when the units ran out and clients that wake a hair early are forgiven, so a parallel
- * client that honours Retry-After is never banned; a loop that ignores it is banned within seconds.
+ * how long. Many programs may share a key and know nothing of each other. Each of them that honours Retry-After is
+ * refused once in an episode, so a ban needs more strikes than there can be such programs.
  */
 export interface BanPolicy {
-  /** Strikes within one episode that ban a key, unless a quarter of the minute limit is more. 0 switches bans off. */
-  readonly strikes: number;
-  /** Refusals this soon after an episode's first one are calls that were already under way. */
+  /** Fewest strikes within one episode that ban a key. 0 switches bans off. */
+  readonly minimumStrikes: number;
+  /**
+   * Strikes per unit of the account's minute limit, used where it is more than `minimumStrikes`. With 2, a caller below
+   * twice its minute limit is never banned: it makes fewer requests than that in an episode of 60 s, even if the day
+   * refuses all of them.
+   */
+  readonly strikesPerUnit: number;
+  /** Refusals this soon after an episode's first one are calls that were already in flight. */
   readonly graceMs: number;
-  /** Refusals this close to the end of an episode are clocks that run a little fast. */
+  /** Refusals this soon before the retry time are clocks that run a little fast. */
   readonly earlyMs: number;
+  /** An episode ends after this time at the latest. */
+  readonly longestEpisodeMs: number;
   /** The first ban's length; each further one doubles it. */
   readonly firstBanMs: number;
   readonly longestBanMs: number;
@@ -20,24 +28,24 @@ export interface BanPolicy {
 }
 
 export const defaultBanPolicy: BanPolicy = {
-  strikes: 20,
+  minimumStrikes: 120,
+  strikesPerUnit: 2,
   graceMs: 2_000,
   earlyMs: 1_000,
+  longestEpisodeMs: 60_000,
   firstBanMs: 60_000,
   longestBanMs: 3_600_000,
   memoryMs: 86_400_000,
 };
 
 /**
- * What is remembered of a key after a refusal. An episode runs from its first refusal to the earliest instant any of its
- * refusals was told to come back, and its strikes end with it: each of the programs that share a key and wait as told is
- * refused at most once in it, also when the day ran out for one and the minute for another.
+ * The state of a key after a refusal. An episode starts with a refusal and ends at the earliest retry time of its
+ * refusals, and after `longestEpisodeMs` at the latest. Its strikes end with it.
  */
 export interface Penalty {
   readonly episodeStartMs: number;
-  readonly episodeEndMs: number;
-  /** Refusals of the episode after its first one. */
-  readonly furtherRefusals: number;
+  /** The earliest retry time of the episode's refusals. */
+  readonly retryAtMs: number;
   readonly strikes: number;
   /** 0 when the key was never banned. */
   readonly bannedUntilMs: number;
@@ -48,33 +56,29 @@ export interface Penalty {
 export interface RefusedCall {
   readonly nowMs: number;
   readonly retryAtMs: number;
+  /** The account's own limit, also where an instance grants only its share. */
   readonly minuteLimit: number;
 }
 
-const untouched: Penalty = {
-  episodeStartMs: 0,
-  episodeEndMs: 0,
-  furtherRefusals: 0,
-  strikes: 0,
-  bannedUntilMs: 0,
-  banLevel: 0,
-};
+const untouched: Penalty = { episodeStartMs: 0, retryAtMs: 0, strikes: 0, bannedUntilMs: 0, banLevel: 0 };
 
 /** The penalty after one more refusal. It bans the key when `bannedUntilMs` lies after the call. */
 export function afterRefusal(penalty: Penalty | undefined, call: RefusedCall, policy: BanPolicy): Penalty {
   const before = penalty ?? untouched;
-  if (before.episodeEndMs <= call.nowMs) {
-    return { ...before, episodeStartMs: call.nowMs, episodeEndMs: call.retryAtMs, furtherRefusals: 0, strikes: 0 };
+  const episodeEndMs = Math.min(before.retryAtMs, before.episodeStartMs + policy.longestEpisodeMs);
+  if (episodeEndMs <= call.nowMs) {
+    return { ...before, episodeStartMs: call.nowMs, retryAtMs: call.retryAtMs, strikes: 0 };
   }
-  const furtherRefusals = before.furtherRefusals + 1;
-  const episodeEndMs = Math.min(before.episodeEndMs, call.retryAtMs);
-  const inFlight = call.nowMs - before.episodeStartMs <= policy.graceMs && furtherRefusals <= call.minuteLimit;
-  const early = episodeEndMs - call.nowMs <= policy.earlyMs;
-  const strikes = before.strikes + (inFlight || early ? 0 : 1);
-  if (policy.strikes === 0 || strikes < Math.max(policy.strikes, Math.ceil(call.minuteLimit / 4))) {
-    return { ...before, episodeEndMs, furtherRefusals, strikes };
-  }
-  return ban(before, call.nowMs, policy);
+  const retryAtMs = Math.min(before.retryAtMs, call.retryAtMs);
+  const wasInFlight = call.nowMs - before.episodeStartMs <= policy.graceMs;
+  const isEarly = retryAtMs - call.nowMs <= policy.earlyMs;
+  const strikes = before.strikes + (wasInFlight || isEarly ? 0 : 1);
+  const isBanned = policy.minimumStrikes > 0 && strikes >= strikesThatBan(call.minuteLimit, policy);
+  return isBanned ? ban(before, call.nowMs, policy) : { ...before, retryAtMs, strikes };
+}
+
+function strikesThatBan(minuteLimit: number, policy: BanPolicy): number {
+  return Math.max(policy.minimumStrikes, policy.strikesPerUnit * minuteLimit);
 }
 
 /** The penalty of a key of which only its ban is known: the first of its row. */
@@ -88,7 +92,7 @@ export function banEnding(bannedUntilMs: number): Penalty {
  */
 export function penaltyExpiresAtMs(penalty: Penalty, policy: BanPolicy): number {
   const rememberedUntilMs = penalty.bannedUntilMs === 0 ? 0 : penalty.bannedUntilMs + policy.memoryMs;
-  return Math.max(penalty.episodeEndMs, rememberedUntilMs) + 2 * dayMs;
+  return Math.max(penalty.retryAtMs, rememberedUntilMs) + 2 * dayMs;
 }
 
 function ban(before: Penalty, nowMs: number, policy: BanPolicy): Penalty {

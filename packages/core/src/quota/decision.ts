@@ -3,13 +3,21 @@ import type { WindowState, Windows } from "./window.js";
 /** What the quota answers to one reservation. Every kind carries both windows, so every response can report them. */
 export type Decision = Admitted | Refused | Banned | Impossible;
 
+/** Which engine decides: this process alone, Redis for all instances, or this process while Redis is unavailable. */
+export type QuotaMode = "local" | "shared" | "standby";
+
+interface Decided extends Windows {
+  /** The mode this decision was made in. The engine's mode may have changed since. */
+  readonly mode: QuotaMode;
+}
+
 /** The units are spent. */
-export interface Admitted extends Windows {
+export interface Admitted extends Decided {
   readonly outcome: "admitted";
 }
 
 /** A window had too few units left; nothing was spent. */
-export interface Refused extends Windows {
+export interface Refused extends Decided {
   readonly outcome: "refused";
   /** The window whose reset lets the same request through. */
   readonly by: "minute" | "day";
@@ -17,7 +25,7 @@ export interface Refused extends Windows {
 }
 
 /** The key is banned; nothing was spent, and asking did not lengthen the ban. */
-export interface Banned extends Windows {
+export interface Banned extends Decided {
   readonly outcome: "banned";
   readonly bannedUntilMs: number;
   /** The end of the ban or, when a window is used up beyond it, that window's reset. */
@@ -25,7 +33,7 @@ export interface Banned extends Windows {
 }
 
 /** The request costs more than a whole window holds: no wait helps. Nothing was spent, and it is no strike. */
-export interface Impossible extends Windows {
+export interface Impossible extends Decided {
   readonly outcome: "impossible";
 }
 
@@ -51,10 +59,10 @@ export function refusingWindow({ minute, day }: Windows, cost: number): "minute"
 }
 
 /** The answer to a banned key. It may return when the ban has ended and the windows have room again for `cost`. */
-export function banned(windows: Windows, bannedUntilMs: number, cost: number): Banned {
+export function banned(mode: QuotaMode, windows: Windows, bannedUntilMs: number, cost: number): Banned {
   const by = refusingWindow(windows, cost);
   const roomAtMs = by === undefined ? 0 : windows[by].resetAtMs;
-  return { outcome: "banned", ...windows, bannedUntilMs, retryAtMs: Math.max(bannedUntilMs, roomAtMs) };
+  return { outcome: "banned", mode, ...windows, bannedUntilMs, retryAtMs: Math.max(bannedUntilMs, roomAtMs) };
 }
 
 /** Units left in a window; 0 where a plan was lowered below what is already used. */

@@ -5,7 +5,7 @@ import type { BanPolicy } from "./ban-policy.js";
 import type { Breaker } from "./breaker.js";
 import type { Decision } from "./decision.js";
 import type { Quota, Reservation } from "./quota.js";
-import type { RedisQuota } from "./redis-quota.js";
+import type { Carried, RedisQuota } from "./redis-quota.js";
 import { lookTogether, reserveTogether } from "./reserve-together.js";
 import type { SharedClock } from "./shared-clock.js";
 import { createStandby } from "./standby.js";
@@ -30,10 +30,29 @@ export function createFailoverQuota(options: FailoverQuotaOptions): Quota {
   const { shared, breaker, onFailure, capacity = 100_000, ...rest } = options;
   const standby = createStandby({ ...rest, capacity, outages: () => breaker.outages });
 
-  async function standIn(reservation: Reservation, times: number, isCounted: boolean): Promise<Decision[]> {
-    if (onFailure === "local") {
-      return Promise.all(Array.from({ length: times }, () => standby.reserve(reservation, isCounted)));
+  /** Asks Redis, and reports the units granted in the last outage with it. While Redis is unavailable, this instance decides. */
+  async function decide<Decisions extends readonly Decision[]>(
+    reservation: Reservation,
+    askShared: (carried: Carried | undefined) => Promise<Decisions>,
+    askStandby: (isCounted: boolean) => Promise<Decisions>,
+  ): Promise<Decisions> {
+    const { account } = reservation;
+    if (breaker.isOpen()) return decideAlone(() => askStandby(false));
+    const carried = standby.takeCarried(account);
+    try {
+      const decisions = await breaker.ask(account, () => askShared(carried));
+      for (const decision of decisions) standby.observe(reservation, decision);
+      return decisions;
+    } catch (error) {
+      // The breaker has logged it. From here on these requests are like any other of the outage.
+      const isCounted = !wasRejected(error);
+      if (carried !== undefined && !isCounted) standby.putBack(account, carried);
+      return decideAlone(() => askStandby(isCounted));
     }
+  }
+
+  function decideAlone<Decisions>(askStandby: () => Promise<Decisions>): Promise<Decisions> {
+    if (onFailure === "local") return askStandby();
     throw new Problem("SERVICE_UNAVAILABLE", "The quota cannot be checked; try again shortly.", {
       retryAfterSeconds: 1,
     });
@@ -41,21 +60,21 @@ export function createFailoverQuota(options: FailoverQuotaOptions): Quota {
 
   return {
     // Gathered here, so that the breaker is asked at the moment of sending.
-    reserve: reserveTogether(async (reservation, times) => {
-      if (breaker.isOpen()) return standIn(reservation, times, false);
-      const { account } = reservation;
-      const carried = standby.takeCarried(account);
-      try {
-        const decisions = await breaker.ask(account, () => shared.reserveTimes(reservation, times, carried));
-        for (const decision of decisions) standby.observe(reservation, decision);
-        return decisions;
-      } catch (error) {
-        // The breaker has logged it. From here on these requests are like any other of the outage.
-        const isCounted = !wasRejected(error);
-        if (carried !== undefined && !isCounted) standby.putBack(account, carried);
-        return standIn(reservation, times, isCounted);
-      }
-    }),
+    reserve: reserveTogether((reservation, times) =>
+      decide<readonly Decision[]>(
+        reservation,
+        (carried) => shared.reserveTimes(reservation, times, carried),
+        (isCounted) => Promise.all(Array.from({ length: times }, () => standby.reserve(reservation, isCounted))),
+      ),
+    ),
+    async extend(extension) {
+      const [decision] = await decide<readonly [Decision]>(
+        extension,
+        async (carried) => [await shared.extend(extension, carried)],
+        async (isCounted) => [await standby.extend(extension, isCounted)],
+      );
+      return decision;
+    },
     usage: lookTogether(async (query) => {
       if (breaker.isOpen()) return standby.usage(query);
       return breaker.ask(query.account, () => shared.usage(query)).catch(() => standby.usage(query));

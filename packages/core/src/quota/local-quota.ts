@@ -13,14 +13,14 @@ import {
 } from "./ban-policy.js";
 import { banned, type Decision, refusingWindow } from "./decision.js";
 import type { Limits } from "./plan.js";
-import type { Quota, Refund, Reservation, Usage, UsageQuery } from "./quota.js";
+import type { Extension, Quota, Refund, Reservation, Usage, UsageQuery } from "./quota.js";
 import { dayMs, minuteMs, type Windows, windowAt } from "./window.js";
 
 export interface LocalQuotaOptions {
   /** Epoch milliseconds, whole. */
   readonly now: () => number;
   readonly banPolicy?: BanPolicy;
-  /** Accounts remembered at once; beyond it the one that has been idle longest is forgotten. About 250 bytes each. */
+  /** Accounts remembered at once; beyond it the one that has been idle longest is forgotten. About 500 bytes each. */
   readonly capacity?: number;
 }
 
@@ -42,37 +42,43 @@ interface Seed {
   readonly bannedUntilMs: ReadonlyMap<string, number>;
 }
 
+/** `share` is the part of the limits that may be granted here; a ban depends on the limits themselves. */
 export interface LocalQuota extends Quota {
+  reserve(reservation: Reservation, share?: Limits): Promise<Decision>;
+  extend(extension: Extension, share?: Limits): Promise<Decision>;
   /** Replaces what is counted for an account, and adds the bans. */
   seed(account: string, seed: Seed): void;
 }
+
+const mode = "local";
 
 export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   const { now, banPolicy = defaultBanPolicy, capacity = 100_000 } = options;
   const ledgers = createLruCache<Ledger>(capacity);
 
-  function reserve({ account, key, limits, cost }: Reservation): Decision {
+  function reserve({ account, key, limits, cost }: Reservation, share = limits): Decision {
     const nowMs = now();
     const ledger = ledgers.get(account) ?? openLedger(account);
-    const windows = windowsAt(nowMs, ledger, limits);
+    const windows = windowsAt(nowMs, ledger, share);
     const penalty = key === undefined ? undefined : ledger.penalties.get(key);
-    if (penalty !== undefined && penalty.bannedUntilMs > nowMs) return banned(windows, penalty.bannedUntilMs, cost);
-    if (cost > limits.perMinute || cost > limits.perDay) return { outcome: "impossible", ...windows };
+    if (penalty !== undefined && penalty.bannedUntilMs > nowMs)
+      return banned(mode, windows, penalty.bannedUntilMs, cost);
+    if (cost > share.perMinute || cost > share.perDay) return { outcome: "impossible", mode, ...windows };
     const by = refusingWindow(windows, cost);
     if (by === undefined) {
       ledger.minuteStartMs = windows.minute.resetAtMs - minuteMs;
       ledger.minuteUsed = windows.minute.used + cost;
       ledger.dayStartMs = windows.day.resetAtMs - dayMs;
       ledger.dayUsed = windows.day.used + cost;
-      return { outcome: "admitted", ...windowsAt(nowMs, ledger, limits) };
+      return { outcome: "admitted", mode, ...windowsAt(nowMs, ledger, share) };
     }
     const retryAtMs = windows[by].resetAtMs;
     if (key !== undefined) {
       const after = afterRefusal(penalty, { nowMs, retryAtMs, minuteLimit: limits.perMinute }, banPolicy);
       remember(ledger.penalties, key, after, nowMs);
-      if (after.bannedUntilMs > nowMs) return banned(windows, after.bannedUntilMs, cost);
+      if (after.bannedUntilMs > nowMs) return banned(mode, windows, after.bannedUntilMs, cost);
     }
-    return { outcome: "refused", ...windows, by, retryAtMs };
+    return { outcome: "refused", mode, ...windows, by, retryAtMs };
   }
 
   function usage({ account, key, limits }: UsageQuery): Usage {
@@ -83,14 +89,14 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     return bannedUntilMs > nowMs ? { ...windows, bannedUntilMs } : windows;
   }
 
+  function extend({ held, ...reservation }: Extension, share?: Limits): Decision {
+    giveBack(ledgers.get(reservation.account), 1, held);
+    return reserve(reservation, share);
+  }
+
   function refund({ account, limits, cost, spentIn }: Refund): Windows {
     const ledger = ledgers.get(account);
-    if (ledger !== undefined) {
-      if (ledger.minuteStartMs + minuteMs === spentIn.minute.resetAtMs) {
-        ledger.minuteUsed = Math.max(0, ledger.minuteUsed - cost);
-      }
-      if (ledger.dayStartMs + dayMs === spentIn.day.resetAtMs) ledger.dayUsed = Math.max(0, ledger.dayUsed - cost);
-    }
+    giveBack(ledger, cost, spentIn);
     return windowsAt(now(), ledger, limits);
   }
 
@@ -118,7 +124,8 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
         if ((ledger.penalties.get(key)?.bannedUntilMs ?? 0) < untilMs) ledger.penalties.set(key, banEnding(untilMs));
       }
     },
-    reserve: async (reservation) => reserve(reservation),
+    reserve: async (reservation, share) => reserve(reservation, share),
+    extend: async (extension, share) => extend(extension, share),
     usage: async (query) => usage(query),
     refund: async (units) => refund(units),
     liftBan: async ({ account, key }) => {
@@ -137,6 +144,14 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       if (ledger !== undefined) Object.assign(ledger, { minuteStartMs: 0, minuteUsed: 0, dayStartMs: 0, dayUsed: 0 });
     },
   };
+}
+
+function giveBack(ledger: Ledger | undefined, units: number, spentIn: Windows): void {
+  if (ledger === undefined) return;
+  if (ledger.minuteStartMs + minuteMs === spentIn.minute.resetAtMs) {
+    ledger.minuteUsed = Math.max(0, ledger.minuteUsed - units);
+  }
+  if (ledger.dayStartMs + dayMs === spentIn.day.resetAtMs) ledger.dayUsed = Math.max(0, ledger.dayUsed - units);
 }
 
 function windowsAt(nowMs: number, ledger: Ledger | undefined, limits: Limits): Windows {

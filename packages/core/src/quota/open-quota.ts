@@ -1,6 +1,7 @@
 import type { Log } from "../log.js";
 import type { BanPolicy } from "./ban-policy.js";
 import { createBreaker } from "./breaker.js";
+import type { QuotaMode } from "./decision.js";
 import { createFailoverQuota, type OnRedisFailure } from "./failover-quota.js";
 import { createLocalQuota } from "./local-quota.js";
 import type { Limits } from "./plan.js";
@@ -20,13 +21,14 @@ export interface QuotaConfig {
   readonly onRedisFailure: OnRedisFailure;
 }
 
-/** Who decides: this process by design, Redis for all, or this process because Redis is away. */
-export type QuotaMode = "local" | "shared" | "standby";
-
 export interface Quotas extends Disposable {
   readonly accounts: Quota;
-  /** Apart, so that invented addresses cannot crowd accounts out of any memory. */
+  /**
+   * Always counted in this process, in bounded memory: clients invent addresses, which would fill the Redis of the
+   * accounts.
+   */
   readonly addresses: Quota;
+  /** How the next decision will be made; each decision carries the mode it was made in. */
   mode(): QuotaMode;
   /** How often Redis has gone away. */
   outages(): number;
@@ -44,7 +46,7 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   if (config.redis === undefined) {
     return {
       accounts: createLocalQuota({ now, banPolicy }),
-      addresses: createLocalQuota({ now, banPolicy }),
+      addresses: createLocalQuota({ now, banPolicy, capacity: maxAddresses }),
       mode: () => "local",
       outages: () => 0,
       [Symbol.dispose]() {},
@@ -60,7 +62,8 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   if (!breaker.isOpen()) log.info({}, "quotas are shared through Redis");
   return {
     accounts: createFailoverQuota(failover),
-    addresses: createFailoverQuota(failover),
+    // By the clock of Redis, so that all instances report the same resets.
+    addresses: createLocalQuota({ now: clock.now, banPolicy, capacity: maxAddresses }),
     mode: () => (breaker.isOpen() ? "standby" : "shared"),
     outages: () => breaker.outages,
     [Symbol.dispose]() {
@@ -69,5 +72,8 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
     },
   };
 }
+
+/** About 500 bytes each. Beyond it the address that has been idle longest is forgotten. */
+const maxAddresses = 50_000;
 
 const unlimited: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };

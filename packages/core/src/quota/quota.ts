@@ -1,4 +1,4 @@
-import type { Decision } from "./decision.js";
+import type { Admitted, Decision } from "./decision.js";
 import type { Limits } from "./plan.js";
 import type { Windows } from "./window.js";
 
@@ -10,6 +10,12 @@ export interface Reservation {
   readonly limits: Limits;
   /** Units to spend, all of them or none. A whole number, at least 1. */
   readonly cost: number;
+}
+
+/** A reservation of one unit that turns out to need `cost` units. */
+export interface Extension extends Reservation {
+  /** The admission of the one unit that the request already holds. */
+  readonly held: Admitted;
 }
 
 export interface UsageQuery {
@@ -46,6 +52,13 @@ export interface BanRecord {
 export interface Quota {
   /** Spends `cost` in both windows or in neither. Rejects with SERVICE_UNAVAILABLE where it may not decide. */
   reserve(reservation: Reservation): Promise<Decision>;
+  /**
+   * Changes an admitted reservation from one unit to `cost` units, in one atomic step: gives the held unit back where its
+   * window still runs, then reserves `cost`. An admission leaves exactly `cost` units charged in each current window; any
+   * other decision leaves none of the request's units charged. When it rejects, it is unknown whether the held unit was
+   * given back: do not refund it.
+   */
+  extend(extension: Extension): Promise<Decision>;
   /** Both windows as they stand, or as they were last seen, spending nothing. */
   usage(query: UsageQuery): Promise<Usage>;
   /** Gives units back to the windows they were spent in, where those still run, and never below zero. */

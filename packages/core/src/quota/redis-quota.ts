@@ -7,7 +7,7 @@ import { sendTogether } from "../send-together.js";
 import { type BanPolicy, defaultBanPolicy } from "./ban-policy.js";
 import { banned, type Decision, refusingWindow } from "./decision.js";
 import type { Limits } from "./plan.js";
-import type { BanRecord, Quota, Reservation } from "./quota.js";
+import type { BanRecord, Extension, Quota, Reservation } from "./quota.js";
 import { bannedUntilOf, outcomes, refundScript, reserveScript } from "./reserve-script.js";
 import { reserveTogether } from "./reserve-together.js";
 import { dayMs, minuteMs, type Windows } from "./window.js";
@@ -15,7 +15,7 @@ import { dayMs, minuteMs, type Windows } from "./window.js";
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
   readonly banPolicy?: BanPolicy;
-  /** Stands before every key; a change of what is stored changes its version. */
+  /** Stands before every key. Its version changes when the previous version could not read what is stored. */
   readonly prefix?: string;
   /** Whole epoch milliseconds that replace the clock of Redis: for tests. */
   readonly now?: () => number;
@@ -39,7 +39,11 @@ export interface CarriedWindow {
 export interface RedisQuota extends Quota {
   /** `carried` is counted before the first decision is made. */
   reserveTimes(reservation: Reservation, times: number, carried?: Carried): Promise<readonly Decision[]>;
+  /** `carried` is counted before the held unit is given back, because it may contain that unit. */
+  extend(extension: Extension, carried?: Carried): Promise<Decision>;
 }
+
+const mode = "shared";
 
 export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   const { redis, banPolicy = defaultBanPolicy, prefix = "petstore:quota:2:", now } = options;
@@ -48,8 +52,8 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   const commands = redis as unknown as Commands;
   const time = now ?? (() => "");
 
-  /** A cost of 0 only looks. */
-  async function ask(reservation: Reservation, times: number, carried?: Carried): Promise<Replies> {
+  /** A cost of 0 only looks. `held` is the admission of a unit to give back first. */
+  async function ask(reservation: Reservation, times: number, carried?: Carried, held?: Windows): Promise<Replies> {
     const { account, key, limits, cost } = reservation;
     const keys = keysOf(account, key);
     if (!(redis instanceof Cluster) && redis.stream?.writable) sendTogether(redis.stream);
@@ -61,6 +65,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
       limits.perDay,
       cost,
       times,
+      ...(held ? [held.minute.resetAtMs - minuteMs, held.day.resetAtMs - dayMs] : ["", ""]),
       ...(carried ? [...carriedArguments(carried.minute), ...carriedArguments(carried.day)] : []),
     );
   }
@@ -73,6 +78,10 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   return {
     reserveTimes,
     reserve: reserveTogether(reserveTimes),
+    async extend({ held, ...reservation }, carried) {
+      const [reply] = await ask(reservation, 1, carried, held);
+      return toDecision(reply, reservation.limits, reservation.cost);
+    },
     async usage(query) {
       const [reply] = await ask({ ...query, cost: 0 }, 1);
       const windows = toWindows(reply, query.limits);
@@ -169,14 +178,14 @@ function toDecision(reply: Reply, limits: Limits, cost: number): Decision {
   const [outcome, , , , , , bannedUntilMs] = reply;
   switch (outcome) {
     case outcomes.admitted:
-      return { outcome: "admitted", ...windows };
+      return { outcome: "admitted", mode, ...windows };
     case outcomes.banned:
-      return banned(windows, bannedUntilMs, cost);
+      return banned(mode, windows, bannedUntilMs, cost);
     case outcomes.impossible:
-      return { outcome: "impossible", ...windows };
+      return { outcome: "impossible", mode, ...windows };
     case outcomes.refused: {
       const by = refusingWindow(windows, cost) ?? "minute";
-      return { outcome: "refused", ...windows, by, retryAtMs: windows[by].resetAtMs };
+      return { outcome: "refused", mode, ...windows, by, retryAtMs: windows[by].resetAtMs };
     }
     default:
       throw new Error("the reserve script answered something it does not know");

@@ -3,9 +3,12 @@
  * windows for any number of processes. The scripts deal in whole milliseconds and units alone; what a caller reads is
  * computed from their replies in TypeScript, by the code that serves every engine.
  *
- * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`, and from its first refusal on a key's penalties
- * are another, `episodeStart:episodeEnd:further:strikes:bannedUntil:level`: one MGET reads both, where a hash would take
- * a call of its own. Every key has a TTL, which only collects garbage: no answer depends on it.
+ * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. From its first refusal on, the penalty of a key is
+ * another, `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both, where a hash would take a call
+ * of its own. Every key has a TTL, which only collects garbage: no decision depends on it.
+ *
+ * Version 2 knows only the first part of a penalty, and its episode stood where the zeros are. Both versions read the ban;
+ * each ignores the other's episode.
  */
 import type { BanPolicy } from "./ban-policy.js";
 import { dayMs, minuteMs } from "./window.js";
@@ -25,7 +28,7 @@ local function windowAt(length, storedStart, storedUsed)
   if storedStart >= start and storedStart - start <= length then return storedStart, storedUsed end
   return start, 0
 end
-local stored, penalties = unpack(redis.call('MGET', unpack(KEYS)))
+local stored, penalty = unpack(redis.call('MGET', unpack(KEYS)))
 local ms, mu, ds, du = 0, 0, 0, 0
 if stored then
   ms, mu, ds, du = string.match(stored, '(%d+):(%d+):(%d+):(%d+)')
@@ -33,32 +36,49 @@ if stored then
 end
 local minuteStart, minuteUsed = windowAt(${minuteMs}, ms, mu)
 local dayStart, dayUsed = windowAt(${dayMs}, ds, du)
+local function giveBack(units, spentInMinute, spentInDay)
+  if spentInMinute == ms then mu = math.max(0, mu - units) end
+  if spentInDay == ds then du = math.max(0, du - units) end
+  if stored then redis.call('SET', KEYS[1], string.format('%d:%d:%d:%d', ms, mu, ds, du), 'KEEPTTL') end
+  minuteStart, minuteUsed = windowAt(${minuteMs}, ms, mu)
+  dayStart, dayUsed = windowAt(${dayMs}, ds, du)
+end
 local function save(key, neededUntil, format, ...)
   redis.call('SET', key, string.format(format, ...), 'PX', string.format('%d', neededUntil + ${2 * dayMs} - now))
 end`;
 
 /**
- * Decides a reservation so many times, one after the other. KEYS: the account and, unless nobody is banned for it,
- * the key's penalties. ARGV: the time, empty for the server's own; both limits; the cost, 0 to look and spend nothing;
- * how many times; and, after an outage, for a minute and for a day: its start, what was used when it was last heard of,
- * and the units spent since without it.
+ * Decides equal reservations, one after the other. KEYS: the account and, where bans apply, the key's penalty. ARGV:
+ *
+ * - 1: the time in milliseconds, or an empty string for the clock of the server
+ * - 2, 3: the limits of the minute and the day
+ * - 4: the cost, or 0 to read without spending
+ * - 5: the number of reservations
+ * - 6, 7: the starts of the minute and the day in which the request holds one unit, which is given back first, or two
+ *   empty strings
+ * - 8 to 13, after an outage, three for the minute and three for the day: the start, the units used when Redis was last
+ *   read, and the units spent without it
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}
 local minuteLimit, dayLimit, cost, times = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local hasSpent, hasRefused = false, false
-if ARGV[6] then
-  if tonumber(ARGV[6]) == minuteStart then minuteUsed = math.max(minuteUsed, tonumber(ARGV[7])) + tonumber(ARGV[8]) end
-  if tonumber(ARGV[9]) == dayStart then dayUsed = math.max(dayUsed, tonumber(ARGV[10])) + tonumber(ARGV[11]) end
+if ARGV[8] then
+  if tonumber(ARGV[8]) == minuteStart then minuteUsed = math.max(minuteUsed, tonumber(ARGV[9])) + tonumber(ARGV[10]) end
+  if tonumber(ARGV[11]) == dayStart then dayUsed = math.max(dayUsed, tonumber(ARGV[12])) + tonumber(ARGV[13]) end
+  ms, mu, ds, du = minuteStart, minuteUsed, dayStart, dayUsed
   hasSpent = true
 end
+if ARGV[6] ~= '' then giveBack(1, tonumber(ARGV[6]), tonumber(ARGV[7])) end
 
-local episodeStart, episodeEnd, further, strikes, bannedUntil, level = 0, 0, 0, 0, 0, 0
-if penalties then
-  local s, e, f, k, b, l = string.match(penalties, '(%d+):(%d+):(%d+):(%d+):(%d+):(%d+)')
-  episodeStart, episodeEnd, further = tonumber(s), tonumber(e), tonumber(f)
-  strikes, bannedUntil, level = tonumber(k), tonumber(b), tonumber(l)
+local episodeStart, episodeRetryAt, strikes, bannedUntil, level = 0, 0, 0, 0, 0
+if penalty then
+  local b, l = string.match(penalty, '^%d+:%d+:%d+:%d+:(%d+):(%d+)')
+  bannedUntil, level = tonumber(b), tonumber(l)
+  local s, r, k = string.match(penalty, ';3;(%d+):(%d+):(%d+)$')
+  if s then episodeStart, episodeRetryAt, strikes = tonumber(s), tonumber(r), tonumber(k) end
 end
+local strikesThatBan = math.max(${policy.minimumStrikes}, ${policy.strikesPerUnit} * minuteLimit)
 
 local replies = {}
 for time = 1, times do
@@ -80,18 +100,17 @@ for time = 1, times do
   if outcome == ${outcomes.refused} and KEYS[2] then
     hasRefused = true
     local retryAt = dayRefuses and dayStart + ${dayMs} or minuteStart + ${minuteMs}
-    if episodeEnd <= now then
-      episodeStart, episodeEnd, further, strikes = now, retryAt, 0, 0
+    if math.min(episodeRetryAt, episodeStart + ${policy.longestEpisodeMs}) <= now then
+      episodeStart, episodeRetryAt, strikes = now, retryAt, 0
     else
-      further = further + 1
-      episodeEnd = math.min(episodeEnd, retryAt)
-      local inFlight = now - episodeStart <= ${policy.graceMs} and further <= minuteLimit
-      local early = episodeEnd - now <= ${policy.earlyMs}
-      if not (inFlight or early) then strikes = strikes + 1 end
-      if ${policy.strikes} > 0 and strikes >= math.max(${policy.strikes}, math.ceil(minuteLimit / 4)) then
+      episodeRetryAt = math.min(episodeRetryAt, retryAt)
+      local wasInFlight = now - episodeStart <= ${policy.graceMs}
+      local isEarly = episodeRetryAt - now <= ${policy.earlyMs}
+      if not (wasInFlight or isEarly) then strikes = strikes + 1 end
+      if ${policy.minimumStrikes} > 0 and strikes >= strikesThatBan then
         if bannedUntil == 0 or now >= bannedUntil + ${policy.memoryMs} then level = 0 end
         bannedUntil = now + math.min(${policy.firstBanMs} * 2 ^ level, ${policy.longestBanMs})
-        episodeStart, episodeEnd, further, strikes, level = 0, 0, 0, 0, level + 1
+        episodeStart, episodeRetryAt, strikes, level = 0, 0, 0, level + 1
         if bannedUntil > now then outcome = ${outcomes.banned} end
       end
     end
@@ -101,26 +120,19 @@ for time = 1, times do
 end
 if hasRefused then
   local rememberedUntil = bannedUntil == 0 and 0 or bannedUntil + ${policy.memoryMs}
-  save(KEYS[2], math.max(episodeEnd, rememberedUntil), '%d:%d:%d:%d:%d:%d',
-    episodeStart, episodeEnd, further, strikes, bannedUntil, level)
+  save(KEYS[2], math.max(episodeRetryAt, rememberedUntil), '0:0:0:0:%d:%d;3;%d:%d:%d',
+    bannedUntil, level, episodeStart, episodeRetryAt, strikes)
 end
 if hasSpent then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minuteUsed, dayStart, dayUsed) end
 return replies`;
 }
 
-/** Reads a key's penalties: epoch milliseconds, 0 when it was never banned. */
-export function bannedUntilOf(penalties: string): number {
-  return Number(penalties.split(":")[4] ?? 0);
+/** Reads a key's penalty: epoch milliseconds, 0 when it was never banned. */
+export function bannedUntilOf(penalty: string): number {
+  return Number(penalty.split(":")[4] ?? 0);
 }
 
 /** KEYS: the account. ARGV: the time; units; the starts of the minute and of the day they were spent in. */
 export const refundScript: string = `${readKeys}
-local units = tonumber(ARGV[2])
-if stored then
-  if tonumber(ARGV[3]) == ms then mu = math.max(0, mu - units) end
-  if tonumber(ARGV[4]) == ds then du = math.max(0, du - units) end
-  redis.call('SET', KEYS[1], string.format('%d:%d:%d:%d', ms, mu, ds, du), 'KEEPTTL')
-end
-minuteStart, minuteUsed = windowAt(${minuteMs}, ms, mu)
-dayStart, dayUsed = windowAt(${dayMs}, ds, du)
+giveBack(tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
 return { ${outcomes.looked}, now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;

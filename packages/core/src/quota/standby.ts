@@ -1,15 +1,18 @@
 /**
- * What stands in for the shared quota while it is away. It starts from the counters last seen in its replies and grants
- * this instance's share of what was left of each window, so that all instances together grant what the shared one would
- * have; in a window that begins during the outage, its share of the limit. What it grants is carried back afterwards,
- * together with what the shared quota is known to have counted, in case it comes back without its memory.
+ * Decides while Redis is unavailable. It starts from the counters in the last replies and grants this instance's share of
+ * what was left of each window; in a window that begins in the outage, its share of the limit. What it grants is carried
+ * back afterwards, with what Redis is known to have counted, in case Redis comes back without its memory.
+ *
+ * With even load all instances together grant the limit. With uneven load, an instance that last saw an account early in
+ * the window may grant up to its share again: at most limit x (2 - 1 / instances) in that window, and the limit in later
+ * ones. A limit below the number of instances is granted once per instance.
  */
 import { createLruCache } from "../lru-cache.js";
 import type { BanPolicy } from "./ban-policy.js";
-import type { Decision } from "./decision.js";
+import type { Admitted, Decision } from "./decision.js";
 import { createLocalQuota } from "./local-quota.js";
 import type { Limits } from "./plan.js";
-import type { BanRecord, Refund, Reservation, Usage, UsageQuery } from "./quota.js";
+import type { BanRecord, Extension, Refund, Reservation, Usage, UsageQuery } from "./quota.js";
 import type { Carried, CarriedWindow } from "./redis-quota.js";
 import type { SharedClock } from "./shared-clock.js";
 import { dayMs, minuteMs, type WindowState, type Windows } from "./window.js";
@@ -31,6 +34,8 @@ export interface Standby {
   observe(reservation: Reservation, decision: Decision): void;
   /** Decides in the shared quota's place; `isCounted` when that has counted the units, or may have. */
   reserve(reservation: Reservation, isCounted: boolean): Promise<Decision>;
+  /** Extends an admission in the shared quota's place; `isCounted`: it made the extension, or may have made it. */
+  extend(extension: Extension, isCounted: boolean): Promise<Decision>;
   usage(query: UsageQuery): Promise<Usage>;
   refund(refund: Refund): Promise<Windows>;
   /** What a call to the shared quota brings along: all that is owed to it. Taken once, and taken for counted from then on. */
@@ -74,7 +79,7 @@ export function createStandby({ clock, banPolicy, instances, capacity, outages }
     return sighting;
   }
 
-  /** Readies the local engine for an account, once an outage. */
+  /** Seeds the local engine for an account, once an outage. */
   function prepare(account: string, limits: Limits): { readonly sighting: Sighting; readonly share: Limits } {
     const sighting = sightingOf(account, outages() - 1);
     const { minute, day, bannedUntilMs } = sighting;
@@ -91,7 +96,7 @@ export function createStandby({ clock, banPolicy, instances, capacity, outages }
     return { sighting, share: { perMinute: shareOf(limits.perMinute), perDay: shareOf(limits.perDay) } };
   }
 
-  /** Never nothing: a limit below the number of instances would otherwise close the service. */
+  /** At least 1: a limit below the number of instances would otherwise close the service. */
   function shareOf(limit: number): number {
     return Math.max(1, Math.floor(limit / instances));
   }
@@ -99,6 +104,29 @@ export function createStandby({ clock, banPolicy, instances, capacity, outages }
   /** Counts as used whatever is not this instance's share of the rest, and what it granted in an outage before. */
   function usedOfShare({ floor, units }: Tally, limit: number): number {
     return shareOf(limit) - Math.floor(Math.max(0, limit - floor) / instances) + units;
+  }
+
+  /** `held` is the admission of the one unit that the request already holds. */
+  async function decide(reservation: Reservation, isCounted: boolean, held?: Admitted): Promise<Decision> {
+    const { account, cost, limits } = reservation;
+    const { sighting, share } = prepare(account, limits);
+    const decided = await (held === undefined
+      ? local.reserve(reservation, share)
+      : local.extend({ ...reservation, held }, share));
+    const decision: Decision = { ...ofAccount(decided, limits), mode: "standby" };
+    if (decision.outcome === "admitted") {
+      charge(sighting.minute, decision.minute, cost, isCounted, held?.minute);
+      charge(sighting.day, decision.day, cost, isCounted, held?.day);
+      return decision;
+    }
+    // If the shared quota may have refused the extension, it may have given the unit back already.
+    if (held !== undefined && !isCounted) {
+      takeBack(sighting.minute, held.minute, 1);
+      takeBack(sighting.day, held.day, 1);
+    }
+    // The cost is above this instance's share but within the limit: refuse until the reset, not for ever.
+    if (decision.outcome !== "impossible" || cost > Math.min(limits.perMinute, limits.perDay)) return decision;
+    return { ...decision, outcome: "refused", by: "minute", retryAtMs: decision.minute.resetAtMs };
   }
 
   return {
@@ -118,21 +146,8 @@ export function createStandby({ clock, banPolicy, instances, capacity, outages }
       for (const [other, untilMs] of bannedUntilMs) if (untilMs <= decision.nowMs) bannedUntilMs.delete(other);
       bannedUntilMs.set(key, decision.bannedUntilMs);
     },
-    async reserve(reservation, isCounted) {
-      const { account, cost, limits } = reservation;
-      const { sighting, share } = prepare(account, limits);
-      const decision = ofAccount(await local.reserve({ ...reservation, limits: share }), limits);
-      if (decision.outcome === "admitted") {
-        for (const tally of [enter(sighting.minute, decision.minute), enter(sighting.day, decision.day)]) {
-          if (isCounted) tally.floor += cost;
-          else tally.units += cost;
-        }
-      }
-      // More than a share, but not more than the account's own limit: later, not never.
-      const isPossible = cost <= limits.perMinute && cost <= limits.perDay;
-      if (decision.outcome !== "impossible" || !isPossible) return decision;
-      return { ...decision, outcome: "refused", by: "minute", retryAtMs: decision.minute.resetAtMs };
-    },
+    reserve: decide,
+    extend: ({ held, ...reservation }, isCounted) => decide(reservation, isCounted, held),
     async usage(query) {
       const { share } = prepare(query.account, query.limits);
       return ofAccount(await local.usage({ ...query, limits: share }), query.limits);
@@ -194,6 +209,14 @@ function enter(tally: Tally, { resetAtMs }: WindowState): Tally {
 function see(tally: Tally, window: WindowState, isSettled: boolean): void {
   const { floor } = enter(tally, window);
   tally.floor = isSettled ? window.used : Math.max(floor, window.used);
+}
+
+/** Counts an admission; a unit that is `held` in the same window is counted already. */
+function charge(tally: Tally, window: WindowState, cost: number, isCounted: boolean, held?: WindowState): void {
+  const { floor, units } = enter(tally, window);
+  const charged = cost - (held?.resetAtMs === window.resetAtMs ? Math.min(1, floor + units) : 0);
+  if (isCounted) tally.floor += charged;
+  else tally.units += charged;
 }
 
 function takeBack(tally: Tally, { resetAtMs }: WindowState, units: number): void {

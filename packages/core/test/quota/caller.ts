@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { BanPolicy } from "../../src/quota/ban-policy.js";
-import type { Decision } from "../../src/quota/decision.js";
+import type { Admitted, Decision } from "../../src/quota/decision.js";
 import type { Limits } from "../../src/quota/plan.js";
 import type { Quota, Usage } from "../../src/quota/quota.js";
 import type { Windows } from "../../src/quota/window.js";
@@ -29,6 +29,10 @@ export function openAtVirtualTime(create: (options: { readonly now: () => number
 /** One API key of one account on one plan. Every instant is epoch milliseconds. */
 export interface Caller {
   reserve(nowMs: number, cost?: number): Promise<Decision>;
+  /** Rejects unless the units are granted. */
+  admit(nowMs: number, cost?: number): Promise<Admitted>;
+  /** Extends an admission of one unit to `cost` units. */
+  extend(nowMs: number, held: Admitted, cost: number): Promise<Decision>;
   /** The outcomes of that many requests of one unit, one after the other at one instant. */
   outcomes(nowMs: number, requests: number): Promise<Decision["outcome"][]>;
   /** Ignores every refusal until it is banned. */
@@ -64,6 +68,15 @@ export function createCaller(
 
   return {
     reserve,
+    async admit(nowMs, cost) {
+      const decision = await reserve(nowMs, cost);
+      if (decision.outcome !== "admitted") throw new Error(`expected an admission, got ${decision.outcome}`);
+      return decision;
+    },
+    extend(nowMs, held, cost) {
+      setNow(nowMs);
+      return quota.extend({ ...who, cost, held });
+    },
     async outcomes(nowMs, requests) {
       const outcomes: Decision["outcome"][] = [];
       for (let request = 0; request < requests; request += 1) outcomes.push((await reserve(nowMs)).outcome);

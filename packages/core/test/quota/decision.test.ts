@@ -18,15 +18,17 @@ describe("reportedWindow", () => {
     ],
   ] as const)("is %s", (_, windows, reported) => {
     expect(reportedWindow({ nowMs, ...windows })).toEqual(reported);
-    expect(reportedWindow({ outcome: "admitted", nowMs, ...windows })).toEqual(reported);
+    expect(reportedWindow({ outcome: "admitted", mode: "local", nowMs, ...windows })).toEqual(reported);
   });
 
   it("is the one that refused, even if the other has less remaining", () => {
     const windows: Windows = { nowMs, minute: { ...minute, used: 60 }, day: { ...day, used: 998 } };
-    expect(reportedWindow({ outcome: "refused", ...windows, by: "day", retryAtMs: day.resetAtMs })).toBe(windows.day);
-    expect(reportedWindow({ outcome: "refused", ...windows, by: "minute", retryAtMs: minute.resetAtMs })).toBe(
-      windows.minute,
+    expect(reportedWindow({ outcome: "refused", mode: "local", ...windows, by: "day", retryAtMs: day.resetAtMs })).toBe(
+      windows.day,
     );
+    expect(
+      reportedWindow({ outcome: "refused", mode: "local", ...windows, by: "minute", retryAtMs: minute.resetAtMs }),
+    ).toBe(windows.minute);
   });
 
   it("is the one with least remaining where both refuse and end together", () => {
@@ -35,9 +37,9 @@ describe("reportedWindow", () => {
       minute: { ...minute, used: 59 },
       day: { ...day, used: 998, resetAtMs: minute.resetAtMs },
     };
-    expect(reportedWindow({ outcome: "refused", ...windows, by: "day", retryAtMs: minute.resetAtMs })).toBe(
-      windows.minute,
-    );
+    expect(
+      reportedWindow({ outcome: "refused", mode: "local", ...windows, by: "day", retryAtMs: minute.resetAtMs }),
+    ).toBe(windows.minute);
   });
 });
 
@@ -60,7 +62,15 @@ describe("retryAfterSeconds", () => {
     [59_999, 60],
     [60_000, 61],
   ])("%i ms before the reset is %i s, so that a request made then comes after it", (beforeMs, seconds) => {
-    const refused: Refused = { outcome: "refused", nowMs, minute, day, by: "minute", retryAtMs: nowMs + beforeMs };
+    const refused: Refused = {
+      outcome: "refused",
+      mode: "local",
+      nowMs,
+      minute,
+      day,
+      by: "minute",
+      retryAtMs: nowMs + beforeMs,
+    };
     expect(retryAfterSeconds(refused)).toBe(seconds);
   });
 });

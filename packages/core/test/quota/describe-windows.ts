@@ -19,13 +19,13 @@ export function describeWindows(open: OpenQuota): void {
       await using opened = await open(defaultBanPolicy);
       const caller = createCaller(opened, free);
       expect(await caller.outcomes(noon, 59)).not.toContain("refused");
-      expect(await caller.reserve(noon + 1)).toEqual({
+      expect(await caller.reserve(noon + 1)).toMatchObject({
         outcome: "admitted",
         nowMs: noon + 1,
         minute: { limit: 60, used: 60, resetAtMs: noon + minuteMs },
         day: { limit: 1_000, used: 60, resetAtMs: tomorrow },
       });
-      expect(await caller.reserve(noon + 2)).toEqual({
+      expect(await caller.reserve(noon + 2)).toMatchObject({
         outcome: "refused",
         by: "minute",
         retryAtMs: noon + minuteMs,
@@ -41,7 +41,7 @@ export function describeWindows(open: OpenQuota): void {
       for (let minute = 0; minute < 20; minute += 1) {
         expect(await caller.reserve(midnight + minute * minuteMs, 50)).toMatchObject({ outcome: "admitted" });
       }
-      expect(await caller.reserve(noon)).toEqual({
+      expect(await caller.reserve(noon)).toMatchObject({
         outcome: "refused",
         by: "day",
         retryAtMs: tomorrow,
@@ -134,7 +134,7 @@ export function describeWindows(open: OpenQuota): void {
     it("a cost above the limit is impossible and spends nothing", async () => {
       await using opened = await open(defaultBanPolicy);
       const caller = createCaller(opened, limits);
-      expect(await caller.reserve(noon, 6)).toEqual({
+      expect(await caller.reserve(noon, 6)).toMatchObject({
         outcome: "impossible",
         nowMs: noon,
         minute: { limit: 5, used: 0, resetAtMs: noon + minuteMs },

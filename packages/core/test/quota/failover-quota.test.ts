@@ -31,9 +31,9 @@ describeWithRedis("with a stand-in", () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  describeQuota("failover, Redis healthy,", async (banPolicy) => openOn(healthy, banPolicy));
+  describeQuota("failover, Redis healthy,", "shared", async (banPolicy) => openOn(healthy, banPolicy));
 
-  describeQuota("failover, Redis away,", async (banPolicy) => {
+  describeQuota("failover, Redis away,", "standby", async (banPolicy) => {
     const { quota, ...opened } = openOn(away, banPolicy);
     return { ...opened, quota: actingHere(quota) };
   });

@@ -25,7 +25,7 @@ export async function openFailover(options: FailoverOptions): Promise<Failover> 
   const logged: string[] = [];
   const record = (_fields: object, message: string) => void logged.push(message);
   const config = {
-    banPolicy: { ...defaultBanPolicy, strikes: 0 },
+    banPolicy: { ...defaultBanPolicy, minimumStrikes: 0 },
     anonymousLimits: { perMinute: 300, perDay: 10_000 },
     redis: { urls, isCluster: urls.length > 1, commandTimeoutMs },
     instances,

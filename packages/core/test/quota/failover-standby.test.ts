@@ -106,12 +106,14 @@ describe("the stand-in while Redis is away", () => {
     expect(await standby.reserve(shop, false)).toMatchObject({ outcome: "admitted" });
   });
 
-  it("bans a key that calls on after its refusals, like any engine", async () => {
-    const banPolicy: BanPolicy = { ...defaultBanPolicy, strikes: 1 };
+  it("bans a key that calls on after its refusals, by the account's limit and not by its share", async () => {
+    const banPolicy: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 1, graceMs: -1 };
     const { standby, outages } = openStandby({ banPolicy });
     outages.count = 1;
     const small = { ...shop, limits: { perMinute: 4, perDay: 100 } };
-    expect(await outcomes(standby, 6, small)).toEqual(["admitted", "admitted", ...Array(3).fill("refused"), "banned"]);
+    // Its share is 2 units a minute, but it takes 4 strikes after the first refusal.
+    const expected = [...Array(2).fill("admitted"), ...Array(4).fill("refused"), "banned"];
+    expect(await outcomes(standby, 7, small)).toEqual(expected);
   });
 
   it("keeps the windows of the shared clock when this machine's is an hour off", async () => {

@@ -3,4 +3,6 @@ import { describeQuota } from "./describe-quota.js";
 import { createNaiveQuota } from "./naive-quota.js";
 
 // The model that judges the engines keeps their promises itself.
-describeQuota("naive", async (banPolicy) => openAtVirtualTime(({ now }) => createNaiveQuota({ now, banPolicy })));
+describeQuota("naive", "local", async (banPolicy) =>
+  openAtVirtualTime(({ now }) => createNaiveQuota({ now, banPolicy })),
+);

@@ -13,6 +13,8 @@ interface NaiveQuotaOptions {
   readonly banPolicy: BanPolicy;
 }
 
+const mode = "local";
+
 type Length = "minute" | "day";
 const lengths = { minute: 60_000, day: 24 * 60 * 60_000 } as const;
 
@@ -67,15 +69,15 @@ export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
     const by = (["day", "minute"] as const).find((length) => before[length].limit - before[length].used < cost);
     const roomAtMs = by === undefined ? 0 : before[by].resetAtMs;
     const answerBan = ({ endMs }: Ban): Decision => {
-      return { outcome: "banned", ...before, bannedUntilMs: endMs, retryAtMs: Math.max(endMs, roomAtMs) };
+      return { outcome: "banned", mode, ...before, bannedUntilMs: endMs, retryAtMs: Math.max(endMs, roomAtMs) };
     };
 
     const running = runningBan(account, key);
     if (running) return answerBan(running);
-    if (cost > Math.min(limits.perMinute, limits.perDay)) return { outcome: "impossible", ...before };
+    if (cost > Math.min(limits.perMinute, limits.perDay)) return { outcome: "impossible", mode, ...before };
     if (by === undefined) {
       history.push({ what: "spent", account, cost, windows: before });
-      return { outcome: "admitted", ...windows(account, limits) };
+      return { outcome: "admitted", mode, ...windows(account, limits) };
     }
     if (key !== undefined) {
       const refusal = { atMs: now(), retryAtMs: roomAtMs, minuteLimit: limits.perMinute };
@@ -83,11 +85,15 @@ export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
       const begun = runningBan(account, key);
       if (begun) return answerBan(begun);
     }
-    return { outcome: "refused", ...before, by, retryAtMs: roomAtMs };
+    return { outcome: "refused", mode, ...before, by, retryAtMs: roomAtMs };
   }
 
   return {
     reserve: async (reservation) => decide(reservation),
+    extend: async ({ held, ...reservation }) => {
+      history.push({ what: "refunded", account: reservation.account, cost: 1, windows: held });
+      return decide(reservation);
+    },
     usage: async ({ account, key, limits }) => {
       const ban = runningBan(account, key);
       return { ...windows(account, limits), ...(ban && { bannedUntilMs: ban.endMs }) };
@@ -143,19 +149,18 @@ function sinceLastOutside(resetAtMs: number, length: Length, history: readonly H
 function bansAfter(refusals: readonly Refusal[], policy: BanPolicy): Ban[] {
   const bans: Ban[] = [];
   let first: Refusal | undefined;
-  let endMs = 0;
-  let further = 0;
+  let earliestRetryMs = 0;
   let strikes = 0;
   for (const refusal of refusals) {
-    if (first === undefined || refusal.atMs >= endMs) {
-      [first, endMs, further, strikes] = [refusal, refusal.retryAtMs, 0, 0];
+    const sinceFirstMs = refusal.atMs - (first?.atMs ?? 0);
+    if (first === undefined || refusal.atMs >= earliestRetryMs || sinceFirstMs >= policy.longestEpisodeMs) {
+      [first, earliestRetryMs, strikes] = [refusal, refusal.retryAtMs, 0];
       continue;
     }
-    further += 1;
-    endMs = Math.min(endMs, refusal.retryAtMs);
-    const forgiven = refusal.atMs - first.atMs <= policy.graceMs && further <= refusal.minuteLimit;
-    if (!forgiven && endMs - refusal.atMs > policy.earlyMs) strikes += 1;
-    if (policy.strikes === 0 || strikes < policy.strikes || strikes * 4 < refusal.minuteLimit) continue;
+    earliestRetryMs = Math.min(earliestRetryMs, refusal.retryAtMs);
+    if (sinceFirstMs > policy.graceMs && earliestRetryMs - refusal.atMs > policy.earlyMs) strikes += 1;
+    if (policy.minimumStrikes === 0 || strikes < policy.minimumStrikes) continue;
+    if (strikes < policy.strikesPerUnit * refusal.minuteLimit) continue;
     const last = bans.at(-1);
     const lengthMs = last && refusal.atMs - last.endMs < policy.memoryMs ? last.lengthMs * 2 : policy.firstBanMs;
     const cappedMs = Math.min(lengthMs, policy.longestBanMs);

@@ -4,33 +4,38 @@
  */
 import fc from "fast-check";
 import type { BanPolicy } from "../../src/quota/ban-policy.js";
-import type { Decision } from "../../src/quota/decision.js";
+import type { Admitted, Decision } from "../../src/quota/decision.js";
 import type { Limits } from "../../src/quota/plan.js";
 import type { Quota, Usage } from "../../src/quota/quota.js";
 import { dayMs, minuteMs, type Windows } from "../../src/quota/window.js";
+import { banRounds } from "./ban-rounds.js";
 import type { OpenedQuota } from "./caller.js";
 import { createVirtualClock, type Move } from "./virtual-clock.js";
 
 /** Small numbers, so that a script of some dozen calls fills minutes and days and is banned several times. */
 export const scriptPolicy: BanPolicy = {
-  strikes: 3,
-  graceMs: 2_000,
+  minimumStrikes: 4,
+  strikesPerUnit: 1,
+  graceMs: 100,
   earlyMs: 1_000,
-  firstBanMs: 60_000,
-  longestBanMs: 210_000,
+  longestEpisodeMs: 60_000,
+  firstBanMs: 20_000,
+  longestBanMs: 70_000,
   memoryMs: 7_200_000,
 };
 
-/** A quarter of the last one's minute is more strikes than the policy asks for; the second's day is below its minute. */
+/** The first plan needs the fewest strikes that ban, the others need more. The second's day is below its minute. */
 const scriptPlans: readonly Limits[] = [
-  { perMinute: 4, perDay: 11 },
+  { perMinute: 3, perDay: 11 },
   { perMinute: 6, perDay: 5 },
   { perMinute: 17, perDay: 60 },
 ];
 
-type Call =
+export type Call =
   /** So often at once. */
   | { readonly call: "reserve"; readonly cost: number; readonly times: number }
+  /** Extends the account's latest admission of one unit, which can be extended once. */
+  | { readonly call: "extend"; readonly cost: number }
   | { readonly call: "usage" }
   /** Gives back the account's admission of that many admissions ago, as often as it is drawn. */
   | { readonly call: "refund"; readonly admissionsAgo: number }
@@ -38,7 +43,7 @@ type Call =
   | { readonly call: "reset" }
   | { readonly call: "changePlan"; readonly plan: number };
 
-type Operation = Call & { readonly move: Move; readonly account: number; readonly key: number };
+export type Operation = Call & { readonly move: Move; readonly account: number; readonly key: number };
 
 export interface Script {
   readonly startMs: number;
@@ -53,11 +58,13 @@ export interface Played {
   readonly key: string;
   readonly limits: Limits;
   readonly cost: number;
+  /** The admission that an extension extends. */
+  readonly held?: Windows;
   readonly nowMs: number;
   readonly replies: readonly Reply[];
 }
 
-type Reply = Decision | Usage | Windows | undefined;
+export type Reply = Decision | Usage | Windows | undefined;
 
 const midnight = Date.UTC(2031, 4, 14);
 const starts = fc.oneof(
@@ -72,12 +79,13 @@ const reserve: fc.Arbitrary<Call> = fc.record({
     { weight: 6, arbitrary: fc.constant(1) },
     { weight: 6, arbitrary: fc.integer({ min: 2, max: 12 }) },
     // Enough to use a minute of any plan up and be banned at once.
-    { weight: 1, arbitrary: fc.constant(45) },
+    { weight: 3, arbitrary: fc.constant(45) },
   ),
 });
 
 const call: fc.Arbitrary<Call> = fc.oneof(
   { weight: 30, arbitrary: reserve },
+  { weight: 6, arbitrary: fc.record({ call: fc.constant("extend" as const), cost: fc.integer({ min: 1, max: 7 }) }) },
   { weight: 4, arbitrary: fc.constant({ call: "usage" as const }) },
   { weight: 4, arbitrary: fc.record({ call: fc.constant("refund" as const), admissionsAgo: fc.nat({ max: 6 }) }) },
   { weight: 1, arbitrary: fc.constant({ call: "liftBan" as const }) },
@@ -101,14 +109,25 @@ export const burstDense: fc.Arbitrary<Script> = scripts(
 );
 
 /** Jumps to every instant at which an answer may change, and 1 ms to either side of it. */
-export const boundaryDirected: fc.Arbitrary<Script> = scripts(
+const randomBoundaries: fc.Arbitrary<Script> = scripts(
   fc.oneof(
     { weight: 10, arbitrary: wait(fc.constant(0)) },
-    { weight: 2, arbitrary: wait(fc.integer({ min: 1, max: 3_000 })) },
+    { weight: 4, arbitrary: wait(fc.integer({ min: 1, max: 3_000 })) },
     {
       weight: 12,
       arbitrary: fc.record({
-        to: fc.constantFrom("minuteReset", "dayReset", "retry", "graceEnd", "earlyStart", "banEnd", "memoryEnd"),
+        to: fc.constantFrom(
+          "minuteReset",
+          "dayReset",
+          "retry",
+          // Twice, because a ban begins after it.
+          "graceEnd",
+          "graceEnd",
+          "earlyStart",
+          "episodeEnd",
+          "banEnd",
+          "memoryEnd",
+        ),
         offsetMs: fc.integer({ min: -1, max: 1 }),
       }) as fc.Arbitrary<Move>,
     },
@@ -121,23 +140,10 @@ export const boundaryDirected: fc.Arbitrary<Script> = scripts(
   ),
 );
 
-/** The script with every reservation alone and a look at the usage before and after it. */
-export function withLooks({ operations, ...script }: Script): Script {
-  const look = ({ account, key }: Operation, move: Move): Operation => ({ call: "usage", account, key, move });
-  const stay = { waitMs: 0 };
-  return {
-    ...script,
-    operations: operations.flatMap((operation) => {
-      if (operation.call !== "reserve") return [operation];
-      return [look(operation, operation.move), { ...operation, times: 1, move: stay }, look(operation, stay)];
-    }),
-  };
-}
-
-/** The script without the calls by which a window may come to hold more units, or fewer, than its limit says. */
-export function spendingOnly({ operations, ...script }: Script): Script {
-  return { ...script, operations: operations.filter(({ call }) => call === "reserve" || call === "usage") };
-}
+export const boundaryDirected: fc.Arbitrary<Script> = fc.oneof(
+  { weight: 12, arbitrary: randomBoundaries },
+  { weight: 1, arbitrary: banRounds },
+);
 
 /**
  * Plays a script on all engines at one virtual time, led by the first one's answers. The clock never falls further than
@@ -150,7 +156,7 @@ export async function play(
 ): Promise<Played[]> {
   const clock = createVirtualClock(script.startMs, { fallBackMs, banPolicy: scriptPolicy });
   const plans = new Map<number, number>();
-  const admissions = new Map<number, { cost: number; spentIn: Windows }[]>();
+  const admissions = new Map<number, { cost: number; spentIn: Admitted }[]>();
   const played: Played[] = [];
 
   for (const operation of script.operations) {
@@ -163,25 +169,42 @@ export async function play(
     const admitted = admissions.get(operation.account) ?? [];
     admissions.set(operation.account, admitted);
 
-    const record = async (cost: number, ask: (quota: Quota) => Promise<Reply>, times = 1): Promise<Reply[]> => {
+    const record = async (
+      cost: number,
+      ask: (quota: Quota) => Promise<Reply>,
+      { times = 1, held }: { readonly times?: number; readonly held?: Windows } = {},
+    ): Promise<Reply[]> => {
       const byEngine: Reply[][] = [];
       for (const { quota } of engines)
         byEngine.push(await Promise.all(Array.from({ length: times }, () => ask(quota))));
       for (let time = 0; time < times; time += 1) {
         const replies = byEngine.map((replies) => replies[time]);
-        played.push({ call: operation.call, ...who, limits, cost, nowMs, replies });
+        played.push({ call: operation.call, ...who, limits, cost, nowMs, replies, ...(held && { held }) });
       }
       return byEngine[0] ?? [];
+    };
+
+    const observe = (cost: number, decisions: readonly Reply[]): void => {
+      for (const decision of decisions) {
+        if (decision === undefined || !("outcome" in decision)) continue;
+        clock.observe(decision, who);
+        if (decision.outcome === "admitted") admitted.push({ cost, spentIn: decision });
+      }
     };
 
     switch (operation.call) {
       case "reserve": {
         const { cost, times } = operation;
-        for (const decision of await record(cost, (quota) => quota.reserve({ ...who, limits, cost }), times)) {
-          if (decision === undefined || !("outcome" in decision)) continue;
-          clock.observe(decision, who);
-          if (decision.outcome === "admitted") admitted.push({ cost, spentIn: decision });
-        }
+        observe(cost, await record(cost, (quota) => quota.reserve({ ...who, limits, cost }), { times }));
+        break;
+      }
+      case "extend": {
+        const { cost } = operation;
+        const index = admitted.findLastIndex((admission) => admission.cost === 1);
+        const [admission] = index === -1 ? [] : admitted.splice(index, 1);
+        if (admission === undefined) break;
+        const held = admission.spentIn;
+        observe(cost, await record(cost, (quota) => quota.extend({ ...who, limits, cost, held }), { held }));
         break;
       }
       case "refund": {

@@ -3,19 +3,11 @@ import fc from "fast-check";
 import { describe, it } from "vitest";
 import { type Decision, remaining, reportedWindow, retryAfterSeconds } from "../../src/quota/decision.js";
 import { createLocalQuota } from "../../src/quota/local-quota.js";
-import { dayMs, minuteMs } from "../../src/quota/window.js";
+import { dayMs, minuteMs, type WindowState } from "../../src/quota/window.js";
 import { type OpenedQuota, openAtVirtualTime } from "./caller.js";
 import { createNaiveQuota } from "./naive-quota.js";
-import {
-  boundaryDirected,
-  burstDense,
-  type Played,
-  play,
-  type Script,
-  scriptPolicy,
-  spendingOnly,
-  withLooks,
-} from "./operations.js";
+import { boundaryDirected, burstDense, type Played, play, type Script, scriptPolicy } from "./operations.js";
+import { withLooks, withOnly } from "./script-variants.js";
 
 /** Scripts per property and generator. A fault planted in the engine is found within a few hundred. */
 const runs = 500;
@@ -38,21 +30,27 @@ describe.each(generators)("local quota, $generator scripts", { timeout: 60_000 }
   });
 
   it("never grants more units in a window than its limit", async () => {
-    await holds(scripts.map(spendingOnly), async (script) => {
-      const granted = new Map<string, number>();
-      for (const { decision, account, limits, cost } of decisions(await playLocal(script, minuteMs))) {
-        if (decision.outcome !== "admitted") continue;
-        for (const [length, limit] of [
-          ["minute", limits.perMinute],
-          ["day", limits.perDay],
-        ] as const) {
-          const window = `${account} ${length} ${decision[length].resetAtMs}`;
-          const units = (granted.get(window) ?? 0) + cost;
-          granted.set(window, units);
-          assert.ok(units <= limit, `${units} units granted in ${window}`);
+    await holds(
+      scripts.map((script) => withOnly(script, "reserve", "extend", "usage")),
+      async (script) => {
+        const granted = new Map<string, number>();
+        for (const { decision, account, limits, cost, held } of decisions(await playLocal(script, minuteMs))) {
+          for (const [length, limit] of [
+            ["minute", limits.perMinute],
+            ["day", limits.perDay],
+          ] as const) {
+            const add = ({ resetAtMs }: WindowState, units: number) => {
+              const window = `${account} ${length} ${resetAtMs}`;
+              const sum = (granted.get(window) ?? 0) + units;
+              granted.set(window, sum);
+              assert.ok(sum <= limit, `${sum} units granted in ${window}`);
+            };
+            if (held !== undefined) add(held[length], -1);
+            if (decision.outcome === "admitted") add(decision[length], cost);
+          }
         }
-      }
-    });
+      },
+    );
   });
 
   it("spends what it admits, in both windows, and nothing otherwise", async () => {
@@ -72,17 +70,23 @@ describe.each(generators)("local quota, $generator scripts", { timeout: 60_000 }
   });
 
   it("never lets the reported Remaining rise within one Reset", async () => {
-    await holds(scripts.map(spendingOnly), async (script) => {
-      const lowest = new Map<string, number>();
-      for (const { account, replies } of await playLocal(script, minuteMs)) {
-        const [reply] = replies;
-        if (reply === undefined) continue;
-        const reported = reportedWindow(reply);
-        const epoch = `${account} ${reported.resetAtMs}`;
-        assert.ok(remaining(reported) <= (lowest.get(epoch) ?? Number.POSITIVE_INFINITY), `Remaining rose in ${epoch}`);
-        lowest.set(epoch, remaining(reported));
-      }
-    });
+    await holds(
+      scripts.map((script) => withOnly(script, "reserve", "usage")),
+      async (script) => {
+        const lowest = new Map<string, number>();
+        for (const { account, replies } of await playLocal(script, minuteMs)) {
+          const [reply] = replies;
+          if (reply === undefined) continue;
+          const reported = reportedWindow(reply);
+          const epoch = `${account} ${reported.resetAtMs}`;
+          assert.ok(
+            remaining(reported) <= (lowest.get(epoch) ?? Number.POSITIVE_INFINITY),
+            `Remaining rose in ${epoch}`,
+          );
+          lowest.set(epoch, remaining(reported));
+        }
+      },
+    );
   });
 
   it("reports one Reset for all of a window: the first instant of the next one", async () => {

@@ -12,7 +12,7 @@ import { boundaryDirected, burstDense, scriptPolicy } from "./operations.js";
 
 const noon = Date.UTC(2031, 4, 14, 12);
 const limits = { perMinute: 4, perDay: 1_000 };
-const oneStrike: BanPolicy = { ...defaultBanPolicy, strikes: 1 };
+const oneStrike: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 0, graceMs: -1 };
 
 describeWithRedis("on one Redis", () => {
   let server: RedisServer;
@@ -27,7 +27,7 @@ describeWithRedis("on one Redis", () => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  describeQuota("redis", async (banPolicy) => openOn(redis, banPolicy));
+  describeQuota("redis", "shared", async (banPolicy) => openOn(redis, banPolicy));
 
   describe("redis quota", () => {
     it("sends one EVALSHA, and nothing else, for each admitted, refused and banned request", async () => {
@@ -49,7 +49,18 @@ describeWithRedis("on one Redis", () => {
       }
     });
 
-    it("decides the requests of one key that come at once in one EVALSHA, one after the other", async () => {
+    it("sends one EVALSHA, and nothing else, for each extension, admitted or refused", async () => {
+      await using opened = openOn(redis, oneStrike);
+      const caller = createCaller(opened, { perMinute: 10, perDay: 1_000 });
+      const admitted = await caller.admit(noon);
+      const refused = await caller.admit(noon);
+      await server.command("CONFIG", "RESETSTAT");
+      expect(await caller.extend(noon, admitted, 9)).toMatchObject({ outcome: "admitted" });
+      expect(await caller.extend(noon, refused, 2)).toMatchObject({ outcome: "refused" });
+      expect(await clientCommands(server)).toEqual({ evalsha: 2 });
+    });
+
+    it("decides simultaneous requests of one key in batches of 64, each one EVALSHA, one after another", async () => {
       await using opened = openOn(redis, oneStrike);
       const caller = createCaller(opened, limits);
       await caller.reserve(noon - 60_000);
@@ -58,10 +69,10 @@ describeWithRedis("on one Redis", () => {
       expect(decisions.map(({ minute }) => minute.used)).toEqual([1, 2, 3, ...Array(197).fill(4)]);
       expect(decisions.map(({ outcome }) => outcome)).toEqual([
         ...Array(4).fill("admitted"),
-        ...Array(5).fill("refused"),
-        ...Array(191).fill("banned"),
+        "refused",
+        ...Array(195).fill("banned"),
       ]);
-      expect(await clientCommands(server)).toEqual({ evalsha: 1 });
+      expect(await clientCommands(server)).toEqual({ evalsha: Math.ceil(200 / 64) });
     });
 
     it("goes on without an error when Redis forgets its scripts", async () => {
@@ -146,7 +157,7 @@ describeWithRedis("on a Redis Cluster", () => {
     await servers?.[Symbol.asyncDispose]();
   });
 
-  describeQuota("redis cluster", async (banPolicy) => openOn(cluster, banPolicy));
+  describeQuota("redis cluster", "shared", async (banPolicy) => openOn(cluster, banPolicy));
 
   describe("redis cluster quota", () => {
     it("keeps all keys of an account in one slot, and accounts on every master", async () => {

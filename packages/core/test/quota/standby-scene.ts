@@ -28,6 +28,7 @@ export function openStandby({ instances = 2, banPolicy = defaultBanPolicy, capac
 export function admitted(minuteUsed: number, dayUsed = minuteUsed): Admitted {
   return {
     outcome: "admitted",
+    mode: "shared",
     nowMs: noon,
     minute: { limit: 60, used: minuteUsed, resetAtMs: noon + minuteMs },
     day: { limit: 1_000, used: dayUsed, resetAtMs: midnight + dayMs },

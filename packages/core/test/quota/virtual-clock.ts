@@ -2,7 +2,7 @@ import type { BanPolicy } from "../../src/quota/ban-policy.js";
 import type { Decision } from "../../src/quota/decision.js";
 
 /** An instant at which an answer may change, as far as the answers so far have told. */
-type Edge = "minuteReset" | "dayReset" | "retry" | "graceEnd" | "earlyStart" | "banEnd" | "memoryEnd";
+type Edge = "minuteReset" | "dayReset" | "retry" | "graceEnd" | "earlyStart" | "episodeEnd" | "banEnd" | "memoryEnd";
 
 export type Move = { readonly waitMs: number } | { readonly to: Edge; readonly offsetMs: number };
 
@@ -45,7 +45,7 @@ export function createVirtualClock(
 function penaltyEdges(
   decision: Decision,
   before: Partial<Record<Edge, number>>,
-  { graceMs, earlyMs, memoryMs }: BanPolicy,
+  { graceMs, earlyMs, longestEpisodeMs, memoryMs }: BanPolicy,
 ): Partial<Record<Edge, number>> {
   if (decision.outcome === "banned") {
     const { bannedUntilMs, retryAtMs } = decision;
@@ -53,11 +53,13 @@ function penaltyEdges(
   }
   if (decision.outcome !== "refused") return {};
   const { nowMs, retryAtMs } = decision;
-  const running = before.retry !== undefined && nowMs < before.retry && before.graceEnd !== undefined;
+  const { retry = 0, episodeEnd = 0 } = before;
+  const running = nowMs < retry && nowMs < episodeEnd;
   return {
     retry: retryAtMs,
     earlyStart: retryAtMs - earlyMs,
     graceEnd: running ? (before.graceEnd ?? 0) : nowMs + graceMs,
+    episodeEnd: running ? (before.episodeEnd ?? 0) : nowMs + longestEpisodeMs,
   };
 }
 

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the REST door, drawn from what validates, answers and deprecates. */
+/** The OpenAPI 3.1 document of the REST API, built from the schemas, error codes and dates that the service itself uses. */
 import {
   type HttpConfig,
   type JsonSchema,
@@ -12,10 +12,10 @@ import { headers } from "./headers.js";
 import { type Operation, operations } from "./operations.js";
 import { errorResponses, responsesOf, restCodes } from "./responses.js";
 
-/** Where clients reach the two environments; what is not configured is not named. */
+/** The addresses of the production and staging environments, for `servers`. */
 export type Environments = Pick<HttpConfig, "publicUrl" | "stagingUrl">;
 
-/** Its integers may be bigint, which `openApiJson` and `openApiYaml` write digit for digit. */
+/** The document contains bigint values. `openApiJson` and `openApiYaml` write all of their digits. */
 export function openApiDocument(environments: Environments): JsonSchema {
   const usedCodes = restCodes.filter((code) =>
     operations.some((operation) => errorResponses(operation).some(({ codes }) => codes.includes(code))),
@@ -25,12 +25,12 @@ export function openApiDocument(environments: Environments): JsonSchema {
     info: {
       title: "Pet store",
       version: "1.0.0",
-      summary: "A catalogue of animals offered in a store.",
+      summary: "The catalogue of a pet store.",
       description: introduction(),
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: servers(environments),
-    tags: [{ name: "pets", description: "The animals of the store." }],
+    tags: [{ name: "pets", description: "The pets of the store." }],
     security: [{ apiKey: [] }],
     paths: paths(),
     components: {
@@ -44,17 +44,17 @@ export function openApiDocument(environments: Environments): JsonSchema {
   };
 }
 
-/** The contract's Error shape. A list of codes that may grow is no enum: a client generated from one breaks on the next. */
+/** The codes are not an `enum`, because a client generated from it would fail when a code is added. */
 const errorSchema: JsonSchema = {
   type: "object",
-  description: "What every error answers.",
+  description: "The body of every error response.",
   properties: {
     code: {
       type: "string",
-      description: "Machine-readable; decide by it. Codes may be added.",
+      description: "The machine-readable error code. Use it to handle the error. New codes may be added.",
       "x-extensible-enum": restCodes,
     },
-    message: { type: "string", description: "For people; may change." },
+    message: { type: "string", description: "A text for people. It may change." },
     status: { type: "integer", minimum: 400, maximum: 599, description: "The HTTP status code of the response." },
   },
   required: ["code", "message", "status"],
@@ -66,12 +66,12 @@ function exampleOf(code: (typeof restCodes)[number]): JsonSchema {
 }
 
 function servers({ publicUrl, stagingUrl }: Environments): JsonSchema[] {
-  const own =
+  const production =
     publicUrl === undefined ? { url: "/v1", description: "This service" } : environment(publicUrl, "Production");
-  if (stagingUrl === undefined) return [own];
-  // The staging environment publishes its own document, which must not call it production.
+  if (stagingUrl === undefined) return [production];
+  // On the staging environment both addresses are the same, and it must not be called production.
   const staging = environment(stagingUrl, "Staging");
-  return stagingUrl === publicUrl ? [staging] : [own, staging];
+  return stagingUrl === publicUrl ? [staging] : [production, staging];
 }
 
 function environment(origin: string, description: string): JsonSchema {
@@ -79,11 +79,11 @@ function environment(origin: string, description: string): JsonSchema {
 }
 
 function paths(): JsonSchema {
-  const described: Record<string, Record<string, JsonSchema>> = {};
+  const pathItems: Record<string, Record<string, JsonSchema>> = {};
   for (const operation of operations) {
-    described[operation.path] = { ...described[operation.path], [operation.method]: operationObject(operation) };
+    pathItems[operation.path] = { ...pathItems[operation.path], [operation.method]: operationObject(operation) };
   }
-  return described;
+  return pathItems;
 }
 
 function operationObject(operation: Operation): JsonSchema {
@@ -98,7 +98,7 @@ function operationObject(operation: Operation): JsonSchema {
     ...(bodies && {
       requestBody: {
         required: true,
-        description: "At most 64 KiB of JSON in UTF-8; a property that is not listed is an error.",
+        description: "JSON in UTF-8, at most 64 KiB. Other properties than the listed ones are an error.",
         content: { "application/json": { schema: { $ref: "#/components/schemas/NewPet" }, examples: bodies } },
       },
     }),
@@ -108,25 +108,25 @@ function operationObject(operation: Operation): JsonSchema {
 
 function introduction(): string {
   const codes = restCodes.map((code) => `| ${problems[code].status} | \`${code}\` | ${problems[code].meaning} |`);
-  return `List animals, add one, get one by its identifier. Every call needs an API key as a bearer token.
+  return `List pets, add a pet, or get a pet by its identifier. Every request needs an API key as a bearer token.
 
 ## Limits
 
-Requests are counted for each account, in UTC minutes and UTC days.
+Requests are counted per account, in each UTC minute and each UTC day.
 
 | plan | a minute | a day |
 |---|---|---|
 ${planNames.map(planRow).join("\n")}
 
-Every answer says what is left. A request over a limit is answered 429 and costs nothing; \`Retry-After\` says when to return. A key that goes on calling instead is banned for a while.
+The headers of every response show how many requests remain. A request above a limit gets a 429 response and is not counted. \`Retry-After\` tells how many seconds to wait. A key is banned for some time if its requests go on before that.
 
 ## Integers
 
-\`id\` and \`categoryId\` are 64-bit integers and are sent as JSON numbers with all their digits. Read them without rounding where they may exceed 2^53: in JavaScript \`JSON.parse\` rounds.
+\`id\` and \`categoryId\` are 64-bit integers. They are JSON numbers with all their digits. Use a JSON parser that does not round integers above 2^53. In JavaScript, \`JSON.parse\` does round them.
 
 ## Errors
 
-Every error has the same body. Every GET can be asked as HEAD; other methods, and paths that are not here, are answered 405 and 404.
+Every error has the same body. HEAD is allowed wherever GET is. Other methods get a 405 response, and unknown paths get a 404 response.
 
 | status | code | meaning |
 |---|---|---|

@@ -2,16 +2,16 @@ import type { JsonSchema } from "@petstore/core";
 import { deprecationHeader, sunsetHeader } from "../deprecation.js";
 
 export interface Header {
-  /** What the field is called on the wire. */
+  /** The name of the header in the HTTP response. */
   readonly field: string;
   readonly description: string;
   readonly schema: JsonSchema;
   readonly example: unknown;
-  /** Whether an answer that may carry it always does. */
+  /** True if every response that may have the header does have it. */
   readonly required: boolean;
 }
 
-/** Names in the document; on the wire DeprecationLink is a Link too. */
+/** The names in `components.headers` of the document. `DeprecationLink` is a Link header in the response. */
 export type HeaderName =
   | "X-RateLimit-Limit"
   | "X-RateLimit-Remaining"
@@ -32,7 +32,7 @@ export const headers: Readonly<Record<HeaderName, Header>> = {
   "X-RateLimit-Limit": {
     field: "X-RateLimit-Limit",
     description:
-      "The limit currently applying: that of the window with the least remaining, or of the one that refused.",
+      "The limit of the window with the fewest remaining requests, or of the window that refused the request.",
     schema: { type: "integer", minimum: 1 },
     example: 60,
     required: true,
@@ -46,14 +46,14 @@ export const headers: Readonly<Record<HeaderName, Header>> = {
   },
   "X-RateLimit-Reset": {
     field: "X-RateLimit-Reset",
-    description: "Unix timestamp, in seconds, at which that window resets.",
+    description: "The time at which that window resets, in seconds since 1970 (Unix time).",
     schema: { type: "integer", minimum: 0 },
     example: 1_795_204_620,
     required: true,
   },
   RateLimit: {
     field: "RateLimit",
-    description: "Both windows (IETF draft): `r` requests remaining, `t` seconds until the reset.",
+    description: "Both windows (IETF draft): `r` is the number of remaining requests, `t` the seconds until the reset.",
     schema: { type: "string", pattern: windowList("r", "t") },
     example: '"minute";r=59;t=20, "day";r=999;t=52220',
     required: true,
@@ -67,63 +67,63 @@ export const headers: Readonly<Record<HeaderName, Header>> = {
   },
   "X-Request-Id": {
     field: "X-Request-Id",
-    description: "The id of this request, for the log: the one you sent, or a new one.",
+    description: "The id of this request in the log of the service: the id from the request, or a new one.",
     schema: { type: "string", pattern: "^[A-Za-z0-9_.:+/=-]{1,128}$" },
     example: "2f1e6c0e-3f0c-4c52-9d2b-6c1f0a3f7f0e",
     required: true,
   },
   "Cache-Control": {
     field: "Cache-Control",
-    description: "Answers belong to one key at one moment.",
+    description: "Responses must not be cached. They depend on the key and the time.",
     schema: { type: "string", const: "no-store" },
     example: "no-store",
     required: true,
   },
   "Retry-After": {
     field: "Retry-After",
-    description: "Whole seconds. A request made then is not refused for the same reason.",
+    description: "The number of seconds to wait. A request after that is not refused for the same reason.",
     schema: { type: "integer", minimum: 1 },
     example: 20,
     required: true,
   },
   "WWW-Authenticate": {
     field: "WWW-Authenticate",
-    description: "The challenge of RFC 6750; with `error` when a key was sent.",
+    description: "The challenge of RFC 6750. It has an `error` if the request had a key.",
     schema: { type: "string", pattern: '^Bearer realm="petstore"(, error="invalid_token")?$' },
     example: 'Bearer realm="petstore"',
     required: true,
   },
   Link: {
     field: "Link",
-    description: 'The next page, with `rel="next"` (RFC 8288); absent on the last one.',
+    description: 'The link to the next page, with `rel="next"` (RFC 8288). The last page has none.',
     schema: { type: "string", pattern: '^<[^>]+>; rel="next"$' },
     example: '</v1/pets?status=available&limit=2&cursor=AQEAAAAAAAAAAg>; rel="next"',
     required: false,
   },
   "Idempotency-Replayed": {
     field: "Idempotency-Replayed",
-    description: "Present when this is the answer to an earlier call with the same idempotency key.",
+    description: "Present if this is the stored response of an earlier request with the same idempotency key.",
     schema: { type: "string", const: "true" },
     example: "true",
     required: false,
   },
   Deprecation: {
     field: "Deprecation",
-    description: "Since when the endpoint is deprecated (RFC 9745): 20 November 2026.",
+    description: "The date of the deprecation (RFC 9745): 20 November 2026.",
     schema: { type: "string", const: deprecationHeader },
     example: deprecationHeader,
     required: true,
   },
   Sunset: {
     field: "Sunset",
-    description: "When the endpoint is removed (RFC 8594): 5 December 2030.",
+    description: "The date on which the endpoint is removed (RFC 8594): 5 December 2030.",
     schema: { type: "string", const: sunsetHeader },
     example: sunsetHeader,
     required: true,
   },
   DeprecationLink: {
     field: "Link",
-    description: "The notice, and what replaces the endpoint.",
+    description: "Links to the deprecation notice and to the endpoint that replaces this one.",
     schema: {
       type: "string",
       pattern: '^<[^>]+>; rel="deprecation"; type="text/markdown", <[^>]+>; rel="successor-version"$',
@@ -133,7 +133,7 @@ export const headers: Readonly<Record<HeaderName, Header>> = {
   },
 };
 
-/** What every answer carries, whatever was asked. */
+/** The headers of every response. */
 export const commonHeaders: readonly HeaderName[] = [
   "X-RateLimit-Limit",
   "X-RateLimit-Remaining",
@@ -144,7 +144,7 @@ export const commonHeaders: readonly HeaderName[] = [
   "Cache-Control",
 ];
 
-/** A list of both windows, each with these parameters. */
+/** The pattern of a header that lists both windows, each with these parameters. */
 function windowList(...names: readonly string[]): string {
   const parameters = names.map((name) => `;${name}=\\d+`).join("");
   return `^"minute"${parameters}, "day"${parameters}$`;

@@ -1,22 +1,22 @@
-/** The three operations of the contract, once: the OpenAPI document and the reference page are both drawn from here. */
+/** The three operations of the REST API. The OpenAPI document and the reference page are both built from them. */
 import { type JsonSchema, maxInt64, minInt64, type ProblemCode, petJsonSchemas } from "@petstore/core";
 import type { HeaderName } from "./headers.js";
 
 export interface Operation {
   readonly id: "listPets" | "createPet" | "getPet";
   readonly method: "get" | "post";
-  /** Below the version segment. */
+  /** The path after `/v1`. */
   readonly path: string;
   readonly summary: string;
   readonly description: string;
   readonly isDeprecated: boolean;
   readonly parameters: readonly Parameter[];
-  /** Examples of request bodies, by name; none where the operation takes no body. */
+  /** Named examples of the request body; `undefined` if the operation has no body. */
   readonly bodies: Readonly<Record<string, Example>> | undefined;
   readonly success: Success;
-  /** Codes this operation answers beside those that every operation can. */
+  /** The error codes of this operation, in addition to those of every operation. */
   readonly codes: readonly ProblemCode[];
-  /** Headers of every answer that got as far as the route, beside those of every answer. */
+  /** The headers that the route adds to all of its responses, in addition to those of every response. */
   readonly routeHeaders: readonly HeaderName[];
 }
 
@@ -49,7 +49,8 @@ const requestId: Parameter = {
   name: "X-Request-Id",
   in: "header",
   required: false,
-  description: "Your own id for this request, repeated in the answer. Any other text is replaced by an id of ours.",
+  description:
+    "Your own id for this request, which the response repeats. The service replaces a malformed id by a new one.",
   schema: { type: "string" },
   example: "checkout-4711",
 };
@@ -62,9 +63,9 @@ export const operations: readonly Operation[] = [
     id: "listPets",
     method: "get",
     path: "/pets",
-    summary: "List animals",
+    summary: "List pets",
     description:
-      'The animals of the store in ascending order of `id`. While another page exists, the `Link` header names it with `rel="next"`.',
+      'Returns pets in ascending order of `id`. If there is another page, the `Link` header contains its address with `rel="next"`. The pages are not a change feed: a pet that is created while a client reads them may be missing.',
     isDeprecated: false,
     parameters: [
       ...Object.entries(listParameters).map(([name, { description, ...schema }]) => ({
@@ -80,10 +81,10 @@ export const operations: readonly Operation[] = [
     bodies: undefined,
     success: {
       status: 200,
-      description: "The animals of one page.",
+      description: "One page of pets.",
       schema: { type: "array", maxItems: 100, items: { $ref: "#/components/schemas/Pet" } },
       headers: ["Link"],
-      examples: { page: { summary: "Two animals", value: [rex, ada] }, none: { summary: "No animal", value: [] } },
+      examples: { page: { summary: "Two pets", value: [rex, ada] }, none: { summary: "No pets", value: [] } },
     },
     codes: ["VALIDATION_FAILED", "INVALID_CURSOR"],
     routeHeaders: [],
@@ -92,23 +93,24 @@ export const operations: readonly Operation[] = [
     id: "createPet",
     method: "post",
     path: "/pets",
-    summary: "Add an animal",
+    summary: "Add a pet",
     description:
-      "Adds one animal and answers it with its `id`. With an `Idempotency-Key` the same call can be repeated safely for 24 hours: it adds one animal, and every repetition gets the first answer.",
+      "Adds a pet and returns it with its `id`. With an `Idempotency-Key` the same request can be repeated safely for 24 hours: it adds one pet, and each repetition gets the response of the first request.",
     isDeprecated: false,
     parameters: [
       {
         name: "Idempotency-Key",
         in: "header",
         required: false,
-        description: "1 to 255 printable ASCII characters, bare or as a quoted string; remembered for your account.",
+        description:
+          "1 to 255 printable ASCII characters, plain or as a quoted string. The key is stored for your account for 24 hours.",
         schema: { type: "string", minLength: 1, pattern: "^[\\x20-\\x7E]*$" },
         example: "5c1f6f0e-1f0a-4c8e-9d53-0a5d7e6b2c11",
       },
       requestId,
     ],
     bodies: {
-      available: { summary: "Without a status: available", value: { name: "Rex", categoryId: 7n } },
+      available: { summary: "Without a status (the pet is available)", value: { name: "Rex", categoryId: 7n } },
       exact: {
         summary: "An identifier beyond 2^53",
         value: { name: "Ada", categoryId: 9_007_199_254_740_993n, status: "pending" },
@@ -116,10 +118,10 @@ export const operations: readonly Operation[] = [
     },
     success: {
       status: 201,
-      description: "The animal that was added, now or by the first call with the same idempotency key.",
+      description: "The new pet, or the pet that an earlier request with the same idempotency key added.",
       schema: { $ref: "#/components/schemas/Pet" },
       headers: ["Idempotency-Replayed"],
-      examples: { added: { summary: "The animal", value: ada } },
+      examples: { added: { summary: "The new pet", value: ada } },
     },
     codes: [
       "INVALID_JSON",
@@ -135,16 +137,17 @@ export const operations: readonly Operation[] = [
     id: "getPet",
     method: "get",
     path: "/pets/{petId}",
-    summary: "Get an animal",
+    summary: "Get a pet",
     description:
-      "Deprecated since 20 November 2026 and removed on 5 December 2030, from when on it answers `410 ENDPOINT_REMOVED`. Use the list, with its `status` filter, instead.",
+      "Deprecated since 20 November 2026. It will be removed on 5 December 2030, and then responds with `410 ENDPOINT_REMOVED`. Use the list with its `status` filter instead.",
     isDeprecated: true,
     parameters: [
       {
         name: "petId",
         in: "path",
         required: true,
-        description: "The identifier of the animal. What is no int64 is answered like an unknown one.",
+        description:
+          "The identifier of the pet. A value that is not an int64 gets the same response as an unknown identifier.",
         schema: { type: "integer", format: "int64", minimum: minInt64, maximum: maxInt64 },
         example: 1,
       },
@@ -153,10 +156,10 @@ export const operations: readonly Operation[] = [
     bodies: undefined,
     success: {
       status: 200,
-      description: "The animal.",
+      description: "The pet.",
       schema: { $ref: "#/components/schemas/Pet" },
       headers: [],
-      examples: { animal: { summary: "The animal", value: rex } },
+      examples: { pet: { summary: "A pet", value: rex } },
     },
     codes: ["PET_NOT_FOUND", "ROUTE_NOT_FOUND", "ENDPOINT_REMOVED"],
     routeHeaders: ["Deprecation", "Sunset", "DeprecationLink"],

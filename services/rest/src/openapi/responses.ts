@@ -2,7 +2,7 @@ import { type JsonSchema, type ProblemCode, problems } from "@petstore/core";
 import { commonHeaders, type HeaderName, headers } from "./headers.js";
 import type { Operation } from "./operations.js";
 
-/** Codes any operation can answer. */
+/** The error codes of every operation. */
 const commonCodes: readonly ProblemCode[] = [
   "MALFORMED_REQUEST",
   "API_KEY_MISSING",
@@ -19,16 +19,16 @@ const commonCodes: readonly ProblemCode[] = [
   "SERVICE_UNAVAILABLE",
 ];
 
-/** A REST request costs one unit, which every limit admits, and holds no document. */
-const codesOfGraphqlAlone: readonly ProblemCode[] = [
+/** Codes that REST never returns: a REST request has no GraphQL document, and its cost of 1 is never above a limit. */
+const graphqlOnlyCodes: readonly ProblemCode[] = [
   "GRAPHQL_PARSE_FAILED",
   "GRAPHQL_VALIDATION_FAILED",
   "OPERATION_TOO_LARGE",
 ];
 
-/** Every code the REST door answers. */
+/** All error codes of the REST API. */
 export const restCodes: readonly ProblemCode[] = (Object.keys(problems) as ProblemCode[]).filter(
-  (code) => !codesOfGraphqlAlone.includes(code),
+  (code) => !graphqlOnlyCodes.includes(code),
 );
 
 export interface ErrorResponse {
@@ -37,26 +37,30 @@ export interface ErrorResponse {
   readonly headers: readonly HeaderName[];
 }
 
-/** The errors of an operation, one for each status, ascending. */
+/** The error responses of an operation, one per status, in ascending order. */
 export function errorResponses({ codes, routeHeaders }: Operation): readonly ErrorResponse[] {
   const possible = restCodes.filter((code) => codes.includes(code) || commonCodes.includes(code));
   const statuses = [...new Set(possible.map((code) => problems[code].status))].sort((a, b) => a - b);
   return statuses.map((status) => ({
     status,
     codes: possible.filter((code) => problems[code].status === status),
-    headers: [...commonHeaders, ...headersOfStatus(status), ...(beforeRouting.includes(status) ? [] : routeHeaders)],
+    headers: [
+      ...commonHeaders,
+      ...headersOfStatus(status),
+      ...(statusesBeforeRouting.includes(status) ? [] : routeHeaders),
+    ],
   }));
 }
 
-/** Answered for what is no sound HTTP request, before any route is looked for. */
-const beforeRouting: readonly number[] = [400, 408, 431];
+/** Statuses of malformed HTTP requests. They are sent before routing, so they have no headers of a route. */
+const statusesBeforeRouting: readonly number[] = [400, 408, 431];
 
 function headersOfStatus(status: number): readonly HeaderName[] {
   if (status === 401) return ["WWW-Authenticate"];
   return [409, 429, 503].includes(status) ? ["Retry-After"] : [];
 }
 
-/** The `responses` of an operation in the document. */
+/** The `responses` object of an operation. */
 export function responsesOf(operation: Operation): JsonSchema {
   const { success, routeHeaders } = operation;
   const errors = errorResponses(operation).map(({ status, codes, headers: names }) => [

@@ -1,4 +1,4 @@
-// No number on the way: JSON and YAML hold integers of any size, and only tools that read them into doubles round them.
+// Writes bigint values with all their digits. JSON and YAML allow integers of any size.
 import type { JsonSchema } from "@petstore/core";
 import { stringify as stringifyJson } from "lossless-json";
 import { stringify as stringifyYaml } from "yaml";

@@ -1,19 +1,19 @@
 import type { Document } from "@petstore/http";
-import { errorsGuide, framed, guideDocuments, type Links, type Page, pageAssets, readGuides } from "@petstore/pages";
+import { errorsGuide, guidePages, type Links, type Page, pageAssets, readGuides, renderPage } from "@petstore/pages";
 import { referenceMain } from "./reference-page.js";
 import { usageMain } from "./usage-page.js";
 
-const beforeOthers = [
+const firstPages = [
   { path: "/", title: "Reference" },
   { path: "/usage", title: "Usage" },
 ];
-const afterOthers = [
+const lastPages = [
   { path: "/openapi.json", title: "OpenAPI JSON" },
   { path: "/openapi.yaml", title: "OpenAPI YAML" },
 ];
 
-/** What the REST door has to read, and what another door has that is open on the same port. */
-export function restLinks(other: Links = { pages: [], guides: [] }): Links {
+/** The pages and guides of the REST API, with those of another API on the same port (`additional`). */
+export function restLinks(additional: Links = { pages: [], guides: [] }): Links {
   const directory = new URL("../../docs/", import.meta.url);
   const [quickstart, ...more] = readGuides({
     directory,
@@ -22,26 +22,26 @@ export function restLinks(other: Links = { pages: [], guides: [] }): Links {
     names: ["quickstart", "limits", "get-pet-removal"],
   });
   const errors = errorsGuide();
-  const others = other.guides.filter(({ path }) => path !== errors.path);
+  const additionalGuides = additional.guides.filter(({ path }) => path !== errors.path);
   return {
-    pages: [...beforeOthers, ...other.pages, ...afterOthers],
-    guides: [...(quickstart ? [quickstart] : []), ...others, ...more, errors],
+    pages: [...firstPages, ...additional.pages, ...lastPages],
+    guides: [...(quickstart ? [quickstart] : []), ...additionalGuides, ...more, errors],
   };
 }
 
-/** Everything people read: the reference, usage, the guides, and what these pages load. */
+/** The reference page, the usage page, the guides, and the files that these pages load. */
 export function pages(links: Links): readonly Document[] {
-  const written: readonly Page[] = [
+  const contents: readonly Page[] = [
     { path: "/", title: "Reference", main: referenceMain(), styles: ["reference"], module: "reference" },
     { path: "/usage", title: "Usage", main: usageMain(), styles: ["reference", "usage"], module: "usage" },
   ];
   return [
-    ...written.map((page) => ({
+    ...contents.map((page) => ({
       path: page.path,
       mediaType: "text/html; charset=utf-8",
-      content: framed(page, links),
+      content: renderPage(page, links),
     })),
-    ...guideDocuments(links),
+    ...guidePages(links),
     ...pageAssets(),
   ];
 }

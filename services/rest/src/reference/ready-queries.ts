@@ -1,6 +1,6 @@
 import type { Operation } from "../openapi/operations.js";
 
-/** A request one press away: what goes into the fields, by name; fields that are not named are emptied. */
+/** A prepared request. `fill` holds values by field name; the other fields are cleared. */
 export interface ReadyQuery {
   readonly label: string;
   readonly fill: Readonly<Record<string, string>>;
@@ -9,20 +9,20 @@ export interface ReadyQuery {
 
 export const readyQueries: Readonly<Record<Operation["id"], readonly ReadyQuery[]>> = {
   listPets: [
-    { label: "First two available", fill: { limit: "2", status: "available" } },
-    { label: "Everything, 100 a page", fill: { limit: "100" } },
-    { label: "A limit of 0: 400", fill: { limit: "0" } },
-    { label: "Without a key: 401", fill: {}, withoutKey: true },
+    { label: "First two available pets", fill: { limit: "2", status: "available" } },
+    { label: "All pets, 100 per page", fill: { limit: "100" } },
+    { label: "Limit 0 (400)", fill: { limit: "0" } },
+    { label: "Without a key (401)", fill: {}, withoutKey: true },
   ],
   createPet: [
     { label: "Rex", fill: { body: body('"Rex"', "7") } },
     { label: "An identifier beyond 2^53", fill: { body: body('"Ada"', "9007199254740993") } },
-    { label: "Once, however often sent", fill: { body: body('"Ina"', "3"), "Idempotency-Key": "try-me-once" } },
-    { label: "No name: 400", fill: { body: '{\n  "categoryId": 7\n}' } },
+    { label: "With an Idempotency-Key", fill: { body: body('"Ina"', "3"), "Idempotency-Key": "try-me-once" } },
+    { label: "Without a name (400)", fill: { body: '{\n  "categoryId": 7\n}' } },
   ],
   getPet: [
-    { label: "The first animal", fill: { petId: "1" } },
-    { label: "One that is not there: 404", fill: { petId: "9223372036854775807" } },
+    { label: "The first pet", fill: { petId: "1" } },
+    { label: "An unknown pet (404)", fill: { petId: "9223372036854775807" } },
   ],
 };
 

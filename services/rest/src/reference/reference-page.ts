@@ -1,4 +1,4 @@
-/** The reference at `/`: drawn from the operations the document is drawn from, so it reads without any script. */
+/** The reference page at `/`. It is built from the same operations as the OpenAPI document, and is readable without scripts. */
 import { problems } from "@petstore/core";
 import { html, keyForm, type Markup } from "@petstore/pages";
 import { stringify } from "lossless-json";
@@ -9,7 +9,7 @@ import { type ReadyQuery, readyQueries } from "./ready-queries.js";
 
 export function referenceMain(): Markup {
   return html`<h1>Pet store, version 1</h1>
-<p class="lead">List animals, add one, get one. Every call carries an API key; every answer says what is left of your limits. Enter a key and try each operation here: what you send is a real request, and costs one.</p>
+<p class="lead">List pets, add a pet, or get a pet. Every request needs an API key, and every response shows how many requests remain. Enter a key to try the operations here. Each one sends a real request, which counts against your limits.</p>
 ${keyForm}
 <nav aria-label="Operations" class="toc"><ul>
 ${operations.map(({ id, method, path, summary }) => html`<li><a href="#${id}"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> ${summary}</a></li>`)}
@@ -23,14 +23,14 @@ function section(operation: Operation): Markup {
 <h2 id="${id}-title"><span class="method ${method}">${method.toUpperCase()}</span> <code>/v1${path}</code></h2>
 <p class="summary"><strong>${summary}.</strong> ${prose(description)}</p>
 ${form(operation)}
-<details><summary>What it answers</summary>${answers(operation)}</details>
+<details><summary>Responses</summary>${responses(operation)}</details>
 </section>`;
 }
 
 function form({ id, method, path, parameters, bodies }: Operation): Markup {
   const ready = readyQueries[id];
   return html`<form class="try" data-method="${method.toUpperCase()}" data-path="${path}">
-<p class="ready"><span id="${id}-ready">Ready to send:</span> <span role="group" aria-labelledby="${id}-ready">${ready.map(readyButton)}</span></p>
+<p class="ready"><span id="${id}-ready">Examples:</span> <span role="group" aria-labelledby="${id}-ready">${ready.map(readyButton)}</span></p>
 <div class="fields">
 ${parameters.map((parameter) => field(id, parameter))}
 ${
@@ -40,7 +40,7 @@ ${
 }
 </div>
 <button type="submit">Send</button>
-<div class="answer" role="region" aria-label="Answer of ${id}" hidden></div>
+<div class="answer" role="region" aria-label="Response of ${id}" hidden></div>
 </form>`;
 }
 
@@ -63,10 +63,10 @@ ${
 
 function rangeOf({ minimum, maximum, default: preset }: Parameter["schema"]): string {
   if (minimum === undefined) return "";
-  return ` From ${String(minimum)} to ${String(maximum)}${preset === undefined ? "" : `, ${String(preset)} unless given`}.`;
+  return ` From ${String(minimum)} to ${String(maximum)}${preset === undefined ? "" : `; default ${String(preset)}`}.`;
 }
 
-function answers(operation: Operation): Markup {
+function responses(operation: Operation): Markup {
   const { success, routeHeaders } = operation;
   const errors = errorResponses(operation);
   const names = new Set<HeaderName>([...(errors[0]?.headers ?? []), ...success.headers, ...routeHeaders]);
@@ -86,7 +86,7 @@ ${Object.values(success.examples)
   .map(({ value }) => html`<pre><code>${stringify(value, undefined, 2) ?? ""}</code></pre>`)}`;
 }
 
-/** Text in which backticks mark code. */
+/** Renders text in backticks as code. */
 function prose(text: string): readonly Markup[] {
   return text.split("`").map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
 }

@@ -1,14 +1,14 @@
 import { limitsOf, planNames } from "@petstore/core";
 import { html, keyForm, type Markup } from "@petstore/pages";
 
-/** What is left of an account's limits. Its script asks, at the price of one request each time, and only when told to. */
+/** The usage page at `/usage` shows the remaining quota of an account. Its script spends one request to load it. */
 export function usageMain(): Markup {
   return html`<h1>Usage</h1>
-<p class="lead">What your account has left in this minute and in this day, and when each begins anew. All keys of an account share its limits.</p>
+<p class="lead">How many requests your account has left in this minute and on this day, and when each limit resets. All keys of an account share its limits.</p>
 ${keyForm}
 <section aria-labelledby="now-title">
 <h2 id="now-title">Now</h2>
-<p id="usage-state" role="status">Enter a key to see its limits.</p>
+<p id="usage-state" role="status">Enter an API key to see its limits.</p>
 <div class="gauges">
 ${gauge("minute", "This minute")}
 ${gauge("day", "This day (UTC)")}
@@ -16,9 +16,9 @@ ${gauge("day", "This day (UTC)")}
 <p id="usage-plan"></p>
 <div class="row">
 <button type="button" id="refresh">Refresh</button>
-<label class="check"><input type="checkbox" id="refresh-often"> every 15 s while this page is in front</label>
+<label class="check"><input type="checkbox" id="refresh-often"> every 15 s while this page is visible</label>
 </div>
-<p class="about">A refresh costs one request: the headers of <code>GET /v1/pets?limit=1</code> hold everything shown here.</p>
+<p class="about">A refresh costs one request. This page shows the headers of <code>GET /v1/pets?limit=1</code>.</p>
 </section>
 <section aria-labelledby="plans-title">
 <h2 id="plans-title">Plans</h2>

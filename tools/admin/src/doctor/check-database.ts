@@ -1,5 +1,7 @@
 import { type DatabaseConfig, inspectDatabase, pendingMigrations } from "@petstore/core";
 import { explainDatabase } from "../database-fault.js";
+import { checkRole } from "./check-role.js";
+import { checkDatabaseTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
 
 const oldestVersion = 140_000;
@@ -15,10 +17,14 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
       versionNumber >= oldestVersion
         ? ok("database", `PostgreSQL ${version}`)
         : fault("database", `PostgreSQL ${version}`, "Upgrade it: 14 is the oldest that works."),
+      checkDatabaseTransport("DATABASE_URL", url),
+      await checkRole(config, timeoutMs),
       await checkMigrations(url),
       compareClocks("database clock", facts),
       checkPooler(config, facts),
-      ...(directUrl === undefined ? [] : [await checkDirect(directUrl, now)]),
+      ...(directUrl === undefined
+        ? []
+        : [checkDatabaseTransport("DATABASE_DIRECT_URL", directUrl), await checkDirect(directUrl, now)]),
     ];
   } catch (error) {
     return [fault("database", reason(error, url), "Nothing else can be looked at in it until that is mended.")];
@@ -32,7 +38,7 @@ async function checkMigrations(url: string): Promise<Finding> {
 }
 
 function checkPooler(
-  { url, directUrl, statementTimeoutMs }: DatabaseConfig,
+  { url, directUrl, writeTimeoutMs }: DatabaseConfig,
   facts: { readonly isPooled: boolean; readonly statementTimeoutMs: number },
 ): Finding {
   const isDeclared = new URL(url).searchParams.get("pgbouncer") === "true";
@@ -62,7 +68,14 @@ function checkPooler(
     return warning(
       "pooler",
       "PgBouncer, and sessions behind it have no statement_timeout",
-      `ALTER ROLE ... SET statement_timeout = '${statementTimeoutMs}ms', lock_timeout likewise, a tenth shorter: through it, the store cannot.`,
+      `ALTER ROLE ... SET statement_timeout = '${writeTimeoutMs}ms', lock_timeout likewise, a tenth shorter: through it, the store cannot.`,
+    );
+  }
+  if (facts.statementTimeoutMs < writeTimeoutMs) {
+    return warning(
+      "pooler",
+      `PgBouncer, and a statement_timeout of ${facts.statementTimeoutMs} ms behind it`,
+      `ALTER ROLE ... SET statement_timeout = '${writeTimeoutMs}ms': it cuts writes before DATABASE_WRITE_TIMEOUT_MS does.`,
     );
   }
   return ok("pooler", `PgBouncer, and a statement_timeout of ${facts.statementTimeoutMs} ms behind it`);

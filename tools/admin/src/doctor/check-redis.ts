@@ -1,7 +1,8 @@
 import { inspectRedis, type RedisConfig, type RedisFacts } from "@petstore/core";
+import { checkRedisTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
 
-/** Every Redis that counts; one warning where none is configured. */
+/** Every Redis that counts; one finding where none is configured. */
 export async function checkRedis(config: RedisConfig | undefined, now: () => number): Promise<Finding[]> {
   if (config === undefined) {
     return [ok("redis", "none: each instance counts for itself, which is right for one instance")];
@@ -9,10 +10,11 @@ export async function checkRedis(config: RedisConfig | undefined, now: () => num
   const where = config.urls.map((url) => new URL(url).host).join(", ");
   try {
     const servers = await inspectRedis(config, now);
-    return servers.flatMap((facts) => checkServer(facts, config));
+    return [...servers.flatMap((facts) => checkServer(facts, config)), ...checkRedisTransport(config)];
   } catch (error) {
     const message = error instanceof Error && error.name !== "AbortError" ? error.message || error.name : "no answer";
     return [
+      ...checkRedisTransport(config),
       fault(
         "redis",
         `${where} cannot be used: ${message}`,

@@ -31,6 +31,6 @@ export function compareClocks(
   return fault(
     check,
     found,
-    "Synchronise both clocks, with chrony or systemd-timesyncd: expiries and resets are told by them.",
+    "Synchronise both clocks, with chrony or systemd-timesyncd: clients and logs compare their times.",
   );
 }

@@ -57,7 +57,9 @@ async function hold(
   { idleConnections, holdSeconds, rounds, connections, seconds }: GrowthOptions,
   { progress, signal }: PartDeps,
 ): Promise<Held> {
-  await using server = await openService(door, door.name, { databaseUrl });
+  // All connections come from one address, and stand for clients of many.
+  const environment = { MAX_CONNECTIONS_PER_ADDRESS: "0" };
+  await using server = await openService(door, door.name, { databaseUrl, environment });
   await using crowd = openCrowd(signal);
   const request = door.list({}, apiKey);
   const order = { origin: server.origin, ...request, connections, seconds };

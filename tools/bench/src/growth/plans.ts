@@ -1,7 +1,6 @@
 import { open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { petStatuses } from "@petstore/core";
-import { administrator } from "@petstore/embedded-database";
 import type { Server } from "../server.js";
 import { ask } from "./animals.js";
 import { type Door, doors, pageSize } from "./doors.js";
@@ -38,7 +37,7 @@ const animals = pageSize + 1;
  * auto_explain writes them: not those of a text that is repeated here.
  */
 export async function checkPlans(stage: Stage, store: PlannedStore): Promise<PlanReport> {
-  await logPlans(store.databaseUrl);
+  await logPlans(stage, store.databaseUrl);
   const seen = new Map<string, LoggedPlan[]>();
   for (const mode of modes) {
     const databaseUrl = new URL(store.databaseUrl);
@@ -50,7 +49,7 @@ export async function checkPlans(stage: Stage, store: PlannedStore): Promise<Pla
     }
     seen.set(mode, plans);
   }
-  await ask(asAdministrator(store.databaseUrl), `alter database ${databaseName(store.databaseUrl)} reset all`);
+  await ask(stage.administratorUrl, `alter database ${databaseName(store.databaseUrl)} reset all`);
   return {
     outcomes: [...seen].map(([mode, plans]) => judgePlans(mode, plans)),
     examples: [...seen].flatMap(([mode, [first]]) => (first ? [`${mode}: ${describePlan(first)}`] : [])),
@@ -70,7 +69,7 @@ function judgePlans(mode: string, plans: readonly LoggedPlan[]): Outcome {
 }
 
 /** Applies to connections made from now on. */
-async function logPlans(databaseUrl: string): Promise<void> {
+async function logPlans({ administratorUrl }: Stage, databaseUrl: string): Promise<void> {
   const settings = {
     session_preload_libraries: "auto_explain",
     "auto_explain.log_min_duration": "0",
@@ -81,7 +80,7 @@ async function logPlans(databaseUrl: string): Promise<void> {
   };
   for (const [name, value] of Object.entries(settings)) {
     const statement = `alter database ${databaseName(databaseUrl)} set ${name} = '${value}'`;
-    await ask(asAdministrator(databaseUrl), statement);
+    await ask(administratorUrl, statement);
   }
 }
 
@@ -107,10 +106,6 @@ async function plansOf({ databaseLog }: Stage, door: Door, server: Server, apiKe
     await delay(50);
   }
   throw new Error("PostgreSQL did not log the plans of the lists");
-}
-
-function asAdministrator(databaseUrl: string): string {
-  return Object.assign(new URL(databaseUrl), { username: administrator }).href;
 }
 
 function databaseName(databaseUrl: string): string {

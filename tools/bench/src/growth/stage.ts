@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import { administratorUrl } from "@petstore/embedded-database";
 import pg from "pg";
 import { disposableList } from "../disposable-list.js";
 import { type LoadGenerator, openLoadGenerator } from "../load-generator.js";
 import { openPrivateRedis } from "../private-redis.js";
-import { openPrivateDatabase, openTemporaryDirectory } from "../scene.js";
+import { databaseDirectory, openPrivateDatabase, openTemporaryDirectory } from "../scene.js";
 import { openServer, type Server, type ServerOptions } from "../server.js";
 import type { Door } from "./doors.js";
 import type { PartDeps } from "./part.js";
@@ -12,6 +13,8 @@ import type { PartDeps } from "./part.js";
 export interface Stage {
   /** Of a database that is there, and empty. */
   readonly databaseUrl: string;
+  /** For the superuser of the same server. */
+  readonly administratorUrl: string;
   /** What PostgreSQL logs. */
   readonly databaseLog: string;
   readonly generator: LoadGenerator;
@@ -35,15 +38,16 @@ export async function onStage<Result>(
   await using servers = disposableList<Server>();
   await using generator = openLoadGenerator(signal);
   return await play({
-    databaseUrl: database.url,
-    databaseLog: join(directory.path, "database", "cluster", "server.log"),
+    databaseUrl: database.ownerUrl,
+    administratorUrl: await administratorUrl(databaseDirectory(directory.path)),
+    databaseLog: join(databaseDirectory(directory.path), "cluster", "server.log"),
     generator,
     async createDatabase(name) {
-      const client = new pg.Client({ connectionString: database.url });
+      const client = new pg.Client({ connectionString: database.ownerUrl });
       await client.connect();
       await client.query(`create database ${name}`);
       await client.end();
-      return Object.assign(new URL(database.url), { pathname: name }).href;
+      return Object.assign(new URL(database.ownerUrl), { pathname: name }).href;
     },
     async openService({ contestant }, name, options) {
       signal.throwIfAborted();

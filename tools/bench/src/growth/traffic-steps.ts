@@ -21,7 +21,7 @@ export function trafficOf(door: Door, keys: Keys): Step[] {
     { name: "list by status", request: door.list({ status: "available" }, apiKey), statuses: [200] },
     { name: "page", request: door.list({ status: "available", cursor }, apiKey), statuses: [200] },
     { name: "create", request: door.create(apiKey), statuses: [200, 201] },
-    { name: "unknown key", request: unknown, unknownKey: true, isRemembered: true, statuses: [401] },
+    { name: "unknown key", request: unknown, unknownKey: true, isRemembered: true, statuses: [401, 503] },
     { name: "quota used up", request: door.list({}, spentKey), statuses: [200, 403, 429] },
     ...(door.name === "rest" ? restSteps(apiKey) : graphqlSteps(apiKey)),
   ];

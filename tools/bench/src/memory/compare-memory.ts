@@ -21,7 +21,7 @@ export async function compareMemory(
   await using directory = await openTemporaryDirectory();
   progress("Starting PostgreSQL and adding 10,000 animals ...");
   await using database = await openPrivateDatabase(directory.path);
-  const [apiKey] = await seed(database.url, signal);
+  const [apiKey] = await seed(database.ownerUrl, signal);
   await using redis = await openPrivateRedis();
   signal.throwIfAborted();
   await using generator = openLoadGenerator(signal);
@@ -31,7 +31,7 @@ export async function compareMemory(
     for (const contestant of contestants) {
       progress(`Starting ${contestant.name} ...`);
       await using server = await openServer(contestant, {
-        databaseUrl: database.url,
+        databaseUrl: database.ownerUrl,
         redisUrl: redis.url,
         directory: directory.path,
         signal,

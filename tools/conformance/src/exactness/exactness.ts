@@ -20,7 +20,11 @@ export const exactness: Section = {
   async run(stage) {
     // The storm ignores refusals on purpose.
     await using services = await stage.startServices(processes, { BAN_STRIKES: "0" });
-    return [...(await exactlyTheLimit(stage, services)), ...(await documentCosts(stage, services))];
+    return [
+      ...(await exactlyTheLimit(stage, services)),
+      ...(await scriptCalls(stage, services)),
+      ...(await documentCosts(stage, services)),
+    ];
   },
 };
 
@@ -64,6 +68,41 @@ async function exactlyTheLimit({ store, redis, described }: Stage, services: Ser
       return `${decisions} EVALSHA for ${requests} requests`;
     }),
   ];
+}
+
+/** One script call reserves the first unit, and one extends the reservation where an operation costs more. */
+async function scriptCalls({ store, redis }: Stage, services: Services): Promise<Check[]> {
+  const apiKey = await (await store.openAccount({ perMinute: 1_000_000, perDay: 1_000_000 })).issueKey();
+  const graphql = (query: string) => ({ path: graphqlPath, method: "POST", body: JSON.stringify({ query }) }) as const;
+  const cases = [
+    { what: "a REST list", service: "rest", request: { path: "/v1/pets", method: "GET" }, calls: 1 },
+    {
+      what: "a GraphQL operation of one root field",
+      service: "graphql",
+      request: graphql("{ pets { id } }"),
+      calls: 1,
+    },
+    {
+      what: "a GraphQL operation of three root fields",
+      service: "graphql",
+      request: graphql("{ a: pets { id } b: pets { id } c: pets { id } }"),
+      calls: 2,
+    },
+  ] as const;
+  const checks: Check[] = [];
+  for (const { what, service, request, calls } of cases) {
+    const check = checkThat(`${what} makes exactly ${calls} EVALSHA`, async () => {
+      const origin = services.all[processes.indexOf(service)]?.origin ?? "";
+      await redis.command("CONFIG", "RESETSTAT");
+      const count = 10;
+      await storm({ targets: [{ origin, ...request }], apiKey, requests: count, concurrency: 1 });
+      const decisions = callsOf("evalsha", String(await redis.command("INFO", "commandstats")));
+      demand(decisions === count * calls, `${decisions} EVALSHA for ${count} requests`);
+      return `${decisions} EVALSHA for ${count} requests`;
+    });
+    checks.push(await check);
+  }
+  return checks;
 }
 
 const graphqlPath = "/graphql";

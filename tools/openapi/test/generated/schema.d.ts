@@ -7,14 +7,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List animals
-         * @description The animals of the store in ascending order of `id`. While another page exists, the `Link` header names it with `rel="next"`.
+         * List pets
+         * @description Returns pets in ascending order of `id`. If there is another page, the `Link` header contains its address with `rel="next"`. The pages are not a change feed: a pet that is created while a client reads them may be missing.
          */
         get: operations["listPets"];
         put?: never;
         /**
-         * Add an animal
-         * @description Adds one animal and answers it with its `id`. With an `Idempotency-Key` the same call can be repeated safely for 24 hours: it adds one animal, and every repetition gets the first answer.
+         * Add a pet
+         * @description Adds a pet and returns it with its `id`. With an `Idempotency-Key` the same request can be repeated safely for 24 hours: it adds one pet, and each repetition gets the response of the first request.
          */
         post: operations["createPet"];
         delete?: never;
@@ -31,9 +31,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an animal
+         * Get a pet
          * @deprecated
-         * @description Deprecated since 20 November 2026 and removed on 5 December 2030, from when on it answers `410 ENDPOINT_REMOVED`. Use the list, with its `status` filter, instead.
+         * @description Deprecated since 20 November 2026. It will be removed on 5 December 2030, and then responds with `410 ENDPOINT_REMOVED`. Use the list with its `status` filter instead.
          */
         get: operations["getPet"];
         put?: never;
@@ -81,11 +81,11 @@ export interface components {
          * @enum {string}
          */
         PetStatus: "available" | "pending" | "sold";
-        /** @description What every error answers. */
+        /** @description The body of every error response. */
         Error: {
-            /** @description Machine-readable; decide by it. Codes may be added. */
+            /** @description The machine-readable error code. Use it to handle the error. New codes may be added. */
             code: string;
-            /** @description For people; may change. */
+            /** @description A text for people. It may change. */
             message: string;
             /** @description The HTTP status code of the response. */
             status: number;
@@ -96,7 +96,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The limit currently applying: that of the window with the least remaining, or of the one that refused.
+         * @description The limit of the window with the fewest remaining requests, or of the window that refused the request.
          * @example 60
          */
         "X-RateLimit-Limit": number;
@@ -106,12 +106,12 @@ export interface components {
          */
         "X-RateLimit-Remaining": number;
         /**
-         * @description Unix timestamp, in seconds, at which that window resets.
+         * @description The time at which that window resets, in seconds since 1970 (Unix time).
          * @example 1795204620
          */
         "X-RateLimit-Reset": number;
         /**
-         * @description Both windows (IETF draft): `r` requests remaining, `t` seconds until the reset.
+         * @description Both windows (IETF draft): `r` is the number of remaining requests, `t` the seconds until the reset.
          * @example "minute";r=59;t=20, "day";r=999;t=52220
          */
         RateLimit: string;
@@ -121,47 +121,47 @@ export interface components {
          */
         "RateLimit-Policy": string;
         /**
-         * @description The id of this request, for the log: the one you sent, or a new one.
+         * @description The id of this request in the log of the service: the id from the request, or a new one.
          * @example 2f1e6c0e-3f0c-4c52-9d2b-6c1f0a3f7f0e
          */
         "X-Request-Id": string;
         /**
-         * @description Answers belong to one key at one moment.
+         * @description Responses must not be cached. They depend on the key and the time.
          * @example no-store
          */
         "Cache-Control": "no-store";
         /**
-         * @description Whole seconds. A request made then is not refused for the same reason.
+         * @description The number of seconds to wait. A request after that is not refused for the same reason.
          * @example 20
          */
         "Retry-After": number;
         /**
-         * @description The challenge of RFC 6750; with `error` when a key was sent.
+         * @description The challenge of RFC 6750. It has an `error` if the request had a key.
          * @example Bearer realm="petstore"
          */
         "WWW-Authenticate": string;
         /**
-         * @description The next page, with `rel="next"` (RFC 8288); absent on the last one.
+         * @description The link to the next page, with `rel="next"` (RFC 8288). The last page has none.
          * @example </v1/pets?status=available&limit=2&cursor=AQEAAAAAAAAAAg>; rel="next"
          */
         Link: string;
         /**
-         * @description Present when this is the answer to an earlier call with the same idempotency key.
+         * @description Present if this is the stored response of an earlier request with the same idempotency key.
          * @example true
          */
         "Idempotency-Replayed": "true";
         /**
-         * @description Since when the endpoint is deprecated (RFC 9745): 20 November 2026.
+         * @description The date of the deprecation (RFC 9745): 20 November 2026.
          * @example @1795132800
          */
         Deprecation: "@1795132800";
         /**
-         * @description When the endpoint is removed (RFC 8594): 5 December 2030.
+         * @description The date on which the endpoint is removed (RFC 8594): 5 December 2030.
          * @example Thu, 05 Dec 2030 00:00:00 GMT
          */
         Sunset: "Thu, 05 Dec 2030 00:00:00 GMT";
         /**
-         * @description The notice, and what replaces the endpoint.
+         * @description Links to the deprecation notice and to the endpoint that replaces this one.
          * @example </docs/get-pet-removal.md>; rel="deprecation"; type="text/markdown", </v1/pets>; rel="successor-version"
          */
         DeprecationLink: string;
@@ -191,7 +191,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description Your own id for this request, repeated in the answer. Any other text is replaced by an id of ours.
+                 * @description Your own id for this request, which the response repeats. The service replaces a malformed id by a new one.
                  * @example checkout-4711
                  */
                 "X-Request-Id"?: string;
@@ -201,7 +201,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The animals of one page. */
+            /** @description One page of pets. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -376,12 +376,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description 1 to 255 printable ASCII characters, bare or as a quoted string; remembered for your account.
+                 * @description 1 to 255 printable ASCII characters, plain or as a quoted string. The key is stored for your account for 24 hours.
                  * @example 5c1f6f0e-1f0a-4c8e-9d53-0a5d7e6b2c11
                  */
                 "Idempotency-Key"?: string;
                 /**
-                 * @description Your own id for this request, repeated in the answer. Any other text is replaced by an id of ours.
+                 * @description Your own id for this request, which the response repeats. The service replaces a malformed id by a new one.
                  * @example checkout-4711
                  */
                 "X-Request-Id"?: string;
@@ -389,14 +389,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 64 KiB of JSON in UTF-8; a property that is not listed is an error. */
+        /** @description JSON in UTF-8, at most 64 KiB. Other properties than the listed ones are an error. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewPet"];
             };
         };
         responses: {
-            /** @description The animal that was added, now or by the first call with the same idempotency key. */
+            /** @description The new pet, or the pet that an earlier request with the same idempotency key added. */
             201: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -636,14 +636,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Your own id for this request, repeated in the answer. Any other text is replaced by an id of ours.
+                 * @description Your own id for this request, which the response repeats. The service replaces a malformed id by a new one.
                  * @example checkout-4711
                  */
                 "X-Request-Id"?: string;
             };
             path: {
                 /**
-                 * @description The identifier of the animal. What is no int64 is answered like an unknown one.
+                 * @description The identifier of the pet. A value that is not an int64 gets the same response as an unknown identifier.
                  * @example 1
                  */
                 petId: number;
@@ -652,7 +652,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The animal. */
+            /** @description The pet. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];

@@ -1,0 +1,133 @@
+/**
+ * Decides how many requests may start now, from the responses so far.
+ *
+ * Responses can arrive in any order. Among responses with the same reset time the smallest `remaining` is used, and
+ * requests in flight are subtracted from it. A later reset time starts a new window. Other programs may spend from the
+ * same account. So after a pause a single probe request is sent, each response then allows one more request in flight,
+ * and fewer are allowed when few units remain.
+ */
+import { fullJitterMs } from "./backoff.js";
+import { isUnavailable } from "./failure.js";
+import type { PetStoreError } from "./pet-store-error.js";
+import type { RateLimit } from "./response-headers.js";
+
+export interface QuotaTrackerOptions {
+  readonly maxConcurrent: number;
+  /** If the service demands a longer wait than this, the circuit opens: calls are rejected instead of queued. */
+  readonly maxWaitMs: number;
+  /** Epoch milliseconds. Only differences are used. */
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+export interface QuotaTracker {
+  /** The number of requests that may start now, 0 or more. */
+  freeSlots(): number;
+  /** Milliseconds until the current pause ends; 0 without a pause. */
+  pauseRemainingMs(): number;
+  /** The error that rejects every call while the circuit is open; `undefined` while calls may be queued. */
+  circuitError(): PetStoreError | undefined;
+  /** Records that a request starts, and returns its number. */
+  start(): number;
+  /** Records how the request ended. `info` is `undefined` if the caller aborted it. */
+  end(request: number, info: ResponseInfo | undefined): void;
+}
+
+/** The result of one request: the rate limit of its response, and its error if it failed. */
+export interface ResponseInfo {
+  readonly rateLimit: RateLimit | undefined;
+  readonly failure: PetStoreError | undefined;
+}
+
+/** Each request in flight needs this many remaining units, because other programs may spend them too. */
+const unitsPerRequestInFlight = 8;
+/** Clients with the same reset time resume at random within this time, so that they do not all send at once. */
+const resumeSpreadMs = 500;
+
+export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: QuotaTrackerOptions): QuotaTracker {
+  const inFlight = new Set<number>();
+  /** The number of the newest request. */
+  let newestRequest = 0;
+  /** The last known window. `newestAtUpdate` is the newest request at the time of the update. */
+  let window: (RateLimit & { readonly endsAtMs: number; readonly newestAtUpdate: number }) | undefined;
+  let pausedUntilMs = 0;
+  let openCircuit: { readonly error: PetStoreError; readonly untilMs: number } | undefined;
+  /** While set, only one probe request may be in flight. Probes have higher numbers than this one. */
+  let probingAfter: number | undefined = 0;
+  let consecutiveFailures = 0;
+  let responsesSincePause = 0;
+
+  function pauseFor(ms: number): void {
+    pausedUntilMs = Math.max(pausedUntilMs, now() + ms);
+    probingAfter = newestRequest;
+    responsesSincePause = 0;
+  }
+
+  function updateWindow(request: number, latest: RateLimit): void {
+    const known = window;
+    let { remaining } = latest;
+    if (known !== undefined) {
+      const startedAfterUpdate = request > known.newestAtUpdate;
+      // An earlier reset in the response to an older request belongs to a window that has ended. In the response to a
+      // newer request it means that the shorter window decides now, or that the account has another plan.
+      if (latest.reset < known.reset && !startedAfterUpdate) return;
+      const isNewPlan = latest.limit !== known.limit && startedAfterUpdate;
+      if (latest.reset === known.reset && !isNewPlan) remaining = Math.min(remaining, known.remaining);
+    }
+    window = { ...latest, remaining, endsAtMs: now() + latest.resetInMs, newestAtUpdate: newestRequest };
+    if (remaining > 0 || latest.resetInMs > maxWaitMs) return;
+    pauseFor(latest.resetInMs + random() * resumeSpreadMs);
+  }
+
+  function recordFailure(request: number, failure: PetStoreError): void {
+    const { code, retryAfterMs = 0 } = failure;
+    if (code === "API_KEY_BANNED" || code === "RATE_LIMIT_EXCEEDED" || code === "DAILY_QUOTA_EXCEEDED") {
+      pauseFor(retryAfterMs + random() * resumeSpreadMs);
+      if (code === "API_KEY_BANNED" || retryAfterMs > maxWaitMs) {
+        openCircuit = { error: failure, untilMs: pausedUntilMs };
+      }
+    } else if (isUnavailable(failure)) {
+      // Requests that were in flight together count as one failure.
+      if (request > (probingAfter ?? 0)) consecutiveFailures += 1;
+      pauseFor(Math.max(retryAfterMs, fullJitterMs(consecutiveFailures, random)));
+    }
+  }
+
+  return {
+    freeSlots() {
+      if (now() < pausedUntilMs) return 0;
+      if (probingAfter !== undefined) {
+        const probes = [...inFlight].filter((request) => request > (probingAfter ?? 0)).length;
+        return Math.max(0, 1 - probes);
+      }
+      return Math.max(0, concurrency() - inFlight.size);
+    },
+    pauseRemainingMs: () => Math.max(0, pausedUntilMs - now()),
+    circuitError: () => (openCircuit !== undefined && now() < openCircuit.untilMs ? openCircuit.error : undefined),
+    start() {
+      newestRequest += 1;
+      inFlight.add(newestRequest);
+      return newestRequest;
+    },
+    end(request, info) {
+      inFlight.delete(request);
+      if (info === undefined) return;
+      const { rateLimit, failure } = info;
+      const isAvailable = failure === undefined || !isUnavailable(failure);
+      if (isAvailable) responsesSincePause += 1;
+      if (isAvailable && probingAfter !== undefined && request > probingAfter) {
+        probingAfter = undefined;
+        consecutiveFailures = 0;
+      }
+      if (rateLimit !== undefined) updateWindow(request, rateLimit);
+      if (failure !== undefined) recordFailure(request, failure);
+    },
+  };
+
+  function concurrency(): number {
+    const most = Math.min(maxConcurrent, 1 + responsesSincePause);
+    if (window === undefined) return most;
+    if (now() >= window.endsAtMs) return 1;
+    return Math.min(most, Math.max(1, Math.floor(window.remaining / unitsPerRequestInFlight)));
+  }
+}

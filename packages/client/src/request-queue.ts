@@ -1,0 +1,121 @@
+/**
+ * The queue of requests, which Bottleneck 2.19.5 holds. It runs locally, with priorities, and with a reservoir of units.
+ *
+ * - No reservoir interval: its timer runs every 250 ms and drifts. This module changes the reservoir itself, by the
+ *   difference to what the quota tracker allows. Bottleneck applies a change one tick later, and the tracker may allow
+ *   less by then. So each job checks the tracker again when it starts, and goes back to the front of the queue if needed.
+ * - No `highWater`: Bottleneck keeps the jobs of aborted calls in its queue, so it would count them.
+ * - No `expiration`: every request has its own timeout.
+ */
+import Bottleneck from "bottleneck/light.js";
+import { PetStoreError } from "./pet-store-error.js";
+import type { QuotaTracker, ResponseInfo } from "./quota-tracker.js";
+
+export interface RequestQueueOptions {
+  readonly tracker: QuotaTracker;
+  readonly maxConcurrent: number;
+  /** The number of calls that may wait. The next one is rejected with QUEUE_FULL. */
+  readonly maxQueued: number;
+}
+
+interface RunOptions {
+  /** A retry starts before calls that were not sent yet. */
+  readonly isRetry: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface RequestQueue {
+  /**
+   * Calls `send` when the quota allows it, and resolves with its result. Rejects with the error of `send`, with the
+   * signal's reason, with QUEUE_FULL, or with the error of the open circuit.
+   */
+  run<T extends ResponseInfo>(send: () => Promise<T>, options: RunOptions): Promise<T>;
+}
+
+/** Bottleneck starts jobs with a lower number first. */
+const priorities = { returned: 3, retry: 4, new: 5 };
+
+export function createRequestQueue({ tracker, maxConcurrent, maxQueued }: RequestQueueOptions): RequestQueue {
+  const limiter = new Bottleneck({ maxConcurrent, reservoir: 0 }).on("error", rejectWaiting);
+  /** The reject function of each waiting call. An aborted call is removed; its job stays in Bottleneck's queue. */
+  const waiting = new Set<(error: unknown) => void>();
+  let jobs = 0;
+  /** Units in the reservoir that no job has used yet. */
+  let grantedUnits = 0;
+  let resumeTimer: ReturnType<typeof setTimeout> | undefined;
+
+  function rejectWaiting(error: unknown): void {
+    for (const reject of waiting) reject(error);
+    waiting.clear();
+  }
+
+  /** Call this after every change of the tracker or of the waiting calls. */
+  function updateReservoir(): void {
+    clearTimeout(resumeTimer);
+    const circuitError = tracker.circuitError();
+    if (circuitError !== undefined) rejectWaiting(circuitError);
+    const difference = Math.min(tracker.freeSlots(), waiting.size) - grantedUnits;
+    if (difference !== 0) {
+      grantedUnits += difference;
+      limiter.incrementReservoir(difference).catch(rejectWaiting);
+    }
+    // Set only while calls wait, so that an idle client does not keep the process alive.
+    const resumeInMs = tracker.pauseRemainingMs();
+    if (waiting.size > 0 && resumeInMs > 0) resumeTimer = setTimeout(updateReservoir, resumeInMs);
+  }
+
+  function enqueue(priority: number, job: () => Promise<void>, reject: (error: unknown) => void): void {
+    jobs += 1;
+    limiter.schedule({ id: `${jobs}`, priority }, job).catch(reject);
+  }
+
+  return {
+    run: (send, { isRetry, signal }) =>
+      new Promise((resolve, reject) => {
+        const refusal = signal.aborted ? signal.reason : (tracker.circuitError() ?? queueFullError());
+        if (refusal !== undefined) {
+          reject(refusal);
+          return;
+        }
+        const job = async (): Promise<void> => {
+          grantedUnits -= 1;
+          if (!waiting.has(reject)) {
+            updateReservoir();
+            return;
+          }
+          if (tracker.freeSlots() === 0) {
+            enqueue(priorities.returned, job, reject);
+            updateReservoir();
+            return;
+          }
+          waiting.delete(reject);
+          signal.removeEventListener("abort", onAbort);
+          const request = tracker.start();
+          updateReservoir();
+          try {
+            const result = await send();
+            tracker.end(request, result);
+            resolve(result);
+          } catch (error) {
+            tracker.end(request, undefined);
+            reject(error);
+          }
+          updateReservoir();
+        };
+        const onAbort = (): void => {
+          waiting.delete(reject);
+          reject(signal.reason);
+          updateReservoir();
+        };
+        waiting.add(reject);
+        signal.addEventListener("abort", onAbort, { once: true });
+        enqueue(isRetry ? priorities.retry : priorities.new, job, reject);
+        updateReservoir();
+      }),
+  };
+
+  function queueFullError(): PetStoreError | undefined {
+    if (waiting.size < maxQueued) return undefined;
+    return new PetStoreError("QUEUE_FULL", `The queue is full: ${maxQueued} calls are waiting.`);
+  }
+}

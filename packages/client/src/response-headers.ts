@@ -1,0 +1,58 @@
+/** The values of the X-RateLimit headers of one response. */
+export interface RateLimit {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Epoch seconds of the server's clock. It identifies the window; compare it only with other responses. */
+  readonly reset: number;
+  /** Milliseconds from the response to the reset, rounded up. */
+  readonly resetInMs: number;
+}
+
+/** Returns `undefined` if one of the three headers is missing or malformed, as in a proxy's own responses. */
+export function readRateLimit(headers: Headers, nowMs: number): RateLimit | undefined {
+  const limit = parseWholeNumber(headers.get("x-ratelimit-limit"));
+  const remaining = parseWholeNumber(headers.get("x-ratelimit-remaining"));
+  const reset = parseWholeNumber(headers.get("x-ratelimit-reset"));
+  if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
+  return { limit, remaining, reset, resetInMs: Math.max(0, reset * 1000 - serverTimeMs(headers, nowMs)) };
+}
+
+/** Reads Retry-After (RFC 9110 section 10.2.3): a number of seconds, or a date, which some proxies send. */
+export function readRetryAfterMs(headers: Headers, nowMs: number): number | undefined {
+  const field = headers.get("retry-after");
+  const seconds = parseWholeNumber(field);
+  if (seconds !== undefined) return seconds * 1000;
+  const dateMs = Date.parse(field ?? "");
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - serverTimeMs(headers, nowMs));
+}
+
+/**
+ * The cursor of the Link header's target with rel="next"; `undefined` on the last page. The client uses only the cursor
+ * and never requests the target itself, so that it sends the API key to no other address.
+ */
+export function readNextCursor(headers: Headers): string | undefined {
+  for (const [, target = "", parameters = ""] of (headers.get("link") ?? "").matchAll(link)) {
+    if (!relNext.test(parameters)) continue;
+    const cursor = new URL(target, "http://relative.invalid").searchParams.get("cursor");
+    if (cursor === null) throw new TypeError("the link to the next page has no cursor");
+    return cursor;
+  }
+  return undefined;
+}
+
+/** One link of a Link header (RFC 8288 section 3): its target and its parameters. */
+const link = /<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
+const relNext = /;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next(?![^\s;,]))/i;
+
+/**
+ * The time of the Date header. It is rounded down to a second, so a wait is never too short. The local clock is used only
+ * if the header is missing, or hidden from a browser by CORS.
+ */
+function serverTimeMs(headers: Headers, nowMs: number): number {
+  const dateMs = Date.parse(headers.get("date") ?? "");
+  return Number.isNaN(dateMs) ? nowMs : dateMs;
+}
+
+function parseWholeNumber(field: string | null): number | undefined {
+  return field !== null && /^\d{1,15}$/.test(field) ? Number(field) : undefined;
+}

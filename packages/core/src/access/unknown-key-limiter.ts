@@ -1,0 +1,112 @@
+import { createLruCache } from "../lru-cache.js";
+import { Problem } from "../problem.js";
+
+export interface UnknownKeyLimiterDeps {
+  /** Milliseconds of a monotonic clock. */
+  readonly monotonicNow: () => number;
+}
+
+/**
+ * Bounds the look-ups of keys that do not exist, per client. A client has 10 of them, and 5 more every second. Only a
+ * look-up that finds nothing is charged, so any number of valid keys can share an address. A valid key is refused only if
+ * it is not cached and its address has sent too many unknown keys.
+ */
+export interface UnknownKeyLimiter {
+  /**
+   * Runs a look-up, or rejects with SERVICE_UNAVAILABLE without running it. At most as many look-ups of a client run at
+   * once as its budget allows. Further ones wait.
+   */
+  run<Found>(client: string, lookUp: () => Promise<Found | undefined>): Promise<Found | undefined>;
+  /** Look-ups refused since the start. */
+  refusals(): number;
+}
+
+const burst = 10;
+const refillPerMs = 5 / 1_000;
+/** Clients remembered at once, about 340 bytes each. A client that is forgotten begins with a full budget. */
+const maxClients = 50_000;
+
+interface Budget {
+  left: number;
+  updatedAtMs: number;
+  inFlight: number;
+  readonly waiting: Waiting[];
+}
+
+interface Waiting {
+  readonly start: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+export function createUnknownKeyLimiter({ monotonicNow }: UnknownKeyLimiterDeps): UnknownKeyLimiter {
+  const budgets = createLruCache<Budget>(maxClients);
+  let refusals = 0;
+
+  function budgetOf(client: string): Budget {
+    const nowMs = monotonicNow();
+    const budget = budgets.get(client) ?? { left: burst, updatedAtMs: nowMs, inFlight: 0, waiting: [] };
+    refill(budget, nowMs);
+    budgets.set(client, budget);
+    return budget;
+  }
+
+  function refuse(): Problem {
+    refusals += 1;
+    return new Problem("SERVICE_UNAVAILABLE", "Too many unknown API keys come from this address; try again shortly.", {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  async function takeTurn(budget: Budget): Promise<void> {
+    if (budget.left < 1) throw refuse();
+    if (mayStart(budget)) {
+      budget.inFlight += 1;
+      return;
+    }
+    await new Promise<void>((start, fail) => budget.waiting.push({ start, fail }));
+  }
+
+  function startWaiting(budget: Budget): void {
+    if (budget.left < 1) {
+      for (const { fail } of budget.waiting.splice(0)) fail(refuse());
+      return;
+    }
+    while (mayStart(budget)) {
+      const next = budget.waiting.shift();
+      if (next === undefined) return;
+      budget.inFlight += 1;
+      next.start();
+    }
+  }
+
+  return {
+    async run(client, lookUp) {
+      const budget = budgetOf(client);
+      await takeTurn(budget);
+      try {
+        const found = await lookUp();
+        if (found === undefined) budget.left -= 1;
+        return found;
+      } catch (error) {
+        // The others would wait for PostgreSQL one after the other, and fail like this one.
+        for (const { fail } of budget.waiting.splice(0)) fail(error);
+        throw error;
+      } finally {
+        budget.inFlight -= 1;
+        startWaiting(budget);
+        if (budget.left === burst && budget.inFlight === 0) budgets.delete(client);
+      }
+    },
+    refusals: () => refusals,
+  };
+}
+
+/** Every look-up in flight may be charged. */
+function mayStart({ left, inFlight }: Budget): boolean {
+  return left - inFlight >= 1;
+}
+
+function refill(budget: Budget, nowMs: number): void {
+  budget.left = Math.min(burst, budget.left + Math.max(0, nowMs - budget.updatedAtMs) * refillPerMs);
+  budget.updatedAtMs = nowMs;
+}

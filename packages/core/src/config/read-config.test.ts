@@ -1,0 +1,162 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { describeSettings, readConfig, readDatabaseConfig } from "./read-config.js";
+
+const DATABASE_URL = "postgres://user:secret@localhost/petstore";
+
+describe("the configuration", () => {
+  it("needs nothing but the database's address", () => {
+    expect(readConfig({ DATABASE_URL })).toMatchObject({
+      database: { url: DATABASE_URL, poolSize: 10 },
+      http: { host: "127.0.0.1", port: 3000, metricsHost: "127.0.0.1", publicUrl: undefined, trustedProxies: [] },
+      quota: {
+        anonymousLimits: { perMinute: 300, perDay: 10_000 },
+        banPolicy: { minimumStrikes: 120, strikesPerUnit: 2, longestEpisodeMs: 60_000 },
+      },
+      logLevel: "info",
+    });
+  });
+
+  it("sheds late, stops at once and traces nothing unless it is told to", () => {
+    expect(readConfig({ DATABASE_URL }).http).toMatchObject({
+      shutdownGraceMs: 0,
+      shedding: { eventLoopDelayMs: 500, databaseQueue: 1_000 },
+      tracing: undefined,
+    });
+    const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318", OTEL_TRACES_SAMPLER_ARG: "0.05" };
+    expect(readConfig({ DATABASE_URL, ...collector }).http.tracing).toEqual({
+      endpoint: "http://collector:4318",
+      serviceName: "petstore",
+      sampledShare: 0.05,
+    });
+  });
+
+  it.each([
+    ["1,000", {}, 1_000],
+    ["unlimited behind a trusted proxy", { TRUST_PROXY: "10.0.0.0/8" }, 0],
+    ["as set", { MAX_CONNECTIONS_PER_ADDRESS: "20" }, 20],
+    ["as set behind a trusted proxy", { TRUST_PROXY: "10.0.0.0/8", MAX_CONNECTIONS_PER_ADDRESS: "20" }, 20],
+    ["unlimited where it is 0", { MAX_CONNECTIONS_PER_ADDRESS: "0" }, 0],
+  ])("allows connections of one address: %s", (_rule, environment, limit) => {
+    expect(readConfig({ DATABASE_URL, ...environment }).http.maxConnectionsPerAddress).toBe(limit);
+  });
+
+  it("takes an empty variable for an absent one", () => {
+    expect(readConfig({ DATABASE_URL, PORT: "", TRUST_PROXY: "" }).http.port).toBe(3000);
+  });
+
+  it("gives a write more time than a read", () => {
+    expect(readConfig({ DATABASE_URL }).database).toMatchObject({ readTimeoutMs: 1_000, writeTimeoutMs: 3_000 });
+  });
+
+  it("lets the old name of the time limit set both, where a new name does not", () => {
+    const environment = { DATABASE_URL, DATABASE_STATEMENT_TIMEOUT_MS: "700" };
+    expect(readConfig(environment).database).toMatchObject({ readTimeoutMs: 700, writeTimeoutMs: 700 });
+    const both = { ...environment, DATABASE_WRITE_TIMEOUT_MS: "900" };
+    expect(readDatabaseConfig(both)).toMatchObject({ readTimeoutMs: 700, writeTimeoutMs: 900 });
+  });
+
+  it("reads a list of trusted proxies, and the public address without its last slash", () => {
+    const { http } = readConfig({
+      DATABASE_URL,
+      TRUST_PROXY: "10.0.0.0/8, ::1,192.168.1.1",
+      PUBLIC_URL: "https://api.example.com/",
+    });
+    expect(http).toMatchObject({
+      trustedProxies: ["10.0.0.0/8", "::1", "192.168.1.1"],
+      publicUrl: "https://api.example.com",
+    });
+  });
+
+  it("reports every fault at once, by name, and repeats no value", () => {
+    const faulty = { DATABASE_URL: "mysql://secret", PORT: "70000", TRUST_PROXY: "10.0.0.0/33", LOG_LEVEL: "loud" };
+    const read = () => readConfig(faulty);
+    for (const name of Object.keys(faulty)) expect(read).toThrow(`  ${name} must`);
+    expect(read).not.toThrow(/secret|70000|loud/);
+  });
+
+  it.each([
+    ["PORT", "3e3"],
+    ["PORT", "-1"],
+    ["PORT", " 80"],
+    ["DATABASE_POOL_SIZE", "0"],
+    ["ANONYMOUS_REQUESTS_PER_MINUTE", "0"],
+    ["BAN_STRIKES", "many"],
+    ["PUBLIC_URL", "api.example.com"],
+    ["PUBLIC_URL", "file:///etc"],
+    ["TRUST_PROXY", "true"],
+    ["PUBLIC_URL", "https://api.example.com/base"],
+    ["PUBLIC_URL", "https://api.example.com/?a=1"],
+    ["PUBLIC_URL", "https://user@api.example.com"],
+    ["TRUST_PROXY", "0.0.0.0/0"],
+    ["TRUST_PROXY", "10.0.0.0/8/8"],
+    ["TRUST_PROXY", "1"],
+    ["SHUTDOWN_GRACE_MS", "5s"],
+    ["SHED_DATABASE_QUEUE", "-1"],
+    ["MAX_CONNECTIONS_PER_ADDRESS", "many"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
+    ["OTEL_TRACES_SAMPLER_ARG", "1.5"],
+  ])("refuses %s=%s", (name, value) => {
+    expect(() => readConfig({ DATABASE_URL, [name]: value })).toThrow(`  ${name} must`);
+  });
+
+  it("reads a secret from the file its _FILE variable names, without the line break at its end", () => {
+    using file = temporaryFile(`${DATABASE_URL}\n`);
+    expect(readConfig({ DATABASE_URL_FILE: file.name }).database.url).toBe(DATABASE_URL);
+    using redis = temporaryFile("redis://:secret@localhost");
+    const { quota } = readConfig({ DATABASE_URL, REDIS_URL_FILE: redis.name });
+    expect(quota.redis?.urls).toEqual(["redis://:secret@localhost"]);
+  });
+
+  it("reports secret files that cannot be used beside everything else, and shows neither content nor name", () => {
+    using garbage = temporaryFile("mysql://secret");
+    using empty = temporaryFile("\n");
+    const read = () =>
+      readConfig({
+        DATABASE_URL_FILE: garbage.name,
+        DATABASE_DIRECT_URL: DATABASE_URL,
+        DATABASE_DIRECT_URL_FILE: empty.name,
+        REDIS_URL_FILE: "/nowhere/redis",
+        PORT: "x",
+      });
+    expect(read).toThrow(
+      [
+        "The configuration is not usable:",
+        "  DATABASE_DIRECT_URL and DATABASE_DIRECT_URL_FILE are both set: leave one out",
+        "  REDIS_URL_FILE names a file that cannot be read (ENOENT)",
+        "  DATABASE_URL must be a URL that begins with postgres://",
+        "  PORT must be a whole number from 0 to 65535",
+      ].join("\n"),
+    );
+    expect(() => readConfig({ DATABASE_URL_FILE: empty.name })).toThrow(
+      "usable:\n  DATABASE_URL_FILE names a file that is empty",
+    );
+  });
+
+  it("takes a file for secrets alone: no other variable has one", () => {
+    using file = temporaryFile("1");
+    expect(readConfig({ DATABASE_URL, PORT_FILE: file.name }).http.port).toBe(3000);
+  });
+
+  it("describes every variable", () => {
+    for (const { name, description } of describeSettings()) expect(description, name).toMatch(/^[A-Z0-9].*\.$/s);
+  });
+
+  it("reads the database alone where nothing else matters", () => {
+    expect(readDatabaseConfig({ DATABASE_URL, PORT: "x" })).toMatchObject({ url: DATABASE_URL, poolSize: 10 });
+    expect(() => readDatabaseConfig({ DATABASE_URL: "secret" })).toThrow("  DATABASE_URL must be a URL");
+  });
+
+  it("says that the database's address is required", () => {
+    expect(() => readConfig({})).toThrow("  DATABASE_URL is required");
+  });
+});
+
+function temporaryFile(content: string): Disposable & { readonly name: string } {
+  const directory = mkdtempSync(join(tmpdir(), "petstore-config-"));
+  const name = join(directory, "secret");
+  writeFileSync(name, content);
+  return { name, [Symbol.dispose]: () => rmSync(directory, { recursive: true }) };
+}

@@ -1,0 +1,112 @@
+import { describeWithRedis } from "@petstore/testing";
+import { openFaultProxy } from "@petstore/testing/fault-proxy";
+import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Admitted } from "../../src/quota/decision.js";
+import type { Quota, Reservation } from "../../src/quota/quota.js";
+import { newAccount, openFailover, until } from "./failover-scene.js";
+
+describeWithRedis("an extension when Redis", () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await openRedisServer();
+  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  it("dies after the first unit and comes back empty: n units are counted", async () => {
+    using opened = await openFailover({ urls: [server.url] });
+    const account = newAccount(100);
+    const held = await admit(opened.accounts, account);
+    await server.kill();
+    expect(await opened.accounts.extend({ ...account, cost: 5, held })).toMatchObject({
+      outcome: "admitted",
+      mode: "standby",
+      day: { used: 5 },
+    });
+    await server.restart();
+    await until(() => opened.mode() === "shared");
+    expect(await opened.accounts.reserve(account)).toMatchObject({ mode: "shared", day: { used: 6 } });
+  });
+
+  it("comes back after the first unit: n units are counted", async () => {
+    using opened = await openFailover({ urls: [server.url] });
+    const account = newAccount(100);
+    await server.kill();
+    const held = await admit(opened.accounts, account);
+    await server.restart();
+    await until(() => opened.mode() === "shared");
+    expect(await opened.accounts.extend({ ...account, cost: 5, held })).toMatchObject({
+      outcome: "admitted",
+      mode: "shared",
+      day: { used: 5 },
+    });
+  });
+
+  it("comes back after the first unit and refuses: the unit is given back", async () => {
+    using opened = await openFailover({ urls: [server.url] });
+    const account = newAccount(10);
+    await server.kill();
+    for (let unit = 0; unit < 8; unit += 1) await opened.accounts.reserve(account);
+    const held = await admit(opened.accounts, account);
+    await server.restart();
+    await until(() => opened.mode() === "shared");
+    const refused = await opened.accounts.extend({ ...account, cost: 3, held });
+    expect(refused).toMatchObject({ outcome: "refused", mode: "shared", day: { used: 8 } });
+    expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 8 } });
+  });
+
+  it("executes it and its answer is lost: n units are counted, not more", async () => {
+    await using proxy = await openFaultProxy({ url: server.url });
+    using opened = await openFailover({ urls: [proxy.url] });
+    const account = newAccount(100);
+    const held = await admit(opened.accounts, account);
+    await proxy.dropReplies();
+    expect(await opened.accounts.extend({ ...account, cost: 5, held })).toMatchObject({ outcome: "admitted" });
+    await proxy.restore();
+    await until(() => opened.mode() === "shared");
+    expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 6 } });
+  });
+
+  it("never receives it: n units are counted", async () => {
+    await using proxy = await openFaultProxy({ url: server.url });
+    using opened = await openFailover({ urls: [proxy.url] });
+    const account = newAccount(100);
+    const held = await admit(opened.accounts, account);
+    await proxy.blackHole();
+    expect(await opened.accounts.extend({ ...account, cost: 5, held })).toMatchObject({ outcome: "admitted" });
+    await proxy.restore();
+    await until(() => opened.mode() === "shared");
+    expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 6 } });
+  });
+
+  it("refuses it and its answer is lost: the unit is given back once", async () => {
+    await using proxy = await openFaultProxy({ url: server.url });
+    using opened = await openFailover({ urls: [proxy.url] });
+    const account = newAccount(10);
+    for (let unit = 0; unit < 9; unit += 1) await opened.accounts.reserve(account);
+    const held = await admit(opened.accounts, account);
+    await proxy.dropReplies();
+    expect(await opened.accounts.extend({ ...account, cost: 3, held })).toMatchObject({ outcome: "refused" });
+    expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", mode: "standby" });
+    expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "refused", mode: "standby" });
+    await proxy.restore();
+    await until(() => opened.mode() === "shared");
+    expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "refused", mode: "shared" });
+  });
+
+  it("is unavailable is rejected where the quota was told to deny", async () => {
+    using opened = await openFailover({ urls: [server.url], onRedisFailure: "deny" });
+    const account = newAccount(100);
+    const held = await admit(opened.accounts, account);
+    await server.kill();
+    const extension = opened.accounts.extend({ ...account, cost: 5, held });
+    await expect(extension).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    await server.restart();
+  });
+});
+
+async function admit(quota: Quota, reservation: Reservation): Promise<Admitted> {
+  const decision = await quota.reserve(reservation);
+  if (decision.outcome !== "admitted") throw new Error(`expected an admission, got ${decision.outcome}`);
+  return decision;
+}

@@ -1,0 +1,198 @@
+// A host that has vanished, or a firewall that forgot a connection: packets are sent, and nothing ever comes back.
+import { readFile } from "node:fs/promises";
+import { createTestDatabase, type TestDatabase } from "@petstore/testing";
+import { type FaultProxy, openFaultProxy } from "@petstore/testing/fault-proxy";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
+import { openListener } from "../src/database/listener.js";
+import { migrate } from "../src/database/migrate.js";
+import { openProbe } from "../src/database/probe.js";
+import { watchDatabase } from "../src/database/reachability.js";
+import { query, queryAlone, statement } from "../src/database/statement.js";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+const silentLog = { info() {}, warn() {}, error() {} };
+const timeout = expect.objectContaining({
+  code: "SERVICE_UNAVAILABLE",
+  message: "The database did not answer in time; try again shortly.",
+  retryAfterSeconds: 1,
+});
+
+let server: TestDatabase;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  server = await createTestDatabase();
+  await migrate(server.directUrl);
+  proxy = await openFaultProxy({ url: server.directUrl });
+});
+afterAll(async () => {
+  await proxy?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
+});
+
+function configOf(config: Partial<DatabaseConfig> = {}): DatabaseConfig {
+  return {
+    url: proxy.url,
+    directUrl: undefined,
+    poolSize: 6,
+    acquireTimeoutMs: 1_000,
+    readTimeoutMs: 300,
+    writeTimeoutMs: 600,
+    ...config,
+  };
+}
+
+/** Two shared connections and four of the pool. */
+async function openAll(config?: Partial<DatabaseConfig>): Promise<Database> {
+  const database = openDatabase(configOf({ readTimeoutMs: 5_000, writeTimeoutMs: 5_000, ...config }), silentLog);
+  await expect
+    .poll(
+      async () => {
+        await Promise.all(Array.from({ length: 4 }, () => [database.run(read, {}), database.run(write, {})]).flat());
+        return database.connections().open;
+      },
+      { timeout: 10_000 },
+    )
+    .toBe(6);
+  return database;
+}
+
+describe("a database that is silent", () => {
+  it.each([
+    ["read", () => read],
+    ["read alone", () => readAlone],
+    ["write", () => write],
+  ])("is a timeout for a statement that was to %s", async (_what, of) => {
+    const database = openDatabase(configOf(), silentLog);
+    await proxy.blackHole();
+    await expect(database.run(of(), {})).rejects.toEqual(timeout);
+    await proxy.restore();
+    expect(await database.run(of(), {})).toHaveLength(1);
+    await database[Symbol.asyncDispose]();
+  });
+
+  it("costs one timeout: all other idle connections are opened anew", async () => {
+    const database = await openAll({ readTimeoutMs: 300, writeTimeoutMs: 300 });
+    await proxy.blackHole();
+    await expect(database.run(write, {})).rejects.toEqual(timeout);
+    await expect.poll(() => database.connections()).toMatchObject({ open: 0, idle: 0 });
+    await proxy.restore();
+    await Promise.all(Array.from({ length: 20 }, (_, index) => database.run(index % 2 ? read : write, {})));
+    await database[Symbol.asyncDispose]();
+  });
+
+  it("does not keep idle connections from being closed", async () => {
+    const database = await openAll();
+    await proxy.blackHole();
+    const startedAtMs = performance.now();
+    await database[Symbol.asyncDispose]();
+    // Less than the limit of a statement: no statement is running.
+    expect(performance.now() - startedAtMs).toBeLessThan(4_000);
+    await proxy.restore();
+  });
+
+  it("does not keep busy connections from being closed, behind the limit of their statements", async () => {
+    const database = await openAll({ readTimeoutMs: 700, writeTimeoutMs: 700 });
+    await proxy.blackHole();
+    const failing = Promise.all(
+      [read, readAlone, write].map((of) => expect(database.run(of, {})).rejects.toEqual(timeout)),
+    );
+    await expect.poll(() => database.connections(), { interval: 10 }).toMatchObject({ open: 6, idle: 3 });
+    await database[Symbol.asyncDispose]();
+    await failing;
+    await proxy.restore();
+  });
+
+  it("does not keep the connections outside the pool from being closed", async () => {
+    const url = proxy.url;
+    const options = { channel: "silent", applicationName: "silent", onMessage() {}, onListening() {}, log: silentLog };
+    const listener = openListener({ url, ...options });
+    await listener.attempted;
+    const probe = openProbe(configOf());
+    await probe.ask(read, {});
+    await proxy.blackHole();
+    await Promise.all([listener[Symbol.asyncDispose](), probe[Symbol.asyncDispose]()]);
+    await proxy.restore();
+  });
+});
+
+describe("a statement that was sent before the database is closed", () => {
+  it("is answered", async () => {
+    const database = await openAll();
+    const answers = [database.run(nap, {}), database.run(napAlone, {})];
+    await expect.poll(() => database.connections(), { interval: 10 }).toMatchObject({ open: 6, idle: 4 });
+    await database[Symbol.asyncDispose]();
+    expect(await Promise.all(answers)).toEqual([[{ done: expect.anything() }], [{ done: expect.anything() }]]);
+  });
+});
+
+describe("a pool that is used up", () => {
+  it("is busy, and the database stays reachable", async () => {
+    const config = configOf({ poolSize: 1, readTimeoutMs: 2_000, writeTimeoutMs: 20_000 });
+    const database = openDatabase(config, silentLog);
+    await using reachability = await watchDatabase(config, database, silentLog);
+    expect([reachability.isReachable(), reachability.isBusy()]).toEqual([true, false]);
+    const sleeping = database.run(sleepLong, {});
+    await expect(database.run(write, {})).rejects.toEqual(timeout);
+    await expect.poll(() => reachability.isBusy(), { timeout: 5_000 }).toBe(true);
+    expect(reachability.isReachable()).toBe(true);
+    await sleeping;
+    await expect.poll(() => reachability.isBusy(), { timeout: 5_000 }).toBe(false);
+    await database[Symbol.asyncDispose]();
+  });
+
+  it("is not what a database that is silent looks like", async () => {
+    const config = configOf();
+    const database = openDatabase(config, silentLog);
+    await using reachability = await watchDatabase(config, database, silentLog);
+    await proxy.blackHole();
+    await expect.poll(() => reachability.isReachable(), { timeout: 5_000 }).toBe(false);
+    await proxy.restore();
+    await expect.poll(() => reachability.isReachable(), { timeout: 5_000 }).toBe(true);
+    await database[Symbol.asyncDispose]();
+  });
+});
+
+it.skipIf(process.platform !== "linux")("every connection is kept alive from 30 s on", async () => {
+  const port = Number(new URL(proxy.url).port);
+  const database = await openAll();
+  await using _probe = openProbe(configOf());
+  await _probe.ask(read, {});
+  const options = { channel: "alive", applicationName: "alive", onMessage() {}, onListening() {}, log: silentLog };
+  await using listener = openListener({ url: proxy.url, ...options });
+  await listener.attempted;
+  const timers = await keepAliveTimersOf(port);
+  expect(timers).toHaveLength(8);
+  for (const seconds of timers) expect(seconds).toBeLessThanOrEqual(30);
+  await database[Symbol.asyncDispose]();
+});
+
+/** The seconds until the next keepalive packet of each connection to a port; not a number without keepalive. */
+async function keepAliveTimersOf(port: number): Promise<number[]> {
+  const lines = (await readFile("/proc/net/tcp", "utf8")).trim().split("\n").slice(1);
+  return lines
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , remote = "", state]) => Number.parseInt(remote.split(":")[1] ?? "", 16) === port && state === "01")
+    .map(([, , , , , timer = ""]) =>
+      timer.startsWith("02:") ? Number.parseInt(timer.slice(3), 16) / 100 : Number.NaN,
+    );
+}
+
+const read = query<Record<never, never>, { one: number }>("read", (db) => db.selectNoFrom(sql<number>`1`.as("one")));
+const readAlone = queryAlone<Record<never, never>, { one: number }>("read-alone", (db) =>
+  db.selectNoFrom(sql<number>`1`.as("one")),
+);
+const write = statement<Record<never, never>, { one: number }>("write", (db) =>
+  db.selectNoFrom(sql<number>`1`.as("one")),
+);
+const nap = query<Record<never, never>, { done: unknown }>("nap", (db) =>
+  db.selectNoFrom(sql<unknown>`pg_sleep(0.7)`.as("done")),
+);
+const napAlone = statement<Record<never, never>, { done: unknown }>("nap-alone", (db) =>
+  db.selectNoFrom(sql<unknown>`pg_sleep(0.7)`.as("done")),
+);
+const sleepLong = statement<Record<never, never>, { done: unknown }>("sleep-long", (db) =>
+  db.selectNoFrom(sql<unknown>`pg_sleep(4)`.as("done")),
+);

@@ -1,0 +1,124 @@
+// What roles.sql makes, on a server of the test's own, and the images on it.
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { administratorUrl, type EmbeddedDatabase, openEmbeddedDatabase } from "@petstore/embedded-database";
+import { describeWithProgram } from "@petstore/testing";
+import { openSession } from "@petstore/testing/postgres";
+import { expect, it, vi } from "vitest";
+import { answers, petstore, startService, until } from "./image.js";
+
+const script = fileURLToPath(new URL("../postgres/roles.sql", import.meta.url));
+
+// Each test starts a PostgreSQL and runs the petstore command about ten times.
+vi.setConfig({ testTimeout: 120_000 });
+
+describeWithProgram("psql", "the roles of roles.sql", () => {
+  it("migrate as one, and serve everything as the other, which can change no table", async () => {
+    await using server = await openServer();
+    await server.runScript("first-owner", "first-service");
+    // Run again, it replaces the passwords and changes nothing else.
+    await server.runScript("owner-password", "service-password");
+    const ownerUrl = server.urlOf("petstore", "owner-password");
+    const url = server.urlOf("petstore_service", "service-password");
+    await expect(query(server.urlOf("petstore_service", "first-service"), "select 1")).rejects.toThrow("password");
+    await expect(petstore(url, "migrate")).rejects.toThrow("may not do this in its database");
+    await petstore(ownerUrl, "migrate");
+    expect(await petstore(url, "migrate")).toContain("The schema is current.");
+
+    await petstore(url, "account", "create", "shop");
+    const { key } = JSON.parse(await petstore(url, "key", "issue", "shop", "--json")) as { key: string };
+    expect(await petstore(url, "doctor")).toMatch(/^ok +database role: petstore_service reads and writes rows/m);
+    await using rest = await startService("rest", { DATABASE_URL: url });
+    await using graphql = await startService("graphql", { DATABASE_URL: url });
+    for (const { origin } of [rest, graphql]) expect(await until(() => answers(`${origin}/readyz`))).toBe(true);
+    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json", "Idempotency-Key": "once" };
+    const body = '{"name":"Rex","categoryId":1}';
+    const create = () => fetch(`${rest.origin}/v1/pets`, { method: "POST", headers, body });
+    expect((await create()).status).toBe(201);
+    expect((await create()).headers.get("Idempotency-Replayed")).toBe("true");
+    expect((await fetch(`${rest.origin}/v1/pets/1`, { headers })).status).toBe(200);
+    const mutation = { query: 'mutation { createPet(input: {name: "Ada", categoryId: "2"}) { id } }' };
+    const created = await fetch(`${graphql.origin}/graphql`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(mutation),
+    });
+    expect(await created.json()).toMatchObject({ data: { createPet: { id: expect.stringMatching(/^\d+$/) } } });
+    const listed = await fetch(`${rest.origin}/v1/pets?status=available`, { headers });
+    expect(((await listed.json()) as { name: string }[]).map(({ name }) => name)).toEqual(["Rex", "Ada"]);
+
+    // Running instances hear the question and answer it: LISTEN and NOTIFY need no right. Each counts for itself.
+    expect(await petstore(url, "usage", "show", "shop", "--json")).toContain('"used": 4');
+    for (const statement of [
+      ...["create table mine (id int)", "create temporary table mine (id int)", "alter table pets add column more int"],
+      ...["drop table pets", "truncate pets", "create schema mine", "set role petstore"],
+      ...["select lo_create(0)", "select lo_creat(-1)", "select lo_from_bytea(0, 'content')"],
+    ]) {
+      await expect(query(url, statement), statement).rejects.toMatchObject({ code: "42501" });
+    }
+  });
+
+  it("are made in a database of version 1.0, whose tables a superuser made", async () => {
+    await using server = await openServer();
+    await petstore(server.administratorUrl, "migrate");
+    await petstore(server.administratorUrl, "account", "create", "shop");
+    await server.runScript("owner-password", "service-password");
+    await query(server.administratorUrl, "create table later (id int); alter table later owner to petstore");
+    const url = server.urlOf("petstore_service", "service-password");
+    expect(await petstore(url, "account", "list")).toContain("shop");
+    await petstore(url, "key", "issue", "shop");
+  });
+});
+
+interface Server extends AsyncDisposable {
+  /** The superuser's, of the store's database. */
+  readonly administratorUrl: string;
+  urlOf(role: string, password: string): string;
+  runScript(ownerPassword: string, servicePassword: string): Promise<void>;
+}
+
+/** With a new database, and none of the roles of the script. */
+async function openServer(): Promise<Server> {
+  const directory = await mkdtemp(join(tmpdir(), "petstore-roles-"));
+  const database = await open(join(directory, "data"));
+  const superuser = new URL(await administratorUrl(join(directory, "data")));
+  const [elsewhere = "", address = ""] = ["/postgres", "/store"].map(
+    (pathname) => Object.assign(new URL(superuser), { pathname }).href,
+  );
+  await query(superuser.href, "drop owned by petstore_service");
+  for (const dropped of ["database petstore", "role petstore_service", "role petstore"]) {
+    await query(elsewhere, `drop ${dropped}`);
+  }
+  // template0 has the rights of a new PostgreSQL; the embedded server has limited those of template1.
+  await query(elsewhere, "create database store template template0");
+  return {
+    administratorUrl: address,
+    urlOf: (username, password) => Object.assign(new URL(address), { username, password }).href,
+    async runScript(ownerPassword, servicePassword) {
+      const [owner, service] = [join(directory, "owner"), join(directory, "service")];
+      await writeFile(owner, ownerPassword);
+      await writeFile(service, servicePassword);
+      const environment = { PATH: process.env.PATH, OWNER_PASSWORD_FILE: owner, SERVICE_PASSWORD_FILE: service };
+      await promisify(execFile)("psql", ["--no-psqlrc", `--file=${script}`, address], { env: environment });
+    },
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function open(directory: string): Promise<EmbeddedDatabase> {
+  const opened = await openEmbeddedDatabase({ directory, durable: false });
+  if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a new directory`);
+  return opened.database;
+}
+
+async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  await using session = await openSession(url);
+  return await session.query(statement);
+}
