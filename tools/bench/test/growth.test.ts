@@ -62,7 +62,7 @@ describeWithRedis("growth", () => {
   });
 
   test("soak finds a planted leak", { timeout: 120_000 }, async () => {
-    const run = await growth("--only", "soak", "--soak-seconds", "6", "--leak", "100000", ...quick);
+    const run = await growth("--only", "soak", "--soak-seconds", "6", "--leak", "10000", ...quick);
     expectJudged(run);
     for (const door of ["rest", "graphql"]) {
       expect(run.printed).toMatch(new RegExp(`^soak +${door}, slope of the live heap +\\d.* a minute, .*MISSED$`, "m"));

@@ -108,6 +108,9 @@ async function soakOne(
 /** Fills what a service remembers up to a limit, unknown keys and documents, so that none of it grows any more. */
 async function fill(traffic: TrafficGenerator, order: TrafficTo, soakSeconds: number): Promise<TrafficReport> {
   const steps = order.steps.filter(({ isRemembered }) => isRemembered);
+  // A service that has not seen a valid key yet answers 503 to it while its address sends unknown ones.
+  const known = order.steps.filter(({ unknownKey }) => !unknownKey);
+  await traffic.run({ ...order, steps: known, requests: known.length, seconds: soakSeconds, firstNumber: 500_000 });
   const requests = steps.length * rememberedAtMost;
   return traffic.run({ ...order, steps, requests, seconds: soakSeconds / 4, firstNumber: 0 });
 }
