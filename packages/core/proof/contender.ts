@@ -1,8 +1,8 @@
 // One of the processes that spend the units of one account at the same time. It lives as long as the one that forked it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
+import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
 import type { Limits } from "../src/quota/plan.js";
-import { createRedisQuota } from "../src/quota/redis-quota.js";
 
 export interface Order {
   readonly account: string;

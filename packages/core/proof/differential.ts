@@ -1,7 +1,7 @@
 import { openRedisServer } from "@petstore/testing/redis";
 import { Redis } from "ioredis";
-import { createLocalQuota } from "../src/quota/local-quota.js";
-import { createRedisQuota } from "../src/quota/redis-quota.js";
+import { createLocalQuota } from "../src/quota/engines/local-quota.js";
+import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
 import { openAtVirtualTime } from "../test/quota/caller.js";
 import { compareEngines } from "../test/quota/compare-engines.js";
 import { boundaryDirected, burstDense, scriptPolicy } from "../test/quota/operations.js";

@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { openRedisServer } from "@petstore/testing/redis";
 import { Redis } from "ioredis";
+import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
 import type { Limits } from "../src/quota/plan.js";
 import type { Quota } from "../src/quota/quota.js";
-import { createRedisQuota } from "../src/quota/redis-quota.js";
 import type { Order, Spent } from "./contender.js";
 import { count, type Figure, type Section, type SectionSurroundings } from "./figure.js";
 

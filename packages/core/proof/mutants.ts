@@ -1,6 +1,6 @@
 import { openRedisServer } from "@petstore/testing/redis";
 import { Redis } from "ioredis";
-import { createLocalQuota } from "../src/quota/local-quota.js";
+import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import { type OpenedQuota, openAtVirtualTime } from "../test/quota/caller.js";
 import { type CompareOptions, compareEngines } from "../test/quota/compare-engines.js";
 import { createNaiveQuota } from "../test/quota/naive-quota.js";

@@ -19,8 +19,8 @@ export interface Fault {
 }
 
 export interface Planted extends AsyncDisposable {
-  readonly createLocalQuota: typeof import("../src/quota/local-quota.js").createLocalQuota;
-  readonly createRedisQuota: typeof import("../src/quota/redis-quota.js").createRedisQuota;
+  readonly createLocalQuota: typeof import("../src/quota/engines/local-quota.js").createLocalQuota;
+  readonly createRedisQuota: typeof import("../src/quota/engines/redis-quota.js").createRedisQuota;
 }
 
 /** Rejects when the text to replace is not there, or more than once. */

@@ -1,7 +1,7 @@
 /** Virtual time: what clients and a network do, one instant after the other, with a real quota in the middle. */
 import { defaultBanPolicy } from "../src/quota/ban-policy.js";
 import type { Decision } from "../src/quota/decision.js";
-import { createLocalQuota } from "../src/quota/local-quota.js";
+import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import type { Limits } from "../src/quota/plan.js";
 import type { Reservation } from "../src/quota/quota.js";
 

@@ -18,7 +18,7 @@ import { openQuotas } from "./quota/open-quota.js";
 import type { Limits } from "./quota/plan.js";
 import type { Quota } from "./quota/quota.js";
 
-/** The domain, opened and wired: everything a door needs. */
+/** The domain, opened and wired: everything an API needs. */
 export interface Core extends AsyncDisposable {
   readonly catalogue: Catalogue;
   /**
@@ -29,7 +29,7 @@ export interface Core extends AsyncDisposable {
   readonly accounts: AccountRepository;
   readonly keys: KeyRepository;
   readonly authenticator: Authenticator;
-  /** Counts what accounts spend, all their keys and both doors together. */
+  /** Counts what accounts spend, all their keys and both APIs together. */
   readonly accountQuota: Quota;
   /** Counts requests without a valid key per client address, in this process: invented addresses fill no Redis. */
   readonly addressQuota: Quota;

@@ -44,11 +44,16 @@ export {
   reportedWindow,
   retryAfterSeconds,
 } from "./quota/decision.js";
+export { createLocalQuota, type LocalQuotaOptions } from "./quota/engines/local-quota.js";
+export { openRedis, type RedisConfig, type RedisConnection } from "./quota/engines/redis-connection.js";
+export {
+  type Carried,
+  createRedisQuota,
+  type RedisQuota,
+  type RedisQuotaOptions,
+} from "./quota/engines/redis-quota.js";
 export { inspectRedis, type RedisFacts } from "./quota/inspect-redis.js";
-export { createLocalQuota, type LocalQuotaOptions } from "./quota/local-quota.js";
 export type { QuotaConfig } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { BanRecord, Extension, Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";
-export { openRedis, type RedisConfig, type RedisConnection } from "./quota/redis-connection.js";
-export { type Carried, createRedisQuota, type RedisQuota, type RedisQuotaOptions } from "./quota/redis-quota.js";
 export type { WindowState, Windows } from "./quota/window.js";

@@ -1,13 +1,13 @@
 import { problems } from "./problem.js";
 
-/** The table of errors for people, in Markdown: the file `packages/core/errors.md` and a page of each door. */
+/** The table of errors for people, in Markdown: the file `packages/core/errors.md` and a page of each API. */
 export function problemReference(): string {
   const rows = Object.entries(problems).map(
     ([code, { status, meaning }]) => `| ${status} | \`${code}\` | ${meaning} |`,
   );
   return `# Error codes
 
-Every error body of the REST door is \`{"code", "message", "status"}\`; the GraphQL door has \`code\` and \`status\` in an
+Every error body of the REST API is \`{"code", "message", "status"}\`; the GraphQL API has \`code\` and \`status\` in an
 error's \`extensions\`. Programs should decide by \`code\`: messages may change.
 
 | status | code | meaning |

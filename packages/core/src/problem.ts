@@ -10,7 +10,7 @@ const table = {
   API_KEY_INVALID: { status: 401, meaning: "The API key is malformed or unknown." },
   API_KEY_EXPIRED: { status: 401, meaning: "The API key is past its expiry." },
   API_KEY_REVOKED: { status: 401, meaning: "The API key was revoked." },
-  PET_NOT_FOUND: { status: 404, meaning: "No animal has this identifier." },
+  PET_NOT_FOUND: { status: 404, meaning: "No pet has this identifier." },
   ROUTE_NOT_FOUND: { status: 404, meaning: "No resource has this path." },
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The resource has no such method; Allow lists the ones it has." },
   NOT_ACCEPTABLE: { status: 406, meaning: "The Accept header excludes application/json." },

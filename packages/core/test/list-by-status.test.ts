@@ -5,7 +5,7 @@ import { openDatabase } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
 import { createPetRepository } from "../src/pets/pet-repository.js";
 
-const animals = 20_000;
+const pets = 20_000;
 const limit = 20;
 
 let server: TestDatabase;
@@ -14,13 +14,13 @@ beforeAll(async () => {
   await migrate(server.directUrl);
   await execute(
     // What has been in the store for long is sold; of what is new, half is; few wait. A planner that believes in the
-    // average finds an available animal among any four, and reads half of the table.
+    // average finds an available pet among any four, and reads half of the table.
     `insert into pets (name, category_id, status)
-     select 'Animal ' || number, 1, (case
+     select 'Pet ' || number, 1, (case
        when number % 1000 = 0 then 'pending'
-       when number > ${animals / 2} and number % 2 = 0 then 'available'
+       when number > ${pets / 2} and number % 2 = 0 then 'available'
        else 'sold' end)::pet_status
-     from generate_series(1, ${animals}) number`,
+     from generate_series(1, ${pets}) number`,
     "vacuum analyze pets",
   );
 });
@@ -33,7 +33,7 @@ it.each([
   { plan: "generic", status: "available" },
   { plan: "generic", status: "pending" },
   { plan: "generic", status: "sold" },
-] as const)("a list of animals that are $status reads no other animal, by a $plan plan", async ({ plan, status }) => {
+] as const)("a list of pets that are $status reads no other pet, by a $plan plan", async ({ plan, status }) => {
   const before = await rowsRead();
   const { pets, hasMore } = await listOnce(plan, status);
   expect(pets).toHaveLength(limit);
@@ -42,7 +42,7 @@ it.each([
   await expect.poll(rowsRead).toEqual({ ...before, byStatus: before.byStatus + limit + (hasMore ? 1 : 0) });
 });
 
-it("a list of a status continues behind the animal it is given, and ends", async () => {
+it("a list of a status continues behind the pet it is given, and ends", async () => {
   await using database = open("custom");
   const { list } = createPetRepository(database);
   const idsAfter = async (after: bigint) =>

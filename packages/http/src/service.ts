@@ -1,21 +1,21 @@
 import type { Core, HttpConfig } from "@petstore/core";
 import type { Router } from "express";
 import type { Logger } from "pino";
-import { type Admission, createAdmission } from "./admission.js";
-import { createAdmissionMeter } from "./admission-meter.js";
-import { createApp } from "./app.js";
-import { createDocumentServer, type ServeDocuments } from "./documents.js";
-import { type Listener, listen } from "./listen.js";
-import type { MetricFamily } from "./metric-family.js";
-import { openMetrics } from "./metrics.js";
-import { watchOverload } from "./overload.js";
-import { createRequestMeter } from "./request-meter.js";
-import { createHttpServer } from "./server.js";
-import { openTracing } from "./tracing.js";
-import { createUnparsedAnswer } from "./unparsed-answer.js";
+import { createAdmissionMeter } from "./observability/admission-meter.js";
+import type { MetricFamily } from "./observability/metric-family.js";
+import { openMetrics } from "./observability/metrics.js";
+import { createRequestMeter } from "./observability/request-meter.js";
+import { openTracing } from "./observability/tracing.js";
+import { type Admission, createAdmission } from "./pipeline/admission.js";
+import { createApp } from "./pipeline/app.js";
+import { createDocumentServer, type ServeDocuments } from "./pipeline/static-files.js";
+import { type Listener, listen } from "./server/listen.js";
+import { createMalformedRequestResponse } from "./server/malformed-request-response.js";
+import { watchOverload } from "./server/overload.js";
+import { createHttpServer } from "./server/server.js";
 
-/** What a door is built from. */
-export interface DoorDeps {
+/** What an API is built from. */
+export interface RouterDeps {
   readonly core: Core;
   readonly admission: Admission;
   readonly serveDocuments: ServeDocuments;
@@ -26,10 +26,10 @@ export interface DoorDeps {
 }
 
 /** A way into the store: it answers everything below its own paths, problems included, and passes the rest on. */
-export type Door = (deps: DoorDeps) => Router;
+export type Api = (deps: RouterDeps) => Router;
 
-export interface ServiceOptions extends Omit<DoorDeps, "admission" | "serveDocuments"> {
-  readonly doors: readonly Door[];
+export interface ServiceOptions extends Omit<RouterDeps, "admission" | "serveDocuments"> {
+  readonly apis: readonly Api[];
   /** Metrics of the program around it, to be served with its own. */
   readonly families?: readonly MetricFamily[];
 }
@@ -40,10 +40,10 @@ export interface Service extends Listener {
 }
 
 /**
- * Opens any number of doors on one port, with metrics and traces where they are configured. Disposing drains it: it says
+ * Opens any number of APIs on one port, with metrics and traces where they are configured. Disposing drains it: it says
  * so on `/readyz`, serves on for the grace, ends what is in flight, and sends the last traces.
  */
-export async function openService({ doors, families: ofProgram = [], ...deps }: ServiceOptions): Promise<Service> {
+export async function openService({ apis, families: ofProgram = [], ...deps }: ServiceOptions): Promise<Service> {
   const { config, log } = deps;
   let isDraining = false;
   const tracing = await openTracing(config.tracing, deps);
@@ -53,12 +53,12 @@ export async function openService({ doors, families: ofProgram = [], ...deps }: 
   const admissionMeter = createAdmissionMeter();
   const admission = createAdmission({ core, meter: admissionMeter, overload });
   const serveDocuments = createDocumentServer({ ...deps, admission });
-  const routers = doors.map((open) => open({ ...deps, core, admission, serveDocuments }));
+  const routers = apis.map((open) => open({ ...deps, core, admission, serveDocuments }));
   const health = { core, overload, isDraining: () => isDraining };
   const app = createApp({ ...deps, ...health, admission, meter, tracing, routers });
   const server = createHttpServer({
     app,
-    answerUnparsed: createUnparsedAnswer({ admission, log, meter }),
+    answerMalformedRequest: createMalformedRequestResponse({ admission, log, meter }),
     onFault: (error) => log.error({ error }, "connection failed"),
     limits: { maxConnectionsPerAddress: config.maxConnectionsPerAddress },
   });

@@ -1,10 +1,10 @@
 import type { Health } from "@petstore/core";
 import express from "express";
 import { describe, expect, it } from "vitest";
-import { answerHealth, type HealthDetail } from "../src/health.js";
-import { listen } from "../src/listen.js";
-import type { OverloadReason } from "../src/overload.js";
-import { createHttpServer } from "../src/server.js";
+import { answerHealth, type HealthDetail } from "../src/observability/health.js";
+import { listen } from "../src/server/listen.js";
+import type { OverloadReason } from "../src/server/overload.js";
+import { createHttpServer } from "../src/server/server.js";
 
 const loopback = { host: "127.0.0.1", port: 0 };
 
@@ -14,7 +14,7 @@ describe("health", () => {
     ["ready", { isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "shared" }, 200, { status: "ready" }],
     [
       "degraded, and stays ready, while Redis is away",
-      { isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "standby" },
+      { isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "fallback" },
       200,
       { status: "degraded", degraded: ["redis"] },
     ],
@@ -33,7 +33,7 @@ describe("health", () => {
   });
 
   it.each<[Health, OverloadReason | undefined, number, string]>([
-    [{ isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "standby" }, undefined, 200, "degraded"],
+    [{ isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "fallback" }, undefined, 200, "degraded"],
     [{ isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "shared" }, "database", 200, "degraded"],
     [{ isDatabaseReachable: false, isDatabaseBusy: false, quotaMode: "shared" }, undefined, 503, "not ready"],
   ])("/readyz tells clients no more than the status: %j, overload %s", async (health, overload, code, status) => {
@@ -52,7 +52,7 @@ describe("health", () => {
 
   it("/readyz names an overload, and stays ready: elsewhere there would be the more of it", async () => {
     await using probe = await openProbe(
-      () => ({ isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "standby" }),
+      () => ({ isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "fallback" }),
       {
         overload: "event-loop",
       },
@@ -74,7 +74,7 @@ describe("health", () => {
     expect((await fetch(`${probe.url}/livez`)).status).toBe(200);
   });
 
-  it("leaves every other method and path to the doors", async () => {
+  it("leaves every other method and path to the APIs", async () => {
     await using probe = await openProbe(() => ({
       isDatabaseReachable: true,
       isDatabaseBusy: false,
@@ -88,8 +88,8 @@ describe("health", () => {
 async function openProbe(health: () => Health, { overload, isDraining = false, detail = "causes" }: ProbeOptions = {}) {
   const deps = { core: { health }, overload: { reason: () => overload }, isDraining: () => isDraining };
   const app = express().use(answerHealth(deps, detail));
-  const answerUnparsed = () => Promise.reject(new Error("nothing here is unparsed"));
-  return listen(createHttpServer({ app, answerUnparsed, onFault: () => {} }), loopback);
+  const answerMalformedRequest = () => Promise.reject(new Error("no request is malformed here"));
+  return listen(createHttpServer({ app, answerMalformedRequest, onFault: () => {} }), loopback);
 }
 
 interface ProbeOptions {

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { listen, untilSignal } from "../src/listen.js";
+import { listen, untilSignal } from "../src/server/listen.js";
 import { rawClient } from "./raw-client.js";
 import { startWireServer } from "./wire-server.js";
 

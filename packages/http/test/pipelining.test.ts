@@ -49,7 +49,7 @@ describe("a connection with more than 64 outstanding requests", () => {
     client.send(list.repeat(2_500));
     await client.closed;
     expect([created, server.handled.length]).toEqual([maxOutstanding, maxOutstanding]);
-    expect(server.unparsed).toEqual([]);
+    expect(server.malformedRequests).toEqual([]);
   });
 
   it.each([
@@ -114,7 +114,7 @@ describe("a connection with more than 64 outstanding requests", () => {
     await client.closed;
     expect(statuses(client)).toEqual(Array(maxOutstanding).fill(200));
     expect(connectionHeaders(client)).toEqual(allButLastKeptAlive);
-    expect([server.handled.length, server.unparsed, server.faults]).toEqual([maxOutstanding, [], []]);
+    expect([server.handled.length, server.malformedRequests, server.faults]).toEqual([maxOutstanding, [], []]);
   });
 
   it("is answered readably, though the client reads only after it has sent everything", async () => {

@@ -1,13 +1,13 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
 import { expect, it } from "vitest";
-import { listen } from "../src/listen.js";
-import { createHttpServer } from "../src/server.js";
+import { listen } from "../src/server/listen.js";
+import { createHttpServer } from "../src/server/server.js";
 import { answerPlainly } from "./wire-server.js";
 
 it("creates requests and responses with the prototypes that Express would swap in", async () => {
   const app = express();
-  const server = createHttpServer({ app, answerUnparsed: answerPlainly, onFault: () => {} });
+  const server = createHttpServer({ app, answerMalformedRequest: answerPlainly, onFault: () => {} });
   const born: object[] = [];
   const handled: object[] = [];
   server.prependListener("request", (request, response) => {

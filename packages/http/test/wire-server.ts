@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server } from "node:http";
 import { Problem } from "@petstore/core";
 import express, { type ErrorRequestHandler, type Express } from "express";
-import { type Listener, type ListenOptions, listen } from "../src/listen.js";
-import { createHttpServer, type ServerLimits } from "../src/server.js";
-import type { AnswerUnparsed } from "../src/unparsed.js";
-import { wireProblem } from "../src/wire-problem.js";
+import { type Listener, type ListenOptions, listen } from "../src/server/listen.js";
+import type { AnswerMalformedRequest } from "../src/server/malformed-request.js";
+import { createHttpServer, type ServerLimits } from "../src/server/server.js";
+import { wireProblem } from "../src/server/validate-request-message.js";
 
 export interface WireServer extends AsyncDisposable {
   readonly server: Server;
@@ -14,7 +14,7 @@ export interface WireServer extends AsyncDisposable {
   /** Method and path of every request that reached the app. */
   readonly handled: readonly string[];
   /** The codes of the problems that were answered without the app. */
-  readonly unparsed: readonly string[];
+  readonly malformedRequests: readonly string[];
   readonly faults: readonly unknown[];
   /** Lets the requests waiting in `GET /slow` be answered. */
   release(): void;
@@ -26,11 +26,11 @@ export interface WireServer extends AsyncDisposable {
  */
 export async function startWireServer(
   limits: Partial<ServerLimits> = {},
-  answerUnparsed: AnswerUnparsed = answerPlainly,
+  answerMalformedRequest: AnswerMalformedRequest = answerPlainly,
   draining: Pick<ListenOptions, "graceMs" | "onDrain"> = {},
 ): Promise<WireServer> {
   const handled: string[] = [];
-  const unparsed: string[] = [];
+  const malformedRequests: string[] = [];
   const faults: unknown[] = [];
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
@@ -71,9 +71,9 @@ export async function startWireServer(
   const server = createHttpServer({
     app,
     limits: { lingerMs: 100, ...limits },
-    answerUnparsed: (problem, remoteAddress) => {
-      unparsed.push(problem.code);
-      return answerUnparsed(problem, remoteAddress);
+    answerMalformedRequest: (problem, remoteAddress) => {
+      malformedRequests.push(problem.code);
+      return answerMalformedRequest(problem, remoteAddress);
     },
     onFault: (error) => faults.push(error),
   });
@@ -84,7 +84,7 @@ export async function startWireServer(
     listener,
     port: listener.port,
     handled,
-    unparsed,
+    malformedRequests,
     faults,
     release,
     async [Symbol.asyncDispose]() {
@@ -94,7 +94,7 @@ export async function startWireServer(
   };
 }
 
-export const answerPlainly: AnswerUnparsed = async (problem) => ({
+export const answerPlainly: AnswerMalformedRequest = async (problem) => ({
   status: problem.status,
   headers: [
     ["Content-Type", "application/json; charset=utf-8"],

@@ -53,7 +53,7 @@ describe("a request the parser refuses", () => {
     });
     expect(more).toEqual([]);
     expect(server.handled).toEqual([]);
-    expect(server.unparsed).toEqual(["MALFORMED_REQUEST"]);
+    expect(server.malformedRequests).toEqual(["MALFORMED_REQUEST"]);
   });
 
   it("answers a header section above 16 KiB with 431", async () => {
@@ -62,20 +62,20 @@ describe("a request the parser refuses", () => {
     client.send(`GET /pets HTTP/1.1\r\n${host}X: ${"y".repeat(17_000)}\r\n\r\n`);
     await client.closed;
     expect(client.responses().map(({ status }) => status)).toEqual([431]);
-    expect(server.unparsed).toEqual(["HEADERS_TOO_LARGE"]);
+    expect(server.malformedRequests).toEqual(["HEADERS_TOO_LARGE"]);
   });
 
   it("answers the requests before it on the connection first", async () => {
     await using server = await startWireServer();
     using client = rawClient(server.port);
     client.send(`${slow}${list}GET/bad\r\n\r\n`);
-    await expect.poll(() => server.unparsed).toHaveLength(1);
+    await expect.poll(() => server.malformedRequests).toHaveLength(1);
     client.send("and more of it\r\n\r\n");
     server.release();
     await client.closed;
     expect(client.responses().map(({ status }) => status)).toEqual([200, 200, 400]);
     expect(client.responses()[0]?.body).toContain("slow");
-    expect(server.unparsed).toHaveLength(1);
+    expect(server.malformedRequests).toHaveLength(1);
   });
 
   it("is answered once, even if it waits for its turn until its time is up", async () => {
@@ -86,7 +86,7 @@ describe("a request the parser refuses", () => {
     server.release();
     await client.closed;
     expect(client.responses().map(({ status }) => status)).toEqual([200, 400]);
-    expect(server.unparsed).toEqual(["MALFORMED_REQUEST"]);
+    expect(server.malformedRequests).toEqual(["MALFORMED_REQUEST"]);
   });
 
   it("is answered also when the client has closed its sending side", async () => {
@@ -109,7 +109,7 @@ describe("a request the parser refuses", () => {
     await client.closed;
     expect(client.responses().map(({ status }) => status)).toEqual([200]);
     expect(server.handled).toEqual(["GET /slow"]);
-    expect(server.unparsed).toEqual([]);
+    expect(server.malformedRequests).toEqual([]);
   });
 
   it("closes the connection and reports the fault when there is no answer", async () => {
@@ -140,7 +140,7 @@ describe("a request that takes too long", () => {
     });
     using client = rawClient(server.port);
     client.send(`${list}GET /pets HTTP/1.1\r\n${host}`);
-    await expect.poll(() => server.unparsed).toHaveLength(1);
+    await expect.poll(() => server.malformedRequests).toHaveLength(1);
     client.send("\r\n");
     await client.closed;
     expect(client.responses().map(({ status }) => status)).toEqual([200, 408]);
@@ -152,7 +152,7 @@ describe("a request that takes too long", () => {
     using client = rawClient(server.port);
     await client.closed;
     expect(client.responses()).toEqual([]);
-    expect(server.unparsed).toEqual([]);
+    expect(server.malformedRequests).toEqual([]);
   });
 
   it("is answered once, by the app, when the app waits for its body", async () => {
@@ -163,7 +163,7 @@ describe("a request that takes too long", () => {
     const [answer, ...more] = client.responses();
     expect(answer).toMatchObject({ status: 408, headers: { connection: "close" } });
     expect(more).toEqual([]);
-    expect(server.unparsed).toEqual([]);
+    expect(server.malformedRequests).toEqual([]);
   });
 
   it("is not answered again when the app refused it before its body", async () => {
@@ -172,7 +172,7 @@ describe("a request that takes too long", () => {
     client.send(`${refused}Content-Length: 9\r\n\r\nabc`);
     await client.closed;
     expect(client.responses().map(({ status }) => status)).toEqual([413]);
-    expect(server.unparsed).toEqual([]);
+    expect(server.malformedRequests).toEqual([]);
   });
 });
 
@@ -191,7 +191,7 @@ describe("a body that breaks off", () => {
       const statuses = client.responses().map(({ status }) => status);
       expect(statuses).toHaveLength(1);
       expect([400, 431]).toContain(statuses[0]);
-      expect(server.unparsed).toEqual([]);
+      expect(server.malformedRequests).toEqual([]);
     },
   );
 
@@ -203,7 +203,7 @@ describe("a body that breaks off", () => {
     client.send(brokenChunk);
     await client.closed;
     expect(client.responses().map(({ status }) => status)).toEqual([413]);
-    expect(server.unparsed).toEqual([]);
+    expect(server.malformedRequests).toEqual([]);
   });
 
   it.each([
@@ -219,6 +219,6 @@ describe("a body that breaks off", () => {
     server.release();
     await client.closed;
     expect(client.responses().map(({ status }) => status)).toEqual(expected);
-    expect(server.unparsed).toEqual([]);
+    expect(server.malformedRequests).toEqual([]);
   });
 });

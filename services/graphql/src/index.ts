@@ -1,2 +1,2 @@
-export { createGraphqlDoor } from "./graphql-door.js";
+export { createGraphqlRouter } from "./graphql-router.js";
 export { graphqlLinks } from "./links.js";

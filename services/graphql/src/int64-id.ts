@@ -1,7 +1,7 @@
 /**
  * The `ID` of this schema: an int64, written as a decimal string, which every browser reads exactly. As input a string
  * or an integer will do, in literals and in variables, beyond 2^53 too. Whatever is no int64 is passed on as it came,
- * for core's validator to refuse, so that both doors use one wording. GraphQL's own ID refuses bigint. As the type of a
+ * for core's validator to refuse, so that both APIs use one wording. GraphQL's own ID refuses bigint. As the type of a
  * variable that has been read (variables.ts) it takes anything, and leaves it as it is.
  */
 import { parseInt64 } from "@petstore/core";

@@ -1,6 +1,6 @@
 import { errorsGuide, type Links, readGuides } from "@petstore/pages";
 
-/** What the GraphQL door has to read, with GraphiQL at `graphiqlPath`. */
+/** What the GraphQL API has to read, with GraphiQL at `graphiqlPath`. */
 export function graphqlLinks(graphiqlPath: string): Links {
   const guides = readGuides({
     directory: new URL("../docs/", import.meta.url),

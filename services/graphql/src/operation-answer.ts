@@ -1,5 +1,5 @@
 import type { Core, Log } from "@petstore/core";
-import { callerOf, catalogueFor, exchangeOf, problemHeaders, sendJson } from "@petstore/http";
+import { callerOf, catalogueFor, contextOf, problemHeaders, sendJson } from "@petstore/http";
 import type { Response } from "express";
 import { formatExecutionError, problemOf } from "./error-format.js";
 import type { Execute } from "./executor.js";
@@ -35,12 +35,12 @@ export function createOperationAnswer({ core, execute, log }: OperationAnswerDep
     const problems = errors.map(problemOf);
     const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
     if (unavailable !== undefined && data == null && replays.length === 0) throw unavailable;
-    const exchange = exchangeOf(res);
+    const context = contextOf(res);
     for (const problem of problems) {
-      exchange.problem ??= problem.code;
+      context.problem ??= problem.code;
       for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
       if (problem.status >= 500) {
-        log.error({ requestId: exchange.id, code: problem.code, error: problem.cause }, "operation failed");
+        log.error({ requestId: context.id, code: problem.code, error: problem.cause }, "operation failed");
       }
     }
     sendJson(res, 200, JSON.stringify({ errors: errors.map(formatExecutionError), data, extensions: { cost } }));

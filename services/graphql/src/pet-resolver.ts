@@ -18,7 +18,7 @@ import { NewPetInput, PetType, petStatusEnum } from "./pet-type.js";
 export interface OperationContext {
   readonly catalogue: Catalogue;
   readonly accountId: bigint;
-  /** Told of every animal a mutation answers with: whether an earlier request had made it. */
+  /** Told of every pet a mutation answers with: whether an earlier request had made it. */
   onCreated(replayed: boolean): void;
 }
 
@@ -47,7 +47,7 @@ class ConnectionArgs {
 }
 
 const keyDescription =
-  "1 to 255 printable ASCII characters. Repeated within 24 hours, over either door, it makes no second animal.";
+  "1 to 255 printable ASCII characters. Repeated within 24 hours, over either API, it makes no second pet.";
 
 /**
  * The argument as it came: type-graphql's own would lose what no field of the type is named after, and core could not
@@ -61,7 +61,7 @@ const Input = () =>
 /** Arguments are typed as valid ones are; what they hold is as the client sent it, for core to judge. */
 @Resolver()
 export class PetResolver {
-  @Query(() => [PetType], { description: "Animals, ascending by id." })
+  @Query(() => [PetType], { description: "Pets, ascending by id." })
   async pets(
     @Ctx() { catalogue }: OperationContext,
     @Args(() => ListArgs) { limit, status, cursor }: ListArgs,
@@ -70,7 +70,7 @@ export class PetResolver {
     return pets;
   }
 
-  @Query(() => PetConnectionType, { description: "Animals, ascending by id, with a cursor for each." })
+  @Query(() => PetConnectionType, { description: "Pets, ascending by id, with a cursor for each." })
   async petsConnection(
     @Ctx() { catalogue }: OperationContext,
     @Args(() => ConnectionArgs) { first, after, status }: ConnectionArgs,
@@ -80,7 +80,7 @@ export class PetResolver {
   }
 
   // Written from the last to the first, which is the order type-graphql puts single arguments in.
-  @Mutation(() => PetType, { description: "Adds an animal." })
+  @Mutation(() => PetType, { description: "Adds a pet." })
   async createPet(
     @Ctx() { catalogue, accountId, onCreated }: OperationContext,
     @Arg("idempotencyKey", () => String, { nullable: true, description: keyDescription }) idempotencyKey: unknown,

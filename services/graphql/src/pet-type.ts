@@ -10,7 +10,7 @@ export const petStatusEnum: Readonly<Record<PetStatus, string>> = {
 };
 registerEnumType(petStatusEnum, { name: "PetStatus", description: `One of ${petStatuses.join(", ")}.` });
 
-@ObjectType("Pet", { description: "An animal of the store.", simpleResolvers: true })
+@ObjectType("Pet", { description: "A pet of the store.", simpleResolvers: true })
 export class PetType {
   @Field(() => int64Id, { description: "Assigned by the service: an int64 in decimal digits." })
   readonly id!: bigint;
@@ -25,8 +25,8 @@ export class PetType {
   readonly status!: PetStatus;
 }
 
-/** What a client sends for a new animal. Only its shape is described here: core judges the values. */
-@InputType("NewPet", { description: "An animal to add." })
+/** What a client sends for a new pet. Only its shape is described here: core judges the values. */
+@InputType("NewPet", { description: "A pet to add." })
 export class NewPetInput {
   @Field(() => String, {
     description: "1 to 255 characters, at least one of them not blank, no control characters.",

@@ -1,7 +1,7 @@
 /**
  * The variables of an operation, read before it is admitted (GraphQL specification, section 6.1.2), and not again: what
  * executes takes them as they are (documents.ts). Refused here is only what must keep an operation from being executed.
- * Every other value that does not fit is core's to judge, so that both doors name all faults at once, in one wording.
+ * Every other value that does not fit is core's to judge, so that both APIs name all faults at once, in one wording.
  */
 import { Problem, rules } from "@petstore/core";
 import {

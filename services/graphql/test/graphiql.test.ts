@@ -1,4 +1,4 @@
-// What GraphiQL does in a browser is shown in tools/browser; here is how this door serves it.
+// What GraphiQL does in a browser is shown in tools/browser; here is how this API serves it.
 import { afterAll, describe, expect, it } from "vitest";
 import { type GraphqlStore, openGraphqlStore } from "./test-store.js";
 

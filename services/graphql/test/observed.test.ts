@@ -1,10 +1,10 @@
-// What an operator sees of this door, and what it answers when requests could only be late.
+// What an operator sees of this API, and what it answers when requests could only be late.
 import { expect, it } from "vitest";
 import { errorsOf, openGraphqlStore } from "./test-store.js";
 
 const query = "{ pets { id } }";
 
-it("requests are counted by the door's route, refusals and their codes included", async () => {
+it("requests are counted by the API's route, refusals and their codes included", async () => {
   await using store = await openGraphqlStore({ environment: { METRICS_PORT: "0" } });
   const { key } = await store.issueKey();
   await store.ask(query, { key });

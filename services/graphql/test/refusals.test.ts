@@ -1,4 +1,4 @@
-// Who is refused before anything is executed has a true status, the headers of the other door, and no data.
+// Who is refused before anything is executed has a true status, the headers of the other API, and no data.
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
 import { afterAll, describe, expect, it } from "vitest";
@@ -161,7 +161,7 @@ describe("with a database that does not get on", () => {
     expect(await store.ask(asked, caller)).toMatchObject({ status: 200, rateLimit: { remaining: 59 - cost } });
   });
 
-  it("a mutation that has made one animal by then is 200, says what failed, and counts", async () => {
+  it("a mutation that has made one pet by then is 200, says what failed, and counts", async () => {
     const caller = await store.issueKey({ plan: "free" });
     await store.execute(`create function wait_long() returns trigger language plpgsql as
       'begin perform pg_sleep(5); return new; end'`);

@@ -1,4 +1,4 @@
-import { createGraphqlDoor } from "@petstore/graphql";
+import { createGraphqlRouter } from "@petstore/graphql";
 import {
   type Answer,
   type CallOptions,
@@ -12,14 +12,14 @@ export interface AskOptions extends CallOptions {
   readonly operationName?: string;
 }
 
-/** The store with the GraphQL door alone. */
+/** The store with the GraphQL API alone. */
 export interface GraphqlStore extends TestStore {
   /** One POST of this document. */
   ask(query: string, options?: AskOptions): Promise<Answer>;
 }
 
-export async function openGraphqlStore(options: Omit<TestStoreOptions, "doors"> = {}): Promise<GraphqlStore> {
-  const store = await openTestStore({ ...options, doors: [createGraphqlDoor] });
+export async function openGraphqlStore(options: Omit<TestStoreOptions, "apis"> = {}): Promise<GraphqlStore> {
+  const store = await openTestStore({ ...options, apis: [createGraphqlRouter] });
   return {
     ...store,
     ask: (query, { variables, operationName, ...rest } = {}) =>

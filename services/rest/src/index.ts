@@ -1,2 +1,2 @@
 export { restLinks } from "./reference/pages.js";
-export { createRestDoor, type RestDoorDeps } from "./rest-door.js";
+export { createRestRouter, type RestRouterDeps } from "./rest-router.js";

@@ -4,7 +4,7 @@ boundHeap();
 // What is imported statically would be read before the heap is bounded.
 const { openCore, readConfig } = await import("@petstore/core");
 const { openLog, openService, printError, untilSignal } = await import("@petstore/http");
-const { createRestDoor } = await import("./rest-door.js");
+const { createRestRouter } = await import("./rest-router.js");
 
 const stopped = untilSignal();
 try {
@@ -16,7 +16,7 @@ try {
     ...deps,
     core,
     config: config.http,
-    doors: [createRestDoor],
+    apis: [createRestRouter],
     families: output.families,
   });
   output.log.info({ url: service.url }, "listening");

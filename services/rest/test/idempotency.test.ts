@@ -61,7 +61,7 @@ describe("a repeated create", () => {
     expect((await create(`other ${what}`)).text).toBe(first.text);
   });
 
-  it("without a key adds another animal every time", async () => {
+  it("without a key adds another pet every time", async () => {
     const answers = [
       await store.call("POST", "/v1/pets", { key, body }),
       await store.call("POST", "/v1/pets", { key, body }),
@@ -167,7 +167,7 @@ describe("a create that failed does not use its key up", () => {
     expect(created.headers["idempotency-replayed"]).toBeUndefined();
   });
 
-  it("a fault of ours: 500, for the animal and the key are stored together or not at all", async () => {
+  it("a fault of ours: 500, for the pet and the key are stored together or not at all", async () => {
     await store.execute("alter table pets add constraint no_bo check (name <> 'Bo') not valid");
     const sent = '{"name":"Bo","categoryId":1}';
     expect((await create("failed here", { sent })).status).toBe(500);
@@ -179,7 +179,7 @@ describe("a create that failed does not use its key up", () => {
 });
 
 describe("concurrent creates", () => {
-  it("500 with one key make one animal and have 500 equal bodies", async () => {
+  it("500 with one key make one pet and have 500 equal bodies", async () => {
     const { key: own } = await store.issueKey();
     const sent = '{"name":"the only one","categoryId":9007199254740993,"status":"sold"}';
     const answers = await Promise.all(Array.from({ length: 500 }, () => create("five hundred", { as: own, sent })));
@@ -207,7 +207,7 @@ describe("concurrent creates", () => {
     for (const { status, text } of answers) if (status === 201) expect(text).toBe(first.text);
   });
 
-  it("with keys of their own make an animal each", async () => {
+  it("with keys of their own make a pet each", async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => create(`own ${index}`)));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(50);
   });

@@ -106,7 +106,7 @@ describe("a log line", () => {
       expect(requestId).toMatch(/^[\w.:+/=-]{1,128}$/);
       expect(JSON.stringify(rest)).not.toContain("forged");
       if (entry.level === "info")
-        expect(entry.route).toMatch(/^(\/v1\/pets|\/v1\/pets\/\{petId\}|unmatched|unparsed)$/);
+        expect(entry.route).toMatch(/^(\/v1\/pets|\/v1\/pets\/\{petId\}|unmatched|malformed)$/);
     }
   });
 
@@ -154,7 +154,7 @@ describe("a log line", () => {
 
   it("tells the address of a malformed request", async () => {
     const { logged } = await logOf(() => sendRaw(Buffer.from("no request line\r\n\r\n")));
-    expect(logged).toMatchObject({ clientAddress: "127.0.0.1", route: "unparsed", code: "MALFORMED_REQUEST" });
+    expect(logged).toMatchObject({ clientAddress: "127.0.0.1", route: "malformed", code: "MALFORMED_REQUEST" });
   });
 });
 

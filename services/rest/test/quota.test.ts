@@ -89,7 +89,7 @@ describe("what counts", () => {
     ["a create", 201, "POST", "/v1/pets", { body }],
     ["a refused body", 400, "POST", "/v1/pets", { body: "{" }],
     ["a refused parameter", 400, "GET", "/v1/pets?limit=0", {}],
-    ["an unknown animal", 404, "GET", "/v1/pets/0", {}],
+    ["an unknown pet", 404, "GET", "/v1/pets/0", {}],
     ["an unknown path", 404, "GET", "/elsewhere", {}],
     ["an unknown method", 405, "DELETE", "/v1/pets", {}],
     ["an unacceptable type", 406, "GET", "/v1/pets", { headers: { Accept: "text/html" } }],

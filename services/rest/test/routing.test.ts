@@ -138,8 +138,8 @@ describe("media types of the answer", () => {
 describe("HEAD equals GET without the body", () => {
   it.each([
     ["200", "/v1/pets", { key }],
-    ["200 of an animal", "/v1/pets/1", { key }],
-    ["404 of an animal", "/v1/pets/999999", { key }],
+    ["200 of a pet", "/v1/pets/1", { key }],
+    ["404 of a pet", "/v1/pets/999999", { key }],
     ["404", "/v1/none", { key }],
     ["400", "/v1/pets?limit=0", { key }],
     ["401", "/v1/pets", {}],

@@ -1,10 +1,10 @@
-import { createRestDoor } from "@petstore/rest";
+import { createRestRouter } from "@petstore/rest";
 import * as store from "@petstore/test-store";
 
 export type { Answer, CallOptions, TestStore } from "@petstore/test-store";
-export type TestStoreOptions = Omit<store.TestStoreOptions, "doors">;
+export type TestStoreOptions = Omit<store.TestStoreOptions, "apis">;
 
-/** The store with the REST door alone. */
+/** The store with the REST API alone. */
 export function openTestStore(options: TestStoreOptions = {}): Promise<store.TestStore> {
-  return store.openTestStore({ ...options, doors: [createRestDoor] });
+  return store.openTestStore({ ...options, apis: [createRestRouter] });
 }

@@ -28,7 +28,7 @@ This is the key of the account "${demoAccountName}", plan Free. It is shown only
 
   ${demoKey}
 
-Add an animal, and list them:
+Add a pet, and list them:
 
   curl -H "Authorization: Bearer ${demoKey}" -H "Content-Type: application/json" \\
        -d '{"name": "Rex", "categoryId": 1}' ${url}/v1/pets

@@ -1,12 +1,12 @@
-import type { Door } from "@petstore/http";
+import type { Api } from "@petstore/http";
 import { boundHeap } from "@petstore/http/bound-heap";
 
 boundHeap();
 // What is imported statically would be read before the heap is bounded.
 const { migrate, openCore, readConfig } = await import("@petstore/core");
-const { dataDirectory, openEmbeddedDatabase } = await import("@petstore/embedded-database");
+const { dataDirectory, openEmbeddedPostgres } = await import("@petstore/embedded-postgres");
 const { openLog, openService, printError, untilSignal } = await import("@petstore/http");
-const { createRestDoor, restLinks } = await import("@petstore/rest");
+const { createRestRouter, restLinks } = await import("@petstore/rest");
 const { banner } = await import("./banner.js");
 const { createDemoAccount } = await import("./demo-account.js");
 const { checkUser } = await import("./root-user.js");
@@ -14,8 +14,8 @@ const { checkUser } = await import("./root-user.js");
 const graphiqlPath = "/graphiql";
 
 const stopped = untilSignal();
-let patienceMs = 4_500;
-void stopped.then(() => setTimeout(giveUp, patienceMs).unref());
+let timeoutMs = 4_500;
+void stopped.then(() => setTimeout(giveUp, timeoutMs).unref());
 try {
   await run();
 } catch (error) {
@@ -35,26 +35,26 @@ async function run(): Promise<void> {
   const noOther = { DATABASE_URL_FILE: "", DATABASE_DIRECT_URL: "", DATABASE_DIRECT_URL_FILE: "" };
   const embedded = { DATABASE_URL: "postgres://embedded", ...noOther };
   const config = readConfig({ LOG_LEVEL: "warn", ...process.env, ...embedded });
-  patienceMs += config.http.shutdownGraceMs;
+  timeoutMs += config.http.shutdownGraceMs;
   const warning = checkUser(process.getuid?.(), config.http);
-  const opened = await openEmbeddedDatabase({ directory });
+  const opened = await openEmbeddedPostgres({ directory });
   if (opened.kind === "in-use") {
     throw new Error(`The pet store of ${directory} is already running, as process ${opened.holderPid}.`);
   }
   await using database = opened.database;
   // Loaded only now: Apollo takes half a second, which a start that is refused should not wait for.
-  const { graphqlLinks, createGraphqlDoor } = await import("@petstore/graphql");
+  const { graphqlLinks, createGraphqlRouter } = await import("@petstore/graphql");
   await migrate(database.ownerUrl);
   await using output = openLog(config.logLevel);
   const deps = { log: output.log, now: Date.now };
   const databaseConfig = { ...config.database, url: database.url };
   await using core = await openCore({ quota: config.quota, database: databaseConfig }, deps);
   const links = restLinks(graphqlLinks(graphiqlPath));
-  const doors: Door[] = [
-    (door) => createRestDoor({ ...door, links }),
-    (door) => createGraphqlDoor({ ...door, graphiql: { path: graphiqlPath, links } }),
+  const apis: Api[] = [
+    (api) => createRestRouter({ ...api, links }),
+    (api) => createGraphqlRouter({ ...api, graphiql: { path: graphiqlPath, links } }),
   ];
-  await using store = await openService({ ...deps, core, config: config.http, doors, families: output.families });
+  await using store = await openService({ ...deps, core, config: config.http, apis, families: output.families });
   if (warning !== undefined) printError(warning);
   output.print(banner({ url: store.url, dataDirectory: directory, demoKey: await createDemoAccount(core) }));
   const lost = await Promise.race([stopped, database.lost]);

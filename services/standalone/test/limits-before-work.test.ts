@@ -1,13 +1,13 @@
 // A refused caller is answered from its headers alone: no byte of the body is waited for, read or parsed.
 import { once } from "node:events";
 import { connect } from "node:net";
-import { createGraphqlDoor } from "@petstore/graphql";
-import { createRestDoor } from "@petstore/rest";
+import { createGraphqlRouter } from "@petstore/graphql";
+import { createRestRouter } from "@petstore/rest";
 import { openTestStore } from "@petstore/test-store";
 import { afterAll, describe, expect, it } from "vitest";
 
 const store = await openTestStore({
-  doors: [createRestDoor, createGraphqlDoor],
+  apis: [createRestRouter, createGraphqlRouter],
   environment: { ANONYMOUS_REQUESTS_PER_MINUTE: "4", BAN_STRIKES: "1", BAN_GRACE_MS: "0" },
 });
 afterAll(() => store[Symbol.asyncDispose]());

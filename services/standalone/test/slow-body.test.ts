@@ -1,12 +1,12 @@
 // A body may take up to 30 s to arrive. A key that is revoked meanwhile creates nothing.
 import { once } from "node:events";
 import { connect } from "node:net";
-import { createGraphqlDoor } from "@petstore/graphql";
-import { createRestDoor } from "@petstore/rest";
+import { createGraphqlRouter } from "@petstore/graphql";
+import { createRestRouter } from "@petstore/rest";
 import { openTestStore } from "@petstore/test-store";
 import { afterAll, expect, it } from "vitest";
 
-const store = await openTestStore({ doors: [createRestDoor, createGraphqlDoor] });
+const store = await openTestStore({ apis: [createRestRouter, createGraphqlRouter] });
 afterAll(() => store[Symbol.asyncDispose]());
 
 const pet = '{"name":"Ada","categoryId":1}';

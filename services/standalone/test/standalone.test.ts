@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { inspectRole } from "@petstore/core";
-import { choosePort, embeddedDatabaseUrl } from "@petstore/embedded-database";
+import { choosePort, embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { describe, expect, it } from "vitest";
 import { openDirectory, type StoreProcess, startStore } from "./store-process.js";
 
@@ -42,12 +42,12 @@ describe("the standalone store", () => {
     await using directory = await openDirectory();
     const store = startStore(directory.path);
     await urlOf(store);
-    expect(await embeddedDatabaseUrl(directory.path)).toBeDefined();
+    expect(await embeddedPostgresUrl(directory.path)).toBeDefined();
     const startedAtMs = performance.now();
     store.process.kill("SIGINT");
     expect(await store.ended()).toBe(0);
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
-    expect(await embeddedDatabaseUrl(directory.path)).toBeUndefined();
+    expect(await embeddedPostgresUrl(directory.path)).toBeUndefined();
   });
 
   it("serves and stops when nobody reads what it prints", { timeout: 60_000 }, async () => {
@@ -80,7 +80,7 @@ describe("the standalone store", () => {
     await stop(first);
   });
 
-  it("keeps every acknowledged animal when it is killed, and adopts the database it left", {
+  it("keeps every acknowledged pet when it is killed, and adopts the database it left", {
     timeout: 60_000,
   }, async () => {
     await using directory = await openDirectory();
@@ -134,7 +134,7 @@ describe("the standalone store", () => {
     await using directory = await openDirectory();
     const store = startStore(directory.path);
     await urlOf(store);
-    const url = (await embeddedDatabaseUrl(directory.path)) ?? "";
+    const url = (await embeddedPostgresUrl(directory.path)) ?? "";
     expect(new URL(url).username).toBe("petstore_service");
     const facts = await inspectRole({ url, timeoutMs: 20_000 });
     expect(facts).toMatchObject({ isSuperuser: false, isAdministrator: false, canChangeTables: false });
@@ -146,7 +146,7 @@ describe("the standalone store", () => {
     const store = startStore(directory.path, { PORT: "many", LOG_LEVEL: "loud" });
     expect(await store.ended()).toBe(1);
     expect(store.output()).toMatch(/PORT must.*\n.*LOG_LEVEL must/);
-    expect(await embeddedDatabaseUrl(directory.path)).toBeUndefined();
+    expect(await embeddedPostgresUrl(directory.path)).toBeUndefined();
   });
 });
 

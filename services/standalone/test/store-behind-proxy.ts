@@ -1,6 +1,6 @@
 import { migrate } from "@petstore/core";
-import { createGraphqlDoor } from "@petstore/graphql";
-import { createRestDoor } from "@petstore/rest";
+import { createGraphqlRouter } from "@petstore/graphql";
+import { createRestRouter } from "@petstore/rest";
 import { type Answer, openTestStore, type TestStore } from "@petstore/test-store";
 import { createTestDatabase } from "@petstore/testing";
 import { type FaultProxy, openFaultProxy } from "@petstore/testing/fault-proxy";
@@ -26,7 +26,7 @@ export async function openStoreBehindProxy(options: StoreOptions = {}): Promise<
   const url = new URL(proxy.url);
   if (isPooled) url.searchParams.set("pgbouncer", "true");
   const store = await openTestStore({
-    doors: [createRestDoor, createGraphqlDoor],
+    apis: [createRestRouter, createGraphqlRouter],
     environment: { DATABASE_URL: url.href, ...environment },
   });
   return {

@@ -41,7 +41,7 @@ function countsOf(answers: readonly Answer[]): Count[] {
   const byCounter = new Map<string, Count>();
   for (const { instance, mode, usage } of answers) {
     if (usage === undefined) continue;
-    const by = mode === "shared" ? "Redis" : mode === "standby" ? `${instance}, without its Redis` : instance;
+    const by = mode === "shared" ? "Redis" : mode === "fallback" ? `${instance}, without its Redis` : instance;
     byCounter.set(by, { by, minute: shown(usage.minute), day: shown(usage.day) });
   }
   return [...byCounter.values()];

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** A running instance of the store, without its doors: a process of its own that spends what it is told to. */
+/** A running instance of the store, without its APIs: a process of its own that spends what it is told to. */
 export interface Instance extends AsyncDisposable {
   /** Requests one after the other with one key; what became of the last one. */
   request(key: string, times: number): Promise<string>;

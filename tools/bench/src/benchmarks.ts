@@ -26,7 +26,7 @@ const fewAndMany = [32, 1, 128] as const;
 export const benchmarks: readonly Benchmark[] = [
   {
     name: "rest-list",
-    summary: "list 20 of 10,000 animals by status, beside bare Express",
+    summary: "list 20 of 10,000 pets by status, beside bare Express",
     connections: fewAndMany,
     work: rest.listOf(20),
     contestants: [petstoreRest, bareExpress],
@@ -46,21 +46,21 @@ export const benchmarks: readonly Benchmark[] = [
   },
   {
     name: "rest-different-lists",
-    summary: "lists of 5 to 36 animals, each of 32 callers another",
+    summary: "lists of 5 to 36 pets, each of 32 callers another",
     work: differentLists(rest.listOf),
     contestants: [petstoreRestOnRedis, bareExpress],
     goals: [cpu(petstoreRestOnRedis, bareExpress, 0.75)],
   },
   {
     name: "rest-list-100",
-    summary: "list 100 of 10,000 animals by status",
+    summary: "list 100 of 10,000 pets by status",
     work: rest.listOf(100),
     contestants: [petstoreRestOnRedis, bareExpress],
     goals: [],
   },
   {
     name: "rest-create",
-    summary: "add an animal",
+    summary: "add a pet",
     connections: fewAndMany,
     work: rest.create,
     contestants: [petstoreRestOnRedis, bareExpress],
@@ -68,7 +68,7 @@ export const benchmarks: readonly Benchmark[] = [
   },
   {
     name: "rest-crowd",
-    summary: "list 20 of 10,000 animals by status, for very many at once",
+    summary: "list 20 of 10,000 pets by status, for very many at once",
     connections: [512],
     work: rest.listOf(20),
     contestants: [petstoreRestOnRedis, bareExpress],
@@ -76,7 +76,7 @@ export const benchmarks: readonly Benchmark[] = [
   },
   {
     name: "graphql-list",
-    summary: "list 20 of 10,000 animals by status over GraphQL, beside bare Apollo",
+    summary: "list 20 of 10,000 pets by status over GraphQL, beside bare Apollo",
     connections: fewAndMany,
     work: graphql.listOf(20),
     contestants: [petstoreGraphql, bareApollo],
@@ -97,14 +97,14 @@ export const benchmarks: readonly Benchmark[] = [
   },
   {
     name: "graphql-different-lists",
-    summary: "lists of 5 to 36 animals over GraphQL, each of 32 callers another",
+    summary: "lists of 5 to 36 pets over GraphQL, each of 32 callers another",
     work: differentLists(graphql.listOf),
     contestants: [petstoreGraphqlOnRedis, bareApollo],
     goals: [cpu(petstoreGraphqlOnRedis, bareApollo, 0.7)],
   },
   {
     name: "graphql-create",
-    summary: "add an animal over GraphQL",
+    summary: "add a pet over GraphQL",
     connections: fewAndMany,
     work: graphql.create,
     contestants: [petstoreGraphqlOnRedis, bareApollo],
@@ -112,7 +112,7 @@ export const benchmarks: readonly Benchmark[] = [
   },
   {
     name: "graphql-crowd",
-    summary: "list 20 of 10,000 animals by status over GraphQL, for very many at once",
+    summary: "list 20 of 10,000 pets by status over GraphQL, for very many at once",
     connections: [512],
     work: graphql.listOf(20),
     contestants: [petstoreGraphqlOnRedis, bareApollo],

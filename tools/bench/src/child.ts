@@ -9,7 +9,7 @@ export interface Child extends AsyncDisposable {
   readonly ended: Promise<never>;
 }
 
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 export function openChild(name: string, main: URL, options: ForkOptions): Child {
   const child = fork(main, options);
@@ -35,7 +35,7 @@ export function openChild(name: string, main: URL, options: ForkOptions): Child 
     },
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
-      const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+      const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
       await exit;
       clearTimeout(timer);
     },

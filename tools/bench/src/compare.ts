@@ -32,7 +32,7 @@ export async function compare(
   { progress, signal }: CompareDeps,
 ): Promise<Comparison> {
   await using directory = await openTemporaryDirectory();
-  progress("Starting PostgreSQL and adding 10,000 animals ...");
+  progress("Starting PostgreSQL and adding 10,000 pets ...");
   await using database = await openPrivateDatabase(directory.path);
   const apiKeys = await seed(database.ownerUrl, signal);
   await using redis = benchmark.contestants.some(({ countsInRedis }) => countsInRedis)

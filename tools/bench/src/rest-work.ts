@@ -24,9 +24,9 @@ export const create: Work = {
   resultOf: withoutId,
 };
 
-/** Every server makes an animal of its own. */
+/** Every server makes a pet of its own. */
 export function withoutId(answer: unknown): unknown {
-  if (!(answer instanceof Object && "id" in answer)) throw new Error("the answer is no animal");
+  if (!(answer instanceof Object && "id" in answer)) throw new Error("the answer is no pet");
   const { id: _, ...rest } = answer;
   return rest;
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Core, digestApiKey, migrate, mintApiKey, openCore, petStatuses, readConfig } from "@petstore/core";
-import { type EmbeddedDatabase, openEmbeddedDatabase } from "@petstore/embedded-database";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
 
 /** A directory that disposing removes. */
@@ -16,8 +16,8 @@ export async function openTemporaryDirectory(): Promise<TemporaryDirectory> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-export async function openPrivateDatabase(directory: string): Promise<EmbeddedDatabase> {
-  const opened = await openEmbeddedDatabase({ directory: databaseDirectory(directory) });
+export async function openPrivateDatabase(directory: string): Promise<EmbeddedPostgres> {
+  const opened = await openEmbeddedPostgres({ directory: databaseDirectory(directory) });
   if (opened.kind === "in-use") throw new Error(`process ${opened.holderPid} uses a directory that was just created`);
   return opened.database;
 }
@@ -27,13 +27,13 @@ export function databaseDirectory(directory: string): string {
   return join(directory, "database");
 }
 
-const animalCount = 10_000;
+const petCount = 10_000;
 /** As many as callers, where no two ask the same. */
 const accountCount = 32;
 /** The schema's largest: what is measured is the counting, not the refusing. */
 const limit = 2_147_483_647;
 
-/** Brings an empty database to 10,000 animals, evenly over the statuses, and 32 accounts; returns a key of each. */
+/** Brings an empty database to 10,000 pets, evenly over the statuses, and 32 accounts; returns a key of each. */
 export async function seed(databaseUrl: string, signal?: AbortSignal): Promise<[string, ...string[]]> {
   await using core = await openMigratedCore(databaseUrl);
   const { accountId, apiKey } = await addAccount(core, "bench-1");
@@ -41,7 +41,7 @@ export async function seed(databaseUrl: string, signal?: AbortSignal): Promise<[
   for (let number = 2; number <= accountCount; number++) {
     apiKeys.push((await addAccount(core, `bench-${number}`)).apiKey);
   }
-  await addAnimals(core, accountId, signal);
+  await addPets(core, accountId, signal);
   await settle(databaseUrl);
   return apiKeys;
 }
@@ -66,16 +66,16 @@ export async function addAccount(
   return { accountId: account.id, apiKey };
 }
 
-async function addAnimals({ catalogue }: Core, accountId: bigint, signal?: AbortSignal): Promise<void> {
+async function addPets({ catalogue }: Core, accountId: bigint, signal?: AbortSignal): Promise<void> {
   let added = 0;
   const addOn = async () => {
-    while (added < animalCount) {
+    while (added < petCount) {
       signal?.throwIfAborted();
       const number = added++;
       const status = petStatuses[number % petStatuses.length];
       await catalogue.create({
         accountId,
-        input: { name: `Animal ${number}`, categoryId: BigInt(1 + (number % 50)), status },
+        input: { name: `Pet ${number}`, categoryId: BigInt(1 + (number % 50)), status },
       });
     }
   };

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { choosePort } from "@petstore/embedded-database";
+import { choosePort } from "@petstore/embedded-postgres";
 import type { Contestant } from "./benchmark.js";
 import { type Child, openChild } from "./child.js";
 import type { ProbeQuestion, Retained, Usage } from "./probe.js";

@@ -36,7 +36,9 @@ function expectJudged({ exitCode, printed }: Run): void {
 }
 
 describeWithRedis("growth", () => {
-  test("pages compares a far page with the first, filtered or not, at both doors", { timeout: 120_000 }, async () => {
+  test("pages compares a far page with the first, filtered or not, through both APIs", {
+    timeout: 120_000,
+  }, async () => {
     const directory = await mkdtemp(join(tmpdir(), "petstore-growth-test-"));
     const file = join(directory, "report.json");
     const run = await growth("--only", "pages", "--page", "10", "--json", file, ...quick);
@@ -44,15 +46,15 @@ describeWithRedis("growth", () => {
     await rm(directory, { recursive: true });
 
     expectJudged(run);
-    for (const door of ["rest", "graphql"]) {
-      expect(run.complained).toMatch(new RegExp(`^${door}, available, page 10 +\\d`, "m"));
-      expect(run.printed).toMatch(new RegExp(`^pages +${door}, all, page 10 / page 1, CPU +\\d.*at most 1\\.10`, "m"));
+    for (const api of ["rest", "graphql"]) {
+      expect(run.complained).toMatch(new RegExp(`^${api}, available, page 10 +\\d`, "m"));
+      expect(run.printed).toMatch(new RegExp(`^pages +${api}, all, page 10 / page 1, CPU +\\d.*at most 1\\.10`, "m"));
     }
     expect(report).toMatchObject({ options: { page: 10 }, parts: [{ part: "pages" }] });
     expect(report.parts[0].outcomes).toHaveLength(8);
   });
 
-  test("rows compares tables, and finds the index in the plans of both doors", { timeout: 120_000 }, async () => {
+  test("rows compares tables, and finds the index in the plans of both APIs", { timeout: 120_000 }, async () => {
     const run = await growth("--only", "rows", "--rows", "2000", ...quick);
     expectJudged(run);
     expect(run.printed).toMatch(/^rows +graphql, list of rare, 2,000 \/ 1,000, CPU +\d.*at most 1\.20/m);
@@ -64,9 +66,9 @@ describeWithRedis("growth", () => {
   test("soak finds a planted leak", { timeout: 120_000 }, async () => {
     const run = await growth("--only", "soak", "--soak-seconds", "6", "--leak", "10000", ...quick);
     expectJudged(run);
-    for (const door of ["rest", "graphql"]) {
-      expect(run.printed).toMatch(new RegExp(`^soak +${door}, slope of the live heap +\\d.* a minute, .*MISSED$`, "m"));
-      expect(run.printed).toMatch(new RegExp(`^soak +${door}, unexpected answers +none +none +met$`, "m"));
+    for (const api of ["rest", "graphql"]) {
+      expect(run.printed).toMatch(new RegExp(`^soak +${api}, slope of the live heap +\\d.* a minute, .*MISSED$`, "m"));
+      expect(run.printed).toMatch(new RegExp(`^soak +${api}, unexpected answers +none +none +met$`, "m"));
     }
     expect(run.exitCode).toBe(1);
   });
@@ -74,9 +76,9 @@ describeWithRedis("growth", () => {
   test("idle holds its connections open, without an error", { timeout: 120_000 }, async () => {
     const run = await growth("--only", "idle", "--idle", "50", "--hold-seconds", "1", ...quick);
     expectJudged(run);
-    for (const door of ["rest", "graphql"]) {
-      expect(run.printed).toMatch(new RegExp(`^idle +${door}, idle connections open at the end +50 +50 +met$`, "m"));
-      expect(run.printed).toMatch(new RegExp(`^idle +${door}, errors of idle connections +0 +0 +met$`, "m"));
+    for (const api of ["rest", "graphql"]) {
+      expect(run.printed).toMatch(new RegExp(`^idle +${api}, idle connections open at the end +50 +50 +met$`, "m"));
+      expect(run.printed).toMatch(new RegExp(`^idle +${api}, errors of idle connections +0 +0 +met$`, "m"));
     }
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from "vitest";
 import { describeInBrowser } from "./visit.js";
 
-/** Of both doors: whoever reads one is led to all. */
+/** Of both APIs: whoever reads one is led to all. */
 const guides = ["quickstart", "graphql/quickstart", "limits", "get-pet-removal", "errors"].map(
   (name) => `/docs/${name}`,
 );

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { digestApiKey, type Limits, mintApiKey, openCore, readConfig } from "@petstore/core";
-import { embeddedDatabaseUrl } from "@petstore/embedded-database";
+import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { serviceFlags } from "@petstore/testing/service-flags";
 
 /** What `npm start` runs, as a process of its own over a database of its own. Disposing ends it. */
@@ -45,7 +45,7 @@ export async function startStore(): Promise<RunningStore> {
     }
     child.once("exit", () => reject(new Error(`the store ended and printed: ${output}`)));
   });
-  const url = await embeddedDatabaseUrl(directory);
+  const url = await embeddedPostgresUrl(directory);
   const core = await openCore(readConfig({ DATABASE_URL: url }), { log, now: Date.now });
   let accounts = 0;
   return {

@@ -3,7 +3,7 @@ import type { PetStoreClient } from "@petstore/client";
 /** Calls that each client always has waiting or under way: more than it may send at once. */
 const callsAtOnce = 16;
 
-/** Lists animals with every client as fast as it lets us, until told to stop; returns how many calls failed. */
+/** Lists pets with every client as fast as it lets us, until told to stop; returns how many calls failed. */
 export function startFullSpeed(clients: readonly PetStoreClient[]): () => Promise<number> {
   const callers = clients.map((client) => {
     const stopped = new AbortController();

@@ -18,9 +18,9 @@ export interface Ledger {
   readonly creating: Promise<void>;
 }
 
-/** Creates animals with names of their own, so many at a time, until there are so many. */
+/** Creates pets with names of their own, so many at a time, until there are so many. */
 export function startCreating(client: PetStoreClient, total: number, atOnce: number): Ledger {
-  const names = Array.from({ length: total }, (_, index) => `animal ${index}`);
+  const names = Array.from({ length: total }, (_, index) => `pet ${index}`);
   const acknowledged: string[] = [];
   const left = [...names].reverse();
   const create = async (): Promise<void> => {

@@ -55,7 +55,7 @@ export interface KillOptions {
   readonly random?: () => number;
 }
 
-/** Creates animals while the service's process is killed, is away, and is started again. */
+/** Creates pets while the service's process is killed, is away, and is started again. */
 export async function createsWhileKilled(
   { store, service }: Scene,
   { creates, killAfterMs, downMs, random = Math.random }: KillOptions,

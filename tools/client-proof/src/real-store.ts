@@ -3,14 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { digestApiKey, type Limits, migrate, mintApiKey, openCore, openDatabase, readConfig } from "@petstore/core";
-import { openEmbeddedDatabase } from "@petstore/embedded-database";
+import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
 
 /** A PostgreSQL of its own, and what a proof needs of it. Disposing removes it. */
 export interface RealStore extends AsyncDisposable {
   readonly databaseUrl: string;
   /** The API key of a new account: on Free, or with limits of its own. */
   issueKey(limits?: Limits): Promise<string>;
-  /** How many animals have each of these names; absent where there is none. */
+  /** How many pets have each of these names; absent where there is none. */
   countByName(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -18,7 +18,7 @@ const log = { info() {}, warn() {}, error() {} };
 
 export async function openRealStore(): Promise<RealStore> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-client-proof-"));
-  const opened = await openEmbeddedDatabase({ directory, durable: false });
+  const opened = await openEmbeddedPostgres({ directory, durable: false });
   if (opened.kind === "in-use") throw new Error(`process ${opened.holderPid} uses a directory that was just created`);
   const { url, ownerUrl } = opened.database;
   await migrate(ownerUrl);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { choosePort } from "@petstore/embedded-database";
+import { choosePort } from "@petstore/embedded-postgres";
 import { serviceFlags } from "@petstore/testing/service-flags";
 
 /** The REST service in a process of its own, always on the same port. Disposing ends it. */
@@ -14,7 +14,7 @@ export interface ServiceProcess extends AsyncDisposable {
 }
 
 const main = new URL("../../../services/rest/dist/main.js", import.meta.url);
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 export async function startService(databaseUrl: string): Promise<ServiceProcess> {
   const port = await choosePort(undefined);
@@ -33,7 +33,7 @@ export async function startService(databaseUrl: string): Promise<ServiceProcess>
     process.once("exit", orphan);
     begun.once("exit", () => process.off("exit", orphan));
     while (!(await answers(origin))) {
-      if (begun.exitCode !== null || performance.now() - startMs > patienceMs) {
+      if (begun.exitCode !== null || performance.now() - startMs > timeoutMs) {
         begun.kill("SIGKILL");
         throw new Error("the service did not start");
       }

@@ -23,9 +23,9 @@ export interface VirtualStore {
     readonly code: ProblemCode | undefined;
     readonly atMs: number;
   }[];
-  /** How many animals were stored, by name. */
+  /** How many pets were stored, by name. */
   readonly stored: ReadonlyMap<string, number>;
-  /** Cuts every connection and forgets every counter; stored animals stay. */
+  /** Cuts every connection and forgets every counter; stored pets stay. */
   kill(): void;
   restart(): void;
 }

@@ -13,7 +13,7 @@ afterAll(async () => {
 const folder = new URL("../dist/", import.meta.url);
 const environment = { BASE_URL: `${service.origin}/v1`, API_KEY: await store.issueKey() };
 
-// What the examples find: the first animal, whichever of them runs first.
+// What the examples find: the first pet, whichever of them runs first.
 const { pets } = createPetStoreClient({ baseUrl: environment.BASE_URL, apiKey: environment.API_KEY });
 await pets.create({ name: "Rex", categoryId: 1 });
 

@@ -10,7 +10,7 @@ afterAll(async () => {
   await store[Symbol.asyncDispose]();
 });
 
-it("every animal is there once after SIGKILL of the service under creates, and its start again", async () => {
+it("every pet is there once after SIGKILL of the service under creates, and its start again", async () => {
   // Half of each wait: 15 seconds together, in which also a slow machine has started the service again.
   const options = { creates: 600, killAfterMs: 300, downMs: 1_500, random: () => 0.5 };
   const figures = await createsWhileKilled({ store, service }, options);

@@ -13,7 +13,7 @@ afterAll(async () => {
   await store[Symbol.asyncDispose]();
 });
 
-it("a create whose answer is lost on its way is repeated, and makes no second animal", async () => {
+it("a create whose answer is lost on its way is repeated, and makes no second pet", async () => {
   const apiKey = await store.issueKey({ perMinute: 10_000, perDay: 10_000 });
   const random = createRandom(7);
   const witness = createWitness(() => random() < 0.1);

@@ -1,6 +1,6 @@
 // README's commands, in their order, on a store that was just started, as whoever reads it would run them.
 import { readFile } from "node:fs/promises";
-import { choosePort } from "@petstore/embedded-database";
+import { choosePort } from "@petstore/embedded-postgres";
 import { describeWithRedis } from "@petstore/testing";
 import { openRedisServer } from "@petstore/testing/redis";
 import { runSnippet, type Snippet, snippetsOf } from "@petstore/testing/snippets";
@@ -47,7 +47,7 @@ describe("README.md", () => {
 });
 
 describeWithRedis("README.md, with many processes", () => {
-  it("starts both doors over a PostgreSQL and a Redis of the reader's own", async () => {
+  it("starts both APIs over a PostgreSQL and a Redis of the reader's own", async () => {
     await using redis = await openRedisServer();
     const [restPort, graphqlPort] = [await choosePort(undefined), await choosePort(undefined)];
     const theirs = [

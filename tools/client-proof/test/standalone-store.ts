@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { embeddedDatabaseUrl } from "@petstore/embedded-database";
+import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { serviceFlags } from "@petstore/testing/service-flags";
 
 /** What `npm start` runs, started for the first time. Disposing ends it and removes its data. */
@@ -37,7 +37,7 @@ export async function startStandalone(): Promise<StandaloneStore> {
   return {
     origin,
     directory,
-    databaseUrl: (await embeddedDatabaseUrl(directory)) ?? "",
+    databaseUrl: (await embeddedPostgresUrl(directory)) ?? "",
     apiKey,
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");

@@ -21,7 +21,7 @@ describe.each(seeds)("in virtual time, in front of the quota engine (seed %i)", 
     expect({ bans, failed }).toEqual({ bans: 0, failed: 0 });
   });
 
-  it("a service that is dead for 10 s costs no animal, and makes none twice", async () => {
+  it("a service that is dead for 10 s costs no pet, and makes none twice", async () => {
     expect(await killedForTenSeconds(seed)).toEqual({ acknowledged: 400, failed: 0, duplicates: 0, lost: 0 });
   });
 });

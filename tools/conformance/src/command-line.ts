@@ -27,7 +27,7 @@ export function helpText(sections: readonly Section[]): string {
   return `Usage: npm run conformance -- [options]
 
 Starts REST and GraphQL services as processes of their own, over a private PostgreSQL and a private Redis, and checks
-from outside that both doors keep one contract. The exit code is 1 when anything differs. Needs redis-server in PATH.
+from outside that both APIs keep one contract. The exit code is 1 when anything differs. Needs redis-server in PATH.
 
 Sections:
 ${lines.join("\n")}

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { choosePort } from "@petstore/embedded-database";
+import { choosePort } from "@petstore/embedded-postgres";
 import { serviceFlags } from "@petstore/testing/service-flags";
 
 export type ServiceName = "rest" | "graphql";
@@ -16,8 +16,8 @@ export interface Service extends AsyncDisposable {
 }
 
 /** Four processes starting at once on a busy machine need several times what one needs. */
-const startPatienceMs = 60_000;
-const endPatienceMs = 15_000;
+const startTimeoutMs = 60_000;
+const endTimeoutMs = 15_000;
 
 /** The probe that is loaded before the service, and answers for its event loop. */
 const probe = import.meta.resolve("@petstore/testing/event-loop-probe");
@@ -35,14 +35,14 @@ export async function startService(name: ServiceName, environment: Readonly<Reco
   const output = listen(child);
   const dispose = async (): Promise<void> => {
     child.kill("SIGTERM");
-    const timer = setTimeout(() => child.kill("SIGKILL"), endPatienceMs);
+    const timer = setTimeout(() => child.kill("SIGKILL"), endTimeoutMs);
     await exited;
     clearTimeout(timer);
   };
 
   const startMs = performance.now();
   while (!(await answers(origin))) {
-    if (child.exitCode !== null || performance.now() - startMs > startPatienceMs) {
+    if (child.exitCode !== null || performance.now() - startMs > startTimeoutMs) {
       await dispose();
       throw new Error(`The ${name} service did not start: ${output.join("\n") || "it says nothing"}`);
     }

@@ -40,7 +40,7 @@ export async function openStage(): Promise<OpenedStage> {
         QUOTA_INSTANCES: `${names.length}`,
         // Every caller of a section comes from this machine, and tells another address.
         TRUST_PROXY: "127.0.0.1",
-        // A busy machine must not send a quota to its standby: what is compared here is not speed.
+        // A busy machine must not send a quota to its fallback: what is compared here is not speed.
         REDIS_COMMAND_TIMEOUT_MS: "5000",
         // Nor may it make them turn requests away.
         SHED_EVENT_LOOP_DELAY_MS: "0",

@@ -3,13 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { digestApiKey, type Limits, migrate, mintApiKey, openCore, readConfig } from "@petstore/core";
-import { type EmbeddedDatabase, openEmbeddedDatabase } from "@petstore/embedded-database";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 
 /** A PostgreSQL of the run's own, and the accounts in it. Disposing removes it. */
 export interface Store extends AsyncDisposable {
   readonly databaseUrl: string;
   openAccount(limits: Limits): Promise<OpenedAccount>;
-  addAnimals(count: number, name: string): Promise<void>;
+  addPets(count: number, name: string): Promise<void>;
   /** Really: connections end, and new ones are refused. */
   stop(): Promise<void>;
   /** On the same port, with everything that was in it. */
@@ -47,7 +47,7 @@ export async function openStore(): Promise<Store> {
         },
       };
     },
-    async addAnimals(count, name) {
+    async addPets(count, name) {
       for (let index = 0; index < count; index += 1) {
         await core.catalogue.create({ accountId: 0n, input: { name, categoryId: BigInt(index) } });
       }
@@ -67,8 +67,8 @@ export async function openStore(): Promise<Store> {
   };
 }
 
-async function openDatabase(directory: string): Promise<EmbeddedDatabase> {
-  const opened = await openEmbeddedDatabase({ directory, durable: false });
+async function openDatabase(directory: string): Promise<EmbeddedPostgres> {
+  const opened = await openEmbeddedPostgres({ directory, durable: false });
   if (opened.kind === "in-use") throw new Error(`process ${opened.holderPid} uses a directory that was just created`);
   return opened.database;
 }

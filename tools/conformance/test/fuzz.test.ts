@@ -1,27 +1,27 @@
 import { describeWithRedis } from "@petstore/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Oracle } from "../src/fuzz/fault.js";
-import { fuzz, startDoors } from "../src/fuzz/fuzz.js";
+import { fuzz, startApis } from "../src/fuzz/fuzz.js";
 import { countFaults, formatReport, type Result } from "../src/fuzz/report.js";
 import { type OpenedStage, openStage, type Services } from "../src/stage.js";
 import { openPlantingProxy, type Reply } from "./planting-proxy.js";
 
-/** To each door. */
+/** To each API. */
 const requests = 50_000;
 
 /** Draws what a fault is planted behind: then it is found, however slow the machine, because the run ends no sooner. */
 const plantedSeed = 1;
 
 /** Of a machine that is busy with other tests: nothing here hangs on time, so a run that is stopped has hung. */
-const patienceMs = 1_200_000;
+const timeoutMs = 1_200_000;
 
-describeWithRedis("fuzzing both doors", () => {
+describeWithRedis("fuzzing both APIs", () => {
   let stage: OpenedStage;
   let services: Services;
 
   beforeAll(async () => {
     stage = await openStage();
-    services = await startDoors(stage);
+    services = await startApis(stage);
   });
 
   afterAll(async () => {
@@ -35,14 +35,14 @@ describeWithRedis("fuzzing both doors", () => {
     ["undocumented", /limit=5\d\b/, "rest", (reply) => Object.assign(reply, { text: "<html>" })],
     ["leak", /limit=5\d\b/, "rest", (reply) => Object.assign(reply.headers, { "x-debug": "pets_test_nonsense" })],
     ["verdict", /"status":"sold"/, "graphql", refuse],
-    ["animal", /"status":"sold"/, "graphql", round],
+    ["pet", /"status":"sold"/, "graphql", round],
   ])(
     "a fault planted behind one input is found, counted under %s, and made small",
-    { timeout: patienceMs },
-    async (oracle, when, door, plant) => {
+    { timeout: timeoutMs },
+    async (oracle, when, api, plant) => {
       const origins = { rest: services.originOf("rest"), graphql: services.originOf("graphql") };
-      await using proxy = await openPlantingProxy(origins[door], when, plant);
-      const planted = { ...origins, [door]: proxy.origin };
+      await using proxy = await openPlantingProxy(origins[api], when, plant);
+      const planted = { ...origins, [api]: proxy.origin };
       const result = await run({ seed: plantedSeed, until: oracle, origins: planted });
       expect(countFaults(result)[oracle]).toBeGreaterThan(0);
       const finding = result.findings.find((one) => one.oracle === oracle && when.test(readCurl(one.curl)));
@@ -52,13 +52,13 @@ describeWithRedis("fuzzing both doors", () => {
     },
   );
 
-  it("the same seed draws the same failing case", { timeout: patienceMs }, async () => {
+  it("the same seed draws the same failing case", { timeout: timeoutMs }, async () => {
     const origins = { rest: services.originOf("rest"), graphql: services.originOf("graphql") };
     await using proxy = await openPlantingProxy(origins.rest, /limit=[4-9]/, (reply) =>
       Object.assign(reply, { status: 500 }),
     );
     const planted = { ...origins, rest: proxy.origin };
-    const { findings } = await run({ seed: plantedSeed, until: "5xx", doors: ["rest"], origins: planted });
+    const { findings } = await run({ seed: plantedSeed, until: "5xx", apis: ["rest"], origins: planted });
     const first = findings.find(({ oracle }) => oracle === "5xx");
     if (first === undefined) throw new Error("the planted fault was not found");
     const { kind, seed, path } = first;
@@ -66,8 +66,8 @@ describeWithRedis("fuzzing both doors", () => {
     expect(again.findings.map(({ oracle }) => oracle)).toContain("5xx");
   });
 
-  it(`nothing of what is sent, ${requests.toLocaleString("en")} requests to each door, has an answer it must not have`, {
-    timeout: patienceMs,
+  it(`nothing of what is sent, ${requests.toLocaleString("en")} requests to each API, has an answer it must not have`, {
+    timeout: timeoutMs,
   }, async () => {
     const result = await run({});
     process.stdout.write(`${formatReport(result)}\n`);
@@ -82,7 +82,7 @@ describeWithRedis("fuzzing both doors", () => {
       services: services.all,
       seed: undefined,
       requests,
-      doors: ["rest", "graphql"],
+      apis: ["rest", "graphql"],
       maxSeconds: undefined,
       replay: undefined,
       until: undefined,
@@ -99,7 +99,7 @@ function readCurl(curl: readonly string[]): string {
   return curl.join("\n").replaceAll(/printf %s (\S+) \| base64 -d/g, decode);
 }
 
-/** As a door with another rule would. */
+/** As an API with another rule would. */
 function refuse(reply: Reply): void {
   const errors = [{ message: "no", extensions: { code: "VALIDATION_FAILED", status: 400 } }];
   Object.assign(reply, { text: JSON.stringify({ errors, data: null }) });

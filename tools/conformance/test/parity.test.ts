@@ -1,10 +1,10 @@
 import { describeWithRedis } from "@petstore/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { openGraphqlApi } from "../src/apis/graphql-api.js";
+import { openRestApi } from "../src/apis/rest-api.js";
 import { runConformance } from "../src/conformance.js";
 import { openDescribedAnswers } from "../src/described-answers.js";
-import { openGraphqlDoor } from "../src/doors/graphql-door.js";
-import { openRestDoor } from "../src/doors/rest-door.js";
-import { playAcrossDoors } from "../src/parity/across-doors.js";
+import { playAcrossApis } from "../src/parity/across-apis.js";
 import { keyScenarios } from "../src/parity/key-scenarios.js";
 import { issueKey, play, type Surroundings } from "../src/parity/play.js";
 import { type OpenedStage, openStage, type Services } from "../src/stage.js";
@@ -22,12 +22,12 @@ describeWithRedis("parity, over processes", () => {
     await stage[Symbol.asyncDispose]();
   });
 
-  it("a door that counts addresses by another limit, and accounts for itself, is reported by its rows", async () => {
+  it("an API that counts addresses by another limit, and accounts for itself, is reported by its rows", async () => {
     const rest = await start("rest", {});
     const graphql = await start("graphql", { ANONYMOUS_REQUESTS_PER_MINUTE: "17", REDIS_URL: "" });
     const surroundings: Surroundings = {
       store: stage.store,
-      doors: [openRestDoor(rest, { described: stage.described }), openGraphqlDoor(graphql)],
+      apis: [openRestApi(rest, { described: stage.described }), openGraphqlApi(graphql)],
       known: { cursor: "", pendingCursor: "" },
       issueKey: (kind, limits) => issueKey(kind, limits, stage.store),
     };
@@ -36,11 +36,11 @@ describeWithRedis("parity, over processes", () => {
     const check = await play(noKey, surroundings);
     expect(check.differences).toContain('step 1: x-ratelimit-limit: "300" at REST, "17" at graphql');
 
-    const across = await playAcrossDoors(surroundings);
+    const across = await playAcrossApis(surroundings);
     const differing = across.filter(({ differences }) => differences.length > 0).map(({ name }) => name);
     expect(differing).toEqual([
-      "across doors: they spend the same quota: rest, then graphql",
-      "across doors: they spend the same quota: graphql, then rest",
+      "across APIs: they spend the same quota: rest, then graphql",
+      "across APIs: they spend the same quota: graphql, then rest",
     ]);
   });
 

@@ -15,7 +15,7 @@ const printed: readonly RegExp[] = [
   /^1 Rex\nVALIDATION_FAILED \d+\n$/,
 ];
 
-describeWithRedis("the quickstart of the GraphQL door", () => {
+describeWithRedis("the quickstart of the GraphQL API", () => {
   let stage: OpenedStage;
   let services: Services;
 

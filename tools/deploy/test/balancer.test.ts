@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ConnectionOptions, connect } from "node:tls";
 import { promisify } from "node:util";
-import { choosePort } from "@petstore/embedded-database";
+import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram } from "@petstore/testing";
 import { expect, it } from "vitest";
 import { configurationFile, startBalancer } from "./balancer.js";
@@ -19,7 +19,7 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     await run("haproxy", ["-c", "-dW", "-f", configurationFile]);
   });
 
-  it("loses no request while an instance under load is told to stop, and leads to both doors", async () => {
+  it("loses no request while an instance under load is told to stop, and leads to both APIs", async () => {
     await using database = await createTestDatabase();
     await petstore(database.url, "migrate");
     const account = ["shop", "--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];

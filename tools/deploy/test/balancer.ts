@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { choosePort } from "@petstore/embedded-database";
+import { choosePort } from "@petstore/embedded-postgres";
 import { until } from "./image.js";
 
 export const configurationFile: string = fileURLToPath(new URL("../haproxy.cfg", import.meta.url));

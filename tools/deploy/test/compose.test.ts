@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { type ConnectionOptions, connect } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { choosePort } from "@petstore/embedded-database";
+import { choosePort } from "@petstore/embedded-postgres";
 import { describeWithProgram } from "@petstore/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -40,11 +40,11 @@ interface Service {
 }
 
 let compose: Compose;
-let doors: readonly Service[] = [];
+let apis: readonly Service[] = [];
 
 beforeAll(async () => {
   compose = parse(await readFile(join(folder, "compose.yaml"), "utf8"), { merge: true }) as Compose;
-  doors = [compose.services.rest, compose.services.graphql].filter((service) => service !== undefined);
+  apis = [compose.services.rest, compose.services.graphql].filter((service) => service !== undefined);
 });
 
 describeWithProgram("docker-compose", "the compose file, as docker-compose reads it", () => {
@@ -82,8 +82,8 @@ describe("the compose file", () => {
   });
 
   it("gives the services no right and no disk, and secrets as files alone", () => {
-    expect(doors).toHaveLength(2);
-    for (const { read_only, cap_drop, environment = {}, secrets = [] } of doors) {
+    expect(apis).toHaveLength(2);
+    for (const { read_only, cap_drop, environment = {}, secrets = [] } of apis) {
       expect({ read_only, cap_drop }).toEqual({ read_only: true, cap_drop: ["ALL"] });
       for (const [name, value] of Object.entries(environment)) {
         expect(value).not.toMatch(/^(postgres|rediss?):/);
@@ -94,8 +94,8 @@ describe("the compose file", () => {
   });
 
   it("tells the services how many they are, and asks of PostgreSQL no more connections than it has", () => {
-    const instances = doors.reduce((sum, { deploy }) => sum + (deploy?.replicas ?? 0), 0);
-    const asked = doors.map(({ deploy, environment }) => {
+    const instances = apis.reduce((sum, { deploy }) => sum + (deploy?.replicas ?? 0), 0);
+    const asked = apis.map(({ deploy, environment }) => {
       expect(Number(environment?.QUOTA_INSTANCES)).toBe(instances);
       return (deploy?.replicas ?? 0) * (Number(environment?.DATABASE_POOL_SIZE) + 2);
     });
@@ -103,9 +103,9 @@ describe("the compose file", () => {
   });
 
   it("waits longer for a service that stops than it drains, and believes the balancer alone about addresses", () => {
-    for (const { stop_grace_period, environment } of doors) {
-      const patienceMs = Number.parseInt(stop_grace_period ?? "", 10) * 1_000;
-      expect(patienceMs).toBeGreaterThanOrEqual(Number(environment?.SHUTDOWN_GRACE_MS) + 10_000);
+    for (const { stop_grace_period, environment } of apis) {
+      const timeoutMs = Number.parseInt(stop_grace_period ?? "", 10) * 1_000;
+      expect(timeoutMs).toBeGreaterThanOrEqual(Number(environment?.SHUTDOWN_GRACE_MS) + 10_000);
       expect(environment?.TRUST_PROXY).toBe(compose.networks.services.ipam.config[0]?.subnet);
     }
   });
@@ -213,7 +213,7 @@ it("every variable that is set somewhere is one the services read", async () => 
     .filter(({ keyword }) => keyword === "ENV")
     .flatMap(({ text }) => [...text.matchAll(/(\w+)=/g)].map(([, name = ""]) => name))
     .filter((name) => name !== "CI" && name !== "NODE_ENV");
-  const set = [...doors.map(({ environment = {} }) => environment), ...inManifests].flatMap((map) => Object.keys(map));
+  const set = [...apis.map(({ environment = {} }) => environment), ...inManifests].flatMap((map) => Object.keys(map));
   known.add("NODE_EXTRA_CA_CERTS");
   for (const name of [...set, ...inImages]) expect(known, name).toContain(name.replace(/_FILE$/, ""));
 });

@@ -41,7 +41,7 @@ describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
 });
 
 describe("what the images run, as another user, on a real PostgreSQL", () => {
-  it("petstore migrates and hands out a key, with which rest serves an animal and graphql the same one, the secret in a file", async () => {
+  it("petstore migrates and hands out a key, with which rest serves a pet and graphql the same one, the secret in a file", async () => {
     await using database = await createTestDatabase();
     await using secret = await openSecret(database.url);
     const environment = { DATABASE_URL_FILE: secret.path };
@@ -55,8 +55,8 @@ describe("what the images run, as another user, on a real PostgreSQL", () => {
       expect(await until(() => answers(`${origin}/readyz`))).toBe(true);
     }
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-    const animal = '{"name":"Rex","categoryId":9007199254740993}';
-    const created = await fetch(`${rest.origin}/v1/pets`, { method: "POST", headers, body: animal });
+    const pet = '{"name":"Rex","categoryId":9007199254740993}';
+    const created = await fetch(`${rest.origin}/v1/pets`, { method: "POST", headers, body: pet });
     expect(created.status).toBe(201);
     const query = JSON.stringify({ query: "{ pets { name categoryId } }" });
     const listed = await fetch(`${graphql.origin}/graphql`, { method: "POST", headers, body: query });

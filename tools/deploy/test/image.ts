@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { choosePort } from "@petstore/embedded-database";
+import { choosePort } from "@petstore/embedded-postgres";
 import { inject } from "vitest";
 import { commandOf, readDockerfile, stagesOf } from "./dockerfile.js";
 
@@ -26,7 +26,7 @@ export interface ServicePlace {
   readonly port?: number;
 }
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 export function folderOf(image: string): string {
   return join(inject("imagesDirectory"), image);
@@ -74,7 +74,7 @@ export async function startService(
     ended,
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
-      const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+      const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
       await ended;
       clearTimeout(timer);
     },
@@ -107,7 +107,7 @@ async function argumentsOf(image: string): Promise<string[]> {
 export async function until(holds: () => Promise<boolean>): Promise<boolean> {
   const startMs = performance.now();
   while (!(await holds())) {
-    if (performance.now() - startMs > patienceMs) return false;
+    if (performance.now() - startMs > timeoutMs) return false;
     await sleep(20);
   }
   return true;

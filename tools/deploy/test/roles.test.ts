@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { administratorUrl, type EmbeddedDatabase, openEmbeddedDatabase } from "@petstore/embedded-database";
+import { administratorUrl, type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import { describeWithProgram } from "@petstore/testing";
 import { openSession } from "@petstore/testing/postgres";
 import { expect, it, vi } from "vitest";
@@ -112,8 +112,8 @@ async function openServer(): Promise<Server> {
   };
 }
 
-async function open(directory: string): Promise<EmbeddedDatabase> {
-  const opened = await openEmbeddedDatabase({ directory, durable: false });
+async function open(directory: string): Promise<EmbeddedPostgres> {
+  const opened = await openEmbeddedPostgres({ directory, durable: false });
   if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a new directory`);
   return opened.database;
 }

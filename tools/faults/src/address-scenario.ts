@@ -1,5 +1,5 @@
 import { openRedisServer } from "@petstore/testing/redis";
-import { graphqlDoor } from "./door.js";
+import { graphqlRouter } from "./api.js";
 import { patient } from "./environment.js";
 import { isGood } from "./exchange.js";
 import { atMost, checkAlive, count, exactly } from "./measure.js";
@@ -18,7 +18,7 @@ export const addressScenario: Scenario = {
   async run(stage) {
     const redis = stage.use(await openRedisServer());
     const settings = { ...patient, TRUST_PROXY: "127.0.0.0/8" };
-    const services = await stage.startServices([redis.url], settings, [{}, { door: graphqlDoor }]);
+    const services = await stage.startServices([redis.url], settings, [{}, { api: graphqlRouter }]);
     const account = await stage.store.issueKey(limits);
     const first = await stage.load({ limits, account, pauseMs: 0, requests: 1_000 });
     await first.done;

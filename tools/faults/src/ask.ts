@@ -1,6 +1,6 @@
 import { isLeak } from "@petstore/testing/leak";
 import type { Pool } from "undici";
-import type { Call } from "./door.js";
+import type { Call } from "./api.js";
 import type { Exchange, RateLimit } from "./exchange.js";
 
 export interface Answer extends Exchange {
@@ -70,7 +70,7 @@ export function answerOf({ sentAtMs, status, headers, text }: Received): Answer 
   };
 }
 
-/** A door may answer 200 and tell a fault in the body. */
+/** An API may answer 200 and tell a fault in the body. */
 function isOurFault(status: number, text: string): boolean {
   return status >= 500 || /"code":"(INTERNAL_ERROR|SERVICE_UNAVAILABLE)"/.test(text);
 }

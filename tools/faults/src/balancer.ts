@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { choosePort } from "@petstore/embedded-database";
+import { choosePort } from "@petstore/embedded-postgres";
 import type { Service } from "./service.js";
 
-/** A real HAProxy before the services, by their doors' paths. It asks `/readyz`, and repeats nothing that failed. */
+/** A real HAProxy before the services, by their APIs' paths. It asks `/readyz`, and repeats nothing that failed. */
 export interface Balancer extends AsyncDisposable {
   readonly origin: string;
   /** Resolves when HAProxy counts so many services as up. */
@@ -19,7 +19,7 @@ export interface Balancer extends AsyncDisposable {
 /** What HAProxy takes to notice that a service is to be left alone: a grace must be longer. */
 export const noticesWithinMs: number = 2 * 200;
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 export async function startBalancer(services: readonly Service[]): Promise<Balancer> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-balancer-"));
@@ -47,7 +47,7 @@ export async function startBalancer(services: readonly Service[]): Promise<Balan
       while ((await countUp()) !== count) {
         const ended = await Promise.race([exited, sleep(20)]);
         if (ended !== undefined) throw new Error(ended);
-        if (performance.now() - startMs > patienceMs) throw new Error(`HAProxy does not see ${count} services up`);
+        if (performance.now() - startMs > timeoutMs) throw new Error(`HAProxy does not see ${count} services up`);
       }
     },
     async [Symbol.asyncDispose]() {
@@ -67,14 +67,14 @@ export async function startBalancer(services: readonly Service[]): Promise<Balan
 }
 
 function configuration(services: readonly Service[], port: number, statsSocket: string): string {
-  const doors = [...new Set(services.map(({ door }) => door))];
-  const backends = doors.map(
-    (door) => `
-backend ${door.name}
+  const apis = [...new Set(services.map(({ api }) => api))];
+  const backends = apis.map(
+    (api) => `
+backend ${api.name}
   option httpchk
   http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host petstore
   default-server check inter 200ms fall 1 rise 1
-${services.map((one, index) => (one.door === door ? `  server service${index} 127.0.0.1:${one.port}\n` : "")).join("")}`,
+${services.map((one, index) => (one.api === api ? `  server service${index} 127.0.0.1:${one.port}\n` : "")).join("")}`,
   );
   return `global
   maxconn 4000
@@ -89,8 +89,8 @@ defaults
   timeout server 30s
 frontend all
   bind 127.0.0.1:${port}
-${doors.map(({ name, path }) => `  use_backend ${name} if { path_beg ${path} }`).join("\n")}
-  default_backend ${doors[0]?.name}
+${apis.map(({ name, path }) => `  use_backend ${name} if { path_beg ${path} }`).join("\n")}
+  default_backend ${apis[0]?.name}
 ${backends.join("")}`;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { hostileDocuments } from "@petstore/testing/hostile-documents";
-import { graphqlDoor } from "./door.js";
+import { graphqlRouter } from "./api.js";
 import { isBanned } from "./exchange.js";
 import { atMost, checkAlive, exactly } from "./measure.js";
 import type { Scenario } from "./scenario.js";
@@ -21,7 +21,7 @@ export const bannedFloodScenario: Scenario = {
   expected: `another customer's p50 at most ${slowdownAtMost} times that under a flood of \`{__typename}\` with the same key`,
   async run(stage) {
     const bans = { BAN_STRIKES: "1", BAN_GRACE_MS: "0", BAN_EARLY_MS: "0", BAN_FIRST_MS: "3600000" };
-    const [service] = await stage.startCold([{ door: graphqlDoor }], bans);
+    const [service] = await stage.startCold([{ api: graphqlRouter }], bans);
     if (service === undefined) throw new Error("there is no service");
     await stage.warmUp();
     const { apiKey: bannedKey } = await stage.store.issueKey({ perMinute: 1, perDay: 1_000_000 });

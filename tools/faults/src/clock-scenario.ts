@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Api, type Call, graphqlRouter } from "./api.js";
 import { type Answer, nowMs } from "./ask.js";
 import { issue } from "./change-scenarios.js";
-import { type Call, type Door, graphqlDoor } from "./door.js";
 import { isBanned, isGood } from "./exchange.js";
 import { atMost, count, exactly } from "./measure.js";
 import { petstore } from "./petstore.js";
@@ -25,7 +25,7 @@ export const clockScenario: Scenario = {
     const services: Service[] = [];
     for (const clockOffsetMs of clocks) {
       // Two at a time: six that start at once are slow on a small machine.
-      services.push(...(await stage.startCold([{ clockOffsetMs }, { clockOffsetMs, door: graphqlDoor }], bans)));
+      services.push(...(await stage.startCold([{ clockOffsetMs }, { clockOffsetMs, api: graphqlRouter }], bans)));
     }
     return [
       ...(await checkIdempotency(stage, services)),
@@ -78,7 +78,7 @@ async function checkLiftedBan(stage: Stage, services: Services): Promise<Check[]
   ];
 }
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 /** When the answer of a service is as it should be; infinite when it never is. */
 async function timeOf(
@@ -88,7 +88,7 @@ async function timeOf(
   isSo: (answer: Answer) => boolean,
 ): Promise<number> {
   const startMs = nowMs();
-  while (nowMs() - startMs < patienceMs) {
+  while (nowMs() - startMs < timeoutMs) {
     const answer = await askOne(stage, service, apiKey);
     if (isSo(answer)) return nowMs();
     await sleep(20);
@@ -100,7 +100,7 @@ async function askOne(
   stage: Stage,
   service: Service,
   apiKey: string,
-  call: (door: Door) => Call = ({ list }) => list,
+  call: (api: Api) => Call = ({ list }) => list,
 ): Promise<Answer> {
   const [answer] = await stage.burst({ requests: 1, callers: 1, apiKey: () => apiKey, call }, [service]);
   if (answer === undefined) throw new Error("the request was not answered");

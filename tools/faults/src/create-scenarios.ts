@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openRedisServer } from "@petstore/testing/redis";
-import { doors, fourProcesses } from "./door.js";
+import { apis, fourProcesses } from "./api.js";
 import { patient } from "./environment.js";
 import { isFailure } from "./exchange.js";
 import { atLeast, atMost, count, exactly } from "./measure.js";
@@ -16,7 +16,7 @@ export const createScenarios: readonly Scenario[] = [
     group: "postgres",
     name: "one-idempotency-key",
     cause: `${createsAtOnce} creates with one idempotency key at once, over 2 REST and 2 GraphQL processes, ${storms} times`,
-    expected: `1 animal, ${createsAtOnce} equal bodies, no 409`,
+    expected: `1 pet, ${createsAtOnce} equal bodies, no 409`,
     needs: ["redis-server"],
     async run(stage) {
       const redis = stage.use(await openRedisServer());
@@ -48,7 +48,7 @@ export const createScenarios: readonly Scenario[] = [
         inFlight += creates.inFlight(victim.origin);
         stage.mark();
         await victim.kill();
-        const [successor] = await stage.startMore([{ door: victim.door }]);
+        const [successor] = await stage.startMore([{ api: victim.api }]);
         if (successor === undefined) throw new Error("nobody took its place");
         alive.add(successor);
       }
@@ -62,7 +62,7 @@ export const createScenarios: readonly Scenario[] = [
         exactly(0, "creates that were given up", creates.givenUp()),
         atLeast(
           500,
-          "animals made",
+          "pets made",
           count(creates.exchanges, ({ created }) => created !== undefined),
         ),
       ];
@@ -73,30 +73,26 @@ export const createScenarios: readonly Scenario[] = [
 /** Storms of creates, each on one idempotency key; summed up. */
 export async function checkStorms(stage: Stage, services: Services, storms: number): Promise<Check[]> {
   const { apiKey } = await stage.store.issueKey(roomy);
-  const sums = { animals: 0, acknowledged: 0, bodies: 0, ids: 0, conflicts: 0 };
+  const sums = { pets: 0, acknowledged: 0, bodies: 0, ids: 0, conflicts: 0 };
   for (let storm = 0; storm < storms; storm += 1) {
     const name = `Storm ${storm} of ${apiKey.slice(-6)}`;
     const answers = await stage.burst({
       requests: createsAtOnce,
       callers: createsAtOnce,
       apiKey: () => apiKey,
-      call: (door) => door.create(name, name),
+      call: (api) => api.create(name, name),
     });
-    sums.animals += (await stage.store.countByName([name])).get(name) ?? 0;
+    sums.pets += (await stage.store.countByName([name])).get(name) ?? 0;
     sums.acknowledged += count(answers, ({ status, text }) => [200, 201].includes(status) && idIn(text) !== undefined);
-    // Each door has its own shape for the same animal.
+    // Each API has its own shape for the same pet.
     sums.bodies += new Set(answers.map(({ text }) => text)).size;
     sums.ids += new Set(answers.map(({ text }) => idIn(text))).size;
     sums.conflicts += count(answers, ({ text, status }) => status === 409 || text.includes('"status":409'));
   }
   return [
-    exactly(storms, `animals of ${storms} storms`, sums.animals),
+    exactly(storms, `pets of ${storms} storms`, sums.pets),
     exactly(storms * createsAtOnce, "creates acknowledged", sums.acknowledged),
-    exactly(
-      storms * doors.length,
-      `different bodies from ${services.length} processes, one for each door`,
-      sums.bodies,
-    ),
+    exactly(storms * apis.length, `different bodies from ${services.length} processes, one for each API`, sums.bodies),
     exactly(storms, "different ids in them", sums.ids),
     exactly(0, "answers of 409", sums.conflicts),
   ];

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
+import type { Api } from "./api.js";
 import { ask } from "./ask.js";
-import type { Door } from "./door.js";
 import type { Exchange } from "./exchange.js";
 import type { Traffic } from "./traffic.js";
 
@@ -15,7 +15,7 @@ export interface CreatesOptions {
 
 interface Target {
   readonly origin: string;
-  readonly door: Door;
+  readonly api: Api;
 }
 
 /** Creates without a pause, each one repeated with its idempotency key, wherever there is a service, until it succeeds. */
@@ -29,7 +29,7 @@ export interface Creates extends Traffic {
 }
 
 const retryPauseMs = 20;
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 export function startCreates({ apiKey, callers, target }: CreatesOptions): Creates {
   const pools = new Map<string, Pool>();
@@ -45,18 +45,18 @@ export function startCreates({ apiKey, callers, target }: CreatesOptions): Creat
     return pool;
   }
 
-  async function attempt({ origin, door }: Target, id: string): Promise<Exchange> {
-    const name = `Animal ${id}`;
+  async function attempt({ origin, api }: Target, id: string): Promise<Exchange> {
+    const name = `Pet ${id}`;
     owed.set(origin, (owed.get(origin) ?? 0) + 1);
-    const { text, ...exchange } = await ask(poolOf(origin), door.create(name, id), apiKey);
+    const { text, ...exchange } = await ask(poolOf(origin), api.create(name, id), apiKey);
     owed.set(origin, (owed.get(origin) ?? 0) - 1);
-    return { ...exchange, asked: name, created: door.isCreated(exchange.status, text) ? name : undefined };
+    return { ...exchange, asked: name, created: api.isCreated(exchange.status, text) ? name : undefined };
   }
 
   async function createOne(caller: number): Promise<void> {
     const id = randomUUID();
     const startMs = performance.now();
-    for (let attempts = 0; performance.now() - startMs < patienceMs; ) {
+    for (let attempts = 0; performance.now() - startMs < timeoutMs; ) {
       const where = target(caller);
       if (where !== undefined) {
         const exchange = await attempt(where, id);

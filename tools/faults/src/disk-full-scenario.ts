@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { administratorUrl, embeddedDatabaseUrl } from "@petstore/embedded-database";
+import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { openSession } from "@petstore/testing/postgres";
 import { nowMs } from "./ask.js";
 import type { BurstOptions } from "./burst.js";
@@ -10,7 +10,7 @@ import { mountSmallDisk } from "./small-disk.js";
 import { roomy } from "./stage.js";
 import { createKeeper, openDirectory, until } from "./standalone-store.js";
 
-/** For the cluster, the reserve that its owner holds, and some animals. */
+/** For the cluster, the reserve that its owner holds, and some pets. */
 const megabytes = 192;
 const fullMs = 6_000;
 const createsBefore = 100;
@@ -31,7 +31,7 @@ export const diskFull: Scenario = {
     const directory = stage.use(await openDirectory());
     const disk = stage.use(await mountSmallDisk(directory.path, megabytes));
     const store = await stage.use(createKeeper(directory.path, stage.hear)).start();
-    await stage.adopt((await embeddedDatabaseUrl(directory.path)) ?? "");
+    await stage.adopt((await embeddedPostgresUrl(directory.path)) ?? "");
     const { apiKey } = await stage.store.issueKey(roomy);
     const creates = await stage.create({ callers: 8, target: () => store });
     const read = () =>
@@ -54,7 +54,7 @@ export const diskFull: Scenario = {
     return [
       atLeast(
         createsBefore,
-        "animals acknowledged before it was full",
+        "pets acknowledged before it was full",
         count(acknowledged, ({ sentAtMs }) => sentAtMs < filledAtMs),
       ),
       atLeast(100, "creates refused while it was", refused.length),
@@ -71,7 +71,7 @@ export const diskFull: Scenario = {
       ),
       atMost(
         1_000,
-        "first animal acknowledged after it was freed",
+        "first pet acknowledged after it was freed",
         Math.min(...acknowledged.filter(isAgain).map(endOf)) - freedAtMs,
         "ms",
       ),
@@ -101,7 +101,7 @@ export const checkpointOnFullDisk: Scenario = {
     const directory = stage.use(await openDirectory());
     const disk = stage.use(await mountSmallDisk(directory.path, megabytes));
     const store = await stage.use(createKeeper(directory.path, stage.hear)).start();
-    await stage.adopt((await embeddedDatabaseUrl(directory.path)) ?? "");
+    await stage.adopt((await embeddedPostgresUrl(directory.path)) ?? "");
     const { apiKey } = await stage.store.issueKey(roomy);
     const creates = await stage.create({ callers: 8, target: () => store });
     await until(() => count(creates.exchanges, isCreated) >= createsBefore);
@@ -110,7 +110,7 @@ export const checkpointOnFullDisk: Scenario = {
 
     store.program.signal("SIGSTOP");
     const isEnded = await isEndedBy("checkpoint", await administratorUrl(directory.path));
-    while ((await embeddedDatabaseUrl(directory.path)) !== undefined) await sleep(20);
+    while ((await embeddedPostgresUrl(directory.path)) !== undefined) await sleep(20);
     await sleep(recoveryFailsMs);
     const endedAtMs = stage.mark();
     store.program.signal("SIGCONT");

@@ -1,5 +1,5 @@
 import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "@petstore/testing/hostile-documents";
-import { graphqlDoor } from "./door.js";
+import { graphqlRouter } from "./api.js";
 import { atMost, exactly } from "./measure.js";
 import type { Scenario } from "./scenario.js";
 import { countStatements, openCounting } from "./statement-count.js";
@@ -10,7 +10,7 @@ const attempts = 4;
 /** Limited by their day, whose window ends in no row: Remaining then tells what has been charged. */
 const limits = { perMinute: 10_000_000, perDay: 1_000_000 };
 /** So many, with such names, make the largest answers there are. */
-const animals = { count: 100, name: "🐈".repeat(255) };
+const pets = { count: 100, name: "🐈".repeat(255) };
 const plain: Hostile = { name: "a plain list", write: (mark) => JSON.stringify({ query: `{pets{id}} #${mark}` }) };
 const documents = [plain, ...hostileDocuments, ...hostileVariables, ...dearDocuments];
 
@@ -20,7 +20,7 @@ interface Outcome {
   /** The shortest of the longest blocks that it caused each time. */
   readonly blockMs: number;
   readonly charged: number;
-  /** Those that name the table of the animals. */
+  /** Those that name the table of the pets. */
   readonly statements: number;
 }
 
@@ -31,16 +31,17 @@ export const documentsScenario: Scenario = {
   expected: `event loop blocked <= ${blockedAtMostMs} ms; at most one unit of work for each unit charged`,
   async run(stage) {
     const server = await openCounting(stage);
-    const [service] = await stage.startCold([{ door: graphqlDoor, isProbed: true }]);
+    const [service] = await stage.startCold([{ api: graphqlRouter, isProbed: true }]);
     if (service === undefined) throw new Error("there is no service");
     await stage.warmUp();
     const { apiKey } = await stage.store.issueKey(limits);
     const asking = { callers: 1, apiKey: () => apiKey };
-    const { count, name } = animals;
-    await stage.burst({ ...asking, requests: count, call: (door, index) => door.create(name, `animal ${index}`) });
+    const { count, name } = pets;
+    await stage.burst({ ...asking, requests: count, call: (api, index) => api.create(name, `pet ${index}`) });
 
     /** Twice: a document that was executed before may go another way. */
-    const send = (body: string) => stage.burst({ ...asking, requests: 2, call: () => ({ ...graphqlDoor.list, body }) });
+    const send = (body: string) =>
+      stage.burst({ ...asking, requests: 2, call: () => ({ ...graphqlRouter.list, body }) });
     const spentBy = async () => {
       const [answer] = await stage.burst({ ...asking, requests: 1, call: ({ list }) => ({ ...list, body: "{" }) });
       const { limit = 0, remaining = 0 } = answer?.rateLimit ?? {};

@@ -15,7 +15,7 @@ export interface Exchange extends Timed {
   readonly retryAfterSeconds: number | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly leaks: boolean;
-  /** The name of an animal whose creation was asked for, with an idempotency key of its own. */
+  /** The name of a pet whose creation was asked for, with an idempotency key of its own. */
   readonly asked: string | undefined;
   /** The same, where it was acknowledged. */
   readonly created: string | undefined;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresServer } from "@petstore/testing/postgres";
+import { bothApis, type Call, graphqlRouter, restRouter } from "./api.js";
 import type { Answer } from "./ask.js";
-import { bothDoors, type Call, graphqlDoor, restDoor } from "./door.js";
 import { isCivil } from "./exchange.js";
 import { atLeast, atMost, checkAlive, count, exactly } from "./measure.js";
 import type { Scenario } from "./scenario.js";
@@ -21,7 +21,7 @@ const rounds = 15;
 /** The machine is not ours alone: one answer of a round may meet another program's turn. */
 const fastEnough = rounds - 1;
 const fastMs = 20;
-/** To each door, while its connections are held. */
+/** To each API, while its connections are held. */
 const refusals = 5;
 const settings = {
   DATABASE_POOL_SIZE: `${poolSize}`,
@@ -40,18 +40,18 @@ interface Question {
 
 const json = { "content-type": "application/json" };
 const questions: Readonly<Record<string, readonly Question[]>> = {
-  [restDoor.name]: [
-    { status: 401, call: restDoor.list, by: "nobody" },
+  [restRouter.name]: [
+    { status: 401, call: restRouter.list, by: "nobody" },
     { status: 404, call: { method: "GET", path: "/v1/none" }, by: "a roomy key" },
     { status: 405, call: { method: "DELETE", path: "/v1/pets" }, by: "a roomy key" },
     { status: 400, call: { method: "GET", path: "/v1/pets?limit=0" }, by: "a roomy key" },
-    { status: 429, call: restDoor.list, by: "a key that is used up" },
+    { status: 429, call: restRouter.list, by: "a key that is used up" },
   ],
-  [graphqlDoor.name]: [
-    { status: 401, call: graphqlDoor.list, by: "nobody" },
+  [graphqlRouter.name]: [
+    { status: 401, call: graphqlRouter.list, by: "nobody" },
     { status: 405, call: { method: "DELETE", path: "/graphql" }, by: "a roomy key" },
     { status: 400, call: { method: "POST", path: "/graphql", headers: json, body: "{" }, by: "a roomy key" },
-    { status: 429, call: graphqlDoor.list, by: "a key that is used up" },
+    { status: 429, call: graphqlRouter.list, by: "a key that is used up" },
   ],
 };
 
@@ -59,21 +59,21 @@ export const exhaustedScenarios: readonly Scenario[] = [
   {
     group: "postgres",
     name: "pool-exhausted",
-    cause: "every connection of both doors' pools is held by a statement that waits for a lock",
+    cause: "every connection of both APIs' pools is held by a statement that waits for a lock",
     expected: "503 within the acquisition limit; 401, 404, 405, 400 and 429 still within 20 ms",
     mayFail: true,
     async run(stage) {
       const server = await stage.openPostgres();
-      const services = await stage.startCold(bothDoors, settings);
+      const services = await stage.startCold(bothApis, settings);
       await stage.warmUp();
       const { apiKey } = await stage.store.issueKey(roomy);
       // A different key: a look-up on a held connection is not answered until the row lock is released.
       const { apiKey: holdingKey } = await stage.store.issueKey(roomy);
       const used = await Promise.all(services.map(() => stage.store.issueKey(small)));
       for (const [index, service] of services.entries()) {
-        await askOften(stage, service, service.door.list, used[index]?.apiKey ?? "", small.perDay + 1);
-        await askOften(stage, service, service.door.list, apiKey, 1);
-        await askOften(stage, service, service.door.list, holdingKey, 1);
+        await askOften(stage, service, service.api.list, used[index]?.apiKey ?? "", small.perDay + 1);
+        await askOften(stage, service, service.api.list, apiKey, 1);
+        await askOften(stage, service, service.api.list, holdingKey, 1);
       }
       const holding = server.query(
         `begin; lock table pets in access exclusive mode; select pg_sleep(${heldSeconds}); commit`,
@@ -88,7 +88,7 @@ export const exhaustedScenarios: readonly Scenario[] = [
       await sleep(keyAgeMs);
       const checks = [exactly(services.length * poolSize, "connections held", await countIn(server, waiting))];
       for (const [index, service] of services.entries()) {
-        const { name, list } = service.door;
+        const { name, list } = service.api;
         const refused = await askOften(stage, service, list, apiKey, refusals);
         checks.push(
           exactly(
@@ -149,8 +149,8 @@ async function countIn(server: PostgresServer, rows: string): Promise<number> {
 }
 
 /** Part of the fault, so none of the oracles' requests. */
-async function hold({ origin, door }: Service, apiKey: string): Promise<void> {
-  const { path, method, body = null, headers } = door.list;
+async function hold({ origin, api }: Service, apiKey: string): Promise<void> {
+  const { path, method, body = null, headers } = api.list;
   const response = await fetch(`${origin}${path}`, {
     method,
     body,

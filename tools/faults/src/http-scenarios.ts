@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openRedisServer } from "@petstore/testing/redis";
+import { type Api, bothApis, restRouter } from "./api.js";
 import { nowMs } from "./ask.js";
 import { bannedFloodScenario } from "./banned-flood-scenario.js";
 import { documentsScenario } from "./documents-scenario.js";
-import { bothDoors, type Door, restDoor } from "./door.js";
 import { patient, unthrottled } from "./environment.js";
 import { hugeScenario } from "./huge-scenario.js";
 import { atMost, exactly, ownP99 } from "./measure.js";
@@ -51,7 +51,7 @@ function crowds(apiKey: string): Crowd[] {
       what: "slow body",
       count: 660,
       withinMs: bodyWithinMs,
-      slowness: { opening: createOf(restDoor, apiKey), drip: " " },
+      slowness: { opening: createOf(restRouter, apiKey), drip: " " },
     },
     // More than the buffers of the machine hold, so that the service has the rest.
     { what: "slow reading", count: 20, withinMs: responseWithinMs, slowness: { opening: list.repeat(100), sip: 100 } },
@@ -59,17 +59,17 @@ function crowds(apiKey: string): Crowd[] {
 }
 
 /** But for its body. */
-function createOf(door: Door, apiKey: string): string {
-  return beginningOf(door, `${authorization(apiKey)}Content-Type: application/json\r\nContent-Length: 1000\r\n`);
+function createOf(api: Api, apiKey: string): string {
+  return beginningOf(api, `${authorization(apiKey)}Content-Type: application/json\r\nContent-Length: 1000\r\n`);
 }
 
 /** So that a list of them has more than 100 KB. */
 async function createLongNames(origin: string, apiKey: string): Promise<void> {
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
   const body = JSON.stringify({ name: "\u{1f407}".repeat(255), categoryId: 1, status: "sold" });
-  for (let animal = 0; animal < 100; animal += 1) {
+  for (let pet = 0; pet < 100; pet += 1) {
     const answer = await fetch(`${origin}/v1/pets`, { method: "POST", headers, body });
-    if (answer.status !== 201) throw new Error(`an animal with a long name was answered ${answer.status}`);
+    if (answer.status !== 201) throw new Error(`a pet with a long name was answered ${answer.status}`);
     await answer.text();
   }
 }
@@ -86,11 +86,11 @@ export const httpScenarios: readonly Scenario[] = [
     needs: ["redis-server"],
     name: "slow-clients",
     cause:
-      "2,000 connections: silent, slow headers, slow body, slow reading; two to each door that stop in the middle; usual load beside them",
+      "2,000 connections: silent, slow headers, slow body, slow reading; two to each API that stop in the middle; usual load beside them",
     expected: "all cut at the limits, those that stop with an answer of 408; p99 of the others <= 2x",
     async run(stage) {
       const redis = stage.use(await openRedisServer());
-      const [service, other] = await stage.startServices([redis.url], { ...patient, ...unthrottled }, bothDoors);
+      const [service, other] = await stage.startServices([redis.url], { ...patient, ...unthrottled }, bothApis);
       if (service === undefined || other === undefined) throw new Error("there is no service");
       const load = await stage.load({ limits: roomy, callers: 16, pauseMs: 20, on: [service] });
       await createLongNames(service.origin, load.apiKey);
@@ -126,15 +126,15 @@ export const httpScenarios: readonly Scenario[] = [
 ];
 
 /** Clients that stop in the middle, and then only wait for the answer. */
-async function checkTooLate(stage: Stage, { port, door }: Service, apiKey: string): Promise<Check[]> {
+async function checkTooLate(stage: Stage, { port, api }: Service, apiKey: string): Promise<Check[]> {
   const checks = await Promise.all(
     [
       {
         what: "headers that do not end",
-        bytes: `GET ${door.list.path} HTTP/1.1\r\n${host}`,
+        bytes: `GET ${api.list.path} HTTP/1.1\r\n${host}`,
         withinMs: headersWithinMs,
       },
-      { what: "a body that does not end", bytes: createOf(door, apiKey), withinMs: bodyWithinMs },
+      { what: "a body that does not end", bytes: createOf(api, apiKey), withinMs: bodyWithinMs },
     ].map(async ({ what, bytes, withinMs }) => {
       using client = openRawClient(port);
       await client.send(bytes);
@@ -144,8 +144,8 @@ async function checkTooLate(stage: Stage, { port, door }: Service, apiKey: strin
       stage.keep(answers.map((answer) => ({ ...answer, durationMs: 0 })));
       const right = answers.filter((one) => one.status === 408 && hasErrorBody(one) && hasTripleOnce(one));
       return [
-        exactly(1, `${door.name}: ${what}: answers`, answers.length),
-        exactly(1, `${door.name}: of them 408 with the Error body and the X-RateLimit triple`, right.length),
+        exactly(1, `${api.name}: ${what}: answers`, answers.length),
+        exactly(1, `${api.name}: of them 408 with the Error body and the X-RateLimit triple`, right.length),
       ];
     }),
   );

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { bothDoors, type Door } from "./door.js";
+import { type Api, bothApis } from "./api.js";
 import { unthrottled } from "./environment.js";
 import { atLeast, atMost, exactly } from "./measure.js";
 import { openRawClient, type RawAnswer } from "./raw-client.js";
@@ -12,7 +12,7 @@ import { authorization, beginningOf, requestOf } from "./wire-requests.js";
 
 const bodyMebibytes = 8;
 const bombMebibytes = 64;
-/** Of each request, to each door. */
+/** Of each request, to each API. */
 const toWarmUp = 80;
 const toMeasure = 120;
 const atOnce = 8;
@@ -30,7 +30,7 @@ interface Huge {
 const megabyte = Buffer.alloc(2 ** 20, " ");
 const bomb = gzipSync(Buffer.alloc(bombMebibytes * 2 ** 20));
 
-function hugeRequests(door: Door, key: string): readonly Huge[] {
+function hugeRequests(api: Api, key: string): readonly Huge[] {
   const json = `${key}Content-Type: application/json\r\n`;
   const body = Array<Buffer>(bodyMebibytes).fill(megabyte);
   const chunks = body.flatMap((piece) => [`${piece.length.toString(16)}\r\n`, piece, "\r\n"]);
@@ -39,37 +39,37 @@ function hugeRequests(door: Door, key: string): readonly Huge[] {
     {
       what: `a body of ${bodyMebibytes} MiB`,
       status: 413,
-      bytes: [beginningOf(door, `${json}Content-Length: ${bodyMebibytes * megabyte.length}\r\n`), ...body],
+      bytes: [beginningOf(api, `${json}Content-Length: ${bodyMebibytes * megabyte.length}\r\n`), ...body],
     },
     {
       what: "the same in chunks",
       status: 413,
-      bytes: [beginningOf(door, `${json}Transfer-Encoding: chunked\r\n`), ...chunks, "0\r\n\r\n"],
+      bytes: [beginningOf(api, `${json}Transfer-Encoding: chunked\r\n`), ...chunks, "0\r\n\r\n"],
     },
     {
       what: `${bombMebibytes} MiB in ${Math.round(bomb.length / 1_024)} KiB of gzip`,
       status: 415,
-      bytes: [beginningOf(door, unpacked), bomb],
+      bytes: [beginningOf(api, unpacked), bomb],
     },
-    { what: "a header of 17 KB", status: 431, bytes: [requestOf(door.list, `${key}X: ${"y".repeat(17_000)}\r\n`)] },
-    { what: "2,500 headers", status: 431, bytes: [requestOf(door.list, `${"a:b\r\n".repeat(2_500)}${key}`)] },
+    { what: "a header of 17 KB", status: 431, bytes: [requestOf(api.list, `${key}X: ${"y".repeat(17_000)}\r\n`)] },
+    { what: "2,500 headers", status: 431, bytes: [requestOf(api.list, `${"a:b\r\n".repeat(2_500)}${key}`)] },
   ];
 }
 
 export const hugeScenario: Scenario = {
   group: "http",
   name: "huge-requests",
-  cause: `${toWarmUp + toMeasure} times to each door: a body of ${bodyMebibytes} MiB, whole and in chunks, a gzip bomb, a header of 17 KB, 2,500 headers`,
+  cause: `${toWarmUp + toMeasure} times to each API: a body of ${bodyMebibytes} MiB, whole and in chunks, a gzip bomb, a header of 17 KB, 2,500 headers`,
   expected: "413, 415, 431, readable by a client that goes on writing; memory flat; never a dropped Authorization",
   async run(stage) {
-    const services = await stage.startCold(bothDoors, unthrottled);
+    const services = await stage.startCold(bothApis, unthrottled);
     await stage.warmUp();
     const { apiKey } = await stage.store.issueKey(roomy);
     const key = authorization(apiKey);
     const checks: Check[] = [];
     for (const service of services) {
-      const { name } = service.door;
-      const requests = hugeRequests(service.door, key);
+      const { name } = service.api;
+      const requests = hugeRequests(service.api, key);
       for (const request of requests) await sendOften(service, request, toWarmUp);
       const beforeMebibytes = await residentMebibytes(service);
       for (const request of requests) {
@@ -87,7 +87,7 @@ export const hugeScenario: Scenario = {
       checks.push(atMost(grownAtMostMebibytes, `${name}: memory grown by`, grownMebibytes, "MiB"));
       const late = await Promise.all(
         fieldsBefore.map((fields) =>
-          sendOnce(service, [requestOf(service.door.list, `${"a:b\r\n".repeat(fields)}${key}`)]),
+          sendOnce(service, [requestOf(service.api.list, `${"a:b\r\n".repeat(fields)}${key}`)]),
         ),
       );
       const statuses = late.flatMap(({ answers }) => answers.map(({ status }) => status));

@@ -8,13 +8,13 @@ export interface IdleServer extends AsyncDisposable {
 
 /** Built, also for a test that runs this module as it was written. */
 const main = new URL("../dist/idle-server/main.js", import.meta.url);
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 export async function startIdleServer(): Promise<IdleServer> {
   const program = startProgram({ main, environment: {} });
   const startMs = performance.now();
   while (program.output.length === 0) {
-    if (program.hasEnded() || performance.now() - startMs > patienceMs) {
+    if (program.hasEnded() || performance.now() - startMs > timeoutMs) {
       await program.stop();
       throw new Error("the server that shows how slow the machine is did not start");
     }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { mintApiKey } from "@petstore/core";
-import { bothDoors, type Call, type Door, restDoor } from "./door.js";
+import { type Api, bothApis, type Call, restRouter } from "./api.js";
 import { unthrottled } from "./environment.js";
 import { isCivil, isFailure } from "./exchange.js";
 import { atLeast, atMost, checkAlive, count, exactly } from "./measure.js";
@@ -26,7 +26,7 @@ export const keyQueryScenarios: readonly Scenario[] = [
     expected: "0 database queries",
     async run(stage) {
       const server = await openCounting(stage);
-      const services = await stage.startCold(bothDoors, unthrottled);
+      const services = await stage.startCold(bothApis, unthrottled);
       await stage.warmUp();
       const before = await countStatements(server, anyTable);
       const answers = await stage.burst({ ...crowd, requests: garbageKeys, apiKey: garbage, call: ({ list }) => list });
@@ -50,7 +50,7 @@ export const keyQueryScenarios: readonly Scenario[] = [
     mayFail: true,
     async run(stage) {
       const server = await openCounting(stage);
-      const services = await stage.startCold(bothDoors, unthrottled);
+      const services = await stage.startCold(bothApis, unthrottled);
       await stage.warmUp();
       const valid = await stage.load({ limits: roomy, callers: 4, pauseMs: 20 });
       while (valid.exchanges.length < 20) await sleep(20);
@@ -95,7 +95,7 @@ export const keyQueryScenarios: readonly Scenario[] = [
     expected: "1 key query for each process",
     async run(stage) {
       const server = await openCounting(stage);
-      const services = await stage.startCold(bothDoors);
+      const services = await stage.startCold(bothApis);
       await stage.warmUp();
       const { apiKey } = await stage.store.issueKey(roomy);
       const before = await countStatements(server, keyTable);
@@ -134,8 +134,8 @@ function garbage(request: number): string {
   return request % 2 === 0 ? unknownKey().replace(/_\w{6}$/, "_000000") : randomBytes(30).toString("base64url");
 }
 
-function mistaken({ name }: Door): Call {
-  return name === restDoor.name
+function mistaken({ name }: Api): Call {
+  return name === restRouter.name
     ? { method: "GET", path: "/v1/pets?limit=0" }
     : { method: "POST", path: "/graphql", headers: { "content-type": "application/json" }, body: "{" };
 }

@@ -1,5 +1,5 @@
-import { choosePort } from "@petstore/embedded-database";
-import { doors } from "./door.js";
+import { choosePort } from "@petstore/embedded-postgres";
+import { apis } from "./api.js";
 import { unthrottled } from "./environment.js";
 import { isFailure } from "./exchange.js";
 import { atLeast, atMost, count, exactly } from "./measure.js";
@@ -27,11 +27,11 @@ export const outputScenario: Scenario = {
   async run(stage) {
     const checks: Check[] = [];
     for (const outputFault of faults) {
-      for (const door of doors) {
+      for (const api of apis) {
         const port = `${await choosePort(undefined)}`;
-        const [service] = await stage.startCold([{ door, outputFault }], { ...unthrottled, METRICS_PORT: port });
+        const [service] = await stage.startCold([{ api, outputFault }], { ...unthrottled, METRICS_PORT: port });
         if (service === undefined) throw new Error("there is no service");
-        const what = `${door.name}, ${outputFault}`;
+        const what = `${api.name}, ${outputFault}`;
         checks.push(...(await check(stage, service, `http://127.0.0.1:${port}/metrics`, what)));
       }
     }

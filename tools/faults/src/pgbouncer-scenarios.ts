@@ -1,7 +1,7 @@
 import { openPgBouncer } from "@petstore/testing/pgbouncer";
 import { openRedisServer } from "@petstore/testing/redis";
+import { fourProcesses } from "./api.js";
 import { checkStorms } from "./create-scenarios.js";
-import { fourProcesses } from "./door.js";
 import { patient } from "./environment.js";
 import { isFailure } from "./exchange.js";
 import { atLeast, atMost, checkAlive, count, exactly } from "./measure.js";

@@ -18,7 +18,7 @@ interface Volley {
   readonly resolve: (answers: readonly Answer[]) => void;
 }
 
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /** Connects when it is asked, and again where it was closed. One volley at a time. */
 export function openPipeline(origin: string): Pipeline {
@@ -31,7 +31,7 @@ export function openPipeline(origin: string): Pipeline {
     const opened = connect({ host, port: Number(port), noDelay: true });
     let received: Buffer = Buffer.alloc(0);
     let reason: unknown = "closed";
-    opened.setTimeout(patienceMs, () => opened.destroy(new Error(`silent for ${patienceMs / 1_000} s`)));
+    opened.setTimeout(timeoutMs, () => opened.destroy(new Error(`silent for ${timeoutMs / 1_000} s`)));
     opened.on("data", (chunk: Buffer) => {
       received = take(received.length === 0 ? chunk : Buffer.concat([received, chunk]));
     });

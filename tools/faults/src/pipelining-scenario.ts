@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { bothApis } from "./api.js";
 import { nowMs } from "./ask.js";
-import { bothDoors } from "./door.js";
 import { endOf } from "./exchange.js";
 import { atLeast, atMost, checkAlive, exactly } from "./measure.js";
 import { openRawClient, type RawAnswer } from "./raw-client.js";
@@ -38,7 +38,7 @@ export const pipeliningScenario: Scenario = {
   // For a moment after the second flood.
   mayFail: true,
   async run(stage) {
-    const services = await stage.startCold(bothDoors, smallHeap);
+    const services = await stage.startCold(bothApis, smallHeap);
     await stage.warmUp();
     const checks: Check[] = [];
     for (const service of services) {
@@ -50,7 +50,7 @@ export const pipeliningScenario: Scenario = {
 };
 
 async function flood(stage: Stage, service: Service): Promise<Check[]> {
-  const { name } = service.door;
+  const { name } = service.api;
   const other = await stage.load({ limits: roomy, callers: 1, pauseMs: 20, on: [service] });
   await sleep(1_000);
   const startedAtMs = nowMs();
@@ -70,7 +70,7 @@ async function flood(stage: Stage, service: Service): Promise<Check[]> {
 }
 
 async function floodOfUnknownKeys(stage: Stage, service: Service): Promise<Check[]> {
-  const name = `${service.door.name}, unknown keys`;
+  const name = `${service.api.name}, unknown keys`;
   const answers = await floodWithUnknownKeys(service, unknownKeyFlood);
   const endedAtMs = nowMs();
   const other = await stage.load({ limits: roomy, callers: 1, pauseMs: 20, on: [service] });

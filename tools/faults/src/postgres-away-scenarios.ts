@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { mintApiKey } from "@petstore/core";
+import { apis, bothApis } from "./api.js";
 import { nowMs } from "./ask.js";
-import { bothDoors, doors } from "./door.js";
 import { type Exchange, endOf, isCivil, isFailure, isGood } from "./exchange.js";
 import { atLeast, atMost, checkAlive, count, exactly } from "./measure.js";
 import { startProgram } from "./program.js";
@@ -26,7 +26,7 @@ export const postgresAwayScenarios: readonly Scenario[] = [
     async run(stage) {
       const server = await stage.openPostgres();
       await server.kill();
-      const services = await stage.startCold(bothDoors);
+      const services = await stage.startCold(bothApis);
       const probes = await Promise.all(
         services.map(({ origin }) => Promise.all(["/livez", "/readyz"].map((path) => statusOf(`${origin}${path}`)))),
       );
@@ -70,7 +70,7 @@ export const postgresAwayScenarios: readonly Scenario[] = [
       const url = new URL(server.url);
       url.password = "mistaken";
       const checks: Check[] = [];
-      for (const { name, main } of doors) {
+      for (const { name, main } of apis) {
         const startMs = performance.now();
         await using program = startProgram({ main, environment: { DATABASE_URL: url.href, PORT: "0" } });
         stage.hear(program);
@@ -98,7 +98,7 @@ export const postgresAwayScenarios: readonly Scenario[] = [
     mayFail: true,
     async run(stage) {
       const server = await stage.openPostgres();
-      const services = await stage.startCold(bothDoors);
+      const services = await stage.startCold(bothApis);
       await stage.warmUp();
       const load = await stage.load({ limits: roomy });
       await sleep(2_000);
@@ -131,7 +131,7 @@ export const postgresAwayScenarios: readonly Scenario[] = [
     mayFail: true,
     async run(stage) {
       const server = await stage.openPostgres();
-      const services = await stage.startCold(bothDoors);
+      const services = await stage.startCold(bothApis);
       await stage.warmUp();
       const load = await stage.load({ limits: roomy });
       await sleep(2_000);
@@ -164,7 +164,7 @@ export const postgresAwayScenarios: readonly Scenario[] = [
     mayFail: true,
     async run(stage) {
       const server = await stage.openPostgres();
-      const services = await stage.startCold(bothDoors);
+      const services = await stage.startCold(bothApis);
       await stage.warmUp();
       const load = await stage.load({ limits: roomy });
       stage.mark();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openFaultProxy } from "@petstore/testing/fault-proxy";
+import { bothApis } from "./api.js";
 import { nowMs } from "./ask.js";
-import { bothDoors } from "./door.js";
 import { type Exchange, isCivil, isFailure, isGood } from "./exchange.js";
 import { atLeast, atMost, checkAlive, count, exactly, ownP99 } from "./measure.js";
 import type { Check, Scenario } from "./scenario.js";
@@ -27,7 +27,7 @@ export const postgresSilentScenarios: readonly Scenario[] = [
     mayFail: true,
     async run(stage) {
       const server = await stage.openPostgres();
-      const services = await stage.startCold(bothDoors);
+      const services = await stage.startCold(bothApis);
       await stage.warmUp();
       const load = await stage.load({ limits: roomy, callers: 32, pauseMs: 50 });
       await sleep(4_000);
@@ -69,8 +69,8 @@ export const postgresSilentScenarios: readonly Scenario[] = [
     async run(stage) {
       const server = await stage.openPostgres();
       const proxy = stage.use(await openFaultProxy({ url: server.url }));
-      const services = await stage.startCold(bothDoors, { DATABASE_URL: proxy.url });
-      const stopped = await stage.startMore(bothDoors);
+      const services = await stage.startCold(bothApis, { DATABASE_URL: proxy.url });
+      const stopped = await stage.startMore(bothApis);
       await stage.warmUp();
       const load = await stage.load({ limits: roomy, on: services });
       const loadOfStopped = await stage.load({ limits: roomy, on: stopped, callers: 16 });
@@ -97,8 +97,8 @@ export const postgresSilentScenarios: readonly Scenario[] = [
         ),
         atMost(3_000, "/readyz 503 after", seenWithinMs, "ms"),
         ...ends.flatMap(({ exitCode, withinMs }, index) => [
-          exactly(0, `${stopped[index]?.door.name}: exit code after SIGTERM`, exitCode ?? Number.NaN),
-          atMost(stopWithinMs, `${stopped[index]?.door.name}: ended after`, withinMs, "ms"),
+          exactly(0, `${stopped[index]?.api.name}: exit code after SIGTERM`, exitCode ?? Number.NaN),
+          atMost(stopWithinMs, `${stopped[index]?.api.name}: ended after`, withinMs, "ms"),
         ]),
         atMost(2_000, "/readyz 200 after the return", healthyWithinMs, "ms"),
         exactly(0, "failures later than 2 s after the return", countFailuresAfter(load, backAtMs + 2_000)),
@@ -145,11 +145,11 @@ async function watchReadiness(services: readonly Service[], work: Promise<unknow
   return seen;
 }
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 async function until(services: readonly Service[], isSo: (all: readonly Readiness[]) => boolean): Promise<void> {
   const startMs = performance.now();
-  while (performance.now() - startMs < patienceMs) {
+  while (performance.now() - startMs < timeoutMs) {
     if (isSo(await Promise.all(services.map((service) => service.readiness())))) return;
     await sleep(20);
   }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { embeddedDatabaseUrl } from "@petstore/embedded-database";
+import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { openSession, type Session } from "@petstore/testing/postgres";
 import { isCreated } from "./exchange.js";
 import { atLeast, atMost, count, exactly } from "./measure.js";
@@ -14,7 +14,7 @@ const createsBetween = 100;
 
 /**
  * What is shown: PostgreSQL has asked the kernel to flush before each 201, and what it says is flushed is enough to find
- * every acknowledged animal again. That the kernel and the disk keep what they confirm is not.
+ * every acknowledged pet again. That the kernel and the disk keep what they confirm is not.
  */
 export const powerLoss: Scenario = {
   group: "standalone",
@@ -26,7 +26,7 @@ export const powerLoss: Scenario = {
     const directory = stage.use(await openDirectory());
     const keeper = stage.use(createKeeper(directory.path, stage.hear));
     let store = await keeper.start();
-    const url = (await embeddedDatabaseUrl(directory.path)) ?? "";
+    const url = (await embeddedPostgresUrl(directory.path)) ?? "";
     await stage.adopt(url);
     const flushed = await countFlushes(url, async () => {
       const one = await stage.create({ callers: 1, target: () => store });
@@ -64,7 +64,7 @@ export const powerLoss: Scenario = {
       atLeast(flushed.creates, `flushes of the log in ${flushed.creates} creates, one by one`, flushed.flushes),
       exactly(losses, "starts on what was flushed", starts.length),
       atMost(10_000, "slowest of them", Math.max(...starts), "ms"),
-      atLeast(createsBetween * losses, "animals acknowledged before", count(creates.exchanges, isCreated)),
+      atLeast(createsBetween * losses, "pets acknowledged before", count(creates.exchanges, isCreated)),
       exactly(0, "creates given up", creates.givenUp()),
     ];
   },

@@ -33,7 +33,7 @@ export interface ProgramOptions {
 /** A full disk, a reader that has ended, and one that has stopped. */
 export type OutputFault = "full" | "closed" | "not read";
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 const probe = import.meta.resolve("@petstore/testing/event-loop-probe");
 
 export function startProgram(options: ProgramOptions): Program {
@@ -60,7 +60,7 @@ export function startProgram(options: ProgramOptions): Program {
 
   async function end(): Promise<number | null> {
     child.kill("SIGTERM");
-    const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+    const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
     const exitCode = await ended;
     clearTimeout(timer);
     return exitCode;
@@ -78,7 +78,7 @@ export function startProgram(options: ProgramOptions): Program {
     ended,
     signal: (name) => void child.kill(name),
     async longestBlockMs() {
-      const answer = once(child, "message", { signal: AbortSignal.timeout(patienceMs) });
+      const answer = once(child, "message", { signal: AbortSignal.timeout(timeoutMs) });
       child.send("block");
       return (await answer)[0] as number;
     },

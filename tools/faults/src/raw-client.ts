@@ -25,7 +25,7 @@ export interface RawClient extends Disposable {
   wasReset(): boolean;
 }
 
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 export function openRawClient(port: number): RawClient {
   const startMs = nowMs();
@@ -56,7 +56,7 @@ export function openRawClient(port: number): RawClient {
     end: () => void socket.end(),
     reset: () => void socket.resetAndDestroy(),
     answers: () => answers,
-    async until(count, withinMs = patienceMs) {
+    async until(count, withinMs = timeoutMs) {
       const sinceMs = performance.now();
       while (answers.length < count && !isClosed && performance.now() - sinceMs < withinMs) await sleep(2);
     },

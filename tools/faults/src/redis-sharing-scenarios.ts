@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openRedisServer } from "@petstore/testing/redis";
+import { type Api, fourProcesses } from "./api.js";
 import { nowMs } from "./ask.js";
-import { type Door, fourProcesses } from "./door.js";
 import { patient } from "./environment.js";
 import { type Exchange, isBanned, isGood } from "./exchange.js";
 import { atMost, exactly } from "./measure.js";
@@ -65,7 +65,7 @@ export const sharingScenarios: readonly Scenario[] = [
       const services = await stage.startServices([redis.url], { ...patient, ...bans }, skewed);
       await withinOneMinute(10_000);
       const { apiKey } = await stage.store.issueKey({ perMinute: 4, perDay: 10_000_000 });
-      const asking = { callers: 1, apiKey: () => apiKey, call: ({ list }: Door) => list };
+      const asking = { callers: 1, apiKey: () => apiKey, call: ({ list }: Api) => list };
       const refused = await stage.burst({ ...asking, requests: 60 });
       const endsAtMs = Math.min(...refused.filter(isBanned).map(({ sentAtMs }) => sentAtMs)) + banMs;
       const endedAtMs = await Promise.all(

@@ -1,13 +1,13 @@
 import { openRedisServer } from "@petstore/testing/redis";
+import { apis } from "./api.js";
 import { noticesWithinMs, startBalancer } from "./balancer.js";
-import { doors } from "./door.js";
 import { patient } from "./environment.js";
 import { atLeast, atMost, exactly } from "./measure.js";
 import type { Scenario } from "./scenario.js";
 import { roomy } from "./stage.js";
 
 /** Four in all. */
-const processesEach = 4 / doors.length;
+const processesEach = 4 / apis.length;
 const rounds = 2;
 const wantedRequests = 50_000;
 const graceMs = 2 * noticesWithinMs;
@@ -24,15 +24,15 @@ export const rollingScenarios: readonly Scenario[] = [
     group: "rolling",
     needs: ["redis-server", "haproxy"],
     name: "rolling-restart",
-    cause: `SIGTERM to each of ${processesEach * doors.length} processes behind HAProxy, and a new one, ${rounds} times, under load`,
+    cause: `SIGTERM to each of ${processesEach * apis.length} processes behind HAProxy, and a new one, ${rounds} times, under load`,
     expected: `0 errors in ${wantedRequests} requests, exit codes 0`,
     async run(stage) {
       const redis = stage.use(await openRedisServer());
-      const instances = doors.flatMap((door) => Array.from({ length: processesEach }, () => ({ door })));
+      const instances = apis.flatMap((api) => Array.from({ length: processesEach }, () => ({ api })));
       const environment = { ...unhurried, SHUTDOWN_GRACE_MS: `${graceMs}` };
       const running = [...(await stage.startServices([redis.url], environment, instances))];
       const balancer = stage.use(await startBalancer(running));
-      const load = await stage.load({ limits: roomy, on: [balancer], doors, callers: 32, pauseMs: 5 });
+      const load = await stage.load({ limits: roomy, on: [balancer], apis, callers: 32, pauseMs: 5 });
       const exitCodes: (number | null)[] = [];
       const stops: number[] = [];
       for (let restart = 0; restart < rounds * instances.length; restart += 1) {

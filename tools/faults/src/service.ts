@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { choosePort } from "@petstore/embedded-database";
-import { type Door, restDoor } from "./door.js";
+import { choosePort } from "@petstore/embedded-postgres";
+import { type Api, restRouter } from "./api.js";
 import { type OutputFault, startProgram } from "./program.js";
 
 export interface ServiceOptions {
@@ -10,8 +10,8 @@ export interface ServiceOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** How far its clock is ahead; negative when it is behind. */
   readonly clockOffsetMs?: number;
-  /** The REST door unless another is named. */
-  readonly door?: Door;
+  /** The REST API unless another is named. */
+  readonly api?: Api;
   /** A free one unless it is to take another one's place. */
   readonly port?: number;
   /** Whether it can tell how long its event loop was blocked; not unless it is said. */
@@ -21,7 +21,7 @@ export interface ServiceOptions {
 
 /** A service in a process of its own, known by what it answers and what it logs. Disposing ends it. */
 export interface Service extends AsyncDisposable {
-  readonly door: Door;
+  readonly api: Api;
   readonly port: number;
   readonly origin: string;
   readonly pid: number;
@@ -47,29 +47,29 @@ interface Stopped {
 
 export type Readiness = "ready" | "degraded" | "not ready";
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { environment, clockOffsetMs = 0, door = restDoor, isProbed = false, outputFault } = options;
+  const { environment, clockOffsetMs = 0, api = restRouter, isProbed = false, outputFault } = options;
   const port = options.port ?? (await choosePort(undefined));
   const origin = `http://127.0.0.1:${port}`;
   const clock = await clockEnvironment(clockOffsetMs);
   const startMs = performance.now();
   const program = startProgram({
-    main: door.main,
+    main: api.main,
     environment: { ...environment, ...clock, HOST: "127.0.0.1", PORT: `${port}` },
     isProbed,
     outputFault,
   });
   while (!(await answers(origin))) {
-    if (program.hasEnded() || performance.now() - startMs > patienceMs) {
+    if (program.hasEnded() || performance.now() - startMs > timeoutMs) {
       await program.stop();
       throw new Error(`The service did not start: ${program.output.at(-1) ?? "it says nothing"}`);
     }
     await sleep(10);
   }
   return {
-    door,
+    api,
     port,
     origin,
     pid: program.pid,

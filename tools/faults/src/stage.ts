@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "@petstore/core";
 import { openPostgresServer, type PostgresServer } from "@petstore/testing/postgres";
 import { request } from "undici";
+import { type Api, restRouter } from "./api.js";
 import { type Answer, nowMs } from "./ask.js";
 import { type BurstOptions, burst } from "./burst.js";
 import { type Creates, type CreatesOptions, startCreates } from "./creates.js";
-import { type Door, restDoor } from "./door.js";
 import type { Environment } from "./environment.js";
 import type { Exchange } from "./exchange.js";
 import type { Played, PlayedLoad } from "./oracles.js";
@@ -25,7 +25,7 @@ export interface Stage extends AsyncDisposable {
   openPostgres(): Promise<PostgresServer>;
   /** From now on the row is about the database that is there. */
   adopt(databaseUrl: string): Promise<void>;
-  /** Services that share the quotas of that Redis, warmed up: two of the REST door unless others are named. */
+  /** Services that share the quotas of that Redis, warmed up: two of the REST API unless others are named. */
   startServices(
     redisUrls: readonly string[],
     environment?: Environment,
@@ -66,8 +66,8 @@ interface LoadOptions {
   readonly limits: Limits;
   /** Of a new one unless it is named. */
   readonly account?: Account;
-  readonly on?: readonly { readonly origin: string; readonly door?: Door }[];
-  readonly doors?: readonly Door[];
+  readonly on?: readonly { readonly origin: string; readonly api?: Api }[];
+  readonly apis?: readonly Api[];
   readonly callers?: number;
   readonly pauseMs?: number;
   readonly requests?: number;
@@ -105,8 +105,8 @@ export function openStage({ store: sharedStore, idleOrigin, options }: StageDeps
   async function load({ limits, account, on = services, callers = 64, pauseMs = 150, ...rest }: LoadOptions) {
     const issued = account ?? (await store.issueKey(limits));
     const origins = on.map(({ origin }) => origin);
-    const doors = on.map(({ door = restDoor }) => door);
-    const traffic = startTraffic({ doors, ...rest, origins, idleOrigin, apiKey: issued.apiKey, callers, pauseMs });
+    const apis = on.map(({ api = restRouter }) => api);
+    const traffic = startTraffic({ apis, ...rest, origins, idleOrigin, apiKey: issued.apiKey, callers, pauseMs });
     played.loads.push(traffic);
     return { ...traffic, ...issued };
   }
@@ -190,9 +190,9 @@ export function openStage({ store: sharedStore, idleOrigin, options }: StageDeps
     },
     keep,
     hear,
-    async restart({ door, port, stop }) {
+    async restart({ api, port, stop }) {
       const { exitCode, withinMs: stoppedWithinMs } = await stop();
-      const service = await startService({ door, port, environment: common });
+      const service = await startService({ api, port, environment: common });
       services.push(service);
       hear(service);
       await millisecondsUntil("ready", [service]);
@@ -219,10 +219,10 @@ export function openStage({ store: sharedStore, idleOrigin, options }: StageDeps
 export async function millisecondsUntil(
   readiness: Readiness,
   services: readonly Service[],
-  patienceMs = 15_000,
+  timeoutMs = 15_000,
 ): Promise<number> {
   const startMs = performance.now();
-  while (performance.now() - startMs < patienceMs) {
+  while (performance.now() - startMs < timeoutMs) {
     const all = await Promise.all(services.map((service) => service.readiness()));
     if (all.every((one) => one === readiness)) return performance.now() - startMs;
     await sleep(20);

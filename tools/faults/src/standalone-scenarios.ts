@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { embeddedDatabaseUrl } from "@petstore/embedded-database";
+import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { checkpointOnFullDisk, diskFull } from "./disk-full-scenario.js";
 import { atLeast, atMost, count, exactly } from "./measure.js";
 import { powerLoss } from "./power-loss-scenario.js";
@@ -22,7 +22,7 @@ export const standaloneScenarios: readonly Scenario[] = [
       const directory = stage.use(await openDirectory());
       const keeper = stage.use(createKeeper(directory.path, stage.hear));
       let store = await keeper.start();
-      await stage.adopt((await embeddedDatabaseUrl(directory.path)) ?? "");
+      await stage.adopt((await embeddedPostgresUrl(directory.path)) ?? "");
       let target: RunningStore | undefined = store;
       const creates = await stage.create({ callers: 16, target: () => target });
       const starts: number[] = [];
@@ -44,7 +44,7 @@ export const standaloneScenarios: readonly Scenario[] = [
       return [
         exactly(kills, "starts after a kill", starts.length),
         atMost(10_000, "slowest of them", Math.max(...starts), "ms"),
-        atLeast(20 * kills, "animals acknowledged", made),
+        atLeast(20 * kills, "pets acknowledged", made),
         exactly(0, "creates given up", creates.givenUp()),
       ];
     },

@@ -2,20 +2,20 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { choosePort } from "@petstore/embedded-database";
-import { restDoor } from "./door.js";
+import { choosePort } from "@petstore/embedded-postgres";
+import { restRouter } from "./api.js";
 import { type Program, startProgram } from "./program.js";
 import type { Stage } from "./stage.js";
 
 /** What `npm start` runs. */
 export const standaloneMain: URL = new URL("../../../services/standalone/dist/main.js", import.meta.url);
 
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 export interface RunningStore {
   readonly program: Program;
   readonly origin: string;
-  readonly door: typeof restDoor;
+  readonly api: typeof restRouter;
 }
 
 /** Starts one store after the other. Disposing stops the last one as an operator does: killed, it would leave its PostgreSQL. */
@@ -53,13 +53,13 @@ async function startStore(directory: string, hear: Stage["hear"]): Promise<Runni
   });
   const startMs = performance.now();
   while (!program.output.some((line) => line.includes(" ready at "))) {
-    if (program.hasEnded() || performance.now() - startMs > patienceMs) {
+    if (program.hasEnded() || performance.now() - startMs > timeoutMs) {
       await program.stop();
       throw new Error(`the store did not start: ${program.output.at(-1) ?? "it says nothing"}`);
     }
     await sleep(5);
   }
-  return { program, origin, door: restDoor };
+  return { program, origin, api: restRouter };
 }
 
 /** The first start shows it to its user, on purpose, alone on a line and in commands to try. */
@@ -72,7 +72,7 @@ function withoutDemoKey(output: readonly string[]): readonly string[] {
 export async function until(holds: () => boolean): Promise<void> {
   const startMs = performance.now();
   while (!holds()) {
-    if (performance.now() - startMs > patienceMs) throw new Error(`not within ${patienceMs / 1_000} s: ${holds}`);
+    if (performance.now() - startMs > timeoutMs) throw new Error(`not within ${timeoutMs / 1_000} s: ${holds}`);
     await sleep(5);
   }
 }

@@ -12,14 +12,14 @@ import {
   openDatabase,
   readConfig,
 } from "@petstore/core";
-import { openEmbeddedDatabase } from "@petstore/embedded-database";
+import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
 
 /** A database with the tables of the store, and what the rows need of it. */
 export interface Store extends AsyncDisposable {
   readonly databaseUrl: string;
   /** A key of a new account that may spend that much. */
   issueKey(limits: Limits): Promise<{ readonly apiKey: string; readonly accountId: string }>;
-  /** How many animals have each of these names; absent where there is none. */
+  /** How many pets have each of these names; absent where there is none. */
   countByName(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -28,7 +28,7 @@ const log = { info() {}, warn() {}, error() {} };
 /** One PostgreSQL for the whole run. Disposing removes it. */
 export async function openStore(): Promise<Store> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-faults-"));
-  const opened = await openEmbeddedDatabase({ directory, durable: false });
+  const opened = await openEmbeddedPostgres({ directory, durable: false });
   if (opened.kind === "in-use") throw new Error(`process ${opened.holderPid} uses a directory that was just created`);
   const store = await openStoreAt(opened.database.ownerUrl);
   return {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
+import { type Api, type Call, restRouter } from "./api.js";
 import { type Answer, noAnswer, nowMs } from "./ask.js";
-import { type Call, type Door, restDoor } from "./door.js";
 import type { Exchange, Timed } from "./exchange.js";
 import { openPipeline, type Pipeline } from "./pipeline.js";
 import { authorization, requestOf } from "./wire-requests.js";
@@ -16,8 +16,8 @@ export interface TrafficOptions {
   readonly callers: number;
   /** Between an answer and the caller's next request. */
   readonly pauseMs: number;
-  /** Called in turn by the callers; the REST door unless others are named. */
-  readonly doors?: readonly Door[];
+  /** Called in turn by the callers; the REST API unless others are named. */
+  readonly apis?: readonly Api[];
   /** Ends by itself after so many; by default when it is stopped. */
   readonly requests?: number;
 }
@@ -33,7 +33,7 @@ export interface Traffic {
   readonly done: Promise<void>;
 }
 
-/** Four requests of five list animals, the fifth creates one, with an idempotency key. */
+/** Four requests of five list pets, the fifth creates one, with an idempotency key. */
 export function startTraffic(options: TrafficOptions): Traffic {
   const {
     origins,
@@ -41,7 +41,7 @@ export function startTraffic(options: TrafficOptions): Traffic {
     apiKey,
     callers,
     pauseMs,
-    doors = [restDoor],
+    apis = [restRouter],
     requests = Number.POSITIVE_INFINITY,
   } = options;
   const idle = new Pool(idleOrigin, { connections: 1 });
@@ -53,14 +53,14 @@ export function startTraffic(options: TrafficOptions): Traffic {
 
   async function callOn(caller: number): Promise<void> {
     const origin = origins[caller % origins.length];
-    const door = doors[caller % doors.length];
-    if (origin === undefined || door === undefined) return;
+    const api = apis[caller % apis.length];
+    if (origin === undefined || api === undefined) return;
     using pipeline = openPipeline(origin);
     // Not all at the same instant.
     await sleep(Math.random() * pauseMs);
     while (!isStopped && sent < requests) {
       sent += 1;
-      exchanges.push(await (sent % 5 === 0 ? create(pipeline, door, apiKey) : list(pipeline, door, apiKey)));
+      exchanges.push(await (sent % 5 === 0 ? create(pipeline, api, apiKey) : list(pipeline, api, apiKey)));
       if (pauseMs > 0) await sleep(pauseMs);
     }
   }
@@ -91,17 +91,17 @@ export function startTraffic(options: TrafficOptions): Traffic {
   };
 }
 
-async function list(pipeline: Pipeline, door: Door, apiKey: string): Promise<Exchange> {
-  const { text: _, ...exchange } = await askOne(pipeline, door.list, apiKey);
+async function list(pipeline: Pipeline, api: Api, apiKey: string): Promise<Exchange> {
+  const { text: _, ...exchange } = await askOne(pipeline, api.list, apiKey);
   return exchange;
 }
 
 /** Of a name that only this request asks for. */
-async function create(pipeline: Pipeline, door: Door, apiKey: string): Promise<Exchange> {
+async function create(pipeline: Pipeline, api: Api, apiKey: string): Promise<Exchange> {
   const id = randomUUID();
-  const name = `Animal ${id}`;
-  const { text, ...exchange } = await askOne(pipeline, door.create(name, id), apiKey);
-  return { ...exchange, asked: name, created: door.isCreated(exchange.status, text) ? name : undefined };
+  const name = `Pet ${id}`;
+  const { text, ...exchange } = await askOne(pipeline, api.create(name, id), apiKey);
+  return { ...exchange, asked: name, created: api.isCreated(exchange.status, text) ? name : undefined };
 }
 
 async function askOne(pipeline: Pipeline, call: Call, apiKey: string): Promise<Answer> {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { mintApiKey } from "@petstore/core";
-import type { Call } from "./door.js";
+import type { Call } from "./api.js";
 import type { Service } from "./service.js";
 
 export interface UnknownKeyFlood {
@@ -15,11 +15,11 @@ export interface UnknownKeyFlood {
  * Connections at once that each pipeline requests, each request with another key that looks right and belongs to nobody.
  * Resolves to the number of answers.
  */
-export async function floodWithUnknownKeys({ port, door }: Service, flood: UnknownKeyFlood): Promise<number> {
+export async function floodWithUnknownKeys({ port, api }: Service, flood: UnknownKeyFlood): Promise<number> {
   // Made before the flood begins: making them takes longer than sending them.
   const pipelined = Array.from({ length: flood.connections }, () =>
     Array.from({ length: flood.requestsPerConnection }, (_, index) =>
-      requestWithUnknownKey(door.list, index === flood.requestsPerConnection - 1),
+      requestWithUnknownKey(api.list, index === flood.requestsPerConnection - 1),
     ).join(""),
   );
   const received = await Promise.all(pipelined.map((requests) => exchange(port, requests, flood.idleTimeoutMs)));

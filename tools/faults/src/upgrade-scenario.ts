@@ -1,5 +1,5 @@
 import { openRedisServer } from "@petstore/testing/redis";
-import { doors } from "./door.js";
+import { apis } from "./api.js";
 import { patient } from "./environment.js";
 import { isGood } from "./exchange.js";
 import { atLeast, checkAlive, count, exactly } from "./measure.js";
@@ -22,7 +22,7 @@ export const upgradeScenario: Scenario = {
   async run(stage) {
     const previous = stage.use(await buildPreviousRelease());
     const redis = stage.use(await openRedisServer());
-    const instances = doors.flatMap((door) => [{ door: { ...door, main: previous.main(door.name) } }, { door }]);
+    const instances = apis.flatMap((api) => [{ api: { ...api, main: previous.main(api.name) } }, { api }]);
     const services = await stage.startServices([redis.url], patient, instances);
     const load = await stage.load({ limits: roomy, on: services, callers: 32, pauseMs: 0, requests: loadRequests });
     await load.done;

@@ -1,4 +1,4 @@
-import { type Call, type Door, graphqlDoor } from "./door.js";
+import { type Api, type Call, graphqlRouter } from "./api.js";
 
 /** Bytes on a connection of their own, and the statuses of all that is answered on it, in their order. */
 export interface Conversation {
@@ -13,12 +13,12 @@ const host = "Host: pets.example\r\n";
 const chunked = "Transfer-Encoding: chunked\r\n\r\n";
 
 /** What Express never sees, or sees only because the server hands it over. */
-export function conversations(door: Door, apiKey: string): readonly Conversation[] {
+export function conversations(api: Api, apiKey: string): readonly Conversation[] {
   const key = authorization(apiKey);
-  const list = requestOf(door.list, key);
-  const { path } = door.list;
-  const post = `POST ${door.create("", "").path} HTTP/1.1\r\n${host}${key}`;
-  const invalid = requestOf({ ...door.create("", ""), body: "{" }, key);
+  const list = requestOf(api.list, key);
+  const { path } = api.list;
+  const post = `POST ${api.create("", "").path} HTTP/1.1\r\n${host}${key}`;
+  const invalid = requestOf({ ...api.create("", ""), body: "{" }, key);
   const missing = `GET /none HTTP/1.1\r\n${host}${key}\r\n`;
   const refused = (what: string, bytes: string | Buffer): Conversation => ({ what, bytes, statuses: [400] });
   return [
@@ -33,32 +33,32 @@ export function conversations(door: Door, apiKey: string): readonly Conversation
     refused("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
     refused("a TLS handshake", Buffer.from("16030100c8010000c40303", "hex")),
     refused("a broken chunk", `${post}Content-Type: application/json\r\n${chunked}no chunk size\r\n`),
-    refused("no Host", requestOf(door.list, key, "")),
-    refused("two Hosts", requestOf(door.list, key, host + host)),
-    refused("a Host that is none", requestOf(door.list, key, "Host: a b\r\n")),
-    { what: "a header of 17 KB", bytes: requestOf(door.list, `${key}X: ${"y".repeat(17_000)}\r\n`), statuses: [431] },
-    { what: "2,500 headers", bytes: requestOf(door.list, `${"a:b\r\n".repeat(2_500)}${key}`), statuses: [431] },
+    refused("no Host", requestOf(api.list, key, "")),
+    refused("two Hosts", requestOf(api.list, key, host + host)),
+    refused("a Host that is none", requestOf(api.list, key, "Host: a b\r\n")),
+    { what: "a header of 17 KB", bytes: requestOf(api.list, `${key}X: ${"y".repeat(17_000)}\r\n`), statuses: [431] },
+    { what: "2,500 headers", bytes: requestOf(api.list, `${"a:b\r\n".repeat(2_500)}${key}`), statuses: [431] },
     { what: "CONNECT", bytes: `CONNECT pets.example:443 HTTP/1.1\r\n${host}${key}\r\n`, statuses: [404] },
     {
       what: "Upgrade",
-      bytes: requestOf(door.list, `${key}Connection: Upgrade\r\nUpgrade: websocket\r\n`),
+      bytes: requestOf(api.list, `${key}Connection: Upgrade\r\nUpgrade: websocket\r\n`),
       statuses: [200],
     },
     {
       what: "Expect: 100-continue",
-      bytes: requestOf(door.list, `${key}Expect: 100-continue\r\n`),
+      bytes: requestOf(api.list, `${key}Expect: 100-continue\r\n`),
       // REST's list has no body to wait for.
-      statuses: door.name === graphqlDoor.name ? [100, 200] : [200],
+      statuses: api.name === graphqlRouter.name ? [100, 200] : [200],
     },
     {
       what: "Expect: 100-continue without a key",
-      bytes: `POST ${door.create("", "").path} HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 9\r\n\r\n`,
+      bytes: `POST ${api.create("", "").path} HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 9\r\n\r\n`,
       statuses: [401],
     },
-    { what: "an unknown expectation", bytes: requestOf(door.list, `${key}Expect: the-best\r\n`), statuses: [200] },
+    { what: "an unknown expectation", bytes: requestOf(api.list, `${key}Expect: the-best\r\n`), statuses: [200] },
     { what: "a request behind a 404", bytes: missing + list, statuses: [404, 200] },
     { what: "a request behind a 400", bytes: invalid + list, statuses: [400, 200] },
-    { what: "a request behind a 401", bytes: requestOf(door.list, "") + list, statuses: [401, 200] },
+    { what: "a request behind a 401", bytes: requestOf(api.list, "") + list, statuses: [401, 200] },
     { what: "a bad request line behind a request", bytes: `${list}GET/bad\r\n\r\n`, statuses: [200, 400] },
     {
       what: "a bad request line and then a FIN",
@@ -88,6 +88,6 @@ export function requestOf({ method, path, headers = {}, body }: Call, lines: str
 }
 
 /** A request that begins like a create, and goes on as the caller likes. */
-export function beginningOf(door: Door, lines: string): string {
-  return `POST ${door.create("", "").path} HTTP/1.1\r\n${host}${lines}\r\n`;
+export function beginningOf(api: Api, lines: string): string {
+  return `POST ${api.create("", "").path} HTTP/1.1\r\n${host}${lines}\r\n`;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { bothApis } from "./api.js";
 import type { Answer } from "./ask.js";
-import { bothDoors } from "./door.js";
 import { unthrottled } from "./environment.js";
 import { atLeast, exactly } from "./measure.js";
 import { openRawClient, type RawAnswer } from "./raw-client.js";
@@ -25,14 +25,14 @@ export const wireScenario: Scenario = {
   cause: `bytes that never become a request for Express, or not a usual one, on raw sockets; ${resets} resets at any moment`,
   expected: "every one answered once, in order, with the Error body and the X-RateLimit triple; no process ends",
   async run(stage) {
-    const services = await stage.startCold(bothDoors, unthrottled);
+    const services = await stage.startCold(bothApis, unthrottled);
     await stage.warmUp();
     const { apiKey } = await stage.store.issueKey(roomy);
     const checks: Check[] = [];
     for (const service of services) {
-      const { name } = service.door;
+      const { name } = service.api;
       const outcomes: Outcome[] = [];
-      for (const conversation of conversations(service.door, apiKey)) outcomes.push(await hold(service, conversation));
+      for (const conversation of conversations(service.api, apiKey)) outcomes.push(await hold(service, conversation));
       for (const { answers } of outcomes) stage.keep(answers.filter(isFinal));
       const final = outcomes.flatMap(({ answers }) => answers.filter(isFinal));
       const refused = final.filter(({ status }) => status >= 400);
@@ -51,7 +51,7 @@ export const wireScenario: Scenario = {
           final.filter((answer) => !hasTripleOnce(answer)).length,
         ),
       );
-      await resetOften(service, requestOf(service.door.list, authorization(apiKey)));
+      await resetOften(service, requestOf(service.api.list, authorization(apiKey)));
     }
     const later = await stage.burst({ requests: 100, callers: 8, apiKey: () => apiKey, call: ({ list }) => list });
     return [

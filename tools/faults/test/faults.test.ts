@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { runFaults } from "../src/faults.js";
 
 describeWithRedis("npm run faults", () => {
-  it("four processes of two doors share one account's quota exactly, through a real Redis", async () => {
+  it("four processes of two APIs share one account's quota exactly, through a real Redis", async () => {
     const { exitCode, printed } = await faults("--only limit-1");
     expect(printed).toMatch(/admitted of 1000, the fewest: 1 \(= 1\)/);
     expect(printed).toMatch(/admitted of 1000, the most: 1 \(= 1\)/);

@@ -20,7 +20,7 @@ describe("a client that openapi-typescript generates", () => {
     await expect(astToString(await openapiTS(document))).toMatchFileSnapshot("generated/schema.d.ts");
   });
 
-  it("creates, lists and gets animals of the running service, with the types of the contract", async () => {
+  it("creates, lists and gets pets of the running service, with the types of the contract", async () => {
     const apiKey = await service.issueKey();
     const client = createClient<paths>({
       baseUrl: `${service.origin}/v1`,
@@ -47,7 +47,7 @@ describe("a client that openapi-typescript generates", () => {
       () => client.GET("/pets", { params: { query: { status: "lost" } } }),
       // @ts-expect-error: there is no such path.
       () => client.GET("/orders"),
-      // @ts-expect-error: an animal cannot be deleted.
+      // @ts-expect-error: a pet cannot be deleted.
       () => client.DELETE("/pets/{petId}", { params: { path: { petId: 1 } } }),
     ];
     expect(wrong).toHaveLength(4);

@@ -11,7 +11,7 @@ import {
   openDatabase,
   readConfig,
 } from "@petstore/core";
-import { choosePort } from "@petstore/embedded-database";
+import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase } from "@petstore/testing";
 import { serviceFlags } from "@petstore/testing/service-flags";
 

@@ -1,7 +1,7 @@
 // A TCP proxy between a client and its server that can fail as networks do. It knows nothing of the protocol it carries.
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { loopback } from "@petstore/embedded-database";
+import { loopback } from "@petstore/embedded-postgres";
 import { findFreePort } from "./free-port.js";
 
 export interface FaultProxyOptions {

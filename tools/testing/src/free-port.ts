@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { isPortFree, loopback } from "@petstore/embedded-database";
+import { isPortFree, loopback } from "@petstore/embedded-postgres";
 
 /** A node of a Redis Cluster listens here too, above its own port; 6.2 has no setting for it. */
 const clusterBusOffset = 10_000;

@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { embeddedDatabaseUrl, openEmbeddedDatabase } from "@petstore/embedded-database";
+import { embeddedPostgresUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import type { TestProject } from "vitest/node";
 import { openPgBouncer } from "./pgbouncer.js";
 import type {} from "./test-database.js";
@@ -13,7 +13,7 @@ const prefix = "petstore-test-";
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await stopAbandoned();
   const directory = await mkdtemp(join(tmpdir(), prefix));
-  const opened = await openEmbeddedDatabase({ directory, durable: false });
+  const opened = await openEmbeddedPostgres({ directory, durable: false });
   if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
   const pgbouncer = isThroughPgBouncer() ? await openPgBouncer(opened.database.ownerUrl) : undefined;
   project.provide("postgresUrl", opened.database.ownerUrl);
@@ -39,8 +39,8 @@ async function stopAbandoned(): Promise<void> {
     const directory = join(tmpdir(), name);
     try {
       // Not serving yet is a run that just begins.
-      if ((await embeddedDatabaseUrl(directory)) === undefined) continue;
-      const opened = await openEmbeddedDatabase({ directory, durable: false });
+      if ((await embeddedPostgresUrl(directory)) === undefined) continue;
+      const opened = await openEmbeddedPostgres({ directory, durable: false });
       if (opened.kind === "in-use") continue;
       await opened.database[Symbol.asyncDispose]();
       await rm(directory, { recursive: true, force: true, maxRetries: 5 });

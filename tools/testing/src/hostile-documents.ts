@@ -71,20 +71,20 @@ export const hostileDocuments: readonly Hostile[] = [
  */
 export const dearDocuments: readonly Hostile[] = [
   ...[45, 28, 20, 10, 4].map((aliases) => ({
-    name: `10 lists of 100 animals, each animal with ${aliases} long names`,
+    name: `10 lists of 100 pets, each pet with ${aliases} long names`,
     write: document(
       `{${join(10, (n) => `a${n}:pets(limit:100){...f}`)}}fragment f on Pet{${join(aliases, (n) => `f${n}:name`)}}`,
     ),
   })),
   ...[20, 12, 8, 4].map((aliases) => ({
-    name: `10 connections of 100 animals, twice in each, with ${aliases} fields`,
+    name: `10 connections of 100 pets, twice in each, with ${aliases} fields`,
     write: document(
       `{${join(10, (n) => `a${n}:petsConnection(first:100){edges{cursor node{...f}}nodes{...f}}`)}}` +
         `fragment f on Pet{${join(aliases, (n) => `f${n}:categoryId`)}}`,
     ),
   })),
   ...[11, 10].map((copies) => ({
-    name: `10 connections of 100 animals, with everything in them, and the edges of one ${copies} times more`,
+    name: `10 connections of 100 pets, with everything in them, and the edges of one ${copies} times more`,
     write: document(
       `{${join(10, (n) => `a${n}:petsConnection(first:100){${n === 0 ? join(copies, (copy) => `e${copy}:edges{...e}`) : ""} edges{...e}nodes{...f}}`)}}` +
         "fragment e on PetEdge{cursor __typename node{...f}}fragment f on Pet{id name categoryId status __typename}",

@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { loopback } from "@petstore/embedded-database";
+import { loopback } from "@petstore/embedded-postgres";
 import { findFreePort } from "./free-port.js";
 
 export interface PgBouncer extends AsyncDisposable {

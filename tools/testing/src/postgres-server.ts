@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { administratorUrl, type EmbeddedDatabase, openEmbeddedDatabase } from "@petstore/embedded-database";
+import { administratorUrl, type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
 
 /** A PostgreSQL of the test's own, durable because it is killed, and the faults it can suffer. Disposing ends it in any state. */
@@ -42,7 +42,7 @@ export async function openSession(url: string): Promise<Session> {
 
 export async function openPostgresServer(): Promise<PostgresServer> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-postgres-"));
-  let running: EmbeddedDatabase | undefined = await start(directory);
+  let running: EmbeddedPostgres | undefined = await start(directory);
   const { ownerUrl: url } = running;
   let starting: Promise<unknown> | undefined;
   let isDisposed = false;
@@ -133,8 +133,8 @@ function terminations(kills: number, perSecond: number): string {
     end $$`;
 }
 
-async function start(directory: string): Promise<EmbeddedDatabase> {
-  const opened = await openEmbeddedDatabase({ directory });
+async function start(directory: string): Promise<EmbeddedPostgres> {
+  const opened = await openEmbeddedPostgres({ directory });
   if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
   return opened.database;
 }

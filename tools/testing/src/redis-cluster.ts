@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { loopback } from "@petstore/embedded-database";
+import { loopback } from "@petstore/embedded-postgres";
 import { type KnownNode, ownsSlot, parseClusterNodes, summarize } from "./cluster-view.js";
 import { openRedisServer, type RedisServer } from "./redis-server.js";
 
@@ -34,7 +34,7 @@ export interface RedisCluster extends AsyncDisposable {
 
 const masterCount = 3;
 const slotCount = 16_384;
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 export async function openRedisCluster(options: RedisClusterOptions = {}): Promise<RedisCluster> {
   const { replicas = 0, nodeTimeoutMs = 1_000 } = options;
@@ -164,9 +164,9 @@ async function selfOf(node: RedisServer): Promise<KnownNode> {
 }
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + patienceMs;
+  const endMs = performance.now() + timeoutMs;
   while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error(`The cluster did not get there within ${patienceMs} ms`);
+    if (performance.now() > endMs) throw new Error(`The cluster did not get there within ${timeoutMs} ms`);
     await sleep(20);
   }
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { EventEmitter } from "node:events";
-import { loopback } from "@petstore/embedded-database";
+import { loopback } from "@petstore/embedded-postgres";
 import { Redis } from "ioredis";
 
 /** One life of a `redis-server`: from its start until it is killed. */

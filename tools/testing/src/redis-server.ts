@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loopback } from "@petstore/embedded-database";
+import { loopback } from "@petstore/embedded-postgres";
 import { findFreePort } from "./free-port.js";
 import { type RedisProcess, startRedis } from "./redis-process.js";
 

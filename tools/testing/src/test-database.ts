@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { serviceGrants } from "@petstore/embedded-database";
+import { serviceGrants } from "@petstore/embedded-postgres";
 import pg from "pg";
 import { inject } from "vitest";
 

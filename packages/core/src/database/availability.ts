@@ -3,7 +3,7 @@ import { Problem } from "../problem.js";
 
 /**
  * SQLSTATE classes and codes that say "not now" rather than "never": connection lost (08), resources and disk used up
- * (53), operator intervention and the statement timeout (57), system error (58), a standby that takes no writes (25006),
+ * (53), operator intervention and the statement timeout (57), system error (58), a fallback that takes no writes (25006),
  * a transaction cut off (25P0x), rolled back to resolve a conflict (40), a lock not had in time (55P03), a database that
  * takes no connections (55000), does not exist (3D000) or refuses our user (28), until an operator has seen to it, and a
  * plan prepared before a migration (0A000), which a new connection prepares anew.

@@ -83,7 +83,7 @@ const newsSchema: z.ZodType<News> = z.discriminatedUnion("kind", [
 const answerSchema: z.ZodType<Answer> = z.object({
   question: name,
   instance: name,
-  mode: z.enum(["local", "shared", "standby"]),
+  mode: z.enum(["local", "shared", "fallback"]),
   usage: z.object({ nowMs: whole, minute: windowState, day: windowState }).optional(),
   bans: z.array(z.object({ account: name, key: name, bannedUntilMs: whole })).optional(),
   failed: z.boolean().optional(),

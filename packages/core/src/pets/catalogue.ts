@@ -14,7 +14,7 @@ export interface PetPage {
   readonly nextCursor?: string;
 }
 
-/** A page as the Relay cursor connections specification wants it: every animal has a cursor of its own. */
+/** A page as the Relay cursor connections specification wants it: every pet has a cursor of its own. */
 export interface PetConnection {
   /** Ascending by id. */
   readonly pets: readonly Pet[];
@@ -26,16 +26,16 @@ export interface PetConnection {
 
 export interface CreatePet {
   readonly accountId: bigint;
-  /** The new animal as it was parsed, integers as bigint. */
+  /** The new pet as it was parsed, integers as bigint. */
   readonly input: unknown;
-  /** What messages call the animal as a whole: `body` over REST. */
+  /** What messages call the pet as a whole: `body` over REST. */
   readonly subject?: string;
   /** As the client sent it. */
   readonly idempotencyKey?: unknown;
 }
 
 /**
- * The animals of the store: what both doors do, once, validation included. Faults are Problems: VALIDATION_FAILED, and
+ * The pets of the store: what both APIs do, once, validation included. Faults are Problems: VALIDATION_FAILED, and
  * SERVICE_UNAVAILABLE where the database is away or too busy, are thrown by everything.
  */
 export interface Catalogue {
@@ -48,7 +48,7 @@ export interface Catalogue {
   connect(input: unknown): Promise<PetConnection>;
   /** Throws IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_PROGRESS as well. */
   create(request: CreatePet): Promise<CreatedPet>;
-  /** The animal with this identifier, given in decimal digits. Throws PET_NOT_FOUND, also for what is no int64. */
+  /** The pet with this identifier, given in decimal digits. Throws PET_NOT_FOUND, also for what is no int64. */
   get(id: string): Promise<Pet>;
 }
 

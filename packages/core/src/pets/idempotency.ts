@@ -1,6 +1,6 @@
 /**
  * A create that can be repeated (draft-ietf-httpapi-idempotency-key-header): the first request with a key stores the
- * animal and the key in one statement, so neither exists without the other; a later one reads what the first made. Two
+ * pet and the key in one statement, so neither exists without the other; a later one reads what the first made. Two
  * at once meet at the key's row: the second waits there until the first has committed.
  */
 import { createHash } from "node:crypto";
@@ -29,7 +29,7 @@ export interface CreatedPet {
 }
 
 /**
- * Creates an animal once per key. Throws IDEMPOTENCY_KEY_REUSED for another body, and IDEMPOTENCY_IN_PROGRESS when the
+ * Creates a pet once per key. Throws IDEMPOTENCY_KEY_REUSED for another body, and IDEMPOTENCY_IN_PROGRESS when the
  * first request has not ended within the time a lock may be waited for.
  */
 export type CreateOnce = (create: IdempotentCreate) => Promise<CreatedPet>;
@@ -151,7 +151,7 @@ const deleteForgotten = statement<Record<never, never>, { key: string }>("delete
     .returning("key"),
 );
 
-/** What was asked for, whatever door, notation or order of properties it came in. */
+/** What was asked for, whatever API, notation or order of properties it came in. */
 function digestPet({ name, categoryId, status }: NewPet): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([name, `${categoryId}`, status]))

@@ -8,7 +8,7 @@ import { newPetSchema } from "./validation.js";
 const { named, listParameters } = petJsonSchemas();
 const { properties } = named.NewPet as { properties: Record<string, { [keyword: string]: unknown }> };
 
-describe("the JSON Schema of an animal", () => {
+describe("the JSON Schema of a pet", () => {
   it("accepts exactly the names the validator accepts", () => {
     const { minLength, maxLength, pattern } = properties.name as {
       minLength: number;

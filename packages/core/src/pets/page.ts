@@ -1,5 +1,5 @@
 /**
- * A cursor names the last animal of a page and the filter the list was asked with: a version byte, the filter, and the
+ * A cursor names the last pet of a page and the filter the list was asked with: a version byte, the filter, and the
  * id as eight bytes, in base64url. Clients treat it as opaque; any other text, and any other spelling, is refused.
  */
 import { Problem } from "../problem.js";

@@ -6,7 +6,7 @@ import { Problem } from "../problem.js";
 import type { NewPet, Pet, PetStatus } from "./pet.js";
 
 interface PetRange {
-  /** Animals with a greater id, in ascending order. */
+  /** Pets with a greater id, in ascending order. */
   readonly after: bigint;
   readonly status: PetStatus | undefined;
   readonly limit: number;
@@ -24,7 +24,7 @@ export interface PetRepository {
   /** At most `limit` pets. */
   list(range: PetRange): Promise<PetRangePage>;
   find(id: bigint): Promise<Pet | undefined>;
-  /** The animal with the identifier it was given. Those who add at one time share a statement. */
+  /** The pet with the identifier it was given. Those who add at one time share a statement. */
   add(pet: NewPet): Promise<Pet>;
 }
 
@@ -42,7 +42,7 @@ export function createPetRepository(database: Pick<Database, "run">): PetReposit
       categoryIds: newPets.map(({ categoryId }) => categoryId),
       statuses: newPets.map(({ status }) => status),
     });
-    if (pets.length !== newPets.length) throw new Error("not every inserted animal was returned");
+    if (pets.length !== newPets.length) throw new Error("not every inserted pet was returned");
     return pets;
   }
 
@@ -68,7 +68,7 @@ export function createPetRepository(database: Pick<Database, "run">): PetReposit
   };
 }
 
-/** Named as in `Pet`, so that a row is an animal as it arrives. */
+/** Named as in `Pet`, so that a row is a pet as it arrives. */
 export const petColumns = ["pets.id", "pets.name", "pets.category_id as categoryId", "pets.status"] as const;
 
 const selectPets = query<{ after: bigint; limit: number }, Pet>("select-pets", (db, slot) =>
@@ -76,7 +76,7 @@ const selectPets = query<{ after: bigint; limit: number }, Pet>("select-pets", (
 );
 
 /**
- * In this order only the index on (status, id) has the animals without a sort. Asked for `status = $1 and id > $2 order by
+ * In this order only the index on (status, id) has the pets without a sort. Asked for `status = $1 and id > $2 order by
  * id`, PostgreSQL may walk the primary key instead, and leave out the other statuses for as long as the table is.
  */
 const selectPetsByStatus = query<{ after: bigint; status: PetStatus; limit: number }, Pet>(

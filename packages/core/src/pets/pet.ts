@@ -2,7 +2,7 @@
 export const petStatuses = ["available", "pending", "sold"] as const;
 export type PetStatus = (typeof petStatuses)[number];
 
-/** The contract's Animal. Identifiers are int64 and therefore bigint: a number would round them. */
+/** The contract's Pet. Identifiers are int64 and therefore bigint: a number would round them. */
 export interface Pet {
   readonly id: bigint;
   readonly name: string;
@@ -10,5 +10,5 @@ export interface Pet {
   readonly status: PetStatus;
 }
 
-/** The contract's New animal, with the status it will be stored with. */
+/** The contract's New pet, with the status it will be stored with. */
 export type NewPet = Omit<Pet, "id">;

@@ -1,5 +1,5 @@
 /**
- * The one validator of both doors, with one wording. Integers arrive as bigint, whatever notation the client used;
+ * The one validator of both APIs, with one wording. Integers arrive as bigint, whatever notation the client used;
  * fractions as number. A message names the field and the rule and never repeats what was sent.
  */
 import { z } from "zod";
@@ -23,7 +23,7 @@ export interface ConnectPets {
 
 const maxNameLength = 255;
 
-/** What a message says behind the name of a field; exported for a door that must refuse `null` before core is asked. */
+/** What a message says behind the name of a field; exported for an API that must refuse `null` before core is asked. */
 export const rules: Readonly<Record<"int64" | "limit" | "newPet" | "status" | "string", string>> = {
   int64: `must be an integer from ${minInt64} to ${maxInt64}`,
   limit: "must be an integer from 1 to 100",
@@ -38,7 +38,7 @@ const int64: z.ZodType<bigint> = z
 
 const petStatus: z.ZodType<PetStatus> = z
   .enum(petStatuses, { error: missingOr(rules.status) })
-  .meta({ id: "PetStatus", description: "Where an animal stands in the store." });
+  .meta({ id: "PetStatus", description: "Where a pet stands in the store." });
 
 const petName: z.ZodType<string> = z
   .string({ error: missingOr(rules.string) })
@@ -49,7 +49,7 @@ const petName: z.ZodType<string> = z
   // JSON Schema counts code points too. The pattern is what `nameFault` says of characters, in the classes every
   // dialect of regular expressions knows: no control character, and one that is not blank.
   .meta({
-    description: "The animal's name, kept as it was sent: at least one character that is not blank, no control ones.",
+    description: "The pet's name, kept as it was sent: at least one character that is not blank, no control ones.",
     minLength: 1,
     maxLength: maxNameLength,
     pattern:
@@ -61,13 +61,13 @@ const petName: z.ZodType<string> = z
 const petId = int64.meta({
   type: "integer",
   format: "int64",
-  description: "Assigned by the service when the animal is added.",
+  description: "Assigned by the service when the pet is added.",
 });
 
 const categoryId = int64.meta({
   type: "integer",
   format: "int64",
-  description: "The category the animal belongs to: any 64-bit integer, exact to the last digit.",
+  description: "The category the pet belongs to: any 64-bit integer, exact to the last digit.",
 });
 
 const newStatus = petStatus
@@ -77,19 +77,19 @@ const newStatus = petStatus
 
 export const newPetSchema: z.ZodType<NewPet> = z
   .strictObject({ name: petName, categoryId, status: newStatus }, { error: rules.newPet })
-  .meta({ id: "NewPet", description: "An animal to add." });
+  .meta({ id: "NewPet", description: "A pet to add." });
 
 /** What a client may rely on in an answer: the contract does not promise `status`. */
 export const petSchema: z.ZodType<Omit<Pet, "status"> & { status?: PetStatus | undefined }> = z
   .object({ id: petId, name: petName, categoryId, status: petStatus.optional() })
-  .meta({ id: "Pet", description: "An animal of the store." });
+  .meta({ id: "Pet", description: "A pet of the store." });
 
 const limit = z
   .int(rules.limit)
   .min(1, rules.limit)
   .max(100, rules.limit)
   .default(20)
-  .meta({ description: "How many animals to return at most." });
+  .meta({ description: "How many pets to return at most." });
 const cursor = z
   .string({ error: ({ input }) => (Array.isArray(input) ? "must be given once" : rules.string) })
   .optional()
@@ -100,7 +100,7 @@ const cursor = z
 export const listPetsSchema: z.ZodType<ListPets> = z.strictObject(
   {
     limit,
-    status: petStatus.optional().meta({ description: "Only animals with this status." }),
+    status: petStatus.optional().meta({ description: "Only pets with this status." }),
     cursor,
   },
   { error: "must be limit, status or cursor" },

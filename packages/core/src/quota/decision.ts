@@ -4,7 +4,7 @@ import type { WindowState, Windows } from "./window.js";
 export type Decision = Admitted | Refused | Banned | Impossible;
 
 /** Which engine decides: this process alone, Redis for all instances, or this process while Redis is unavailable. */
-export type QuotaMode = "local" | "shared" | "standby";
+export type QuotaMode = "local" | "shared" | "fallback";
 
 interface Decided extends Windows {
   /** The mode this decision was made in. The engine's mode may have changed since. */

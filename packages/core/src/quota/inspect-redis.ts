@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Cluster, type Redis } from "ioredis";
-import { openRedis, type RedisConfig } from "./redis-connection.js";
+import { openRedis, type RedisConfig } from "./engines/redis-connection.js";
 
 /** What an operator has to know about one Redis server, seen from this machine. */
 export interface RedisFacts {

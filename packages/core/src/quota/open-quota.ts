@@ -1,14 +1,14 @@
 import type { Log } from "../log.js";
 import type { BanPolicy } from "./ban-policy.js";
-import { createBreaker } from "./breaker.js";
 import type { QuotaMode } from "./decision.js";
-import { createFailoverQuota, type OnRedisFailure } from "./failover-quota.js";
-import { createLocalQuota } from "./local-quota.js";
+import { createBreaker } from "./engines/fallback/breaker.js";
+import { createFailoverQuota, type OnRedisFailure } from "./engines/fallback/fallback-quota.js";
+import { createSharedClock } from "./engines/fallback/shared-clock.js";
+import { createLocalQuota } from "./engines/local-quota.js";
+import { openRedis, type RedisConfig } from "./engines/redis-connection.js";
+import { createRedisQuota } from "./engines/redis-quota.js";
 import type { Limits } from "./plan.js";
 import type { Quota } from "./quota.js";
-import { openRedis, type RedisConfig } from "./redis-connection.js";
-import { createRedisQuota } from "./redis-quota.js";
-import { createSharedClock } from "./shared-clock.js";
 
 export interface QuotaConfig {
   readonly banPolicy: BanPolicy;
@@ -64,7 +64,7 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
     accounts: createFailoverQuota(failover),
     // By the clock of Redis, so that all instances report the same resets.
     addresses: createLocalQuota({ now: clock.now, banPolicy, capacity: maxAddresses }),
-    mode: () => (breaker.isOpen() ? "standby" : "shared"),
+    mode: () => (breaker.isOpen() ? "fallback" : "shared"),
     outages: () => breaker.outages,
     [Symbol.dispose]() {
       breaker[Symbol.dispose]();

@@ -54,7 +54,7 @@ describeWithRedis("the quota on a Redis Cluster", () => {
   it("is used when it appears after the start", { timeout: 30_000 }, async () => {
     await Promise.all(cluster.nodes.map((node) => node.kill()));
     using opened = await open();
-    expect(opened.mode()).toBe("standby");
+    expect(opened.mode()).toBe("fallback");
     const account = newAccount(100);
     await opened.accounts.reserve(account);
     await Promise.all(cluster.nodes.map((node) => node.restart()));

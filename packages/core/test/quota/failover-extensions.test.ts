@@ -20,7 +20,7 @@ describeWithRedis("an extension when Redis", () => {
     await server.kill();
     expect(await opened.accounts.extend({ ...account, cost: 5, held })).toMatchObject({
       outcome: "admitted",
-      mode: "standby",
+      mode: "fallback",
       day: { used: 5 },
     });
     await server.restart();
@@ -87,8 +87,8 @@ describeWithRedis("an extension when Redis", () => {
     const held = await admit(opened.accounts, account);
     await proxy.dropReplies();
     expect(await opened.accounts.extend({ ...account, cost: 3, held })).toMatchObject({ outcome: "refused" });
-    expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", mode: "standby" });
-    expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "refused", mode: "standby" });
+    expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", mode: "fallback" });
+    expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "refused", mode: "fallback" });
     await proxy.restore();
     await until(() => opened.mode() === "shared");
     expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "refused", mode: "shared" });

@@ -13,7 +13,7 @@ describeWithRedis("the quota when Redis", () => {
       const startMs = performance.now();
       using opened = await openFailover({ urls: [server.url] });
       expect(performance.now() - startMs).toBeLessThan(1_500);
-      expect([opened.mode(), opened.logged]).toEqual(["standby", [messages.away]]);
+      expect([opened.mode(), opened.logged]).toEqual(["fallback", [messages.away]]);
       const account = newAccount(100);
       expect(await countAdmitted(opened.accounts, account, 10)).toBe(10);
 
@@ -95,7 +95,7 @@ describeWithRedis("the quota when Redis", () => {
         const startMs = performance.now();
         let calls = 0;
         for (; performance.now() - startMs < 1_000; calls += 10) await countAdmitted(opened.accounts, account, 10);
-        expect(opened.mode()).toBe("standby");
+        expect(opened.mode()).toBe("fallback");
         expect(await scriptCalls(server)).toBeLessThanOrEqual(8);
         await command(server, fault.recover);
         await until(() => opened.mode() === "shared");

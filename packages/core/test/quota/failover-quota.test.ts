@@ -2,12 +2,12 @@ import { describeWithRedis } from "@petstore/testing";
 import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
 import { afterAll, beforeAll } from "vitest";
 import type { BanPolicy } from "../../src/quota/ban-policy.js";
-import { createBreaker } from "../../src/quota/breaker.js";
-import { createFailoverQuota } from "../../src/quota/failover-quota.js";
+import { createBreaker } from "../../src/quota/engines/fallback/breaker.js";
+import { createFailoverQuota } from "../../src/quota/engines/fallback/fallback-quota.js";
+import { createSharedClock } from "../../src/quota/engines/fallback/shared-clock.js";
+import { openRedis, type RedisConnection } from "../../src/quota/engines/redis-connection.js";
+import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
 import type { Quota } from "../../src/quota/quota.js";
-import { openRedis, type RedisConnection } from "../../src/quota/redis-connection.js";
-import { createRedisQuota } from "../../src/quota/redis-quota.js";
-import { createSharedClock } from "../../src/quota/shared-clock.js";
 import { type OpenedQuota, openAtVirtualTime } from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
 
@@ -33,7 +33,7 @@ describeWithRedis("with a stand-in", () => {
 
   describeQuota("failover, Redis healthy,", "shared", async (banPolicy) => openOn(healthy, banPolicy));
 
-  describeQuota("failover, Redis away,", "standby", async (banPolicy) => {
+  describeQuota("failover, Redis away,", "fallback", async (banPolicy) => {
     const { quota, ...opened } = openOn(away, banPolicy);
     return { ...opened, quota: actingHere(quota) };
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defaultBanPolicy } from "../../src/quota/ban-policy.js";
-import type { OnRedisFailure } from "../../src/quota/failover-quota.js";
+import type { OnRedisFailure } from "../../src/quota/engines/fallback/fallback-quota.js";
 import { openQuotas, type Quotas } from "../../src/quota/open-quota.js";
 import type { Limits } from "../../src/quota/plan.js";
 
@@ -35,10 +35,10 @@ export async function openFailover(options: FailoverOptions): Promise<Failover> 
 }
 
 /** Rejects when that does not come true in time. */
-export async function until(isTrue: () => boolean | Promise<boolean>, patienceMs = 2_000): Promise<void> {
-  const endMs = performance.now() + patienceMs;
+export async function until(isTrue: () => boolean | Promise<boolean>, timeoutMs = 2_000): Promise<void> {
+  const endMs = performance.now() + timeoutMs;
   while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error(`not within ${patienceMs} ms: ${isTrue}`);
+    if (performance.now() > endMs) throw new Error(`not within ${timeoutMs} ms: ${isTrue}`);
     await sleep(5);
   }
 }

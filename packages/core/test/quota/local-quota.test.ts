@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BanPolicy } from "../../src/quota/ban-policy.js";
-import { createLocalQuota } from "../../src/quota/local-quota.js";
+import { createLocalQuota } from "../../src/quota/engines/local-quota.js";
 import { createCaller, type OpenedQuota, openAtVirtualTime } from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
 

@@ -3,7 +3,7 @@ import { describeWithRedis } from "@petstore/testing";
 import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createRedisQuota } from "../../src/quota/redis-quota.js";
+import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
 import { minuteMs } from "../../src/quota/window.js";
 import { type Caller, createCaller, openAtVirtualTime } from "./caller.js";
 

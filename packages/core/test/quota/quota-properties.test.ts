@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { type Decision, remaining, reportedWindow, retryAfterSeconds } from "../../src/quota/decision.js";
-import { createLocalQuota } from "../../src/quota/local-quota.js";
+import { createLocalQuota } from "../../src/quota/engines/local-quota.js";
 import { dayMs, minuteMs, type WindowState } from "../../src/quota/window.js";
 import { type OpenedQuota, openAtVirtualTime } from "./caller.js";
 import { createNaiveQuota } from "./naive-quota.js";

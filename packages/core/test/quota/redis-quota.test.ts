@@ -3,8 +3,8 @@ import { openRedisCluster, openRedisServer, type RedisCluster, type RedisServer 
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
-import { createLocalQuota } from "../../src/quota/local-quota.js";
-import { createRedisQuota } from "../../src/quota/redis-quota.js";
+import { createLocalQuota } from "../../src/quota/engines/local-quota.js";
+import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
 import { createCaller, type OpenedQuota, openAtVirtualTime } from "./caller.js";
 import { compareEngines } from "./compare-engines.js";
 import { describeQuota } from "./describe-quota.js";

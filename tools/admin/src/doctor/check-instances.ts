@@ -6,7 +6,7 @@ export function checkInstances({ answers, listening }: InstanceAnswers, quota: Q
   const check = "instances";
   if (listening === 0) return [warning(check, "none is running on this database", "Start one.")];
   const alone = answers.filter(({ mode }) => mode === "local").length;
-  const standby = answers.filter(({ mode }) => mode === "standby").map(({ instance }) => instance);
+  const fallback = answers.filter(({ mode }) => mode === "fallback").map(({ instance }) => instance);
   const findings: Finding[] = [];
   if (answers.length < listening) {
     const silent = `${listening - answers.length} of ${listening} did not answer within 2 s`;
@@ -16,9 +16,9 @@ export function checkInstances({ answers, listening }: InstanceAnswers, quota: Q
     const found = `${alone} count for themselves, so an account is granted its limit by each of them`;
     findings.push(fault(check, found, "Set the same REDIS_URL for all of them."));
   }
-  if (standby.length > 0) {
+  if (fallback.length > 0) {
     findings.push(
-      fault(check, `${standby.join(", ")} cannot reach their Redis`, "Look at Redis and at the way there."),
+      fault(check, `${fallback.join(", ")} cannot reach their Redis`, "Look at Redis and at the way there."),
     );
   }
   if (alone === 0 && quota?.redis !== undefined && quota.instances !== listening) {

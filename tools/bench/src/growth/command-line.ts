@@ -48,7 +48,7 @@ export function helpText(parts: readonly Part[]): string {
   const rows = parts.map(({ name, summary }) => `  ${name.padEnd(8)}${summary}`);
   return `Usage: npm run growth -- [options]
 
-Shows what a request costs, and what a service holds, as the store grows: each door in a process of its own, over one
+Shows what a request costs, and what a service holds, as the store grows: each API in a process of its own, over one
 private PostgreSQL and Redis, which must be in PATH. Needs Linux, whose /proc tells what PostgreSQL's processes use. All
 parts take half an hour on two cores, and 3 GB of disk; Ctrl-C stops them and all they have started. The exit code is 1
 when a goal is missed.
@@ -62,7 +62,7 @@ Options:
   --seconds <n>        how long, each time (default ${defaults.seconds})
   --connections <n>    how many connections make the load (default ${defaults.connections})
   --page <n>           pages: which page is compared with the first (default ${defaults.page})
-  --rows <n>           rows: how many animals the largest table has (default ${defaults.rows})
+  --rows <n>           rows: how many pets the largest table has (default ${defaults.rows})
   --soak-seconds <n>   soak: how long (default ${defaults["soak-seconds"]})
   --leak <bytes>       soak: let the services keep so much of every request, to see it found
   --idle <n>           idle: how many connections (default ${defaults.idle})

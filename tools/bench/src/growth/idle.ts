@@ -2,12 +2,12 @@ import type { LoadReport } from "../load-generator.js";
 import type { Retained } from "../probe.js";
 import { addAccount, openMigratedCore } from "../scene.js";
 import { spread } from "../statistics.js";
-import { addAnimals } from "./animals.js";
+import { type Api, apis } from "./apis.js";
 import { type CrowdState, openCrowd } from "./crowd.js";
-import { type Door, doors } from "./doors.js";
 import { checkOpenFiles } from "./open-files.js";
 import { exactly, type Outcome } from "./outcome.js";
 import type { GrowthOptions, Part, PartDeps, PartResult } from "./part.js";
+import { addPets } from "./pets.js";
 import { onStage, type Stage } from "./stage.js";
 
 export const idle: Part = {
@@ -20,7 +20,7 @@ export const idle: Part = {
 const mostKeptKibibytes = 2;
 
 interface Held {
-  readonly door: Door;
+  readonly api: Api;
   /** Rounds of normal traffic: before and behind the idle connections, and while they are there. */
   readonly without: readonly LoadReport[];
   readonly meanwhile: readonly LoadReport[];
@@ -32,13 +32,13 @@ async function holdAtBoth(stage: Stage, options: GrowthOptions, deps: PartDeps):
   checkOpenFiles(options.idleConnections);
   await using core = await openMigratedCore(stage.databaseUrl);
   const { apiKey } = await addAccount(core, "growth");
-  await addAnimals(stage.databaseUrl, 10_000, () => "'available'", deps);
+  await addPets(stage.databaseUrl, 10_000, () => "'available'", deps);
   const held: Held[] = [];
-  for (const door of doors) held.push(await hold(door, apiKey, stage, options, deps));
+  for (const api of apis) held.push(await hold(api, apiKey, stage, options, deps));
 
   const latencies = ["p50 ms without", "with", "p99 ms without", "with"];
   const memory = ["live heap MiB before", "with", "after", "RSS MiB before", "with", "after", "KiB each"];
-  const heading = ["door", ...latencies, ...memory];
+  const heading = ["api", ...latencies, ...memory];
   return {
     rows: [heading, ...held.map((one) => heldRow(one, options.idleConnections))],
     notes: [
@@ -46,12 +46,12 @@ async function holdAtBoth(stage: Stage, options: GrowthOptions, deps: PartDeps):
         `${options.connections} that\nlist; medians of rounds (lowest..highest). Memory is read after a full garbage collection; V8 gives it back late.`,
     ],
     outcomes: held.flatMap((one) => judgeHeld(one, options.idleConnections)),
-    details: held.map(({ door, ...one }) => ({ door: door.name, ...one })),
+    details: held.map(({ api, ...one }) => ({ api: api.name, ...one })),
   };
 }
 
 async function hold(
-  door: Door,
+  api: Api,
   apiKey: string,
   { databaseUrl, generator, openService }: Stage,
   { idleConnections, holdSeconds, rounds, connections, seconds }: GrowthOptions,
@@ -59,18 +59,18 @@ async function hold(
 ): Promise<Held> {
   // All connections come from one address, and stand for clients of many.
   const environment = { MAX_CONNECTIONS_PER_ADDRESS: "0" };
-  await using server = await openService(door, door.name, { databaseUrl, environment });
+  await using server = await openService(api, api.name, { databaseUrl, environment });
   await using crowd = openCrowd(signal);
-  const request = door.list({}, apiKey);
+  const request = api.list({}, apiKey);
   const order = { origin: server.origin, ...request, connections, seconds };
   const around = Math.max(1, Math.ceil(rounds / 2));
   await generator.run(order);
   const before = await server.retained();
   const earlier = await loads(around, () => generator.run(order));
 
-  progress(`${door.name}: opening ${idleConnections.toLocaleString("en")} connections ...`);
+  progress(`${api.name}: opening ${idleConnections.toLocaleString("en")} connections ...`);
   const opened = { crowd: await crowd.open(server.origin, idleConnections, request), heap: await server.retained() };
-  progress(`${door.name}: holding ${opened.crowd.open.toLocaleString("en")} for ${holdSeconds} s ...`);
+  progress(`${api.name}: holding ${opened.crowd.open.toLocaleString("en")} for ${holdSeconds} s ...`);
   const meanwhile = await loadsFor(holdSeconds, () => generator.run(order));
   const atEnd = await crowd.count();
   await crowd.close();
@@ -78,7 +78,7 @@ async function hold(
   // Behind other work: V8 gives memory back as it goes on, not at once.
   const closed = await server.retained();
   return {
-    door,
+    api,
     without: [...earlier, ...later],
     meanwhile,
     heap: { before, opened: opened.heap, closed },
@@ -99,23 +99,23 @@ async function loadsFor(seconds: number, load: () => Promise<LoadReport>): Promi
   return reports;
 }
 
-function judgeHeld({ door, without, meanwhile, heap, crowd }: Held, count: number): Outcome[] {
+function judgeHeld({ api, without, meanwhile, heap, crowd }: Held, count: number): Outcome[] {
   const { median: p99 } = spread(without.map(({ p99Ms }) => p99Ms));
   const { median, min, max } = spread(meanwhile.map(({ p99Ms }) => p99Ms / p99));
   const keptKibibytes = (heap.closed.liveBytes - heap.before.liveBytes) / count / 1_024;
   const failed = [...without, ...meanwhile].flatMap(({ failure }) => failure ?? []);
   return [
-    exactly(count, `${door.name}, idle connections open at the end`, crowd.atEnd.open),
-    exactly(0, `${door.name}, errors of idle connections`, crowd.atEnd.failures),
-    exactly(0, `${door.name}, rounds of the others with an error`, failed.length),
+    exactly(count, `${api.name}, idle connections open at the end`, crowd.atEnd.open),
+    exactly(0, `${api.name}, errors of idle connections`, crowd.atEnd.failures),
+    exactly(0, `${api.name}, rounds of the others with an error`, failed.length),
     {
-      what: `${door.name}, p99 of the others with them / without`,
+      what: `${api.name}, p99 of the others with them / without`,
       measured: `${median.toFixed(2)} (${min.toFixed(2)}..${max.toFixed(2)})`,
       goal: "at most 2.00",
       met: median <= 2,
     },
     {
-      what: `${door.name}, live heap kept of each when they are closed`,
+      what: `${api.name}, live heap kept of each when they are closed`,
       measured: `${keptKibibytes.toFixed(2)} KiB`,
       goal: `at most ${mostKeptKibibytes} KiB`,
       met: keptKibibytes <= mostKeptKibibytes,
@@ -123,10 +123,10 @@ function judgeHeld({ door, without, meanwhile, heap, crowd }: Held, count: numbe
   ];
 }
 
-function heldRow({ door, without, meanwhile, heap }: Held, count: number): string[] {
+function heldRow({ api, without, meanwhile, heap }: Held, count: number): string[] {
   const { before, opened, closed } = heap;
   return [
-    door.name,
+    api.name,
     ...[without, meanwhile].map((reports) => cell(reports.map(({ p50Ms }) => p50Ms))),
     ...[without, meanwhile].map((reports) => cell(reports.map(({ p99Ms }) => p99Ms))),
     ...[before, opened, closed].map(({ liveBytes }) => (liveBytes / 2 ** 20).toFixed(1)),

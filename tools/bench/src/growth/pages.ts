@@ -4,12 +4,12 @@ import type { LoadOrder } from "../load-generator.js";
 import { addAccount, openMigratedCore } from "../scene.js";
 import type { Server } from "../server.js";
 import { spread } from "../statistics.js";
-import { addAnimals, ask } from "./animals.js";
+import { type Api, apis, pageSize } from "./apis.js";
 import { openBackendClock } from "./backend-clock.js";
 import { type Case, type Cost, type Costs, costRows, measureCosts, ratios } from "./cost.js";
-import { type Door, doors, pageSize } from "./doors.js";
 import { atMost, type Outcome } from "./outcome.js";
 import type { GrowthOptions, Part, PartDeps, PartResult } from "./part.js";
+import { addPets, ask } from "./pets.js";
 import { listLengths, listsOf } from "./range-lists.js";
 import { onStage, type Stage } from "./stage.js";
 
@@ -24,7 +24,7 @@ const lists: readonly { readonly name: string; readonly status: PetStatus | unde
   { name: "available", status: "available" },
 ];
 
-/** Every tenth animal is in the way of those that are available. */
+/** Every tenth pet is in the way of those that are available. */
 const everyTenthSold = () => "case when number % 10 = 0 then 'sold' else 'available' end";
 
 async function comparePages(stage: Stage, options: GrowthOptions, deps: PartDeps): Promise<PartResult> {
@@ -33,19 +33,19 @@ async function comparePages(stage: Stage, options: GrowthOptions, deps: PartDeps
   await using core = await openMigratedCore(databaseUrl);
   const { apiKey } = await addAccount(core, "growth");
   // Enough of them for the page behind, too: so both pages have a next one, and so does the longest list.
-  await addAnimals(databaseUrl, Math.ceil(((page + 1) * pageSize * 10) / 9), everyTenthSold, deps);
+  await addPets(databaseUrl, Math.ceil(((page + 1) * pageSize * 10) / 9), everyTenthSold, deps);
   await using backends = await openBackendClock(databaseUrl);
 
   const cases: Case[] = [];
-  for (const door of doors) {
-    const server = await stage.openService(door, door.name, { databaseUrl });
+  for (const api of apis) {
+    const server = await stage.openService(api, api.name, { databaseUrl });
     for (const list of lists) {
       for (const number of [1, page]) {
         const { status } = list;
         const cursor = number === 1 ? undefined : await cursorBefore(core, databaseUrl, number, status);
-        const order = { origin: server.origin, ...listsOf(door, { status, cursor }, apiKey), connections, seconds };
-        await checkLists(door, server, order, await idsFromPage(databaseUrl, number, status));
-        cases.push({ name: caseName(door, list.name, number), server, backends, order });
+        const order = { origin: server.origin, ...listsOf(api, { status, cursor }, apiKey), connections, seconds };
+        await checkLists(api, server, order, await idsFromPage(databaseUrl, number, status));
+        cases.push({ name: caseName(api, list.name, number), server, backends, order });
       }
     }
   }
@@ -53,16 +53,16 @@ async function comparePages(stage: Stage, options: GrowthOptions, deps: PartDeps
   return {
     rows: costRows(costs),
     notes: [
-      `${pageSize} animals a page; ${connections} connections, of which no two of 32 list as many, in the mean a page.\n` +
+      `${pageSize} pets a page; ${connections} connections, of which no two of 32 list as many, in the mean a page.\n` +
         `Medians of ${options.rounds} rounds (lowest..highest).`,
     ],
-    outcomes: doors.flatMap((door) => lists.flatMap((list) => judgePage(costs, door, list.name, page))),
+    outcomes: apis.flatMap((api) => lists.flatMap((list) => judgePage(costs, api, list.name, page))),
     details: Object.fromEntries(costs),
   };
 }
 
-function judgePage(costs: Costs, door: Door, list: string, page: number): Outcome[] {
-  const [first, far] = [caseName(door, list, 1), caseName(door, list, page)];
+function judgePage(costs: Costs, api: Api, list: string, page: number): Outcome[] {
+  const [first, far] = [caseName(api, list, 1), caseName(api, list, page)];
   const ratio = (measure: keyof Cost) => spread(ratios(costs, far, first, measure));
   return [
     atMost(1.1, `${far} / page 1, CPU`, ratio("microseconds")),
@@ -70,11 +70,11 @@ function judgePage(costs: Costs, door: Door, list: string, page: number): Outcom
   ];
 }
 
-function caseName(door: Door, list: string, page: number): string {
-  return `${door.name}, ${list}, page ${page.toLocaleString("en")}`;
+function caseName(api: Api, list: string, page: number): string {
+  return `${api.name}, ${list}, page ${page.toLocaleString("en")}`;
 }
 
-/** As a client that walks there gets it: by core's own function, of the last animal of the page before. */
+/** As a client that walks there gets it: by core's own function, of the last pet of the page before. */
 async function cursorBefore(
   { catalogue }: Core,
   databaseUrl: string,
@@ -97,12 +97,12 @@ async function idsFromPage(databaseUrl: string, page: number, status: PetStatus 
   return rows.map(({ id }) => id);
 }
 
-async function checkLists(door: Door, server: Server, order: LoadOrder, ids: readonly string[]): Promise<void> {
+async function checkLists(api: Api, server: Server, order: LoadOrder, ids: readonly string[]): Promise<void> {
   const { origin, others = [] } = order;
   for (const [place, { path, method, headers, body }] of [order, ...others].entries()) {
     const response = await fetch(origin + path, { method, headers, ...(body !== undefined && { body }) });
     if (!response.ok) throw new Error(`${server.name} does not list: ${await response.text()}`);
     const expected = ids.slice(0, listLengths[place]);
-    if (!isDeepStrictEqual(door.idsOf(await response.json()), expected)) throw new Error(`${server.name} lists others`);
+    if (!isDeepStrictEqual(api.idsOf(await response.json()), expected)) throw new Error(`${server.name} lists others`);
   }
 }

@@ -24,9 +24,9 @@ export function buffersOf({ Plan: plan }: LoggedPlan): number {
   return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
 }
 
-/** Of an animal each, and of the index: from its root down to a leaf, and the next leaf. */
-export function mostBuffers(animals: number): number {
-  return animals + 6;
+/** Of a pet each, and of the index: from its root down to a leaf, and the next leaf. */
+export function mostBuffers(pets: number): number {
+  return pets + 6;
 }
 
 /** One line: the nodes from the outside in, the index, its condition, and what is filtered behind it. */
@@ -40,7 +40,7 @@ export function describePlan({ Plan: plan }: LoggedPlan): string {
 }
 
 /** What is wrong with it; undefined when it walks the index on (status, id) and nothing else. */
-export function faultOf(logged: LoggedPlan, animals: number): string | undefined {
+export function faultOf(logged: LoggedPlan, pets: number): string | undefined {
   const nodes = nodesOf(logged.Plan);
   const [outer, inner, ...further] = nodes;
   const isIndexWalk =
@@ -51,7 +51,7 @@ export function faultOf(logged: LoggedPlan, animals: number): string | undefined
     further.length === 0;
   if (!isIndexWalk || nodes.some(({ Filter }) => Filter !== undefined)) return describePlan(logged);
   const buffers = buffersOf(logged);
-  return buffers > mostBuffers(animals) ? `${buffers} buffers` : undefined;
+  return buffers > mostBuffers(pets) ? `${buffers} buffers` : undefined;
 }
 
 function nodesOf(node: PlanNode): PlanNode[] {

@@ -2,9 +2,9 @@ import { open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { petStatuses } from "@petstore/core";
 import type { Server } from "../server.js";
-import { ask } from "./animals.js";
-import { type Door, doors, pageSize } from "./doors.js";
+import { type Api, apis, pageSize } from "./apis.js";
 import type { Outcome } from "./outcome.js";
+import { ask } from "./pets.js";
 import { buffersOf, describePlan, faultOf, type LoggedPlan, mostBuffers, plansIn } from "./plan.js";
 import type { Stage } from "./stage.js";
 
@@ -29,8 +29,8 @@ const repetitions = 16;
 /** What PostgreSQL chooses by itself, and the two it chooses from, which the next statistics may make it choose. */
 const modes = ["auto", "force_custom_plan", "force_generic_plan"] as const;
 
-/** One animal more than asked for tells whether there is a next page. */
-const animals = pageSize + 1;
+/** One pet more than asked for tells whether there is a next page. */
+const pets = pageSize + 1;
 
 /**
  * Lets services list by every status, and reads the plans of the very statements they sent from the server's log, where
@@ -43,9 +43,9 @@ export async function checkPlans(stage: Stage, store: PlannedStore): Promise<Pla
     const databaseUrl = new URL(store.databaseUrl);
     databaseUrl.searchParams.set("options", `-c plan_cache_mode=${mode}`);
     const plans: LoggedPlan[] = [];
-    for (const door of doors) {
-      await using server = await stage.openService(door, `${door.name}-${mode}`, { databaseUrl: databaseUrl.href });
-      plans.push(...(await plansOf(stage, door, server, store.apiKey)));
+    for (const api of apis) {
+      await using server = await stage.openService(api, `${api.name}-${mode}`, { databaseUrl: databaseUrl.href });
+      plans.push(...(await plansOf(stage, api, server, store.apiKey)));
     }
     seen.set(mode, plans);
   }
@@ -58,12 +58,12 @@ export async function checkPlans(stage: Stage, store: PlannedStore): Promise<Pla
 }
 
 function judgePlans(mode: string, plans: readonly LoggedPlan[]): Outcome {
-  const fault = plans.map((plan) => faultOf(plan, animals)).find((reason) => reason !== undefined);
+  const fault = plans.map((plan) => faultOf(plan, pets)).find((reason) => reason !== undefined);
   const most = Math.max(...plans.map(buffersOf));
   return {
     what: `plans of the lists by status, ${mode}`,
     measured: fault ?? `${plans.length} times that, ${most} buffers at most`,
-    goal: `pets_status_id alone, no sort, no filter, at most ${mostBuffers(animals)} buffers`,
+    goal: `pets_status_id alone, no sort, no filter, at most ${mostBuffers(pets)} buffers`,
     met: plans.length > 0 && fault === undefined,
   };
 }
@@ -84,15 +84,15 @@ async function logPlans({ administratorUrl }: Stage, databaseUrl: string): Promi
   }
 }
 
-async function plansOf({ databaseLog }: Stage, door: Door, server: Server, apiKey: string): Promise<LoggedPlan[]> {
+async function plansOf({ databaseLog }: Stage, api: Api, server: Server, apiKey: string): Promise<LoggedPlan[]> {
   await using log = await open(databaseLog);
   const { size } = await log.stat();
   let asked = 0;
   for (const status of petStatuses) {
     for (let repetition = 0; repetition < repetitions; repetition++) {
-      const { path, method, headers, body } = door.list({ status }, apiKey);
+      const { path, method, headers, body } = api.list({ status }, apiKey);
       const response = await fetch(server.origin + path, { method, headers, ...(body !== undefined && { body }) });
-      if (door.idsOf(await response.json()).length !== pageSize) throw new Error(`${server.name} lists no whole page`);
+      if (api.idsOf(await response.json()).length !== pageSize) throw new Error(`${server.name} lists no whole page`);
       asked++;
     }
   }

@@ -4,24 +4,24 @@ import type { LoadWork } from "../load-generator.js";
 import { addAccount, openMigratedCore } from "../scene.js";
 import type { Server } from "../server.js";
 import { spread } from "../statistics.js";
-import { addAnimals, type Layout } from "./animals.js";
+import { type Api, apis } from "./apis.js";
 import { type BackendClock, openBackendClock } from "./backend-clock.js";
 import { type Case, type Cost, type Costs, costRows, measureCosts, ratios } from "./cost.js";
-import { type Door, doors } from "./doors.js";
 import { atMost, type Outcome } from "./outcome.js";
 import type { GrowthOptions, Part, PartDeps, PartResult } from "./part.js";
+import { addPets, type Layout } from "./pets.js";
 import { checkPlans } from "./plans.js";
 import { listsOf } from "./range-lists.js";
 import { onStage, type Stage } from "./stage.js";
 
 export const rows: Part = {
   name: "rows",
-  summary: "10,000,000 animals cost a request what 10,000 cost it; a list by status uses its index",
+  summary: "10,000,000 pets cost a request what 10,000 cost it; a list by status uses its index",
   run: (options, deps) => onStage(deps, (stage) => compareSizes(stage, options, deps)),
 };
 
 /**
- * As a store's history lies: the older half is sold, of the newer half every other animal is available, and one in 1,000
+ * As a store's history lies: the older half is sold, of the newer half every other pet is available, and one in 1,000
  * is pending, but never fewer than 40. A planner that believes in the average reads the older half to find 20 available.
  */
 const history: Layout = (count) =>
@@ -30,14 +30,14 @@ const history: Layout = (count) =>
 
 interface Kind {
   readonly name: string;
-  asked(door: Door, apiKey: string): LoadWork;
+  asked(api: Api, apiKey: string): LoadWork;
 }
 
 const kinds: readonly Kind[] = [
-  { name: "list", asked: (door, apiKey) => listsOf(door, {}, apiKey) },
+  { name: "list", asked: (api, apiKey) => listsOf(api, {}, apiKey) },
   listOf("available", "list of available"),
   listOf("pending", "list of rare"),
-  { name: "create", asked: (door, apiKey) => door.create(apiKey) },
+  { name: "create", asked: (api, apiKey) => api.create(apiKey) },
 ];
 
 interface Store {
@@ -63,8 +63,8 @@ async function compareSizes(stage: Stage, options: GrowthOptions, deps: PartDeps
   const plans = await checkPlans(stage, largest);
   const costs = await measureStores(stage, stores, options, progress);
 
-  const judgeKind = (door: Door, kind: string): Outcome => {
-    const [large, small] = [caseName(door, kind, largest.count), caseName(door, kind, smallest.count)];
+  const judgeKind = (api: Api, kind: string): Outcome => {
+    const [large, small] = [caseName(api, kind, largest.count), caseName(api, kind, smallest.count)];
     const what = `${large} / ${smallest.count.toLocaleString("en")}, CPU`;
     return atMost(1.2, what, spread(ratios(costs, large, small, "microseconds")));
   };
@@ -72,21 +72,21 @@ async function compareSizes(stage: Stage, options: GrowthOptions, deps: PartDeps
     rows: costRows(costs),
     notes: [
       `${options.connections} connections, of which no two of 32 list as many, in the mean 20; medians of ${options.rounds} rounds\n` +
-        "(lowest..highest). The older half of the animals is sold; rare are 1 in 1,000. Creating is measured last: its\n" +
-        "animals are added to these.",
+        "(lowest..highest). The older half of the pets is sold; rare are 1 in 1,000. Creating is measured last: its\n" +
+        "pets are added to these.",
       ...plans.examples,
     ],
-    outcomes: [...plans.outcomes, ...doors.flatMap((door) => kinds.map(({ name }) => judgeKind(door, name)))],
+    outcomes: [...plans.outcomes, ...apis.flatMap((api) => kinds.map(({ name }) => judgeKind(api, name)))],
     details: { costs: Object.fromEntries(costs), plans: plans.seen },
   };
 }
 
 async function fillStore(stage: Stage, count: number, deps: PartDeps): Promise<Store> {
-  deps.progress(`adding ${count.toLocaleString("en")} animals, about 150 bytes of disk each ...`);
+  deps.progress(`adding ${count.toLocaleString("en")} pets, about 150 bytes of disk each ...`);
   const databaseUrl = await stage.createDatabase(`rows_${count}`);
   await using core = await openMigratedCore(databaseUrl);
   const { apiKey } = await addAccount(core, "growth");
-  await addAnimals(databaseUrl, count, history, deps);
+  await addPets(databaseUrl, count, history, deps);
   return { count, databaseUrl, apiKey, backends: await openBackendClock(databaseUrl) };
 }
 
@@ -98,15 +98,15 @@ async function measureStores(
   progress: (line: string) => void,
 ): Promise<Costs> {
   const { connections, seconds } = options;
-  const served: { readonly store: Store; readonly door: Door; readonly server: Server }[] = [];
+  const served: { readonly store: Store; readonly api: Api; readonly server: Server }[] = [];
   for (const store of stores) {
-    for (const door of doors) served.push({ store, door, server: await openService(stage, door, store) });
+    for (const api of apis) served.push({ store, api, server: await openService(stage, api, store) });
   }
   const costs = new Map<string, readonly Cost[]>();
   for (const kind of kinds) {
-    const cases = served.map(({ store: { count, apiKey, backends }, door, server }): Case => {
-      const order = { origin: server.origin, ...kind.asked(door, apiKey), connections, seconds };
-      return { name: caseName(door, kind.name, count), server, backends, order };
+    const cases = served.map(({ store: { count, apiKey, backends }, api, server }): Case => {
+      const order = { origin: server.origin, ...kind.asked(api, apiKey), connections, seconds };
+      return { name: caseName(api, kind.name, count), server, backends, order };
     });
     const ofKind = await measureCosts(cases, stage.generator, options, (line) => progress(`${kind.name}: ${line}`));
     for (const [name, rounds] of ofKind) costs.set(name, rounds);
@@ -115,8 +115,8 @@ async function measureStores(
 }
 
 /** The whole run may not have more than PostgreSQL's 100 connections. */
-function openService(stage: Stage, door: Door, { count, databaseUrl }: Store): Promise<Server> {
-  return stage.openService(door, `${door.name}-${count}`, { databaseUrl, environment: { DATABASE_POOL_SIZE: "5" } });
+function openService(stage: Stage, api: Api, { count, databaseUrl }: Store): Promise<Server> {
+  return stage.openService(api, `${api.name}-${count}`, { databaseUrl, environment: { DATABASE_POOL_SIZE: "5" } });
 }
 
 function sizesUpTo(largest: number): number[] {
@@ -125,9 +125,9 @@ function sizesUpTo(largest: number): number[] {
 }
 
 function listOf(status: PetStatus, name: string): Kind {
-  return { name, asked: (door, apiKey) => listsOf(door, { status }, apiKey) };
+  return { name, asked: (api, apiKey) => listsOf(api, { status }, apiKey) };
 }
 
-function caseName(door: Door, kind: string, count: number): string {
-  return `${door.name}, ${kind}, ${count.toLocaleString("en")}`;
+function caseName(api: Api, kind: string, count: number): string {
+  return `${api.name}, ${kind}, ${count.toLocaleString("en")}`;
 }

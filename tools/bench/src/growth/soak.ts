@@ -2,10 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { disposableList } from "../disposable-list.js";
 import { addAccount, openMigratedCore } from "../scene.js";
 import type { Server } from "../server.js";
-import { addAnimals } from "./animals.js";
-import { type Door, doors } from "./doors.js";
+import { type Api, apis } from "./apis.js";
 import type { Outcome } from "./outcome.js";
 import type { GrowthOptions, Part, PartDeps, PartResult } from "./part.js";
+import { addPets } from "./pets.js";
 import { type Sample, slopeOf } from "./slope.js";
 import { onStage, type Stage } from "./stage.js";
 import {
@@ -30,8 +30,8 @@ interface HeapSample {
 }
 
 /** A service in place, and who asks it. */
-interface LoadedDoor {
-  readonly door: Door;
+interface LoadedApi {
+  readonly api: Api;
   readonly server: Server;
   readonly traffic: TrafficGenerator;
   readonly order: TrafficTo;
@@ -41,7 +41,7 @@ interface LoadedDoor {
 type TrafficTo = Pick<TrafficOrder, "origin" | "connections" | "steps">;
 
 interface Soaked {
-  readonly door: Door;
+  readonly api: Api;
   readonly filling: TrafficReport;
   readonly report: TrafficReport;
   readonly samples: readonly HeapSample[];
@@ -63,24 +63,24 @@ async function soakBoth(stage: Stage, options: GrowthOptions, deps: PartDeps): P
   await using core = await openMigratedCore(databaseUrl);
   const { apiKey } = await addAccount(core, "growth");
   const { apiKey: spentKey } = await addAccount(core, "spent", 1);
-  await addAnimals(databaseUrl, 10_000, () => "case when number % 2 = 0 then 'sold' else 'available' end", deps);
+  await addPets(databaseUrl, 10_000, () => "case when number % 2 = 0 then 'sold' else 'available' end", deps);
   const { cursorOf } = await core.catalogue.connect({ first: 1, status: "available" });
   const keys = { apiKey, spentKey, cursor: cursorOf(await core.catalogue.get("5001")) };
 
-  const each = Math.max(1, Math.floor(connections / doors.length));
-  deps.progress(`${soakSeconds} s, ${each} connections at each door, after filling what they remember ...`);
+  const each = Math.max(1, Math.floor(connections / apis.length));
+  deps.progress(`${soakSeconds} s, ${each} connections at each API, after filling what they remember ...`);
   await using generators = disposableList<TrafficGenerator>();
   const loaded = await Promise.all(
-    doors.map(async (door): Promise<LoadedDoor> => {
-      const server = await stage.openService(door, door.name, { databaseUrl, ...disturbed(options) });
+    apis.map(async (api): Promise<LoadedApi> => {
+      const server = await stage.openService(api, api.name, { databaseUrl, ...disturbed(options) });
       const traffic = openTrafficGenerator(deps.signal);
       generators.items.push(traffic);
-      const order = { origin: server.origin, connections: each, steps: trafficOf(door, keys) };
-      return { door, server, traffic, order, filling: await fill(traffic, order, soakSeconds) };
+      const order = { origin: server.origin, connections: each, steps: trafficOf(api, keys) };
+      return { api, server, traffic, order, filling: await fill(traffic, order, soakSeconds) };
     }),
   );
   const soaked = await Promise.all(loaded.map((one) => soakOne(one, soakSeconds, deps.progress)));
-  const heading = ["door", "requests", "requests/s", "heap MiB, first", "last", "RSS MiB, first", "last", "samples"];
+  const heading = ["api", "requests", "requests/s", "heap MiB, first", "last", "RSS MiB, first", "last", "samples"];
   return {
     rows: [heading, ...soaked.map((one) => soakRow(one, soakSeconds))],
     notes: [
@@ -88,21 +88,21 @@ async function soakBoth(stage: Stage, options: GrowthOptions, deps: PartDeps): P
         "garbage collection; its noise is three standard errors, widened where neighbouring samples resemble each other.",
     ],
     outcomes: soaked.flatMap((one) => judgeSoak(one, soakSeconds)),
-    details: soaked.map(({ door, ...one }) => ({ door: door.name, ...one })),
+    details: soaked.map(({ api, ...one }) => ({ api: api.name, ...one })),
   };
 }
 
 async function soakOne(
-  { door, server, traffic, order, filling }: LoadedDoor,
+  { api, server, traffic, order, filling }: LoadedApi,
   soakSeconds: number,
   progress: (line: string) => void,
 ): Promise<Soaked> {
   const over = new AbortController();
   const [report, samples] = await Promise.all([
     traffic.run({ ...order, seconds: soakSeconds, firstNumber: secondNumber }).finally(() => over.abort()),
-    sampleHeap(server, soakSeconds, over.signal, (line) => progress(`${door.name}: ${line}`)),
+    sampleHeap(server, soakSeconds, over.signal, (line) => progress(`${api.name}: ${line}`)),
   ]);
-  return { door, filling, report, samples };
+  return { api, filling, report, samples };
 }
 
 /** Fills what a service remembers up to a limit, unknown keys and documents, so that none of it grows any more. */
@@ -158,7 +158,7 @@ async function passes(milliseconds: number, over: AbortSignal): Promise<boolean>
   return delay(milliseconds, true, { signal: over }).catch(() => false);
 }
 
-function judgeSoak({ door, filling, report, samples }: Soaked, soakSeconds: number): Outcome[] {
+function judgeSoak({ api, filling, report, samples }: Soaked, soakSeconds: number): Outcome[] {
   const counted = samples.filter(({ seconds }) => seconds >= soakSeconds / 4);
   const line = slopeOf(counted.map(({ seconds, liveBytes }): Sample => ({ x: seconds, y: liveBytes })));
   const requestsPerSecond = report.requests / soakSeconds;
@@ -168,19 +168,19 @@ function judgeSoak({ door, filling, report, samples }: Soaked, soakSeconds: numb
   const unexpected = [filling, report].flatMap((traffic) => Object.entries(traffic.unexpected));
   return [
     {
-      what: `${door.name}, slope of the live heap`,
+      what: `${api.name}, slope of the live heap`,
       measured: `${kibibytes(60)} a minute, ${kibibytes(100_000 / requestsPerSecond)} per 100,000 requests`,
       goal: "not above 0 by more than its noise",
       met: line.slope <= line.noise,
     },
     {
-      what: `${door.name}, smallest leak that would have been seen`,
+      what: `${api.name}, smallest leak that would have been seen`,
       measured: `${(2 * noisePerRequest).toFixed(1)} bytes a request`,
       goal: `at most ${smallestLeakBytes}`,
       met: 2 * noisePerRequest <= smallestLeakBytes,
     },
     {
-      what: `${door.name}, unexpected answers`,
+      what: `${api.name}, unexpected answers`,
       measured: unexpected.length === 0 ? "none" : unexpected.map(([what, count]) => `${what} (${count})`).join(", "),
       goal: "none",
       met: unexpected.length === 0,
@@ -188,10 +188,10 @@ function judgeSoak({ door, filling, report, samples }: Soaked, soakSeconds: numb
   ];
 }
 
-function soakRow({ door, report, samples }: Soaked, soakSeconds: number): string[] {
+function soakRow({ api, report, samples }: Soaked, soakSeconds: number): string[] {
   const [first, last] = [samples[0], samples.at(-1)];
   return [
-    door.name,
+    api.name,
     report.requests.toLocaleString("en"),
     (report.requests / soakSeconds).toFixed(0),
     ...[first?.liveBytes, last?.liveBytes, first?.rssBytes, last?.rssBytes].map(mebibytes),

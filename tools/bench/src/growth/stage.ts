@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { administratorUrl } from "@petstore/embedded-database";
+import { administratorUrl } from "@petstore/embedded-postgres";
 import pg from "pg";
 import { disposableList } from "../disposable-list.js";
 import { type LoadGenerator, openLoadGenerator } from "../load-generator.js";
 import { openPrivateRedis } from "../private-redis.js";
 import { databaseDirectory, openPrivateDatabase, openTemporaryDirectory } from "../scene.js";
 import { openServer, type Server, type ServerOptions } from "../server.js";
-import type { Door } from "./doors.js";
+import type { Api } from "./apis.js";
 import type { PartDeps } from "./part.js";
 
 /** What a part is played on. */
@@ -20,8 +20,8 @@ export interface Stage {
   readonly generator: LoadGenerator;
   /** Of a further database, empty too. */
   createDatabase(name: string): Promise<string>;
-  /** A service of its own for a door; on the given database. It ends with the stage at the latest. */
-  openService(door: Door, name: string, options: ServiceOptions): Promise<Server>;
+  /** A service of its own for an API; on the given database. It ends with the stage at the latest. */
+  openService(api: Api, name: string, options: ServiceOptions): Promise<Server>;
 }
 
 type ServiceOptions = Pick<ServerOptions, "databaseUrl" | "environment" | "preload">;

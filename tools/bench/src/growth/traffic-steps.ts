@@ -1,7 +1,7 @@
 import type { WorkRequest } from "../benchmark.js";
 import * as graphql from "../graphql-work.js";
 import * as rest from "../rest-work.js";
-import type { Door } from "./doors.js";
+import type { Api } from "./apis.js";
 import type { Step } from "./traffic-generator.js";
 
 interface Keys {
@@ -12,18 +12,18 @@ interface Keys {
   readonly cursor: string;
 }
 
-/** What a door is asked in a day, good and bad, in turn. */
-export function trafficOf(door: Door, keys: Keys): Step[] {
+/** What an API is asked in a day, good and bad, in turn. */
+export function trafficOf(api: Api, keys: Keys): Step[] {
   const { apiKey, spentKey, cursor } = keys;
-  const unknown = door.list({}, "");
+  const unknown = api.list({}, "");
   return [
-    { name: "list", request: door.list({}, apiKey), statuses: [200] },
-    { name: "list by status", request: door.list({ status: "available" }, apiKey), statuses: [200] },
-    { name: "page", request: door.list({ status: "available", cursor }, apiKey), statuses: [200] },
-    { name: "create", request: door.create(apiKey), statuses: [200, 201] },
+    { name: "list", request: api.list({}, apiKey), statuses: [200] },
+    { name: "list by status", request: api.list({ status: "available" }, apiKey), statuses: [200] },
+    { name: "page", request: api.list({ status: "available", cursor }, apiKey), statuses: [200] },
+    { name: "create", request: api.create(apiKey), statuses: [200, 201] },
     { name: "unknown key", request: unknown, unknownKey: true, isRemembered: true, statuses: [401, 503] },
-    { name: "quota used up", request: door.list({}, spentKey), statuses: [200, 403, 429] },
-    ...(door.name === "rest" ? restSteps(apiKey) : graphqlSteps(apiKey)),
+    { name: "quota used up", request: api.list({}, spentKey), statuses: [200, 403, 429] },
+    ...(api.name === "rest" ? restSteps(apiKey) : graphqlSteps(apiKey)),
   ];
 }
 

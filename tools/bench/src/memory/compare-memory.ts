@@ -19,7 +19,7 @@ export async function compareMemory(
   { progress, signal }: CompareDeps,
 ): Promise<Comparison> {
   await using directory = await openTemporaryDirectory();
-  progress("Starting PostgreSQL and adding 10,000 animals ...");
+  progress("Starting PostgreSQL and adding 10,000 pets ...");
   await using database = await openPrivateDatabase(directory.path);
   const [apiKey] = await seed(database.ownerUrl, signal);
   await using redis = await openPrivateRedis();

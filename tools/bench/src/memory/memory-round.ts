@@ -26,7 +26,7 @@ export interface MemoryRoundOptions {
 const sampleMs = 100;
 /** For what a start or a load leaves to be done, such as closing connections. */
 const settleMs = 1_000;
-const patienceSeconds = 600;
+const timeoutSeconds = 600;
 
 /** Loads a server that has just been started, more and more. Throws when any answer was not 2xx. */
 export async function measureMemoryRound(
@@ -44,7 +44,7 @@ export async function measureMemoryRound(
   const at512 = await load({ connections: 512, seconds });
   await delay(settleMs);
   const before = await server.retained();
-  const after100000 = await load({ connections: 512, seconds: patienceSeconds, requests });
+  const after100000 = await load({ connections: 512, seconds: timeoutSeconds, requests });
   await delay(settleMs);
   const after = await server.retained();
   return {

@@ -8,7 +8,7 @@ export interface Audited {
   readonly fault: string | undefined;
 }
 
-/** Audits this door fails on purpose, by their ids, and why. At most three. */
+/** Audits this API fails on purpose, by their ids, and why. At most three. */
 export const deviations: Readonly<Record<string, string>> = {};
 
 export function judge({ id, name, fault }: Audited, meant: Readonly<Record<string, string>> = deviations): Check {

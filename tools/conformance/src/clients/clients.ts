@@ -35,7 +35,7 @@ async function tryOut(open: OpenClient, url: string, store: Store): Promise<Chec
       demand(created.kind === "data" && created.pets[0]?.categoryId === `${maxInt64}`, told(created));
       return undefined;
     }),
-    await checkThat(`${name}: a query answers animals`, async () => {
+    await checkThat(`${name}: a query answers pets`, async () => {
       const listed = await client.list(1);
       const [pet] = listed.kind === "data" ? listed.pets : [];
       demand(pet !== undefined && /^\d+$/.test(pet.id) && pet.name !== "", told(listed));

@@ -17,7 +17,7 @@ export const documents: Section = {
     await using services = await startServices(["graphql"]);
     const [service] = services.all;
     if (service === undefined) throw new Error("the service was not started");
-    await store.addAnimals(100, "🐈".repeat(255));
+    await store.addPets(100, "🐈".repeat(255));
     const apiKey = await (await store.openAccount(roomy)).issueKey();
     const send = (body: string) => ask(service.origin, apiKey, body);
     for (let index = 0; index < 20; index += 1) await send(`{"query":"{ pets { id } } #${index}"}`);

@@ -15,7 +15,7 @@ const processes = ["rest", "rest", "graphql", "graphql"] as const;
 export const exactness: Section = {
   minuteMs: stormMs,
   name: "exactness",
-  about: `${processes.length} processes and both doors spend one account's units, each exactly once`,
+  about: `${processes.length} processes and both APIs spend one account's units, each exactly once`,
   asksRest: true,
   async run(stage) {
     // The storm ignores refusals on purpose.
@@ -63,7 +63,7 @@ async function exactlyTheLimit({ store, redis, described }: Stage, services: Ser
       demand(refused === requests - limit, `answered: ${told}; not all others were refused`);
       return `${told}, in ${count.seconds.toFixed(1)} s`;
     }),
-    await checkThat("a request is at most one EVALSHA, whichever door", async () => {
+    await checkThat("a request is at most one EVALSHA, whichever API", async () => {
       demand(decisions > 0 && decisions <= requests, `${decisions} EVALSHA for ${requests} requests`);
       return `${decisions} EVALSHA for ${requests} requests`;
     }),

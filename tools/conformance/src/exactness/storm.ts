@@ -1,7 +1,7 @@
 import type { Answer } from "@petstore/testing/response-check";
 import { Pool } from "undici";
 
-/** A request of the storm: which door, and what one unit costs to ask there. */
+/** A request of the storm: which API, and what one unit costs to ask there. */
 export interface Target {
   readonly origin: string;
   readonly path: string;

@@ -1,23 +1,23 @@
 /** Where cases are played: two services, the keys of the callers, and what has been learned of them. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
-import type { HttpAnswer } from "../doors/http-exchange.js";
+import type { HttpAnswer } from "../apis/http-exchange.js";
 import type { Store } from "../store.js";
 import type { Caller, KeyKind } from "./callers.js";
 import type { Fault } from "./fault.js";
 import { createJudge, type Judge } from "./judge.js";
 import { type Ledger, openLedger } from "./ledger.js";
 import { type OpenApi, readOpenApi } from "./openapi.js";
-import { type DoorOf, openWire, type Wire, type WireRequest } from "./wire.js";
+import { type ApiOf, openWire, type Wire, type WireRequest } from "./wire.js";
 
 export interface Arena extends AsyncDisposable {
-  readonly origins: Readonly<Record<DoorOf, string>>;
+  readonly origins: Readonly<Record<ApiOf, string>>;
   readonly openApi: OpenApi;
   readonly ledger: Ledger;
   readonly key: string;
   /** Requests sent so far. */
-  readonly sent: Readonly<Record<DoorOf, number>>;
-  /** How often each door has given each answer. */
+  readonly sent: Readonly<Record<ApiOf, number>>;
+  /** How often each API has given each answer. */
   readonly answers: ReadonlyMap<string, number>;
   authorization(caller: Caller): readonly (readonly [string, string])[];
   /** Different every time. */
@@ -38,7 +38,7 @@ export interface Exchanges {
 const most = 1_000_000_000;
 
 export async function openArena(
-  origins: Readonly<Record<DoorOf, string>>,
+  origins: Readonly<Record<ApiOf, string>>,
   store: Pick<Store, "openAccount">,
   connections: number,
 ): Promise<Arena> {
@@ -56,7 +56,7 @@ export async function openArena(
   const secrets = Object.values(keys).filter((key) => key !== undefined);
   const openApi = await readOpenApi();
   const judge: Judge = createJudge({ openApi, secrets });
-  const wires: Readonly<Record<DoorOf, Wire>> = {
+  const wires: Readonly<Record<ApiOf, Wire>> = {
     rest: openWire(origins.rest, connections),
     graphql: openWire(origins.graphql, connections),
   };
@@ -83,10 +83,10 @@ export async function openArena(
         add: (fault) => void faults.push(fault),
         async send(request) {
           requests.push(request);
-          sent[request.door] += 1;
+          sent[request.api] += 1;
           try {
-            const answer = await wires[request.door].send(request);
-            const said = `${request.door} ${answer.status} ${/"code":"(\w+)"/.exec(answer.text)?.[1] ?? ""}`.trimEnd();
+            const answer = await wires[request.api].send(request);
+            const said = `${request.api} ${answer.status} ${/"code":"(\w+)"/.exec(answer.text)?.[1] ?? ""}`.trimEnd();
             answers.set(said, (answers.get(said) ?? 0) + 1);
             faults.push(...judge(request, answer));
             return answer;

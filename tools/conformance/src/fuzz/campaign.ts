@@ -1,14 +1,14 @@
-/** A run: cases are drawn round by round and played, hundreds at once, until every door has had its requests. */
+/** A run: cases are drawn round by round and played, hundreds at once, until every API has had its requests. */
 import type { Arena, Exchanges } from "./arena.js";
 import type { Fault, Oracle } from "./fault.js";
 import type { Kind } from "./kinds.js";
-import { asCurl, type DoorOf } from "./wire.js";
+import { type ApiOf, asCurl } from "./wire.js";
 
 export interface CampaignOptions {
   readonly seed: number;
-  /** For each door. */
+  /** For each API. */
   readonly requests: number;
-  readonly doors: readonly DoorOf[];
+  readonly apis: readonly ApiOf[];
   readonly maxSeconds: number | undefined;
   readonly concurrency: number;
   /** The run ends as soon as a fault is counted under this. */
@@ -35,7 +35,7 @@ const casesPerRound = 100;
 /** A run that finds this many different faults has found enough. */
 const maxFindings = 20;
 
-const shrinkPatienceMs = 5_000;
+const shrinkTimeoutMs = 5_000;
 
 export async function runCampaign(kinds: readonly Kind[], arena: Arena, options: CampaignOptions): Promise<Finding[]> {
   const found = new Map<string, Found>();
@@ -62,7 +62,7 @@ export async function runCampaign(kinds: readonly Kind[], arena: Arena, options:
 
 /** Plays one case of an earlier run again, and makes it smaller. */
 export async function replay(kind: Kind, seed: number, path: string): Promise<Finding[]> {
-  const shrunk = await kind.shrink(seed, path, shrinkPatienceMs);
+  const shrunk = await kind.shrink(seed, path, shrinkTimeoutMs);
   return (shrunk?.exchanges.faults ?? []).map((fault) => ({
     ...fault,
     kind: kind.name,
@@ -88,20 +88,20 @@ interface Case {
   play(): Promise<Exchanges>;
 }
 
-/** Shared by all workers: each takes the next one. Ends when every door has had its requests. */
+/** Shared by all workers: each takes the next one. Ends when every API has had its requests. */
 function* drawCases(
   kinds: readonly Kind[],
   { sent }: Arena,
-  { seed, requests, doors, maxSeconds, signal, now }: CampaignOptions,
+  { seed, requests, apis, maxSeconds, signal, now }: CampaignOptions,
   goesOn: () => boolean,
 ): Generator<Case, void> {
   const endMs = now() + (maxSeconds ?? Number.POSITIVE_INFINITY) * 1_000;
   const isOpen = () => !signal.aborted && now() < endMs && goesOn();
-  const wants = (door: DoorOf) => sent[door] < requests;
-  for (let round = 0; isOpen() && doors.some(wants); round += 1) {
+  const wants = (api: ApiOf) => sent[api] < requests;
+  for (let round = 0; isOpen() && apis.some(wants); round += 1) {
     for (const kind of kinds) {
-      // Where one door has had its share, only the other is asked.
-      if (!kind.doors.every((door) => doors.includes(door) && wants(door))) continue;
+      // Where one API has had its share, only the other is asked.
+      if (!kind.apis.every((api) => apis.includes(api) && wants(api))) continue;
       for (const [index, play] of kind.draw(seed + round, casesPerRound).entries()) {
         if (!isOpen()) return;
         yield { kind, seed: seed + round, path: `${index}`, play };
@@ -113,7 +113,7 @@ function* drawCases(
 async function shrink({ fault, kind, seed, path, requests, count }: Found, signal: AbortSignal): Promise<Finding> {
   const first: Finding = { ...fault, kind: kind.name, seed, path, count, curl: requests.map(asCurl) };
   if (signal.aborted) return first;
-  const shrunk = await kind.shrink(seed, path, shrinkPatienceMs);
+  const shrunk = await kind.shrink(seed, path, shrinkTimeoutMs);
   // A smaller case may fail otherwise; then the first one is the better witness.
   const isSame = shrunk?.exchanges.faults.some(({ reason }) => reason === fault.reason);
   return shrunk && isSame ? { ...first, path: shrunk.path, curl: shrunk.exchanges.requests.map(asCurl) } : first;

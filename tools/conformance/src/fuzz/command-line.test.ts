@@ -1,18 +1,18 @@
 import { expect, it } from "vitest";
 import { defaultRequests, helpText, readCommandLine } from "./command-line.js";
 
-it("sends 100,000 requests to each door by default", () => {
+it("sends 100,000 requests to each API by default", () => {
   expect(defaultRequests).toBe(100_000);
-  expect(readCommandLine([])).toMatchObject({ kind: "run", requests: 100_000, doors: ["rest", "graphql"] });
+  expect(readCommandLine([])).toMatchObject({ kind: "run", requests: 100_000, apis: ["rest", "graphql"] });
 });
 
-it("reads how many requests, which seed, which door, how long, and a file", () => {
+it("reads how many requests, which seed, which API, how long, and a file", () => {
   const words = ["--requests", "5", "--seed", "7", "--only", "graphql", "--seconds", "60", "--json", "a.json"];
   expect(readCommandLine(words)).toEqual({
     kind: "run",
     requests: 5,
     seed: 7,
-    doors: ["graphql"],
+    apis: ["graphql"],
     maxSeconds: 60,
     replay: undefined,
     jsonFile: "a.json",

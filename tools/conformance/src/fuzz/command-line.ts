@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { DoorOf } from "./wire.js";
+import type { ApiOf } from "./wire.js";
 
 export type Command =
   | { readonly kind: "help" }
@@ -8,11 +8,11 @@ export type Command =
   | { readonly kind: "unclear"; readonly reason: string };
 
 export interface RunOptions {
-  /** For each door. */
+  /** For each API. */
   readonly requests: number;
   /** Absent where it is to be chosen. */
   readonly seed: number | undefined;
-  readonly doors: readonly DoorOf[];
+  readonly apis: readonly ApiOf[];
   /** The run ends then, whatever it has sent. */
   readonly maxSeconds: number | undefined;
   readonly replay: Replay | undefined;
@@ -40,7 +40,7 @@ export function readCommandLine(words: readonly string[]): Command {
       kind: "run",
       requests: whole("requests", values.requests) ?? defaultRequests,
       seed: whole("seed", values.seed),
-      doors: only === undefined ? ["rest", "graphql"] : [only],
+      apis: only === undefined ? ["rest", "graphql"] : [only],
       maxSeconds: whole("seconds", values.seconds),
       replay: readReplay(values.replay),
       jsonFile,
@@ -54,14 +54,14 @@ export const helpText: string = `Usage: npm run fuzz -- [options]
 
 Starts a REST and a GraphQL service as processes of their own, over a private PostgreSQL and a private Redis, and sends
 them requests drawn from the OpenAPI document and from schema.graphql: valid ones, hostile ones, and the same through
-both doors. Counts what must not happen; the exit code is 1 when anything did, or when a door had fewer requests than
+both APIs. Counts what must not happen; the exit code is 1 when anything did, or when an API had fewer requests than
 asked for. What fails is made as small as it can be and printed for a terminal. Needs redis-server in PATH.
 
 Options:
-  --requests <n>     for each door (default ${defaultRequests.toLocaleString("en")})
+  --requests <n>     for each API (default ${defaultRequests.toLocaleString("en")})
   --seconds <n>      stop after so long, whatever has been sent; fewer requests are no failure then
   --seed <n>         draw the cases of an earlier run
-  --only <door>      rest or graphql: nothing is compared between the doors then
+  --only <API>      rest or graphql: nothing is compared between the APIs then
   --replay <case>    play one case of a report again, and make it smaller
   --json <file>      write every number to this file
   --help             show this`;

@@ -5,9 +5,9 @@ export const oracles = {
   headers: "without X-Request-Id or one of X-RateLimit-Limit, -Remaining, -Reset",
   undocumented: "a status, code, header or body the OpenAPI document, or GraphQL over HTTP, does not have",
   leak: "a key, SQL, a stack or a path in an answer",
-  verdict: "the doors, or a door and the OpenAPI document, differ on what is accepted or why it is refused",
-  animal: "an animal that is not stored or listed as it was sent",
-  lost: "an accepted animal that does not read back digit for digit and byte for byte",
+  verdict: "the APIs, or an API and the OpenAPI document, differ on what is accepted or why it is refused",
+  pet: "a pet that is not stored or listed as it was sent",
+  lost: "an accepted pet that does not read back digit for digit and byte for byte",
   died: "a process that ended",
 } as const;
 

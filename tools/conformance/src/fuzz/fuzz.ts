@@ -5,10 +5,10 @@ import { type Arena, openArena } from "./arena.js";
 import { type CampaignOptions, type Finding, replay, runCampaign } from "./campaign.js";
 import { helpText, type RunOptions, readCommandLine } from "./command-line.js";
 import { openKinds } from "./kinds.js";
-import { doorsOf } from "./play-twin.js";
+import { apisOf } from "./play-twin.js";
 import { formatReport, type Result, reportJson } from "./report.js";
 import { seedCatalogue } from "./seed-catalogue.js";
-import type { DoorOf } from "./wire.js";
+import type { ApiOf } from "./wire.js";
 
 interface Surroundings {
   print(text: string): void;
@@ -34,7 +34,7 @@ export async function runFuzz(words: readonly string[], { print, complain, signa
       return 2;
     case "run": {
       await using stage = await openStage();
-      await using services = await startDoors(stage);
+      await using services = await startApis(stage);
       const origins = { rest: services.originOf("rest"), graphql: services.originOf("graphql") };
       const surroundings = { origins, store: stage.store, services: services.all, complain, signal };
       const result = await fuzz({ ...command, ...surroundings, until: undefined });
@@ -47,7 +47,7 @@ export async function runFuzz(words: readonly string[], { print, complain, signa
 }
 
 /** Both services, which answer 429 and 503 for what is sent, and not for how much of it is. */
-export function startDoors(stage: Stage): Promise<Services> {
+export function startApis(stage: Stage): Promise<Services> {
   return stage.startServices(["rest", "graphql"], {
     ANONYMOUS_REQUESTS_PER_MINUTE: "1000000000",
     ANONYMOUS_REQUESTS_PER_DAY: "1000000000",
@@ -58,7 +58,7 @@ export function startDoors(stage: Stage): Promise<Services> {
 }
 
 export interface FuzzOptions extends Omit<RunOptions, "jsonFile"> {
-  readonly origins: Readonly<Record<DoorOf, string>>;
+  readonly origins: Readonly<Record<ApiOf, string>>;
   readonly store: Stage["store"];
   readonly services: Services["all"];
   readonly until: CampaignOptions["until"];
@@ -68,7 +68,7 @@ export interface FuzzOptions extends Omit<RunOptions, "jsonFile"> {
 }
 
 export async function fuzz(options: FuzzOptions): Promise<Result> {
-  const { origins, store, services, complain, signal, until, requests, doors, maxSeconds } = options;
+  const { origins, store, services, complain, signal, until, requests, apis, maxSeconds } = options;
   const seed = options.seed ?? randomInt(1, 1_000_000_000);
   await using arena = await openArena(origins, store, concurrency / 2);
   const kinds = await openKinds(arena, await seedCatalogue(arena));
@@ -83,25 +83,25 @@ export async function fuzz(options: FuzzOptions): Promise<Result> {
     if (again !== undefined && chosen !== undefined) findings.push(...(await replay(chosen, again.seed, again.path)));
     else
       findings.push(
-        ...(await runCampaign(kinds, arena, { seed, requests, doors, maxSeconds, concurrency, until, signal, now })),
+        ...(await runCampaign(kinds, arena, { seed, requests, apis, maxSeconds, concurrency, until, signal, now })),
       );
     const seconds = passed();
     const sent = { ...arena.sent };
-    findings.push(...(await readBack(arena, doors, seed, signal)));
+    findings.push(...(await readBack(arena, apis, seed, signal)));
     if (services.some(({ isAlive }) => !isAlive)) findings.push(without("died", "a service has ended", seed));
     const answers = Object.fromEntries(arena.answers);
-    return { seed, seconds, sent, animals: arena.ledger.size, answers, findings };
+    return { seed, seconds, sent, pets: arena.ledger.size, answers, findings };
   } finally {
     clearInterval(timer);
   }
 }
 
-async function readBack(arena: Arena, doors: readonly DoorOf[], seed: number, signal: AbortSignal): Promise<Finding[]> {
+async function readBack(arena: Arena, apis: readonly ApiOf[], seed: number, signal: AbortSignal): Promise<Finding[]> {
   const exchanges = arena.begin();
-  const byDoor = doorsOf(arena, exchanges);
+  const byApi = apisOf(arena, exchanges);
   const lost = [];
-  for (const door of doors)
-    lost.push(...(await arena.ledger.readBack(door === "rest" ? byDoor.rest : byDoor.connection, arena.key, signal)));
+  for (const api of apis)
+    lost.push(...(await arena.ledger.readBack(api === "rest" ? byApi.rest : byApi.connection, arena.key, signal)));
   return [...lost, ...exchanges.faults].map(({ oracle, reason }) => without(oracle, reason, seed));
 }
 
@@ -110,11 +110,11 @@ function without(oracle: Finding["oracle"], reason: string, seed: number): Findi
   return { oracle, reason, kind: "twins", seed, path: "", count: 1, curl: [] };
 }
 
-function hadEnough({ sent }: Result, { requests, doors }: RunOptions): boolean {
-  return doors.every((door) => sent[door] >= requests);
+function hadEnough({ sent }: Result, { requests, apis }: RunOptions): boolean {
+  return apis.every((api) => sent[api] >= requests);
 }
 
 function progress({ sent, ledger }: Arena, requests: number, seconds: number): string {
   const done = [`${Math.round(seconds)} s: REST ${sent.rest}, GraphQL ${sent.graphql} of ${requests}`];
-  return [...done, `${Math.round((sent.rest + sent.graphql) / seconds)}/s`, `${ledger.size} animals`].join(", ");
+  return [...done, `${Math.round((sent.rest + sent.graphql) / seconds)}/s`, `${ledger.size} pets`].join(", ");
 }

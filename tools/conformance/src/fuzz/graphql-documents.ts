@@ -35,7 +35,7 @@ export function operations(schema: GraphQLSchema): fc.Arbitrary<Written> {
 
 function petOf(schema: GraphQLSchema): GraphQLObjectType {
   const pet = schema.getType("Pet");
-  if (!isObjectType(pet)) throw new Error("the schema has no animals");
+  if (!isObjectType(pet)) throw new Error("the schema has no pets");
   return pet;
 }
 

@@ -1,4 +1,4 @@
-/** Requests to the GraphQL door, drawn from its schema: what it allows, and everything around it. */
+/** Requests to the GraphQL API, drawn from its schema: what it allows, and everything around it. */
 import fc from "fast-check";
 import type { GraphQLSchema } from "graphql";
 import { caller, moreHeaders } from "./callers.js";
@@ -63,7 +63,7 @@ export function graphqlRequests(schema: GraphQLSchema): fc.Arbitrary<Drawn> {
     })
     .map(({ caller: by, request: { method, path, type, body }, more }) => ({
       caller: by,
-      request: { door: "graphql" as const, method, path, headers: [...type, ...more], body: sendable(method, body) },
+      request: { api: "graphql" as const, method, path, headers: [...type, ...more], body: sendable(method, body) },
     }));
 }
 

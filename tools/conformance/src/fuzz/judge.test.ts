@@ -6,8 +6,8 @@ import { asCurl, type WireRequest } from "./wire.js";
 const openApi = await readOpenApi();
 const judge = createJudge({ openApi, secrets: ["pets_test_secret"] });
 
-const list: WireRequest = { door: "rest", method: "GET", path: "/v1/pets?limit=1", headers: [] };
-const graphql: WireRequest = { door: "graphql", method: "POST", path: "/graphql", headers: [] };
+const list: WireRequest = { api: "rest", method: "GET", path: "/v1/pets?limit=1", headers: [] };
+const graphql: WireRequest = { api: "graphql", method: "POST", path: "/graphql", headers: [] };
 const headers = {
   "content-type": "application/json; charset=utf-8",
   "cache-control": "no-store",
@@ -63,8 +63,8 @@ describe("the OpenAPI document", () => {
   it.each([
     { name: "Rex", categoryId: 2n ** 63n - 1n },
     { name: "🐈".repeat(255), categoryId: 0n, status: "sold" },
-  ])("lets an animal be added", (animal) => {
-    expect(openApi.newAnimalFault(animal)).toBeUndefined();
+  ])("lets a pet be added", (pet) => {
+    expect(openApi.newPetFault(pet)).toBeUndefined();
   });
 
   it.each([
@@ -78,8 +78,8 @@ describe("the OpenAPI document", () => {
     { name: "Rex", categoryId: 2n ** 63n },
     { name: "Rex", categoryId: 1n, status: "lost" },
     { name: "Rex", categoryId: 1n, id: 1n },
-  ])("does not let %o be added", (animal) => {
-    expect(openApi.newAnimalFault(animal)).toBeTypeOf("string");
+  ])("does not let %o be added", (pet) => {
+    expect(openApi.newPetFault(pet)).toBeTypeOf("string");
   });
 });
 

@@ -1,6 +1,6 @@
 /** What must hold of every answer, whatever was asked. */
 import { isLeak } from "@petstore/testing/leak";
-import type { HttpAnswer } from "../doors/http-exchange.js";
+import type { HttpAnswer } from "../apis/http-exchange.js";
 import type { Fault } from "./fault.js";
 import type { OpenApi } from "./openapi.js";
 import type { WireRequest } from "./wire.js";
@@ -15,7 +15,7 @@ export type Judge = (request: WireRequest, answer: HttpAnswer) => readonly Fault
 
 export function createJudge({ openApi, secrets }: JudgeDeps): Judge {
   const codes: ReadonlySet<string> = new Set([...openApi.codes, ...codesOfGraphql]);
-  return ({ door, method, path }, answer) => {
+  return ({ api, method, path }, answer) => {
     const { status, headers, text } = answer;
     const faults: Fault[] = [];
     if (status >= 500) faults.push({ oracle: "5xx", reason: `answered ${status}` });
@@ -24,7 +24,7 @@ export function createJudge({ openApi, secrets }: JudgeDeps): Judge {
         faults.push({ oracle: "headers", reason: `${name} is ${headers[name] ?? "missing"}` });
     }
     const [bare = ""] = path.split("?");
-    const isGraphql = door === "graphql" && bare === "/graphql" && !isPreflight(method, status) && !isBelow(answer);
+    const isGraphql = api === "graphql" && bare === "/graphql" && !isPreflight(method, status) && !isBelow(answer);
     const odd = isGraphql ? graphqlFaults(method, answer, codes) : openApi.answerFaults(method, bare, answer);
     for (const reason of odd)
       faults.push(reason.startsWith("5xx") ? { oracle: "5xx", reason } : { oracle: "undocumented", reason });
@@ -47,12 +47,12 @@ function isPreflight(method: string, status: number): boolean {
   return method === "OPTIONS" && status === 204;
 }
 
-/** Below the doors, which it may never have reached: answered alike in front of both. */
+/** Below the APIs, which it may never have reached: answered alike in front of both. */
 function isBelow({ status, text }: HttpAnswer): boolean {
   return status === 431 || text.startsWith('{"code":"MALFORMED_REQUEST"');
 }
 
-/** What animals are called is the client's; an answer that lists them is searched for keys alone. */
+/** What pets are called is the client's; an answer that lists them is searched for keys alone. */
 function tells(text: string, headers: HttpAnswer["headers"], secrets: readonly string[]): boolean {
   const said = /"errors":|"code":/.test(text) ? text.replaceAll(/"name":"(?:[^"\\]|\\.)*"/g, "") : "";
   const whole = `${text}\n${Object.values(headers).join("\n")}`;
@@ -96,7 +96,7 @@ function graphqlFaults(method: string, { status, headers, text }: HttpAnswer, co
       faults.push(`an error says ${said} in a ${status}`);
     if (typeof said !== "number" || said < 400) faults.push(`an error has the status ${said}`);
   }
-  if (!statusesOfGraphql.includes(status) && status < 500) faults.push(`${status} is no status of this door`);
+  if (!statusesOfGraphql.includes(status) && status < 500) faults.push(`${status} is no status of this API`);
   return faults;
 }
 

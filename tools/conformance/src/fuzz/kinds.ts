@@ -2,21 +2,21 @@
 import { readFile } from "node:fs/promises";
 import fc from "fast-check";
 import { buildSchema } from "graphql";
-import type { Animal } from "../doors/door.js";
+import type { Pet } from "../apis/api.js";
 import { type Arena, type Exchanges, NoAnswer } from "./arena.js";
 import { graphqlRequests } from "./graphql-requests.js";
 import { enter, playTwin, readSent } from "./play-twin.js";
 import { type Drawn, restRequests } from "./rest-requests.js";
 import { twins } from "./twins.js";
-import type { DoorOf } from "./wire.js";
+import type { ApiOf } from "./wire.js";
 
 export interface Kind {
-  readonly name: "twins" | DoorOf;
-  readonly doors: readonly DoorOf[];
+  readonly name: "twins" | ApiOf;
+  readonly apis: readonly ApiOf[];
   /** So many cases; the number of each is its path. */
   draw(seed: number, count: number): readonly (() => Promise<Exchanges>)[];
   /** Plays the case again and ever smaller ones; the smallest that still fails, or `undefined` when none does. */
-  shrink(seed: number, path: string, patienceMs: number): Promise<Shrunk | undefined>;
+  shrink(seed: number, path: string, timeoutMs: number): Promise<Shrunk | undefined>;
 }
 
 interface Shrunk {
@@ -38,15 +38,15 @@ export async function openKinds(arena: Arena, cursors: readonly string[]): Promi
 
 function kind<T>(
   name: Kind["name"],
-  doors: readonly DoorOf[],
+  apis: readonly ApiOf[],
   cases: fc.Arbitrary<T>,
   play: (one: T) => Promise<Exchanges>,
 ): Kind {
   return {
     name,
-    doors,
+    apis,
     draw: (seed, count) => fc.sample(cases, { seed, numRuns: count }).map((one) => () => play(one)),
-    async shrink(seed, path, patienceMs) {
+    async shrink(seed, path, timeoutMs) {
       let smallest: Exchanges | undefined;
       const property = fc.asyncProperty(cases, async (one) => {
         const exchanges = await play(one);
@@ -57,7 +57,7 @@ function kind<T>(
         seed,
         path,
         numRuns: 1,
-        interruptAfterTimeLimit: patienceMs,
+        interruptAfterTimeLimit: timeoutMs,
       });
       return smallest && { path: counterexamplePath ?? path, exchanges: smallest };
     },
@@ -68,9 +68,9 @@ async function playRequest({ caller, request }: Drawn, arena: Arena): Promise<Ex
   const exchanges = arena.begin();
   try {
     const answer = await exchanges.send({ ...request, headers: [...arena.authorization(caller), ...request.headers] });
-    if (request.door === "rest" && answer.status === 201 && exchanges.faults.length === 0) {
-      const animal = JSON.parse(answer.text.replaceAll(/"(id|categoryId)":(-?\d+)/g, '"$1":"$2"')) as Animal;
-      enter(animal, readSent(`${request.body}`), arena, exchanges);
+    if (request.api === "rest" && answer.status === 201 && exchanges.faults.length === 0) {
+      const pet = JSON.parse(answer.text.replaceAll(/"(id|categoryId)":(-?\d+)/g, '"$1":"$2"')) as Pet;
+      enter(pet, readSent(`${request.body}`), arena, exchanges);
     }
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;

@@ -1,6 +1,6 @@
 /** The OpenAPI document, asked what may be sent and what may be answered. */
 import { readFile } from "node:fs/promises";
-import type { HttpAnswer } from "../doors/http-exchange.js";
+import type { HttpAnswer } from "../apis/http-exchange.js";
 import { readExactJson } from "./exact-json.js";
 import { type JsonSchema, misfit } from "./json-schema.js";
 
@@ -8,8 +8,8 @@ export interface OpenApi {
   readonly operations: readonly Operation[];
   /** Every code there is. */
   readonly codes: ReadonlySet<string>;
-  /** Whether the document lets such an animal be added; the reason when it does not. */
-  newAnimalFault(input: unknown): string | undefined;
+  /** Whether the document lets such a pet be added; the reason when it does not. */
+  newPetFault(input: unknown): string | undefined;
   /** What of an answer is not as the document says, a sentence each. */
   answerFaults(method: string, path: string, answer: HttpAnswer): readonly string[];
 }
@@ -105,7 +105,7 @@ export async function readOpenApi(): Promise<OpenApi> {
       hasBody: operation.requestBody !== undefined,
     })),
     codes: new Set(error as readonly string[]),
-    newAnimalFault: (input) => misfit(input, { $ref: "#/components/schemas/NewPet" }, resolve),
+    newPetFault: (input) => misfit(input, { $ref: "#/components/schemas/NewPet" }, resolve),
     answerFaults(method, path, answer) {
       const operation = documented(method, path);
       const response = operation?.responses[answer.status];

@@ -1,25 +1,25 @@
-import type { Animal, Answer, Door, Operation } from "../doors/door.js";
-import { openGraphqlDoor } from "../doors/graphql-door.js";
-import type { Exchange } from "../doors/http-exchange.js";
-import { openRestDoor } from "../doors/rest-door.js";
+import type { Answer, Api, Operation, Pet } from "../apis/api.js";
+import { openGraphqlApi } from "../apis/graphql-api.js";
+import type { Exchange } from "../apis/http-exchange.js";
+import { openRestApi } from "../apis/rest-api.js";
 import { type Arena, type Exchanges, NoAnswer } from "./arena.js";
 import { readExactJson } from "./exact-json.js";
 import { type Twin, verdictOf } from "./twins.js";
-import type { DoorOf } from "./wire.js";
+import type { ApiOf } from "./wire.js";
 
-/** The same through both doors, one after the other; what differs is added to the exchanges. */
+/** The same through both APIs, one after the other; what differs is added to the exchanges. */
 export async function playTwin(twin: Twin, arena: Arena, cursors: readonly string[]): Promise<Exchanges> {
   const exchanges = arena.begin();
-  const doors = doorsOf(arena, exchanges);
+  const apis = apisOf(arena, exchanges);
   try {
     if (twin.kind === "list")
       await playList(
         operationOf(twin, cursors),
-        twin.byConnection ? { ...doors, graphql: doors.connection } : doors,
+        twin.byConnection ? { ...apis, graphql: apis.connection } : apis,
         arena,
         exchanges,
       );
-    else await playCreate(twin, doors, arena, exchanges);
+    else await playCreate(twin, apis, arena, exchanges);
   } catch (error) {
     if (!(error instanceof NoAnswer)) {
       exchanges.add({ oracle: "verdict", reason: error instanceof Error ? error.message : `${error}` });
@@ -28,20 +28,20 @@ export async function playTwin(twin: Twin, arena: Arena, cursors: readonly strin
   return exchanges;
 }
 
-export interface Doors {
-  readonly rest: Door;
-  readonly graphql: Door;
-  /** The GraphQL door again, which lists by its Relay connection. */
-  readonly connection: Door;
+export interface Apis {
+  readonly rest: Api;
+  readonly graphql: Api;
+  /** The GraphQL API again, which lists by its Relay connection. */
+  readonly connection: Api;
 }
 
-/** The doors of the parity rows, over the wire of the run. */
-export function doorsOf({ origins }: Pick<Arena, "origins">, { send }: Pick<Exchanges, "send">): Doors {
+/** The APIs of the parity rows, over the wire of the run. */
+export function apisOf({ origins }: Pick<Arena, "origins">, { send }: Pick<Exchanges, "send">): Apis {
   const through =
-    (door: DoorOf): Exchange =>
+    (api: ApiOf): Exchange =>
     ({ path, method, headers, body }) =>
       send({
-        door,
+        api,
         method,
         path,
         headers: Object.entries(headers).flatMap(([name, value]) =>
@@ -50,9 +50,9 @@ export function doorsOf({ origins }: Pick<Arena, "origins">, { send }: Pick<Exch
         body: body === undefined ? undefined : Buffer.from(body),
       });
   return {
-    rest: openRestDoor(origins.rest, { exchange: through("rest") }),
-    graphql: openGraphqlDoor(origins.graphql, "pets", through("graphql")),
-    connection: openGraphqlDoor(origins.graphql, "petsConnection", through("graphql")),
+    rest: openRestApi(origins.rest, { exchange: through("rest") }),
+    graphql: openGraphqlApi(origins.graphql, "pets", through("graphql")),
+    connection: openGraphqlApi(origins.graphql, "petsConnection", through("graphql")),
   };
 }
 
@@ -61,15 +61,15 @@ function operationOf({ query, learned }: Extract<Twin, { kind: "list" }>, cursor
   return { kind: "list", query: { ...query, ...(cursor !== undefined && { cursor: JSON.stringify(cursor) }) } };
 }
 
-async function playList(operation: Operation, doors: Doors, arena: Arena, exchanges: Exchanges): Promise<void> {
-  const [rest, graphql] = [await ask(doors.rest, operation, arena), await ask(doors.graphql, operation, arena)];
+async function playList(operation: Operation, apis: Apis, arena: Arena, exchanges: Exchanges): Promise<void> {
+  const [rest, graphql] = [await ask(apis.rest, operation, arena), await ask(apis.graphql, operation, arena)];
   let differ = verdictOf(operation, rest) !== verdictOf(operation, graphql);
   // At its end the list grows meanwhile: it differs if it does although REST says the same before and after.
   for (let turn = 0; differ && turn < 3; turn += 1) {
     const [before, between, after] = [
-      await ask(doors.rest, operation, arena),
-      await ask(doors.graphql, operation, arena),
-      await ask(doors.rest, operation, arena),
+      await ask(apis.rest, operation, arena),
+      await ask(apis.graphql, operation, arena),
+      await ask(apis.rest, operation, arena),
     ];
     if (verdictOf(operation, before) !== verdictOf(operation, after)) differ = false;
     else if (verdictOf(operation, before) === verdictOf(operation, between)) differ = false;
@@ -91,16 +91,16 @@ function listFault(operation: Operation, { outcome }: Answer): string | undefine
     return isFit && cursor === undefined ? `a list as documented is refused: ${outcome.code}` : undefined;
   }
   if (!isFit) return "a list is answered that the document does not have";
-  const ids = outcome.animals.map(({ id }) => BigInt(id));
+  const ids = outcome.pets.map(({ id }) => BigInt(id));
   if (ids.length > Number(limit)) return "a list is longer than its limit";
   if (ids.some((id, at) => at > 0 && id <= (ids[at - 1] ?? id))) return "a list is not in the order of ids";
-  const strays = status !== undefined && outcome.animals.some((animal) => `"${animal.status}"` !== status);
-  return strays ? "a list has animals of another status" : undefined;
+  const strays = status !== undefined && outcome.pets.some((pet) => `"${pet.status}"` !== status);
+  return strays ? "a list has pets of another status" : undefined;
 }
 
 async function playCreate(
   { input, key }: Extract<Twin, { kind: "create" }>,
-  doors: Doors,
+  apis: Apis,
   arena: Arena,
   exchanges: Exchanges,
 ): Promise<void> {
@@ -110,33 +110,33 @@ async function playCreate(
     ...(key !== undefined && { idempotencyKey: key.bare ? key.text : unique + key.text }),
   });
   const operation = keyed(input, arena.nonce());
-  const rest = await ask(doors.rest, operation, arena);
-  const graphql = await ask(doors.graphql, keyed(input, arena.nonce()), arena);
+  const rest = await ask(apis.rest, operation, arena);
+  const graphql = await ask(apis.graphql, keyed(input, arena.nonce()), arena);
   const isOfStrings = takesDigits(input) && rest.outcome.kind === "failure" && graphql.outcome.kind === "success";
   if (!isOfStrings && verdictOf(operation, rest) !== verdictOf(operation, graphql)) {
     exchanges.add({
       oracle: "verdict",
-      reason: `a new animal: ${shortly(rest)} at REST, ${shortly(graphql)} at GraphQL`,
+      reason: `a new pet: ${shortly(rest)} at REST, ${shortly(graphql)} at GraphQL`,
     });
   }
   const sent = readSent(input);
   const fault = createFault(sent, rest, arena, key !== undefined);
   if (fault !== undefined) exchanges.add({ oracle: "verdict", reason: fault });
   for (const { outcome } of [rest, graphql]) {
-    const [animal] = outcome.kind === "success" ? outcome.animals : [];
-    if (animal !== undefined) enter(animal, sent, arena, exchanges);
+    const [pet] = outcome.kind === "success" ? outcome.pets : [];
+    if (pet !== undefined) enter(pet, sent, arena, exchanges);
   }
   if (key?.repeated !== undefined && rest.outcome.kind === "success") {
     const other = key.repeated === "same" ? input : key.repeated;
     const again = { ...operation, input: other } as Operation;
-    await repeat(again, rest.outcome.animals[0], await ask(doors.graphql, again, arena), exchanges);
+    await repeat(again, rest.outcome.pets[0], await ask(apis.graphql, again, arena), exchanges);
   }
 }
 
-/** Behind the other door the key stands for the animal it made. */
+/** Behind the other API the key stands for the pet it made. */
 async function repeat(
   again: Operation,
-  first: Animal | undefined,
+  first: Pet | undefined,
   { outcome, headers }: Answer,
   exchanges: Exchanges,
 ): Promise<void> {
@@ -144,10 +144,10 @@ async function repeat(
   const wanted = readSent(again.input);
   const isSame = wanted !== undefined && isAs(first, wanted);
   if (outcome.kind === "success") {
-    const [animal] = outcome.animals;
-    const isReplay = headers["idempotency-replayed"] === "true" && JSON.stringify(animal) === JSON.stringify(first);
+    const [pet] = outcome.pets;
+    const isReplay = headers["idempotency-replayed"] === "true" && JSON.stringify(pet) === JSON.stringify(first);
     if (!isReplay)
-      exchanges.add({ oracle: "verdict", reason: "an idempotency key made a second animal behind the other door" });
+      exchanges.add({ oracle: "verdict", reason: "an idempotency key made a second pet behind the other API" });
   } else if (isSame) exchanges.add({ oracle: "verdict", reason: `a repeated create is answered ${outcome.code}` });
 }
 
@@ -159,10 +159,10 @@ function createFault(
   hasKey: boolean,
 ): string | undefined {
   if (sent === undefined) return undefined;
-  const fault = openApi.newAnimalFault(sent);
+  const fault = openApi.newPetFault(sent);
   if (fault === undefined && outcome.kind === "failure" && !hasKey)
-    return `an animal as documented is refused: ${outcome.code}`;
-  return fault !== undefined && outcome.kind === "success" ? `an animal is accepted that ${fault}` : undefined;
+    return `a pet as documented is refused: ${outcome.code}`;
+  return fault !== undefined && outcome.kind === "success" ? `a pet is accepted that ${fault}` : undefined;
 }
 
 export interface Sent {
@@ -192,20 +192,14 @@ function namesOf(input: string): string[] {
   return [...input.matchAll(/("(?:[^"\\]|\\.)*")\s*:/g)].map(([, name = '""']) => JSON.parse(name) as string);
 }
 
-/** Enters an animal that was accepted, and compares it with what was sent. */
-export function enter(
-  animal: Animal,
-  sent: Sent | undefined,
-  { ledger }: Arena,
-  exchanges: Pick<Exchanges, "add">,
-): void {
-  const fault = ledger.enter(animal);
+/** Enters a pet that was accepted, and compares it with what was sent. */
+export function enter(pet: Pet, sent: Sent | undefined, { ledger }: Arena, exchanges: Pick<Exchanges, "add">): void {
+  const fault = ledger.enter(pet);
   if (fault !== undefined) exchanges.add(fault);
-  if (sent !== undefined && !isAs(animal, sent))
-    exchanges.add({ oracle: "animal", reason: "an animal is not as it was sent" });
+  if (sent !== undefined && !isAs(pet, sent)) exchanges.add({ oracle: "pet", reason: "a pet is not as it was sent" });
 }
 
-function isAs({ name, categoryId, status }: Animal, sent: Sent): boolean {
+function isAs({ name, categoryId, status }: Pet, sent: Sent): boolean {
   return name === sent.name && categoryId === `${sent.categoryId}` && status === (sent.status ?? "available");
 }
 
@@ -214,12 +208,12 @@ function takesDigits(input: string): boolean {
   return /"categoryId"\s*:\s*"(0|-?[1-9]\d{0,18})"/.test(input);
 }
 
-async function ask(door: Door, operation: Operation, { key }: Arena): Promise<Answer> {
-  const answer = await door.send({ operation, authorization: [`Bearer ${key}`], address: "2001:db8::1" });
-  if (answer === undefined) throw new Error(`${door.name} cannot be asked`);
+async function ask(api: Api, operation: Operation, { key }: Arena): Promise<Answer> {
+  const answer = await api.send({ operation, authorization: [`Bearer ${key}`], address: "2001:db8::1" });
+  if (answer === undefined) throw new Error(`${api.name} cannot be asked`);
   return answer;
 }
 
 function shortly({ outcome }: Answer): string {
-  return outcome.kind === "failure" ? outcome.code : `success (${outcome.animals.length})`;
+  return outcome.kind === "failure" ? outcome.code : `success (${outcome.pets.length})`;
 }

@@ -1,13 +1,13 @@
 import type { Finding } from "./campaign.js";
 import { type Oracle, oracles } from "./fault.js";
-import type { DoorOf } from "./wire.js";
+import type { ApiOf } from "./wire.js";
 
 export interface Result {
   readonly seed: number;
   readonly seconds: number;
-  readonly sent: Readonly<Record<DoorOf, number>>;
-  /** How many accepted animals were read back. */
-  readonly animals: number;
+  readonly sent: Readonly<Record<ApiOf, number>>;
+  /** How many accepted pets were read back. */
+  readonly pets: number;
   /** `rest 400 VALIDATION_FAILED` and how often. */
   readonly answers: Readonly<Record<string, number>>;
   readonly findings: readonly Finding[];
@@ -21,11 +21,11 @@ export function countFaults({ findings }: Pick<Result, "findings">): Record<Orac
 
 /** What was sent, what came back, every oracle with its count, and every finding with what to type to see it. */
 export function formatReport(result: Result): string {
-  const { seed, seconds, sent, animals, answers, findings } = result;
+  const { seed, seconds, sent, pets, answers, findings } = result;
   const total = sent.rest + sent.graphql;
   const lines = [
     `seed ${seed}: ${grouped(sent.rest)} requests to REST, ${grouped(sent.graphql)} to GraphQL`,
-    `in ${seconds.toFixed(1)} s, ${grouped(Math.round(total / seconds))}/s; ${grouped(animals)} animals accepted`,
+    `in ${seconds.toFixed(1)} s, ${grouped(Math.round(total / seconds))}/s; ${grouped(pets)} pets accepted`,
     "",
     ...Object.entries(answers)
       .toSorted(([left], [right]) => left.localeCompare(right))

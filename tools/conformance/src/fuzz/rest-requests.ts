@@ -1,10 +1,10 @@
-/** Requests to the REST door, drawn from its OpenAPI document: what it allows, and everything around it. */
+/** Requests to the REST API, drawn from its OpenAPI document: what it allows, and everything around it. */
 import fc from "fast-check";
 import { type Caller, caller, headerValue, moreHeaders } from "./callers.js";
 import { cursorText } from "./cursor-text.js";
 import { damaged, jsonText, numberText, wellFormedString } from "./hostile.js";
 import type { JsonSchema } from "./json-schema.js";
-import { newAnimalText } from "./new-animal.js";
+import { newPetText } from "./new-pet.js";
 import type { OpenApi, Operation } from "./openapi.js";
 import type { WireRequest } from "./wire.js";
 
@@ -31,7 +31,7 @@ export function restRequests({ operations }: OpenApi): fc.Arbitrary<Drawn> {
       .map(({ caller: by, method, path, query, headers, more, body }) => ({
         caller: by,
         request: {
-          door: "rest" as const,
+          api: "rest" as const,
           method,
           path: path + query,
           headers: [...headers, ...more],
@@ -204,8 +204,8 @@ function headersOf({ hasBody, parameters }: Operation): fc.Arbitrary<[string, st
 }
 
 const bodies: fc.Arbitrary<Buffer | undefined> = fc.oneof(
-  { weight: 6, arbitrary: newAnimalText.map((text) => Buffer.from(text)) },
-  { weight: 3, arbitrary: damaged(newAnimalText) },
+  { weight: 6, arbitrary: newPetText.map((text) => Buffer.from(text)) },
+  { weight: 3, arbitrary: damaged(newPetText) },
   { weight: 2, arbitrary: jsonText.map((text) => Buffer.from(text)) },
   { weight: 1, arbitrary: fc.constant(undefined) },
 );

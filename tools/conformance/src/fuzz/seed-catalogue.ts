@@ -1,18 +1,18 @@
 import type { Arena } from "./arena.js";
-import { doorsOf } from "./play-twin.js";
+import { apisOf } from "./play-twin.js";
 
-/** More than the longest page, so that what is listed from the beginning stays what it is while animals are added. */
-const animalsPerStatus = 130;
+/** More than the longest page, so that what is listed from the beginning stays what it is while pets are added. */
+const petsPerStatus = 130;
 const statuses = ["available", "pending", "sold"] as const;
 
-/** Fills the catalogue, and learns cursors that continue its lists: after the first animals, with and without a filter. */
+/** Fills the catalogue, and learns cursors that continue its lists: after the first pets, with and without a filter. */
 export async function seedCatalogue(arena: Arena): Promise<readonly string[]> {
   const exchanges = arena.begin();
-  const { rest } = doorsOf(arena, exchanges);
+  const { rest } = apisOf(arena, exchanges);
   const caller = { authorization: [`Bearer ${arena.key}`], address: "2001:db8::1" };
-  for (let index = 0; index < animalsPerStatus * statuses.length; index += 1) {
+  for (let index = 0; index < petsPerStatus * statuses.length; index += 1) {
     const input = JSON.stringify({
-      name: `animal ${index}`,
+      name: `pet ${index}`,
       categoryId: index,
       status: statuses[index % statuses.length],
     });

@@ -1,9 +1,9 @@
-/** Operations that both doors can be asked: the verdicts, the animals and the lists must be the same. */
+/** Operations that both APIs can be asked: the verdicts, the pets and the lists must be the same. */
 import fc from "fast-check";
-import type { Animal, Answer, Operation } from "../doors/door.js";
+import type { Answer, Operation, Pet } from "../apis/api.js";
 import { cursorText } from "./cursor-text.js";
 import { jsonText, wellFormedString } from "./hostile.js";
-import { newAnimalText } from "./new-animal.js";
+import { newPetText } from "./new-pet.js";
 
 export type Twin =
   | {
@@ -18,7 +18,7 @@ interface TwinKey {
   /** What follows what makes it unique; alone, and no key at all for REST's header, where `bare`. */
   readonly text: string;
   readonly bare: boolean;
-  /** Through the other door, with the same key, after it was accepted. */
+  /** Through the other API, with the same key, after it was accepted. */
   readonly repeated: string | "same" | undefined;
 }
 
@@ -37,7 +37,7 @@ const key: fc.Arbitrary<TwinKey> = fc
     bare: fc.oneof({ weight: 12, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
     repeated: fc.oneof(
       { weight: 2, arbitrary: fc.constant<"same">("same") },
-      { weight: 1, arbitrary: newAnimalText },
+      { weight: 1, arbitrary: newPetText },
       { weight: 1, arbitrary: fc.constant(undefined) },
     ),
   })
@@ -46,7 +46,7 @@ const key: fc.Arbitrary<TwinKey> = fc
 
 const create: fc.Arbitrary<Twin> = fc.record({
   kind: fc.constant("create" as const),
-  input: fc.oneof({ weight: 14, arbitrary: newAnimalText }, { weight: 1, arbitrary: jsonText }),
+  input: fc.oneof({ weight: 14, arbitrary: newPetText }, { weight: 1, arbitrary: jsonText }),
   key: fc.option(key, { freq: 2, nil: undefined }),
 });
 
@@ -74,12 +74,12 @@ const list: fc.Arbitrary<Twin> = fc.record({
 
 export const twins: fc.Arbitrary<Twin> = fc.oneof({ weight: 3, arbitrary: create }, { weight: 2, arbitrary: list });
 
-/** What an answer decided: the animals, without what the service assigned to new ones, or the code. */
+/** What an answer decided: the pets, without what the service assigned to new ones, or the code. */
 export function verdictOf({ kind }: Operation, { outcome }: Answer): string {
   if (outcome.kind === "failure") return outcome.code;
-  return `success ${JSON.stringify(outcome.animals.map((animal) => facts(animal, kind === "list")))}`;
+  return `success ${JSON.stringify(outcome.pets.map((pet) => facts(pet, kind === "list")))}`;
 }
 
-function facts({ id, name, categoryId, status: state }: Animal, withId: boolean): string[] {
+function facts({ id, name, categoryId, status: state }: Pet, withId: boolean): string[] {
   return [...(withId ? [id] : []), name, categoryId, state];
 }

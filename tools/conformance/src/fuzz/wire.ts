@@ -1,11 +1,11 @@
 import { Pool } from "undici";
-import type { HttpAnswer } from "../doors/http-exchange.js";
+import type { HttpAnswer } from "../apis/http-exchange.js";
 
-export type DoorOf = "rest" | "graphql";
+export type ApiOf = "rest" | "graphql";
 
 /** A request as it goes onto the wire. */
 export interface WireRequest {
-  readonly door: DoorOf;
+  readonly api: ApiOf;
   readonly method: string;
   readonly path: string;
   /** In their order; a name may come twice. */
@@ -19,14 +19,14 @@ export interface Wire extends AsyncDisposable {
 }
 
 /** Of a request without an answer: `faults.md` calls it hanging after 5 s; a busy machine gets three times that. */
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 export function openWire(origin: string, connections: number): Wire {
   const pool = new Pool(origin, {
     connections,
     pipelining: 1,
-    headersTimeout: patienceMs,
-    bodyTimeout: patienceMs,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
   });
   return {
     async send({ method, path, headers, body }) {
@@ -50,9 +50,9 @@ export function openWire(origin: string, connections: number): Wire {
 }
 
 /** For a terminal: `$REST` and `$GRAPHQL` stand for the origins, `$KEY` for the key. */
-export function asCurl({ door, method, path, headers, body }: WireRequest): string {
+export function asCurl({ api, method, path, headers, body }: WireRequest): string {
   const lines = headers.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
-  const target = `"$${door.toUpperCase()}"${quoted(path)}`;
+  const target = `"$${api.toUpperCase()}"${quoted(path)}`;
   const curl = ["curl -i --path-as-is", `-X ${quoted(method)}`, ...lines];
   if (body === undefined) return [...curl, target].join(" ");
   const text = body.toString();

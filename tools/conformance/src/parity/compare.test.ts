@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Answer } from "../doors/door.js";
+import type { Answer } from "../apis/api.js";
 import { compare } from "./compare.js";
 import { factsOf } from "./facts.js";
 
@@ -11,7 +11,7 @@ const listed: Answer = {
   receivedAtMs,
   outcome: {
     kind: "success",
-    animals: [{ id: "7", name: "Rex", categoryId: "9007199254740993", status: "sold" }],
+    pets: [{ id: "7", name: "Rex", categoryId: "9007199254740993", status: "sold" }],
     nextCursor: null,
   },
   headers: {
@@ -31,7 +31,7 @@ const refused: Answer = {
   headers: { ...listed.headers, "retry-after": "90", "www-authenticate": "Bearer" },
 };
 
-describe("two doors that answer alike", () => {
+describe("two APIs that answer alike", () => {
   it.each([
     ["a later moment of the same minute", { ratelimit: '"minute";r=59;t=39, "day";r=999;t=43179' }],
     ["another new request id", { "x-request-id": "ffffffff-3c38-4c4b-9d5f-222222222222" }],
@@ -44,7 +44,7 @@ describe("two doors that answer alike", () => {
   });
 
   it("have no difference where one does not tell of a next page", () => {
-    const untold: Answer = { ...listed, outcome: { kind: "success", animals: animalsOf(listed) } };
+    const untold: Answer = { ...listed, outcome: { kind: "success", pets: petsOf(listed) } };
     expect(differencesOf(listed, untold)).toEqual([]);
   });
 });
@@ -87,9 +87,9 @@ describe("a planted difference is reported by its name", () => {
     ["a status", { status: "pending" }],
     ["an id", { id: "8" }],
   ])("%s", (_what, fault) => {
-    const animals = animalsOf(listed).map((animal) => ({ ...animal, ...fault }));
-    const other: Answer = { ...listed, outcome: { kind: "success", animals, nextCursor: null } };
-    expect(differencesOf(listed, other)).toEqual([expect.stringMatching(/^animals: /)]);
+    const pets = petsOf(listed).map((pet) => ({ ...pet, ...fault }));
+    const other: Answer = { ...listed, outcome: { kind: "success", pets, nextCursor: null } };
+    expect(differencesOf(listed, other)).toEqual([expect.stringMatching(/^pets: /)]);
   });
 
   it("a success in place of a refusal", () => {
@@ -105,7 +105,7 @@ describe("a planted difference is reported by its name", () => {
 });
 
 describe("a deviation by design", () => {
-  const deviation = { door: "graphql", fact: "message", value: "Banned.", reason: "for the test" } as const;
+  const deviation = { api: "graphql", fact: "message", value: "Banned.", reason: "for the test" } as const;
   const deviating: Answer = { ...refused, outcome: { ...failureOf(refused), message: "Banned." } };
 
   it("is no difference where it is met, and is told", () => {
@@ -113,17 +113,17 @@ describe("a deviation by design", () => {
     expect({ differences, met }).toEqual({ differences: [], met: [deviation] });
   });
 
-  it("is a difference where the door says something else again", () => {
+  it("is a difference where the API says something else again", () => {
     const other: Answer = { ...refused, outcome: { ...failureOf(refused), message: "Away." } };
     expect(compareAnswers(refused, other, [deviation]).differences).toHaveLength(1);
   });
 
-  it("is a difference where the door says what REST says: the table is out of date", () => {
+  it("is a difference where the API says what REST says: the table is out of date", () => {
     expect(compareAnswers(refused, refused, [deviation]).differences).toHaveLength(1);
   });
 
-  it("excuses no other door", () => {
-    const elsewhere = { ...deviation, door: "client" } as const;
+  it("excuses no other API", () => {
+    const elsewhere = { ...deviation, api: "client" } as const;
     expect(compareAnswers(refused, deviating, [elsewhere]).differences).toHaveLength(1);
   });
 });
@@ -140,8 +140,8 @@ function withHeaders(answer: Answer, headers: Readonly<Record<string, string>>):
   return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
-function animalsOf({ outcome }: Answer) {
-  return outcome.kind === "success" ? outcome.animals : [];
+function petsOf({ outcome }: Answer) {
+  return outcome.kind === "success" ? outcome.pets : [];
 }
 
 function failureOf({ outcome }: Answer) {

@@ -1,6 +1,6 @@
 import { maxInt64, minInt64 } from "@petstore/core";
 import type { Scenario } from "./scenario.js";
-import { animal, create, deviations } from "./steps.js";
+import { create, deviations, pet } from "./steps.js";
 
 const names: Readonly<Record<string, string>> = {
   "of one character": "x",
@@ -43,7 +43,7 @@ const badCategoryIds = [
 ];
 
 const valid: readonly Scenario[] = [
-  { name: "create: the status is available by default", steps: [create(animal)] },
+  { name: "create: the status is available by default", steps: [create(pet)] },
   ...["available", "pending", "sold"].map((status) => ({
     name: `create: ${status}`,
     steps: [create(`{"name":"Rex","categoryId":1,"status":"${status}"}`)],
@@ -67,7 +67,7 @@ const valid: readonly Scenario[] = [
             code: undefined,
             status: undefined,
             message: undefined,
-            animals: '[["assigned","Rex","1","available"]]',
+            pets: '[["assigned","Rex","1","available"]]',
             "next cursor": "none",
           },
           "an ID is a string of digits to a browser, so GraphQL takes a string as well as a number",
@@ -108,12 +108,12 @@ const invalid: readonly Scenario[] = [
   },
   { name: "create: an id", steps: [create('{"id":7,"name":"Rex","categoryId":1}', "VALIDATION_FAILED")] },
   ...["null", "[]", '"Rex"', "1"].map((input) => ({
-    name: `create: ${input} in place of an animal`,
+    name: `create: ${input} in place of a pet`,
     steps: [create(input, "VALIDATION_FAILED")],
   })),
 ];
 
-/** An animal whose status nests lists, so that the body has so many levels. */
+/** A pet whose status nests lists, so that the body has so many levels. */
 const nested = (levels: number) =>
   `{"name":"Rex","categoryId":1,"status":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 

@@ -1,12 +1,12 @@
-import type { Answer } from "../doors/door.js";
+import type { Answer } from "../apis/api.js";
 
-/** Everything about an answer that doors must agree on, by name. What differs from call to call is named, not repeated. */
+/** Everything about an answer that APIs must agree on, by name. What differs from call to call is named, not repeated. */
 export type Facts = ReadonlyMap<string, string>;
 
 const secondsPerMinute = 60;
 const secondsPerDay = 86_400;
 
-/** Headers that say the same for the same request, whichever door it goes through. */
+/** Headers that say the same for the same request, whichever API it goes through. */
 const comparedHeaders = [
   "access-control-allow-headers",
   "access-control-allow-methods",
@@ -30,11 +30,8 @@ export function factsOf(answer: Answer, isCreation: boolean): Facts {
   if (outcome.kind === "failure") {
     facts.set("code", outcome.code).set("status", `${outcome.status}`).set("message", outcome.message);
   } else {
-    const animals = outcome.animals.map((animal) => (isCreation ? { ...animal, id: kindOfId(animal.id) } : animal));
-    facts.set(
-      "animals",
-      JSON.stringify(animals.map(({ id, name, categoryId, status }) => [id, name, categoryId, status])),
-    );
+    const pets = outcome.pets.map((pet) => (isCreation ? { ...pet, id: kindOfId(pet.id) } : pet));
+    facts.set("pets", JSON.stringify(pets.map(({ id, name, categoryId, status }) => [id, name, categoryId, status])));
     if (outcome.nextCursor !== undefined) facts.set("next cursor", outcome.nextCursor ?? "none");
   }
   for (const name of comparedHeaders) {
@@ -50,10 +47,10 @@ export function factsOf(answer: Answer, isCreation: boolean): Facts {
   return facts;
 }
 
-/** Seconds: it is rounded up, and the doors are asked one after the other. */
+/** Seconds: it is rounded up, and the APIs are asked one after the other. */
 const tolerance = 2;
 
-/** Whether two doors say the same. They were asked one after the other, so the rest of a ban is shorter at the second. */
+/** Whether two APIs say the same. They were asked one after the other, so the rest of a ban is shorter at the second. */
 export function isSame(name: string, left: string | undefined, right: string | undefined): boolean {
   if (left === right) return true;
   const [first, second] = [Number(left), Number(right)];

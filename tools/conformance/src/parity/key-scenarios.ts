@@ -1,12 +1,12 @@
 import type { Scenario } from "./scenario.js";
-import { animal, create, list } from "./steps.js";
+import { create, list, pet } from "./steps.js";
 
 export const keyScenarios: readonly Scenario[] = [
-  { name: "key: none", key: "none", steps: [list({}, "API_KEY_MISSING"), create(animal, "API_KEY_MISSING")] },
-  { name: "key: malformed", key: "malformed", steps: [list({}, "API_KEY_INVALID"), create(animal, "API_KEY_INVALID")] },
-  { name: "key: unknown", key: "unknown", steps: [list({}, "API_KEY_INVALID"), create(animal, "API_KEY_INVALID")] },
-  { name: "key: revoked", key: "revoked", steps: [list({}, "API_KEY_REVOKED"), create(animal, "API_KEY_REVOKED")] },
-  { name: "key: expired", key: "expired", steps: [list({}, "API_KEY_EXPIRED"), create(animal, "API_KEY_EXPIRED")] },
+  { name: "key: none", key: "none", steps: [list({}, "API_KEY_MISSING"), create(pet, "API_KEY_MISSING")] },
+  { name: "key: malformed", key: "malformed", steps: [list({}, "API_KEY_INVALID"), create(pet, "API_KEY_INVALID")] },
+  { name: "key: unknown", key: "unknown", steps: [list({}, "API_KEY_INVALID"), create(pet, "API_KEY_INVALID")] },
+  { name: "key: revoked", key: "revoked", steps: [list({}, "API_KEY_REVOKED"), create(pet, "API_KEY_REVOKED")] },
+  { name: "key: expired", key: "expired", steps: [list({}, "API_KEY_EXPIRED"), create(pet, "API_KEY_EXPIRED")] },
   {
     name: "key: two Authorization headers",
     steps: [list({}, "API_KEY_INVALID", { authorization: (key) => [`Bearer ${key}`, `Bearer ${key}`] })],

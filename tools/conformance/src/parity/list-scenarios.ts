@@ -20,13 +20,13 @@ const valid: readonly Scenario[] = [
     steps: [list(({ pendingCursor }) => ({ limit: "3", status: '"pending"', cursor: quoted(pendingCursor) }))],
   },
   {
-    name: "list: an animal only once, page after page",
+    name: "list: a pet only once, page after page",
     steps: [list({ limit: "3" }), list(({ cursor }) => ({ limit: "100", cursor: quoted(cursor) }))],
     holds: (answers) => {
       const ids = answers.flatMap(({ outcome }) =>
-        outcome.kind === "success" ? outcome.animals.map(({ id }) => id) : [],
+        outcome.kind === "success" ? outcome.pets.map(({ id }) => id) : [],
       );
-      return new Set(ids).size === ids.length ? undefined : "an animal is on two pages";
+      return new Set(ids).size === ids.length ? undefined : "a pet is on two pages";
     },
   },
 ];
@@ -72,10 +72,10 @@ function quoted(cursor: string): string {
   return JSON.stringify(cursor);
 }
 
-function unknownArgument(door: "graphql" | "graphql connection", field: string) {
+function unknownArgument(api: "graphql" | "graphql connection", field: string) {
   const message = `Unknown argument "colour" on field "Query.${field}".`;
   return deviations(
-    door,
+    api,
     { code: "GRAPHQL_VALIDATION_FAILED", message },
     "a document that does not fit the schema is refused by GraphQL's own validation, before values are judged",
   );

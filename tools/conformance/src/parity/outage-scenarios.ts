@@ -1,13 +1,13 @@
 import type { Scenario } from "./scenario.js";
-import { animal, create, list } from "./steps.js";
+import { create, list, pet } from "./steps.js";
 
 const away = "SERVICE_UNAVAILABLE";
 
-/** Played while PostgreSQL is stopped. Valid keys were seen just before, so the doors know them. */
+/** Played while PostgreSQL is stopped. Valid keys were seen just before, so the APIs know them. */
 export const outageScenarios: readonly Scenario[] = [
   {
     name: "outage: the database is away, and a request it needs costs nothing",
-    steps: [list({}, away), create(animal, away), create(animal, away, { idempotencyKey: "k-1" }), list({}, away)],
+    steps: [list({}, away), create(pet, away), create(pet, away, { idempotencyKey: "k-1" }), list({}, away)],
     holds: (answers) => {
       const said = answers.map(({ headers }) => `${headers["x-ratelimit-remaining"]}/${headers["retry-after"]}`);
       return new Set(said).size === 1 ? undefined : `X-RateLimit-Remaining and Retry-After are ${said.join(", ")}`;
@@ -18,8 +18,8 @@ export const outageScenarios: readonly Scenario[] = [
     steps: [
       list({ limit: "0" }, "VALIDATION_FAILED"),
       create("{}", "VALIDATION_FAILED"),
-      create(animal, "INVALID_JSON", { body: "{" }),
-      create(animal, "UNSUPPORTED_MEDIA_TYPE", { headers: { "content-type": "text/plain" } }),
+      create(pet, "INVALID_JSON", { body: "{" }),
+      create(pet, "UNSUPPORTED_MEDIA_TYPE", { headers: { "content-type": "text/plain" } }),
       list({}, "METHOD_NOT_ALLOWED", { method: "DELETE" }),
     ],
   },

@@ -1,10 +1,10 @@
-import { openClientDoor } from "../doors/client-door.js";
-import type { Door } from "../doors/door.js";
-import { openGraphqlDoor } from "../doors/graphql-door.js";
-import { openRestDoor } from "../doors/rest-door.js";
+import type { Api } from "../apis/api.js";
+import { openClientApi } from "../apis/client-api.js";
+import { openGraphqlApi } from "../apis/graphql-api.js";
+import { openRestApi } from "../apis/rest-api.js";
 import type { Check, Section } from "../section.js";
 import type { Store } from "../store.js";
-import { playAcrossDoors } from "./across-doors.js";
+import { playAcrossApis } from "./across-apis.js";
 import { createScenarios } from "./create-scenarios.js";
 import { idempotencyScenarios } from "./idempotency-scenarios.js";
 import { keyScenarios } from "./key-scenarios.js";
@@ -31,37 +31,37 @@ export const parity: Section = {
   asksRest: true,
   async run({ store, described, startServices }) {
     await using services = await startServices(["rest", "graphql"], quotaEnvironment);
-    const rest = openRestDoor(services.originOf("rest"), { described });
+    const rest = openRestApi(services.originOf("rest"), { described });
     const graphql = services.originOf("graphql");
-    const doors = [
+    const apis = [
       rest,
-      openGraphqlDoor(graphql),
-      openGraphqlDoor(graphql, "petsConnection"),
-      openClientDoor(services.originOf("rest"), described),
+      openGraphqlApi(graphql),
+      openGraphqlApi(graphql, "petsConnection"),
+      openClientApi(services.originOf("rest"), described),
     ];
     const surroundings: Surroundings = {
       store,
-      doors,
+      apis,
       known: await furnish(store, rest),
       issueKey: (kind, limits) => issueKey(kind, limits, store),
     };
     const played: PlayedScenario[] = [];
     for (const scenario of scenarios) played.push(await play(scenario, surroundings));
-    const across = await playAcrossDoors(surroundings);
+    const across = await playAcrossApis(surroundings);
     const outage = await playOutage(store, surroundings);
     return [
       ...played.map(({ compared: _counted, ...check }) => check),
       ...across,
       ...outage,
-      everyDoorTookPart(doors, played),
+      everyApiTookPart(apis, played),
     ];
   },
 };
 
-/** Answers of a door that are at least compared, or the door has lost its voice. */
+/** Answers of an API that are at least compared, or the API has lost its voice. */
 const fewest = 40;
 
-function everyDoorTookPart([, ...others]: readonly Door[], played: readonly PlayedScenario[]): Check {
+function everyApiTookPart([, ...others]: readonly Api[], played: readonly PlayedScenario[]): Check {
   const counts = others.map(({ name }) => {
     const count = played.reduce((sum, { compared }) => sum + (compared.get(name) ?? 0), 0);
     return { name, count };
@@ -76,13 +76,13 @@ function everyDoorTookPart([, ...others]: readonly Door[], played: readonly Play
 
 const statuses = ["available", "available", "pending", "sold"];
 
-/** Thirty animals: more than a default page, and several pages of each status. */
-async function furnish(store: Store, rest: Door): Promise<Known> {
+/** Thirty pets: more than a default page, and several pages of each status. */
+async function furnish(store: Store, rest: Api): Promise<Known> {
   const authorization = [`Bearer ${await (await store.openAccount(roomy)).issueKey()}`];
   const send = { authorization, address: newAddress() };
   for (let index = 0; index < 30; index += 1) {
     const status = statuses[index % statuses.length];
-    const input = `{"name":"animal ${index} é","categoryId":${9_007_199_254_740_990n + BigInt(index)},"status":"${status}"}`;
+    const input = `{"name":"pet ${index} é","categoryId":${9_007_199_254_740_990n + BigInt(index)},"status":"${status}"}`;
     await rest.send({ ...send, operation: { kind: "create", input } });
   }
   const cursorOf = async (query: Readonly<Record<string, string>>): Promise<string> => {

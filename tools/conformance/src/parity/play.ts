@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Limits, mintApiKey } from "@petstore/core";
-import type { Answer, Door, DoorName } from "../doors/door.js";
+import type { Answer, Api, ApiName } from "../apis/api.js";
 import type { Check } from "../section.js";
 import { currentMinute } from "../stage.js";
 import type { Store } from "../store.js";
@@ -12,9 +12,9 @@ import type { KeyKind, Known, Scenario, Step } from "./scenario.js";
 export interface Surroundings {
   readonly store: Pick<Store, "openAccount">;
   /** The first is what the others are compared with. */
-  readonly doors: readonly Door[];
+  readonly apis: readonly Api[];
   readonly known: Known;
-  issueKey(kind: KeyKind, limits: Limits, door: Door): Promise<string | undefined>;
+  issueKey(kind: KeyKind, limits: Limits, api: Api): Promise<string | undefined>;
 }
 
 export const roomy: Limits = { perMinute: 1_000, perDay: 10_000 };
@@ -23,8 +23,8 @@ export const roomy: Limits = { perMinute: 1_000, perDay: 10_000 };
 const attempts = 3;
 
 export interface PlayedScenario extends Check {
-  /** What each door, the first apart, has answered and was compared with: those without a way to ask are not there. */
-  readonly compared: ReadonlyMap<DoorName, number>;
+  /** What each API, the first apart, has answered and was compared with: those without a way to ask are not there. */
+  readonly compared: ReadonlyMap<ApiName, number>;
 }
 
 export async function play(scenario: Scenario, surroundings: Surroundings): Promise<PlayedScenario> {
@@ -39,52 +39,52 @@ async function playOnce(scenario: Scenario, surroundings: Surroundings): Promise
   const { name } = scenario;
   const differences: string[] = [];
   const byDesign: string[] = [];
-  const compared = new Map<DoorName, number>();
+  const compared = new Map<ApiName, number>();
   let reference: readonly Facts[] = [];
-  for (const door of surroundings.doors) {
+  for (const api of surroundings.apis) {
     const at = (index: number) => (scenario.steps.length === 1 ? "" : `step ${index + 1}: `);
     try {
-      const facts = await playThrough(door, scenario, surroundings);
+      const facts = await playThrough(api, scenario, surroundings);
       if (facts === undefined) continue;
       if (reference.length === 0) reference = facts;
       else {
         for (const [index, step] of scenario.steps.entries()) {
           const [expected, said] = [reference[index], facts[index]];
           if (expected === undefined || said === undefined) continue;
-          compared.set(door.name, (compared.get(door.name) ?? 0) + 1);
-          const comparison = compare(expected, said, door.name, step.byDesign);
+          compared.set(api.name, (compared.get(api.name) ?? 0) + 1);
+          const comparison = compare(expected, said, api.name, step.byDesign);
           differences.push(...comparison.differences.map((difference) => at(index) + difference));
           byDesign.push(...comparison.met.map(({ reason }) => reason));
         }
       }
     } catch (error) {
       // The row counts as different; the others are still played.
-      differences.push(`${door.name}: ${error instanceof Error ? error.message : error}`);
+      differences.push(`${api.name}: ${error instanceof Error ? error.message : error}`);
     }
   }
   return { name, differences, compared, ...(byDesign.length > 0 && { byDesign: [...new Set(byDesign)] }) };
 }
 
 /**
- * The facts of every step; `undefined` where the door has no way to ask one of them. Throws when an answer is not what
- * the row expects of every door.
+ * The facts of every step; `undefined` where the API has no way to ask one of them. Throws when an answer is not what
+ * the row expects of every API.
  */
 async function playThrough(
-  door: Door,
+  api: Api,
   { limits = roomy, key: kind = "valid", steps, holds }: Scenario,
   { known, issueKey }: Surroundings,
 ): Promise<Facts[] | undefined> {
-  const key = await issueKey(kind, limits, door);
+  const key = await issueKey(kind, limits, api);
   const address = newAddress();
   const answers: Answer[] = [];
   const facts: Facts[] = [];
   for (const step of steps) {
     if (step.waitMs !== undefined) await sleep(step.waitMs);
     const operation = typeof step.operation === "function" ? step.operation(known) : step.operation;
-    const answer = await door.send({ ...step, operation, authorization: authorizationOf(step, key), address });
+    const answer = await api.send({ ...step, operation, authorization: authorizationOf(step, key), address });
     if (answer === undefined) return undefined;
     facts.push(factsOf(answer, operation.kind === "create"));
-    const expected = expectedOf(step, door);
+    const expected = expectedOf(step, api);
     const said = answer.outcome.kind === "success" ? "success" : answer.outcome.code;
     if (said !== expected) throw new Error(`${said} where the row expects ${expected}`);
     answers.push(answer);
@@ -94,8 +94,8 @@ async function playThrough(
   return facts;
 }
 
-function expectedOf({ expected, byDesign = [] }: Step, door: Door): string {
-  const own = byDesign.filter((one) => one.door === door.name);
+function expectedOf({ expected, byDesign = [] }: Step, api: Api): string {
+  const own = byDesign.filter((one) => one.api === api.name);
   if (own.some(({ fact, value }) => fact === "outcome" && value === "success")) return "success";
   return own.find(({ fact }) => fact === "code")?.value ?? expected;
 }

@@ -1,6 +1,6 @@
-import type { Answer } from "../doors/door.js";
+import type { Answer } from "../apis/api.js";
 import type { Scenario } from "./scenario.js";
-import { animal, create, list } from "./steps.js";
+import { create, list, pet } from "./steps.js";
 
 /** The environment in which the bans and the addresses of these rows are refused soon enough to wait for it. */
 export const quotaEnvironment: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ export const quotaScenarios: readonly Scenario[] = [
   {
     name: "quota: counted down, whatever is answered",
     limits: { perMinute: 10, perDay: 100 },
-    steps: [list({}), list({ limit: "0" }, "VALIDATION_FAILED"), create(animal), list({})],
+    steps: [list({}), list({ limit: "0" }, "VALIDATION_FAILED"), create(pet), list({})],
     holds: (answers) => {
       const left = answers.map(({ headers }) => headers["x-ratelimit-remaining"]).join();
       return left === "9,8,7,6" ? undefined : `X-RateLimit-Remaining is ${left}`;
@@ -28,18 +28,18 @@ export const quotaScenarios: readonly Scenario[] = [
   {
     name: "quota: the day speaks where it has less left",
     limits: { perMinute: 10, perDay: 5 },
-    steps: [list({}), create(animal)],
+    steps: [list({}), create(pet)],
   },
   {
     name: "quota: the minute is used up",
     limits: { perMinute: 2, perDay: 100 },
-    steps: [list({}), create(animal), list({}, minute), create(animal, minute)],
+    steps: [list({}), create(pet), list({}, minute), create(pet, minute)],
     holds: retryAfterIsThere,
   },
   {
     name: "quota: the day is used up",
     limits: { perMinute: 100, perDay: 2 },
-    steps: [list({}), create(animal), list({}, day), create(animal, day)],
+    steps: [list({}), create(pet), list({}, day), create(pet, day)],
     holds: retryAfterIsThere,
   },
   {
@@ -59,7 +59,7 @@ export const quotaScenarios: readonly Scenario[] = [
     steps: [
       list({}),
       ...Array.from({ length: 4 }, (_, index) => list({}, index < 3 ? minute : banned, { waitMs: 10 })),
-      create(animal, banned),
+      create(pet, banned),
       list({}, banned, { waitMs: 1_050 }),
     ],
     holds: (answers) => {
@@ -73,7 +73,7 @@ export const quotaScenarios: readonly Scenario[] = [
     steps: [
       ...Array.from({ length: 6 }, () => list({}, "API_KEY_MISSING")),
       list({}, minute),
-      create(animal, minute, { authorization: () => ["Bearer nonsense"] }),
+      create(pet, minute, { authorization: () => ["Bearer nonsense"] }),
     ],
     holds: retryAfterIsThere,
   },

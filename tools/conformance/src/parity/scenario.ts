@@ -1,15 +1,15 @@
 import type { Limits, ProblemCode } from "@petstore/core";
-import type { Answer, DoorName, Operation } from "../doors/door.js";
+import type { Answer, ApiName, Operation } from "../apis/api.js";
 
-/** One row of the table: the same calls, made through every door, must have the same answers. */
+/** One row of the table: the same calls, made through every API, must have the same answers. */
 export interface Scenario {
   readonly name: string;
-  /** Of the account each door is given for this row; roomy ones by default. */
+  /** Of the account each API is given for this row; roomy ones by default. */
   readonly limits?: Limits;
   /** A valid one by default. */
   readonly key?: KeyKind;
   readonly steps: readonly Step[];
-  /** What the answers of one door must show together; the text says what they do not. */
+  /** What the answers of one API must show together; the text says what they do not. */
   holds?(answers: readonly Answer[]): string | undefined;
 }
 
@@ -17,7 +17,7 @@ export type KeyKind = "valid" | "none" | "malformed" | "unknown" | "revoked" | "
 
 export interface Step {
   readonly operation: Operation | ((known: Known) => Operation);
-  /** So that a row whose doors fail alike, but for another reason than it is about, is noticed. */
+  /** So that a row whose APIs fail alike, but for another reason than it is about, is noticed. */
   readonly expected: "success" | ProblemCode;
   /** By default `Bearer` and the key, once. */
   authorization?(key: string): readonly string[];
@@ -31,16 +31,16 @@ export interface Step {
 
 /** What is known of the catalogue before the rows are played. */
 export interface Known {
-  /** After the third animal of the unfiltered list, and of the list of pending ones: as REST's Link has them. */
+  /** After the third pet of the unfiltered list, and of the list of pending ones: as REST's Link has them. */
   readonly cursor: string;
   readonly pendingCursor: string;
 }
 
-/** Where a door differs on purpose. What it says instead is part of the promise: anything else is a difference. */
+/** Where an API differs on purpose. What it says instead is part of the promise: anything else is a difference. */
 export interface Deviation {
-  readonly door: Exclude<DoorName, "rest">;
+  readonly api: Exclude<ApiName, "rest">;
   readonly fact: string;
-  /** Absent where the door does not have the fact at all. */
+  /** Absent where the API does not have the fact at all. */
   readonly value?: string;
   readonly reason: string;
 }

@@ -17,7 +17,7 @@ export function list(
   };
 }
 
-/** `input` is JSON text: the contract's New animal. */
+/** `input` is JSON text: the contract's New pet. */
 export function create(
   input: string,
   expected: Expected = "success",
@@ -29,13 +29,13 @@ export function create(
 
 type Expected = "success" | ProblemCode;
 
-export const animal = '{"name":"Rex","categoryId":1}';
+export const pet = '{"name":"Rex","categoryId":1}';
 
-/** What one door says instead, fact by fact, for one reason. */
+/** What one API says instead, fact by fact, for one reason. */
 export function deviations(
-  door: Deviation["door"],
+  api: Deviation["api"],
   facts: Readonly<Record<string, string | undefined>>,
   reason: string,
 ): readonly Deviation[] {
-  return Object.entries(facts).map(([fact, value]) => ({ door, fact, reason, ...(value !== undefined && { value }) }));
+  return Object.entries(facts).map(([fact, value]) => ({ api, fact, reason, ...(value !== undefined && { value }) }));
 }

@@ -1,29 +1,29 @@
 import type { Scenario } from "./scenario.js";
-import { animal, create, deviations, list } from "./steps.js";
+import { create, deviations, list, pet } from "./steps.js";
 
 const large = JSON.stringify({ name: "n".repeat(70_000), categoryId: 1 });
 
 export const transportScenarios: readonly Scenario[] = [
   ...["text/plain", "application/json; charset=utf-16", "application/x-www-form-urlencoded", ""].map((type) => ({
     name: `transport: Content-Type "${type}"`,
-    steps: [create(animal, "UNSUPPORTED_MEDIA_TYPE", { headers: { "content-type": type } })],
+    steps: [create(pet, "UNSUPPORTED_MEDIA_TYPE", { headers: { "content-type": type } })],
   })),
   {
     name: 'transport: Content-Type "application/json; charset=UTF-8"',
-    steps: [create(animal, "success", { headers: { "content-type": "application/json; charset=UTF-8" } })],
+    steps: [create(pet, "success", { headers: { "content-type": "application/json; charset=UTF-8" } })],
   },
   {
     name: "transport: a compressed body",
-    steps: [create(animal, "UNSUPPORTED_MEDIA_TYPE", { headers: { "content-encoding": "gzip" } })],
+    steps: [create(pet, "UNSUPPORTED_MEDIA_TYPE", { headers: { "content-encoding": "gzip" } })],
   },
   { name: "transport: a body over 64 KiB", steps: [create(large, "PAYLOAD_TOO_LARGE")] },
   ...["", "{", '{"name":"Rex",}', "nonsense", '{"a":1,"a":1}'].map((body) => ({
     name: `transport: the body ${body === "" ? "is empty" : body}`,
-    steps: [create(animal, "INVALID_JSON", { body })],
+    steps: [create(pet, "INVALID_JSON", { body })],
   })),
   {
     name: "transport: a body that is not UTF-8",
-    steps: [create(animal, "INVALID_JSON", { body: Buffer.from([0x22, 0xff, 0x22]) })],
+    steps: [create(pet, "INVALID_JSON", { body: Buffer.from([0x22, 0xff, 0x22]) })],
   },
   {
     name: "transport: nothing acceptable",
@@ -32,7 +32,7 @@ export const transportScenarios: readonly Scenario[] = [
         headers: { accept: "text/html" },
         byDesign: [...ofGraphql("graphql"), ...ofGraphql("graphql connection")],
       }),
-      create(animal, "NOT_ACCEPTABLE", { headers: { accept: "application/json;q=0" }, byDesign: ofGraphql("graphql") }),
+      create(pet, "NOT_ACCEPTABLE", { headers: { accept: "application/json;q=0" }, byDesign: ofGraphql("graphql") }),
     ],
   },
   { name: "transport: anything acceptable", steps: [list({}, "success", { headers: { accept: "*/*" } })] },
@@ -68,9 +68,9 @@ export const transportScenarios: readonly Scenario[] = [
   },
 ];
 
-function ofGraphql(door: "graphql" | "graphql connection") {
+function ofGraphql(api: "graphql" | "graphql connection") {
   return deviations(
-    door,
+    api,
     { message: "The Accept header excludes application/json and application/graphql-response+json." },
     "GraphQL has a second media type, and says so",
   );

@@ -48,36 +48,36 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An animal of the store. */
+        /** @description A pet of the store. */
         Pet: {
             /**
              * Format: int64
-             * @description Assigned by the service when the animal is added.
+             * @description Assigned by the service when the pet is added.
              */
             id: number;
-            /** @description The animal's name, kept as it was sent: at least one character that is not blank, no control ones. */
+            /** @description The pet's name, kept as it was sent: at least one character that is not blank, no control ones. */
             name: string;
             /**
              * Format: int64
-             * @description The category the animal belongs to: any 64-bit integer, exact to the last digit.
+             * @description The category the pet belongs to: any 64-bit integer, exact to the last digit.
              */
             categoryId: number;
             status?: components["schemas"]["PetStatus"];
         };
-        /** @description An animal to add. */
+        /** @description A pet to add. */
         NewPet: {
-            /** @description The animal's name, kept as it was sent: at least one character that is not blank, no control ones. */
+            /** @description The pet's name, kept as it was sent: at least one character that is not blank, no control ones. */
             name: string;
             /**
              * Format: int64
-             * @description The category the animal belongs to: any 64-bit integer, exact to the last digit.
+             * @description The category the pet belongs to: any 64-bit integer, exact to the last digit.
              */
             categoryId: number;
             /** @description `available` unless given. */
             status?: components["schemas"]["PetStatus"];
         };
         /**
-         * @description Where an animal stands in the store.
+         * @description Where a pet stands in the store.
          * @enum {string}
          */
         PetStatus: "available" | "pending" | "sold";
@@ -174,12 +174,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many animals to return at most.
+                 * @description How many pets to return at most.
                  * @example 2
                  */
                 limit?: number;
                 /**
-                 * @description Only animals with this status.
+                 * @description Only pets with this status.
                  * @example available
                  */
                 status?: components["schemas"]["PetStatus"];
@@ -716,7 +716,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `PET_NOT_FOUND`: No animal has this identifier.
+             * @description `PET_NOT_FOUND`: No pet has this identifier.
              *
              *     `ROUTE_NOT_FOUND`: No resource has this path.
              */

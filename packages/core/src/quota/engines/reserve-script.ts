@@ -1,0 +1,138 @@
+/**
+ * The rules of `local-quota.ts` and `ban-policy.ts` in the language of Redis, so that one round trip decides both
+ * windows for any number of processes. The scripts deal in whole milliseconds and units alone; what a caller reads is
+ * computed from their replies in TypeScript, by the code that serves every engine.
+ *
+ * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. From its first refusal on, the penalty of a key is
+ * another, `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both, where a hash would take a call
+ * of its own. Every key has a TTL, which only collects garbage: no decision depends on it.
+ *
+ * Version 2 knows only the first part of a penalty, and its episode stood where the zeros are. Both versions read the ban;
+ * each ignores the other's episode.
+ */
+import type { BanPolicy } from "../ban-policy.js";
+import { dayMs, minuteMs } from "../window.js";
+
+/** What the first number of a reply means. */
+export const outcomes = { looked: 0, admitted: 1, refused: 2, banned: 3, impossible: 4 } as const;
+
+/** Numbers are written with `%d`: Lua by itself writes large ones as 1.7e+12. */
+const readKeys = `
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function windowAt(length, storedStart, storedUsed)
+  local start = now - now % length
+  if storedStart >= start and storedStart - start <= length then return storedStart, storedUsed end
+  return start, 0
+end
+local stored, penalty = unpack(redis.call('MGET', unpack(KEYS)))
+local ms, mu, ds, du = 0, 0, 0, 0
+if stored then
+  ms, mu, ds, du = string.match(stored, '(%d+):(%d+):(%d+):(%d+)')
+  ms, mu, ds, du = tonumber(ms), tonumber(mu), tonumber(ds), tonumber(du)
+end
+local minuteStart, minuteUsed = windowAt(${minuteMs}, ms, mu)
+local dayStart, dayUsed = windowAt(${dayMs}, ds, du)
+local function giveBack(units, spentInMinute, spentInDay)
+  if spentInMinute == ms then mu = math.max(0, mu - units) end
+  if spentInDay == ds then du = math.max(0, du - units) end
+  if stored then redis.call('SET', KEYS[1], string.format('%d:%d:%d:%d', ms, mu, ds, du), 'KEEPTTL') end
+  minuteStart, minuteUsed = windowAt(${minuteMs}, ms, mu)
+  dayStart, dayUsed = windowAt(${dayMs}, ds, du)
+end
+local function save(key, neededUntil, format, ...)
+  redis.call('SET', key, string.format(format, ...), 'PX', string.format('%d', neededUntil + ${2 * dayMs} - now))
+end`;
+
+/**
+ * Decides equal reservations, one after the other. KEYS: the account and, where bans apply, the key's penalty. ARGV:
+ *
+ * - 1: the time in milliseconds, or an empty string for the clock of the server
+ * - 2, 3: the limits of the minute and the day
+ * - 4: the cost, or 0 to read without spending
+ * - 5: the number of reservations
+ * - 6, 7: the starts of the minute and the day in which the request holds one unit, which is given back first, or two
+ *   empty strings
+ * - 8 to 13, after an outage, three for the minute and three for the day: the start, the units used when Redis was last
+ *   read, and the units spent without it
+ */
+export function reserveScript(policy: BanPolicy): string {
+  return `${readKeys}
+local minuteLimit, dayLimit, cost, times = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local hasSpent, hasRefused = false, false
+if ARGV[8] then
+  if tonumber(ARGV[8]) == minuteStart then minuteUsed = math.max(minuteUsed, tonumber(ARGV[9])) + tonumber(ARGV[10]) end
+  if tonumber(ARGV[11]) == dayStart then dayUsed = math.max(dayUsed, tonumber(ARGV[12])) + tonumber(ARGV[13]) end
+  ms, mu, ds, du = minuteStart, minuteUsed, dayStart, dayUsed
+  hasSpent = true
+end
+if ARGV[6] ~= '' then giveBack(1, tonumber(ARGV[6]), tonumber(ARGV[7])) end
+
+local episodeStart, episodeRetryAt, strikes, bannedUntil, level = 0, 0, 0, 0, 0
+if penalty then
+  local b, l = string.match(penalty, '^%d+:%d+:%d+:%d+:(%d+):(%d+)')
+  bannedUntil, level = tonumber(b), tonumber(l)
+  local s, r, k = string.match(penalty, ';3;(%d+):(%d+):(%d+)$')
+  if s then episodeStart, episodeRetryAt, strikes = tonumber(s), tonumber(r), tonumber(k) end
+end
+local strikesThatBan = math.max(${policy.minimumStrikes}, ${policy.strikesPerUnit} * minuteLimit)
+
+local replies = {}
+for time = 1, times do
+  local outcome
+  local dayRefuses = dayUsed + cost > dayLimit
+  if bannedUntil > now then
+    outcome = ${outcomes.banned}
+  elseif cost == 0 then
+    outcome = ${outcomes.looked}
+  elseif cost > minuteLimit or cost > dayLimit then
+    outcome = ${outcomes.impossible}
+  elseif not dayRefuses and minuteUsed + cost <= minuteLimit then
+    outcome = ${outcomes.admitted}
+    minuteUsed, dayUsed = minuteUsed + cost, dayUsed + cost
+    hasSpent = true
+  else
+    outcome = ${outcomes.refused}
+  end
+  if outcome == ${outcomes.refused} and KEYS[2] then
+    hasRefused = true
+    local retryAt = dayRefuses and dayStart + ${dayMs} or minuteStart + ${minuteMs}
+    if math.min(episodeRetryAt, episodeStart + ${policy.longestEpisodeMs}) <= now then
+      episodeStart, episodeRetryAt, strikes = now, retryAt, 0
+    else
+      episodeRetryAt = math.min(episodeRetryAt, retryAt)
+      local wasInFlight = now - episodeStart <= ${policy.graceMs}
+      local isEarly = episodeRetryAt - now <= ${policy.earlyMs}
+      if not (wasInFlight or isEarly) then strikes = strikes + 1 end
+      if ${policy.minimumStrikes} > 0 and strikes >= strikesThatBan then
+        if bannedUntil == 0 or now >= bannedUntil + ${policy.memoryMs} then level = 0 end
+        bannedUntil = now + math.min(${policy.firstBanMs} * 2 ^ level, ${policy.longestBanMs})
+        episodeStart, episodeRetryAt, strikes, level = 0, 0, 0, level + 1
+        if bannedUntil > now then outcome = ${outcomes.banned} end
+      end
+    end
+  end
+  local bannedUntilMs = outcome == ${outcomes.banned} and bannedUntil or 0
+  replies[time] = { outcome, now, minuteStart, minuteUsed, dayStart, dayUsed, bannedUntilMs }
+end
+if hasRefused then
+  local rememberedUntil = bannedUntil == 0 and 0 or bannedUntil + ${policy.memoryMs}
+  save(KEYS[2], math.max(episodeRetryAt, rememberedUntil), '0:0:0:0:%d:%d;3;%d:%d:%d',
+    bannedUntil, level, episodeStart, episodeRetryAt, strikes)
+end
+if hasSpent then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minuteUsed, dayStart, dayUsed) end
+return replies`;
+}
+
+/** Reads a key's penalty: epoch milliseconds, 0 when it was never banned. */
+export function bannedUntilOf(penalty: string): number {
+  return Number(penalty.split(":")[4] ?? 0);
+}
+
+/** KEYS: the account. ARGV: the time; units; the starts of the minute and of the day they were spent in. */
+export const refundScript: string = `${readKeys}
+giveBack(tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
+return { ${outcomes.looked}, now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;

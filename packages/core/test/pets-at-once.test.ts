@@ -1,0 +1,104 @@
+import { tracingChannel } from "node:diagnostics_channel";
+import { createTestDatabase, type TestDatabase } from "@petstore/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { type Database, openDatabase, type TracedQuery } from "../src/database/database.js";
+import { migrate } from "../src/database/migrate.js";
+import type { NewPet } from "../src/pets/pet.js";
+import { createPetRepository, type PetRepository } from "../src/pets/pet-repository.js";
+
+const cat: NewPet = { name: "Tom", categoryId: 1n, status: "available" };
+
+let server: TestDatabase;
+let database: Database;
+let pets: PetRepository;
+beforeAll(async () => {
+  server = await createTestDatabase();
+  await migrate(server.directUrl);
+});
+beforeEach(() => {
+  database = open(server.url);
+  pets = createPetRepository(database);
+  return () => database[Symbol.asyncDispose]();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+it("answers lists that are requested at once with a page each", async () => {
+  const [first, second] = [await pets.add(cat), await pets.add({ ...cat, status: "sold" })];
+  const range = { after: first.id - 1n, status: undefined, limit: 2 };
+  const lists = await Promise.all([
+    pets.list(range),
+    pets.list({ ...range, after: first.id }),
+    pets.list({ ...range, limit: 1 }),
+    pets.list({ ...range, status: "available" }),
+    pets.list({ ...range, status: "sold" }),
+  ]);
+  expect(lists.map((list) => list.pets)).toEqual([[first, second], [second], [first], [first], [second]]);
+  expect(lists.map(({ hasMore }) => hasMore)).toEqual([false, false, true, false, false]);
+});
+
+describe("pets added at once", () => {
+  it("are one statement, and each caller has its own, in the order of the calls", async () => {
+    const names = Array.from(
+      { length: 50 },
+      (_, place) => [`${place}`, '"quoted", {}', "\\", "NULL", "🐈"][place % 5] ?? "",
+    );
+    const queries = recordQueries();
+    const added = await Promise.all(
+      names.map((name, place) =>
+        pets.add({
+          name,
+          categoryId: 9223372036854775807n - BigInt(place),
+          status: place % 2 === 0 ? "sold" : "pending",
+        }),
+      ),
+    );
+    expect(queries).toEqual(["insert-pets"]);
+    const ids = added.map(({ id }) => id);
+    expect(ids).toEqual(ids.map((_, place) => (ids[0] ?? 0n) + BigInt(place)));
+    expect(added).toEqual(
+      names.map((name, place) => ({
+        id: ids[place],
+        name,
+        categoryId: 9223372036854775807n - BigInt(place),
+        status: place % 2 === 0 ? "sold" : "pending",
+      })),
+    );
+    const listed = await pets.list({ after: (ids[0] ?? 0n) - 1n, status: undefined, limit: 50 });
+    expect(listed.pets).toEqual(added);
+  });
+
+  it("of which the server refuses one: the others are added, and the one alone fails", async () => {
+    // As the validator would never pass it on.
+    const refused: NewPet = { ...cat, categoryId: 9223372036854775808n };
+    const outcomes = await Promise.allSettled([cat, refused, cat].map((pet) => pets.add(pet)));
+    expect(outcomes).toMatchObject([
+      { status: "fulfilled", value: cat },
+      { status: "rejected", reason: { code: "INTERNAL_ERROR" } },
+      { status: "fulfilled", value: cat },
+    ]);
+  });
+
+  it("all fail where the database is away, and are not added twice", async () => {
+    await using nowhere = open("postgres://127.0.0.1:1/nowhere");
+    const queries = recordQueries();
+    const { add } = createPetRepository(nowhere);
+    const outcomes = await Promise.allSettled([cat, cat, cat].map((pet) => add(pet)));
+    expect(outcomes).toMatchObject(Array(3).fill({ status: "rejected", reason: { code: "SERVICE_UNAVAILABLE" } }));
+    expect(queries).toEqual(["insert-pets"]);
+  });
+});
+
+function open(url: string): Database {
+  const limits = { poolSize: 5, acquireTimeoutMs: 2_000, readTimeoutMs: 2_000, writeTimeoutMs: 2_000 };
+  return openDatabase({ url, ...limits }, { info() {}, warn() {}, error() {} });
+}
+
+/** The names of the statements that are run from now on, until the end of the test. */
+function recordQueries(): string[] {
+  const names: string[] = [];
+  const start = (message: unknown) => void names.push((message as TracedQuery).statement);
+  const channel = tracingChannel<unknown, TracedQuery>("petstore:query").start;
+  channel.subscribe(start);
+  onTestFinished(() => void channel.unsubscribe(start));
+  return names;
+}

@@ -1,0 +1,229 @@
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./cluster.js";
+import { explain, explainOutput, isAlreadyRunning, isPortTaken } from "./failure.js";
+import { claimOwnership, databaseUrl, findServiceUrl, type Ownership } from "./ownership.js";
+import { type Role, readPassword } from "./passwords.js";
+import { holdReserve, yieldReserve } from "./reserve.js";
+import {
+  isAlive,
+  isRunning,
+  type Postmaster,
+  readPostmaster,
+  type StartedServer,
+  startServer,
+  stopServer,
+} from "./server.js";
+
+export interface EmbeddedPostgresOptions {
+  /** Where everything lives: the cluster, its passwords, its log. Created, for its owner alone, when missing. */
+  readonly directory: string;
+  /** Whether a commit is on the disk before it is acknowledged. Default true; tests turn it off. */
+  readonly durable?: boolean;
+}
+
+/** Owned by this process alone. Disposing stops the server within 5 s; a killed owner leaves it for the next one. */
+export interface EmbeddedPostgres extends AsyncDisposable {
+  /** For services: its role reads and writes rows, and nothing else. With the password: not for logs. */
+  readonly url: string;
+  /** For migrations: its role owns the database. With the password: not for logs. */
+  readonly ownerUrl: string;
+  /** Resolves, with the reason in one line, when the server or its ownership goes away and nobody disposed of it. */
+  readonly lost: Promise<Error>;
+}
+
+export type OpenedEmbeddedPostgres =
+  /** `adopted`: the server was already running, left by an owner that was killed. */
+  | { readonly kind: "opened"; readonly database: EmbeddedPostgres; readonly adopted: boolean }
+  | { readonly kind: "in-use"; readonly holderPid: number };
+
+interface Owned {
+  readonly cluster: Cluster;
+  readonly postmaster: Postmaster;
+  readonly started: StartedServer | undefined;
+  readonly ownership: Ownership;
+}
+
+type Urls = Pick<EmbeddedPostgres, "url" | "ownerUrl">;
+
+interface Loss {
+  readonly takenOver: boolean;
+  readonly reason: Error;
+}
+
+const startTimeoutMs = 60_000;
+const deadOwnerGraceMs = 500;
+const crashRecoveryMs = 10_000;
+const pollMs = 10;
+
+/** Starts, adopts or refuses. Throws one line when it can do neither. */
+export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<OpenedEmbeddedPostgres> {
+  try {
+    const cluster = await prepareCluster(resolve(options.directory), options.durable ?? true);
+    const outcome = await startOrJoin(cluster);
+    if ("holderPid" in outcome) return { kind: "in-use", holderPid: outcome.holderPid };
+    const urls = await prepareDatabase(outcome);
+    const adopted = outcome.started?.pid !== outcome.postmaster.pid;
+    return { kind: "opened", database: embeddedPostgres(outcome, urls), adopted };
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+/**
+ * For a process that does not own the server: the services' address, or undefined if no server runs. The port file can be
+ * older than the server, so another program may listen on that port.
+ */
+export async function embeddedPostgresUrl(directory: string): Promise<string | undefined> {
+  const { root, data } = clusterPaths(directory);
+  try {
+    const postmaster = await readPostmaster(data);
+    if (postmaster === undefined || !(await isRunning(postmaster, data))) return undefined;
+    return await findServiceUrl(root, postmaster.port);
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+/** The superuser's address of the server that runs on this directory: for tests and measurements, never for a service. */
+export async function administratorUrl(directory: string): Promise<string> {
+  const { root, data } = clusterPaths(directory);
+  const postmaster = await readPostmaster(data);
+  if (postmaster === undefined) throw new Error("No PostgreSQL runs on this directory");
+  return urlOf("superuser", root, postmaster.port);
+}
+
+/**
+ * Any number of processes may be in this loop. PostgreSQL lets one of their servers live, the lock picks one of them,
+ * and the two need not be the same: then the winner adopts a server that another one has started.
+ */
+async function startOrJoin(cluster: Cluster): Promise<Owned | { readonly holderPid: number }> {
+  const timeout = AbortSignal.timeout(startTimeoutMs);
+  const grace = AbortSignal.timeout(deadOwnerGraceMs);
+  let started: StartedServer | undefined;
+  let obstacle: unknown;
+  while (!timeout.aborted) {
+    const postmaster = await readPostmaster(cluster.data);
+    const running = postmaster !== undefined && (await isRunning(postmaster, cluster.data));
+    if (running) {
+      const claim = await claimOwnership(cluster, postmaster.port);
+      // The server takes a moment to notice that an owner was killed.
+      if (claim.kind === "held" && (isAlive(claim.holderPid) || grace.aborted)) return { holderPid: claim.holderPid };
+      if (claim.kind === "owner") {
+        if (await isSteady(cluster, postmaster)) return { cluster, postmaster, started, ownership: claim.ownership };
+        await claim.ownership.release();
+        continue;
+      }
+      if (claim.kind === "unreachable") obstacle = claim.cause;
+    }
+    if (started?.hasExited()) {
+      const log = await started.readLog();
+      started = undefined;
+      if (!isPortTaken(log) && !isAlreadyRunning(log)) throw explainOutput("postgres", log);
+      obstacle = log;
+      await delay(100);
+    } else if (started === undefined && !running) {
+      started = await startServer(cluster, postmaster);
+    }
+    await delay(pollMs);
+  }
+  throw new Error("The PostgreSQL of this data directory does not answer", { cause: obstacle });
+}
+
+async function prepareDatabase({ cluster, ownership, postmaster, started }: Owned): Promise<Urls> {
+  try {
+    await ownership.prepareRoles();
+    await removeUnfinished(cluster.directory);
+    await holdReserve(cluster);
+    const { port } = postmaster;
+    return { url: await urlOf("service", cluster.root, port), ownerUrl: await urlOf("owner", cluster.root, port) };
+  } catch (error) {
+    // Nobody gets a handle to dispose of.
+    await stopServer(cluster, postmaster, started);
+    throw error;
+  }
+}
+
+async function urlOf(role: Role, root: string, port: number): Promise<string> {
+  const password = await readPassword(root, role);
+  if (password === undefined) throw new Error(`The password file of the role ${role} was removed`);
+  return databaseUrl(role, password, port);
+}
+
+/**
+ * A server that its last owner is stopping ends the connections one by one, so that owner's lock can become free while
+ * ours still lives. It marks the file before it ends the first.
+ */
+async function isSteady(cluster: Cluster, claimed: Postmaster): Promise<boolean> {
+  const now = await readPostmaster(cluster.data);
+  return now?.pid === claimed.pid && !now.stopping;
+}
+
+function embeddedPostgres(first: Owned, urls: Urls): EmbeddedPostgres {
+  const { cluster } = first;
+  let owned = first;
+  let stopped: Promise<void> | undefined;
+  const stop = () => stopServer(cluster, owned.postmaster, owned.started);
+  const lost = new Promise<Error>((resolveLost) => {
+    const watch = async (): Promise<void> => {
+      await owned.ownership.ended;
+      if (stopped !== undefined) return;
+      const next = await reclaim(owned);
+      if ("ownership" in next) {
+        const isAnother = next.postmaster.pid !== owned.postmaster.pid;
+        owned = next;
+        if (stopped === undefined) return await watch();
+        // Whoever disposed meanwhile has stopped the one before.
+        if (isAnother) await stop();
+        return;
+      }
+      if (stopped !== undefined) return;
+      // Whoever took over has to stop it.
+      if (next.takenOver) stopped = Promise.resolve();
+      resolveLost(next.reason);
+    };
+    watch().catch((error: unknown) => resolveLost(explain(error)));
+  });
+  return {
+    ...urls,
+    lost,
+    [Symbol.asyncDispose]: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+/** When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. */
+async function reclaim(owned: Owned): Promise<Owned | Loss> {
+  const { cluster, postmaster } = owned;
+  const wasFull = await yieldReserve(cluster);
+  const timeout = AbortSignal.timeout(crashRecoveryMs);
+  while (!timeout.aborted && (await isRunning(postmaster, cluster.data))) {
+    const claim = await claimOwnership(cluster, postmaster.port);
+    if (claim.kind === "owner") {
+      await holdReserve(cluster);
+      return { ...owned, ownership: claim.ownership };
+    }
+    if (claim.kind === "held") return takenOver(claim.holderPid);
+    await delay(pollMs);
+  }
+  // It does not wait for the reserve to give way: where its recovery was faster, it has ended.
+  if (wasFull && !timeout.aborted) return startAgain(owned);
+  return { takenOver: false, reason: new Error("The embedded PostgreSQL stopped") };
+}
+
+async function startAgain({ cluster, postmaster }: Owned): Promise<Owned | Loss> {
+  const next = await startOrJoin(cluster);
+  if ("holderPid" in next) return takenOver(next.holderPid);
+  if (next.postmaster.port !== postmaster.port) {
+    await stopServer(cluster, next.postmaster, next.started);
+    return { takenOver: false, reason: new Error("The port of the embedded PostgreSQL was taken meanwhile") };
+  }
+  await holdReserve(cluster);
+  return next;
+}
+
+function takenOver(holderPid: number): Loss {
+  return { takenOver: true, reason: new Error(`Process ${holderPid} took over the embedded PostgreSQL`) };
+}

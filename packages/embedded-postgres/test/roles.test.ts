@@ -1,0 +1,215 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, rm, stat, writeFile } from "node:fs/promises";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgres";
+import { expect, test } from "vitest";
+import { connectWithScram } from "../src/connection.js";
+import { openAlone, postmasterPid, query, stillRunning, stoppedDirectory } from "./scene.js";
+
+const oldPassword = "the-one-password-of-version-1.0";
+const roleFiles = ["owner-password", "service-password", "superuser-password"];
+
+test("services get a role that reads and writes rows and creates, alters and drops nothing", async () => {
+  await using directory = await stoppedDirectory();
+  await using database = (await openAlone(directory.path)).database;
+  await query(database.ownerUrl, "CREATE TABLE later (id bigint GENERATED ALWAYS AS IDENTITY, n int)");
+  await query(database.ownerUrl, "CREATE SEQUENCE numbers");
+
+  expect(await query(database.url, "INSERT INTO later (n) VALUES (1), (nextval('numbers')) RETURNING id")).toHaveLength(
+    2,
+  );
+  await query(database.url, "UPDATE later SET n = 3 WHERE id = 1");
+  await query(database.url, "DELETE FROM later WHERE id = 2");
+  expect(await query(database.url, "SELECT n FROM later FOR UPDATE")).toEqual([{ n: 3 }]);
+  await query(database.url, "LISTEN changes");
+  await query(database.url, "NOTIFY changes");
+  for (const refused of [
+    "CREATE TABLE mine (id int)",
+    "CREATE TEMPORARY TABLE mine (id int)",
+    "CREATE SCHEMA mine",
+    "CREATE DATABASE mine",
+    "CREATE ROLE mine",
+    "ALTER TABLE later ADD COLUMN more int",
+    "DROP TABLE later",
+    "TRUNCATE later",
+    "COPY (SELECT 1) TO PROGRAM 'cat'",
+    "SET ROLE petstore",
+    "SET ROLE postgres",
+  ]) {
+    await expect(query(database.url, refused), refused).rejects.toMatchObject({ code: expect.stringMatching(/^42/) });
+  }
+});
+
+test("the three roles have three passwords, and only their owner can read the files", async () => {
+  await using directory = await stoppedDirectory();
+  await using database = (await openAlone(directory.path)).database;
+  const urls = [database.url, database.ownerUrl, await administratorUrl(directory.path)].map((url) => new URL(url));
+  expect(urls.map(({ username }) => username)).toEqual(["petstore_service", "petstore", "postgres"]);
+  expect(new Set(urls.map(({ password }) => password)).size).toBe(3);
+  const root = join(directory.path, "cluster");
+  expect((await readdir(root)).filter((name) => name.includes("password")).sort()).toEqual(roleFiles);
+  for (const name of roleFiles) expect((await stat(join(root, name))).mode & 0o777).toBe(0o600);
+});
+
+test("data of version 1.0, with one password for every role, is kept and gets three passwords", async () => {
+  await using directory = await stoppedDirectory();
+  await makeOneOfVersion10(directory.path);
+  await using database = (await openAlone(directory.path)).database;
+  expect(await query(database.url, "SELECT name FROM kept")).toEqual([{ name: "Rex" }]);
+  await query(database.url, "INSERT INTO kept VALUES ('Ada')");
+  await expect(query(database.url, "DROP TABLE kept")).rejects.toThrow("must be owner");
+  await query(database.ownerUrl, "ALTER TABLE kept ADD COLUMN more int");
+  for (const username of ["petstore", "postgres"]) {
+    const url = Object.assign(new URL(database.ownerUrl), { username, password: oldPassword, pathname: "/postgres" });
+    await expect(query(url.href, "SELECT 1")).rejects.toMatchObject({ code: "28P01" });
+  }
+  const files = await readdir(join(directory.path, "cluster"));
+  expect(files.filter((name) => name.includes("password")).sort()).toEqual(roleFiles);
+});
+
+test.each([
+  ["before the superuser had its new password", "a password that no role has yet"],
+  ["after it had", oldPassword],
+])("an upgrade that was interrupted %s is completed at the next start", async (_, newPassword) => {
+  await using directory = await stoppedDirectory();
+  await makeOneOfVersion10(directory.path);
+  const root = join(directory.path, "cluster");
+  await writeFile(join(root, "superuser-password"), `${newPassword}\n`);
+  if (newPassword === oldPassword) await writeFile(join(root, "password"), "no longer valid\n");
+  await using database = (await openAlone(directory.path)).database;
+  expect(await query(database.url, "SELECT name FROM kept")).toEqual([{ name: "Rex" }]);
+  expect(await query(await administratorUrl(directory.path), "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+});
+
+test("a removed password file of a service is replaced, and its role gets the new password", async () => {
+  await using directory = await stoppedDirectory();
+  const first = await openAlone(directory.path);
+  await first.database[Symbol.asyncDispose]();
+  await rm(join(directory.path, "cluster", "service-password"));
+  await using database = (await openAlone(directory.path)).database;
+  expect(new URL(database.url).password).not.toBe(new URL(first.database.url).password);
+  expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+});
+
+test("the command line sends nothing to another program on the port of a server that was killed", async () => {
+  await using directory = await stoppedDirectory();
+  const first = await openAlone(directory.path);
+  const { port, password } = new URL(first.database.url);
+  const pid = await postmasterPid(directory.path);
+  process.kill(pid, "SIGKILL");
+  await first.database.lost;
+  while (stillRunning([pid]).length > 0) await new Promise(setImmediate);
+
+  await using impostor = await openImpostor([cleartextRequest], Number(port));
+  expect(await embeddedPostgresUrl(directory.path)).toBeUndefined();
+  expect(impostor.connections()).toBe(0);
+  expect(impostor.received()).not.toContain(password);
+});
+
+test.runIf(process.platform === "linux")(
+  "a process that only has the name of the server is not taken for it",
+  async () => {
+    await using directory = await stoppedDirectory();
+    const first = await openAlone(directory.path);
+    const pid = await postmasterPid(directory.path);
+    const { port } = new URL(first.database.url);
+    await first.database[Symbol.asyncDispose]();
+    // Its name is `postgres`, its working directory is not the data.
+    const other = spawn(
+      process.execPath,
+      ["-e", "process.title = 'postgres'; console.log(); setInterval(() => {}, 1e6)"],
+      {
+        argv0: "postgres",
+        cwd: "/",
+      },
+    );
+    await once(other.stdout, "data");
+    await using impostor = await openImpostor([cleartextRequest], Number(port));
+    const pidFile = join(directory.path, "cluster", "data", "postmaster.pid");
+    await writeFile(pidFile, `${other.pid}\n${join(directory.path, "cluster", "data")}\n0\n${port}\n\n\n\nready\n`);
+    expect(await embeddedPostgresUrl(directory.path)).toBeUndefined();
+    expect(impostor.connections()).toBe(0);
+    other.kill("SIGKILL");
+    expect(pid).not.toBe(other.pid);
+  },
+);
+
+test.each([
+  ["asks for the password in clear text", () => [cleartextRequest]],
+  ["asks for an MD5 digest of it", () => [md5Request]],
+  ["asks for SCRAM, then for the password in clear text", () => [scramRequest, cleartextRequest]],
+  ["asks for SCRAM, then for an MD5 digest", () => [scramRequest, md5Request]],
+  ["asks for SCRAM and for clear text at once", () => [Buffer.concat([scramRequest, cleartextRequest])]],
+  ["asks for SCRAM and for an MD5 digest at once", () => [Buffer.concat([scramRequest, md5Request])]],
+  ["asks for none", () => [noRequest]],
+])("a server that %s gets no password and no statement", async (_, requests) => {
+  await using impostor = await openImpostor(requests());
+  const connect = connectWithScram({ port: impostor.port, role: "service", password: "secret", database: "petstore" });
+  await expect(connect).rejects.toThrow(/^The server (asked for a password without SCRAM|did not prove)/);
+  expect(impostor.received()).toContain("petstore_service");
+  expect(impostor.received()).not.toMatch(/secret|md5[0-9a-f]{32}|select/i);
+});
+
+/** Turns a new directory into one of version 1.0, with a table and a row of the application. */
+async function makeOneOfVersion10(directory: string): Promise<void> {
+  const { database } = await openAlone(directory);
+  await query(database.ownerUrl, "CREATE TABLE kept AS SELECT 'Rex' AS name");
+  await query(database.ownerUrl, "GRANT CONNECT, TEMPORARY ON DATABASE petstore TO PUBLIC");
+  const administrator = await administratorUrl(directory);
+  await query(administrator, "DROP OWNED BY petstore_service");
+  await query(administrator, "DROP ROLE petstore_service");
+  for (const role of ["petstore", "postgres"]) {
+    await query(administrator, `ALTER ROLE ${role} PASSWORD '${oldPassword}'`);
+  }
+  await database[Symbol.asyncDispose]();
+  const root = join(directory, "cluster");
+  for (const name of roleFiles) await rm(join(root, name));
+  await writeFile(join(root, "password"), `${oldPassword}\n`, { mode: 0o600 });
+}
+
+// Messages of the PostgreSQL protocol, version 3: a type, the length, the content.
+const cleartextRequest = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
+const md5Request = Buffer.from([0x52, 0, 0, 0, 12, 0, 0, 0, 5, 1, 2, 3, 4]);
+/** AuthenticationSASL with one mechanism. */
+const scramRequest = Buffer.concat([
+  Buffer.from([0x52, 0, 0, 0, 23, 0, 0, 0, 10]),
+  Buffer.from("SCRAM-SHA-256\0\0", "latin1"),
+]);
+/** AuthenticationOk, then ReadyForQuery. */
+const noRequest = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
+
+interface Impostor extends AsyncDisposable {
+  readonly port: number;
+  connections(): number;
+  /** Everything that was sent to it. */
+  received(): string;
+}
+
+/** Sends the next of `requests` after each message of a session. */
+async function openImpostor(requests: readonly Buffer[], port = 0): Promise<Impostor> {
+  const sockets: Socket[] = [];
+  let received = "";
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    const left = [...requests];
+    socket.on("error", () => {});
+    socket.on("data", (data) => {
+      received += data.toString("latin1");
+      const request = left.shift();
+      if (request !== undefined) socket.write(request);
+    });
+  }).listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as { port: number }).port,
+    connections: () => sockets.length,
+    received: () => received,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
+import pg from "pg";
+import { inject } from "vitest";
+
+const ownerScript = fileURLToPath(new URL("owner.mjs", import.meta.url));
+
+/** A directory that does not exist yet; whatever runs or lies there is gone at the end. */
+export async function emptyDirectory(parent: string = tmpdir()): Promise<{ path: string } & AsyncDisposable> {
+  const root = await mkdtemp(join(parent, "petstore-embedded-"));
+  const path = join(root, "data folder");
+  return {
+    path,
+    [Symbol.asyncDispose]: async () => {
+      const pid = await postmasterPid(path).catch(() => undefined);
+      if (pid !== undefined && stillRunning([pid]).length > 0) process.kill(pid, "SIGKILL");
+      await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** A directory whose first start is done and whose server is stopped. */
+export async function stoppedDirectory(): Promise<Awaited<ReturnType<typeof emptyDirectory>>> {
+  const directory = await emptyDirectory();
+  // cp -a keeps the owners, which are not ours when root runs the tests.
+  execFileSync("cp", ["-a", inject("templateDirectory"), directory.path]);
+  return directory;
+}
+
+/** Opens where the test expects nobody else. */
+export async function openAlone(directory: string): Promise<{ adopted: boolean; database: EmbeddedPostgres }> {
+  const opened = await openEmbeddedPostgres({ directory });
+  if (opened.kind === "in-use") throw new Error(`in use by ${opened.holderPid}`);
+  return opened;
+}
+
+export interface Owner extends AsyncDisposable {
+  readonly process: ChildProcess;
+  /** The next line that the owner says; undefined at its end. */
+  next(): Promise<Record<string, unknown> | undefined>;
+  kill(): Promise<void>;
+}
+
+export function startOwner(directory: string, task = "hold"): Owner {
+  const child = spawn(process.execPath, [ownerScript, directory, task], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(child, "close");
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  return {
+    process: child,
+    next: async () => {
+      const line = await lines.next();
+      return line.done === true ? undefined : JSON.parse(line.value);
+    },
+    kill,
+    [Symbol.asyncDispose]: kill,
+  };
+}
+
+export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+export async function postmasterPid(directory: string): Promise<number> {
+  return Number.parseInt(await readFile(join(directory, "cluster", "data", "postmaster.pid"), "utf8"), 10);
+}
+
+/** The server's own processes: the postmaster and its children. */
+export function serverProcesses(postmaster: number): number[] {
+  return processTable()
+    .filter(({ pid, parent }) => pid === postmaster || parent === postmaster)
+    .map(({ pid }) => pid);
+}
+
+/** Which of them still run; what is dead and only not yet collected by its parent does not count. */
+export function stillRunning(pids: readonly number[]): number[] {
+  return processTable()
+    .filter(({ pid, state }) => pids.includes(pid) && !state.startsWith("Z"))
+    .map(({ pid }) => pid);
+}
+
+function processTable(): { pid: number; parent: number; state: string }[] {
+  const lines = execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat="], { encoding: "utf8" }).trim().split("\n");
+  return lines.map((line) => {
+    const [pid, parent, state = ""] = line.trim().split(/\s+/);
+    return { pid: Number(pid), parent: Number(parent), state };
+  });
+}

@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Core, Health } from "@petstore/core";
+import { jsonMediaType } from "../pipeline/problem-response.js";
+import type { Overload, OverloadReason } from "../server/overload.js";
+
+export interface HealthDeps {
+  readonly core: Pick<Core, "health">;
+  readonly overload: Pick<Overload, "reason">;
+  /** Whether the service was told to stop. */
+  readonly isDraining: () => boolean;
+}
+
+/** `status` is for everyone. `causes` is for operators, on the metrics port. */
+export type HealthDetail = "status" | "causes";
+
+/** For node:http and Express alike. */
+type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
+
+interface HealthReport {
+  readonly status: string;
+  readonly missing?: readonly string[];
+  readonly degraded?: readonly string[];
+}
+
+/**
+ * Answers probes before everything else: no key, no quota, no log line. `/livez` checks nothing, so an unavailable
+ * dependency never restarts the process. `/readyz` is 503 while this instance cannot serve requests, or is stopping.
+ */
+export function answerHealth({ core, overload, isDraining }: HealthDeps, detail: HealthDetail): Handler {
+  function answer(res: ServerResponse, status: number, report: HealthReport): void {
+    res.statusCode = status;
+    res.setHeader("Content-Type", jsonMediaType);
+    res.setHeader("Cache-Control", "no-store");
+    res.end(JSON.stringify(detail === "causes" ? report : { status: report.status }));
+  }
+
+  return (req, res, next) => {
+    if (req.method !== "GET" && req.method !== "HEAD") next();
+    else if (req.url === "/livez") answer(res, 200, { status: "live" });
+    else if (req.url !== "/readyz") next();
+    else if (isDraining()) answer(res, 503, { status: "draining" });
+    else answer(res, ...readiness(core.health(), overload.reason()));
+  };
+}
+
+/** An overloaded instance stays ready: removing it would only move its load to the others. */
+function readiness(health: Health, overload: OverloadReason | undefined): [status: number, report: HealthReport] {
+  if (!health.isDatabaseReachable) return [503, { status: "not ready", missing: ["database"] }];
+  const degraded = [
+    ...(health.isDatabaseBusy ? ["database pool"] : []),
+    ...(health.quotaMode === "fallback" ? ["redis"] : []),
+    ...(overload ? [`${overload} overload`] : []),
+  ];
+  return [200, degraded.length > 0 ? { status: "degraded", degraded } : { status: "ready" }];
+}

@@ -1,0 +1,221 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { errorsOf, openGraphqlStore } from "./test-store.js";
+
+const store = await openGraphqlStore();
+afterAll(() => store[Symbol.asyncDispose]());
+const { key } = await store.issueKey();
+
+const createPet = "mutation ($pet: NewPet!) { createPet(input: $pet) { id name categoryId status } }";
+
+describe("createPet", () => {
+  it("answers the pet, with identifiers as decimal strings and `available` when no status is given", async () => {
+    const answer = await store.ask(createPet, { key, variables: { pet: { name: "Ada", categoryId: 7 } } });
+    expect(answer).toMatchObject({ status: 200, json: { extensions: { cost: 1 } } });
+    expect(answer.json).toMatchObject({
+      data: { createPet: { id: "1", name: "Ada", categoryId: "7", status: "available" } },
+    });
+  });
+
+  it.each(["available", "pending", "sold"])("stores the status %s", async (status) => {
+    const answer = await store.ask(createPet, { key, variables: { pet: { name: "Bo", categoryId: 1, status } } });
+    expect(answer.json).toMatchObject({ data: { createPet: { status } } });
+  });
+});
+
+describe("a categoryId is exact", () => {
+  const asLiteral = (literal: string) =>
+    store.ask(`mutation { createPet(input: {name: "Ada", categoryId: ${literal}}) { categoryId } }`, { key });
+  const asVariable = (json: string) =>
+    store.call("POST", "/graphql", {
+      key,
+      body: `{"query": "mutation($id: ID!) { createPet(input: {name: \\"Ada\\", categoryId: $id}) { categoryId } }", "variables": {"id": ${json}}}`,
+    });
+  const inVariable = (json: string) =>
+    store.call("POST", "/graphql", {
+      key,
+      body: `{"query": ${JSON.stringify(createPet)}, "variables": {"pet": {"name": "Ada", "categoryId": ${json}}}}`,
+    });
+  const ways = [
+    ["a literal", asLiteral],
+    ["a variable", asVariable],
+    ["a field of a variable", inVariable],
+  ] as const;
+
+  describe.each(ways)("as %s", (_way, create) => {
+    it.each(["0", "-1", "9007199254740993", "-9007199254740993", "9223372036854775807", "-9223372036854775808"])(
+      "%s, as integer and as string",
+      async (digits) => {
+        for (const written of [digits, `"${digits}"`]) {
+          expect((await create(written)).json).toMatchObject({ data: { createPet: { categoryId: digits } } });
+        }
+      },
+    );
+
+    it.each(["1000.0", "1e3", "10.00e2"])("%s, which is the integer 1000", async (written) => {
+      expect((await create(written)).json).toMatchObject({ data: { createPet: { categoryId: "1000" } } });
+    });
+
+    it.each([
+      "9223372036854775808",
+      "-9223372036854775809",
+      '"9223372036854775808"',
+      '"1.5"',
+      '"abc"',
+      '""',
+      '" 1"',
+      '"01"',
+      '"0x1"',
+      "1.5",
+      "1e400",
+      "true",
+    ])("%s is refused in core's words", async (written) => {
+      expect(errorsOf(await create(written))).toMatchObject([
+        {
+          message: "categoryId must be an integer from -9223372036854775808 to 9223372036854775807",
+          extensions: { code: "VALIDATION_FAILED", status: 400 },
+        },
+      ]);
+    });
+  });
+});
+
+describe("pets", async () => {
+  const own = await openGraphqlStore();
+  afterAll(() => own[Symbol.asyncDispose]());
+  const caller = await own.issueKey();
+  for (const status of ["sold", "pending", "sold", "sold"]) {
+    await own.ask(createPet, { key: caller.key, variables: { pet: { name: status, categoryId: 1, status } } });
+  }
+  const ids = async (query: string, variables: unknown = {}) =>
+    ((await own.ask(query, { key: caller.key, variables })).json as { data: { pets: { id: string }[] } }).data.pets.map(
+      ({ id }) => id,
+    );
+
+  it("are listed ascending by id, filtered by status where one is given, and cut at the limit", async () => {
+    expect(await ids("{ pets { id } }")).toEqual(["1", "2", "3", "4"]);
+    expect(await ids("{ pets(status: sold) { id } }")).toEqual(["1", "3", "4"]);
+    expect(await ids("{ pets(limit: 2) { id } }")).toEqual(["1", "2"]);
+    expect(
+      await ids("query ($limit: Int!, $status: PetStatus) { pets(limit: $limit, status: $status) { id } }", {
+        limit: 1,
+        status: null,
+      }),
+    ).toEqual(["1"]);
+  });
+
+  it.each([0, 101, -1])("limit %i is refused in core's words", async (limit) => {
+    const answer = await own.ask(`{ pets(limit: ${limit}) { id } }`, { key: caller.key });
+    expect(errorsOf(answer)).toMatchObject([
+      { message: "limit must be an integer from 1 to 100", path: ["pets"], extensions: { code: "VALIDATION_FAILED" } },
+    ]);
+  });
+
+  describe("petsConnection", () => {
+    const page = async (args: string) => {
+      const query = `{ petsConnection${args} { edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
+      const { json } = await own.ask(query, { key: caller.key });
+      return (json as { data: { petsConnection: Connection } }).data.petsConnection;
+    };
+
+    it("walks the whole list, forward, by the end cursor of each page", async () => {
+      const first = await page("(first: 2)");
+      expect(first).toMatchObject({
+        nodes: [{ id: "1" }, { id: "2" }],
+        pageInfo: { hasNextPage: true, hasPreviousPage: false },
+      });
+      const second = await page(`(first: 2, after: "${first.pageInfo.endCursor}")`);
+      expect(second).toMatchObject({
+        nodes: [{ id: "3" }, { id: "4" }],
+        pageInfo: { hasNextPage: false, hasPreviousPage: true },
+      });
+      const third = await page(`(first: 2, after: "${second.pageInfo.endCursor}")`);
+      expect(third).toEqual({
+        edges: [],
+        nodes: [],
+        pageInfo: { hasNextPage: false, hasPreviousPage: true, startCursor: null, endCursor: null },
+      });
+    });
+
+    it("has a cursor for every edge, from which the list goes on behind it", async () => {
+      const { edges, pageInfo } = await page("(status: sold)");
+      expect([edges[0]?.cursor, edges.at(-1)?.cursor]).toEqual([pageInfo.startCursor, pageInfo.endCursor]);
+      for (const [index, { cursor }] of edges.entries()) {
+        expect((await page(`(status: sold, after: "${cursor}")`)).edges).toEqual(edges.slice(index + 1));
+        expect(await ids(`{ pets(status: sold, cursor: "${cursor}") { id } }`)).toEqual(
+          edges.slice(index + 1).map(({ node }) => node.id),
+        );
+      }
+    });
+
+    it("refuses a cursor of another filter, and a limit beyond the rule, by the name of its own argument", async () => {
+      const { pageInfo } = await page("(status: sold)");
+      const ask = (args: string) => own.ask(`{ petsConnection${args} { nodes { id } } }`, { key: caller.key });
+      expect(errorsOf(await ask(`(after: "${pageInfo.endCursor}")`))).toMatchObject([
+        { extensions: { code: "INVALID_CURSOR", status: 400 } },
+      ]);
+      expect(errorsOf(await ask('(after: "none")'))).toMatchObject([
+        { message: "the cursor must be one this list returned", extensions: { code: "INVALID_CURSOR", status: 400 } },
+      ]);
+      expect(errorsOf(await ask("(first: 101)"))).toMatchObject([
+        { message: "first must be an integer from 1 to 100" },
+      ]);
+    });
+  });
+});
+
+interface Connection {
+  readonly edges: readonly { readonly cursor: string; readonly node: { readonly id: string } }[];
+  readonly nodes: readonly { readonly id: string }[];
+  readonly pageInfo: { readonly startCursor: string | null; readonly endCursor: string | null };
+}
+
+describe("idempotencyKey", () => {
+  const create = (name: string, idempotencyKey: string | null, as = key) =>
+    store.ask(
+      "mutation ($name: String!, $key: String) { createPet(input: {name: $name, categoryId: 1}, idempotencyKey: $key) { id } }",
+      {
+        key: as,
+        variables: { name, key: idempotencyKey },
+      },
+    );
+
+  it("repeated, it answers the first pet again and says so in Idempotency-Replayed", async () => {
+    const first = await create("Ada", "one");
+    const second = await create("Ada", "one");
+    expect(second.json).toEqual(first.json);
+    expect([first.headers["idempotency-replayed"], second.headers["idempotency-replayed"]]).toEqual([
+      undefined,
+      "true",
+    ]);
+  });
+
+  it("with another pet, it is refused", async () => {
+    await create("Ada", "two");
+    expect(errorsOf(await create("Bo", "two"))).toMatchObject([
+      { extensions: { code: "IDEMPOTENCY_KEY_REUSED", status: 422 } },
+    ]);
+  });
+
+  it("null is none, and what is not 1 to 255 printable characters is refused", async () => {
+    expect((await create("Ada", null)).json).not.toEqual((await create("Ada", null)).json);
+    for (const bad of ["", "a".repeat(256), "ä"]) {
+      expect(errorsOf(await create("Ada", bad))).toMatchObject([{ extensions: { code: "VALIDATION_FAILED" } }]);
+    }
+  });
+
+  it("a hundred at once make one pet", async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => create("Ada", "hundred")));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers["idempotency-replayed"] === undefined)).toHaveLength(1);
+  });
+
+  it("a mutation of a replay and a new pet is no replay", async () => {
+    await create("Ada", "mixed");
+    const answer = await store.ask(
+      'mutation { a: createPet(input: {name: "Ada", categoryId: 1}, idempotencyKey: "mixed") { id } b: createPet(input: {name: "Ada", categoryId: 1}) { id } }',
+      { key },
+    );
+    expect(answer.headers["idempotency-replayed"]).toBeUndefined();
+    expect(answer.json).toMatchObject({ extensions: { cost: 2 } });
+  });
+});
