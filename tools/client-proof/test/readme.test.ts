@@ -1,9 +1,9 @@
-// README's commands, in their order, on a store that was just started, as whoever reads it would run them.
+// Runs the commands of the README and of the operations guide, in their order, on a store that was just started.
 import { readFile } from "node:fs/promises";
 import { choosePort } from "@petstore/embedded-postgres";
 import { describeWithRedis } from "@petstore/testing";
 import { openRedisServer } from "@petstore/testing/redis";
-import { runSnippet, type Snippet, snippetsOf } from "@petstore/testing/snippets";
+import { markedSnippet, runSnippet, type Snippet, snippetsOf } from "@petstore/testing/snippets";
 import { afterAll, describe, expect, it } from "vitest";
 import { startStandalone } from "./standalone-store.js";
 
@@ -11,58 +11,55 @@ const store = await startStandalone();
 afterAll(() => store[Symbol.asyncDispose]());
 
 const snippets = await snippetsOf("README.md");
-const ofManyProcesses = snippets.at(-1);
 
-/** What the blocks print, in their order, but for the last one. */
-const printed: readonly RegExp[] = [
-  new RegExp(
-    [
-      /^HTTP\/1.1 201 Created\r\n.*X-RateLimit-Remaining: 59\r\n.*/,
-      /{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}/,
-      /HTTP\/1.1 200 OK\r\n.*X-RateLimit-Limit: 60\r\nX-RateLimit-Remaining: 58\r\nX-RateLimit-Reset: \d+\r\n.*/,
-      /\[{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}\]$/,
-    ]
-      .map(({ source }) => source)
-      .join(""),
-    "s",
-  ),
-  /^HTTP\/1.1 200 OK\r\n.*X-RateLimit-Remaining: 56\r\n.*{"data":{"pets":\[{"id":"1","categoryId":"9007199254740993"}\],"sold":\[\]},"extensions":{"cost":2}}$/s,
-  /^1 Rex\n2 Ada\n$/,
-  /shop.*pets_live_\w+.*pets_live_\w+/s,
+/** The output of each block of the README. */
+const outputs: readonly RegExp[] = [
+  /^HTTP\/1.1 201 Created\r\n.*X-RateLimit-Limit: 60\r\nX-RateLimit-Remaining: 59\r\nX-RateLimit-Reset: \d+\r\n.*{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}$/s,
+  /^HTTP\/1.1 200 OK\r\n.*X-RateLimit-Remaining: 57\r\n.*{"data":{"pets":\[{"id":"1","categoryId":"9007199254740993"}\],"sold":\[\]},"extensions":{"cost":2}}$/s,
 ];
 
 describe("README.md", () => {
-  it("is short, and every block of commands in it is run here", async () => {
+  it("has at most 150 lines, and no block of commands that is not run here", async () => {
     const text = await readFile(new URL("../../../README.md", import.meta.url), "utf8");
     expect(text.split("\n").length - 1).toBeLessThanOrEqual(150);
-    expect(snippets).toHaveLength(printed.length + 1);
+    expect(snippets).toHaveLength(outputs.length);
   });
 
-  it.each(printed.map((pattern, index) => [index + 1, pattern] as const))(
-    "says what block %i does",
+  it.each(outputs.map((pattern, index) => [index + 1, pattern] as const))(
+    "shows the response of block %i",
     async (n, pattern) => {
-      expect(await run(snippets[n - 1], {})).toMatch(pattern);
+      const snippet = snippets[n - 1];
+      if (snippet === undefined) throw new Error("The README has fewer blocks");
+      expect(await run(snippet, {})).toMatch(pattern);
     },
   );
 });
 
-describeWithRedis("README.md, with many processes", () => {
-  it("starts both APIs over a PostgreSQL and a Redis of the reader's own", async () => {
+const guide = "tools/deploy/operations.md";
+
+describe("the operations guide", () => {
+  it("creates an account, issues and rotates its keys, and shows its usage", async () => {
+    expect(await run(await markedSnippet(guide, "accounts"), {})).toMatch(/shop.*pets_live_\w+.*pets_live_\w+/s);
+  });
+});
+
+describeWithRedis("the operations guide, with Redis", () => {
+  it("starts both APIs with an existing PostgreSQL and Redis", async () => {
     await using redis = await openRedisServer();
     const [restPort, graphqlPort] = [await choosePort(undefined), await choosePort(undefined)];
-    const theirs = [
+    const replacements = [
       ["postgres://petstore_service:password@host:5432/petstore?sslmode=verify-full", store.databaseUrl],
-      // Nothing is left to migrate, which the role of the services may find out, too.
+      // All migrations have run, so the role of the services is enough here.
       ["postgres://petstore:password@host:5432/petstore?sslmode=verify-full", store.databaseUrl],
       ["rediss://:password@host:6379", redis.url],
       ["PORT=3001", `PORT=${graphqlPort}`],
     ] as const;
-    const code = theirs.reduce(
-      (text, [placeholder, own]) => replaced(text, placeholder, own),
-      ofManyProcesses?.code ?? "",
+    const code = replacements.reduce(
+      (text, [placeholder, value]) => replaced(text, placeholder, value),
+      (await markedSnippet(guide, "processes")).code,
     );
     const script = [
-      // Whatever happens, nothing that it has started stays.
+      // Ends the processes even if a command fails.
       "started=; trap 'kill $started; wait' EXIT",
       code.replaceAll(/ &$/gm, ' & started="$started $!"'),
       ...[restPort, graphqlPort].map(
@@ -75,8 +72,7 @@ describeWithRedis("README.md, with many processes", () => {
   });
 });
 
-function run(snippet: Snippet | undefined, environment: Readonly<Record<string, string>>): Promise<string> {
-  if (snippet === undefined) throw new Error("README has fewer blocks");
+function run(snippet: Snippet, environment: Readonly<Record<string, string>>): Promise<string> {
   const code = snippet.code.replaceAll("http://127.0.0.1:3000", store.origin);
   const env = {
     PATH: process.env.PATH,
@@ -88,7 +84,7 @@ function run(snippet: Snippet | undefined, environment: Readonly<Record<string, 
   return runSnippet({ ...snippet, code }, { env, folder: new URL("../dist/", import.meta.url) });
 }
 
-function replaced(text: string, placeholder: string, own: string): string {
+function replaced(text: string, placeholder: string, value: string): string {
   expect(text).toContain(placeholder);
-  return text.replace(placeholder, own);
+  return text.replace(placeholder, value);
 }

@@ -29,6 +29,14 @@ export async function snippetsOf(path: string): Promise<Snippet[]> {
   }));
 }
 
+/** The block of a document that follows the comment `<!-- mark -->`. */
+export async function markedSnippet(path: string, mark: string): Promise<Snippet> {
+  const text = await readFile(new URL(path, root), "utf8");
+  const code = text.split(`<!-- ${mark} -->\n\`\`\`sh\n`)[1]?.split("```")[0];
+  if (code === undefined) throw new Error(`${path} has no commands marked ${mark}`);
+  return { language: "sh", code };
+}
+
 /** Runs a block, commands at the root of the repository; returns what it prints. Rejects when it fails. */
 export async function runSnippet({ language, code }: Snippet, { env, folder }: RunOptions): Promise<string> {
   if (language === "sh") return (await run("sh", ["-eu", "-c", code], { env, cwd: fileURLToPath(root) })).stdout;

@@ -1,0 +1,62 @@
+// Rules for every Markdown file of the repository.
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const skipped = new Set(["node_modules", "dist", ".git", ".turbo"]);
+const files = await markdownFiles("");
+
+describe.each(files)("%s", (path) => {
+  it("links only to files, folders and headings that exist", async () => {
+    const links = [...withoutCode(await read(path)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+    const broken: string[] = [];
+    for (const link of links) {
+      if (/^[a-z]+:/.test(link)) continue;
+      const [file = "", anchor] = link.split("#");
+      const target = file === "" ? path : join(dirname(path), file);
+      const isValid =
+        existsSync(join(root, target)) && (anchor === undefined || (await anchors(target)).includes(anchor));
+      if (!isValid) broken.push(link);
+    }
+    expect(broken).toEqual([]);
+  });
+
+  it("has no table cell longer than 120 characters", async () => {
+    const rows = withoutCode(await read(path))
+      .split("\n")
+      .filter((line) => line.startsWith("|"));
+    const cells = rows.flatMap((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()));
+    expect(cells.filter((cell) => cell.length > 120)).toEqual([]);
+  });
+});
+
+async function markdownFiles(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && !skipped.has(entry.name)) found.push(...(await markdownFiles(path)));
+    if (entry.isFile() && entry.name.endsWith(".md")) found.push(path);
+  }
+  return found.sort();
+}
+
+function read(path: string): Promise<string> {
+  return readFile(join(root, path), "utf8");
+}
+
+function withoutCode(text: string): string {
+  return text.replaceAll(/^ *```.*?^ *```$/gms, "");
+}
+
+/** The identifiers of the headings, as GitHub makes them. */
+async function anchors(path: string): Promise<string[]> {
+  return [...withoutCode(await read(path)).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
