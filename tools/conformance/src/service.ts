@@ -12,6 +12,8 @@ export interface Service extends AsyncDisposable {
   readonly origin: string;
   /** The longest time its event loop was blocked since this was asked last, in milliseconds. */
   longestBlockMs(): Promise<number>;
+  /** The modules that have executed code since this was asked last. The first call starts the recording. */
+  executedUrls(): Promise<readonly string[]>;
   readonly isAlive: boolean;
 }
 
@@ -19,15 +21,18 @@ export interface Service extends AsyncDisposable {
 const startTimeoutMs = 60_000;
 const endTimeoutMs = 15_000;
 
-/** The probe that is loaded before the service, and answers for its event loop. */
-const probe = import.meta.resolve("@petstore/testing/event-loop-probe");
+/** Loaded before the service. They answer for its event loop and its coverage. */
+const probes = [
+  import.meta.resolve("@petstore/testing/event-loop-probe"),
+  import.meta.resolve("@petstore/testing/coverage-recorder"),
+];
 
 export async function startService(name: ServiceName, environment: Readonly<Record<string, string>>): Promise<Service> {
   const main = new URL(`../../../services/${name}/dist/main.js`, import.meta.url);
   const port = await choosePort(undefined);
   const origin = `http://127.0.0.1:${port}`;
   const child = fork(main, {
-    execArgv: [...serviceFlags, "--import", probe],
+    execArgv: [...serviceFlags, ...probes.flatMap((probe) => ["--import", probe])],
     env: { LOG_LEVEL: "warn", ...environment, HOST: "127.0.0.1", PORT: `${port}` },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
@@ -39,6 +44,19 @@ export async function startService(name: ServiceName, environment: Readonly<Reco
     await exited;
     clearTimeout(timer);
   };
+
+  /** Sends a message to a probe. Rejects if the service ends before the reply. */
+  async function ask(message: string): Promise<unknown> {
+    const waiting = new AbortController();
+    const reply = once(child, "message", { signal: waiting.signal });
+    child.send(message);
+    const ended = exited.then(() => {
+      waiting.abort();
+      throw new Error(`The ${name} service ended: ${output.join("\n") || "it says nothing"}`);
+    });
+    ended.catch(() => {});
+    return (await Promise.race([reply, ended]))[0];
+  }
 
   const startMs = performance.now();
   while (!(await answers(origin))) {
@@ -53,17 +71,8 @@ export async function startService(name: ServiceName, environment: Readonly<Reco
     get isAlive() {
       return child.exitCode === null && child.signalCode === null;
     },
-    async longestBlockMs() {
-      const waiting = new AbortController();
-      const answer = once(child, "message", { signal: waiting.signal });
-      child.send("block");
-      const ended = exited.then(() => {
-        waiting.abort();
-        throw new Error(`The ${name} service ended: ${output.join("\n") || "it says nothing"}`);
-      });
-      ended.catch(() => {});
-      return (await Promise.race([answer, ended]))[0] as number;
-    },
+    longestBlockMs: async () => (await ask("block")) as number,
+    executedUrls: async () => (await ask("coverage")) as readonly string[],
     [Symbol.asyncDispose]: dispose,
   };
 }

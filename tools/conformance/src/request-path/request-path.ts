@@ -1,0 +1,125 @@
+/** The source files that one request executes, found by coverage of a running service. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { Agent, request } from "node:http";
+import { text } from "node:stream/consumers";
+import type { ServiceName } from "../service.js";
+import type { Stage } from "../stage.js";
+
+export interface MeasuredRequest {
+  readonly title: string;
+  readonly service: ServiceName;
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: unknown;
+  /** The status of its response. */
+  readonly status: number;
+  readonly limit: PathSize;
+}
+
+/** How much a reader has to read to follow a request. */
+export interface PathSize {
+  readonly files: number;
+  readonly lines: number;
+}
+
+export interface ExecutedFile {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly lines: number;
+}
+
+export const listRequest: MeasuredRequest = {
+  title: "GET /v1/pets, the list of the REST API",
+  service: "rest",
+  method: "GET",
+  path: "/v1/pets?limit=20",
+  status: 200,
+  limit: { files: 30, lines: 2_700 },
+};
+
+export const createPetRequest: MeasuredRequest = {
+  title: "createPet, the mutation of the GraphQL API",
+  service: "graphql",
+  method: "POST",
+  path: "/graphql",
+  body: {
+    query: "mutation ($input: NewPet!) { createPet(input: $input) { id name categoryId status } }",
+    variables: { input: { name: "Rex", categoryId: "9007199254740993" } },
+  },
+  status: 200,
+  limit: { files: 38, lines: 3_400 },
+};
+
+/** So that a page of the list links to the next one. */
+const petsForTwoPages = 21;
+/** These fill the caches and open the connections to PostgreSQL and Redis. */
+const warmUpRequests = 20;
+/** A file counts if every run executes it. A timer of the service does not run in each of them. */
+const runs = 12;
+
+/** Sends the request several times, each on a connection of its own. The files are sorted by path. */
+export async function executedFiles(measured: MeasuredRequest, stage: Stage): Promise<ExecutedFile[]> {
+  await stage.store.addPets(petsForTwoPages, "Rex");
+  const { issueKey } = await stage.store.openAccount({ perMinute: 100_000, perDay: 100_000 });
+  const apiKey = await issueKey();
+  await using services = await stage.startServices([measured.service], environment);
+  const service = services.all[0];
+  if (service === undefined) throw new Error(`The ${measured.service} service was not started`);
+  const url = new URL(measured.path, service.origin);
+
+  for (let sent = 0; sent < warmUpRequests; sent += 1) (await send(measured, url, apiKey)).destroy();
+  await service.executedUrls();
+  const counts = new Map<string, number>();
+  for (let run = 0; run < runs; run += 1) {
+    await service.executedUrls();
+    const agent = await send(measured, url, apiKey);
+    for (const executed of await service.executedUrls()) counts.set(executed, (counts.get(executed) ?? 0) + 1);
+    // Closed only now, because the end of a connection is no part of a request.
+    agent.destroy();
+  }
+  const paths = [...counts].flatMap(([executed, count]) => (count === runs ? sourceOf(executed) : []));
+  return Promise.all(paths.sort().map(async (path) => ({ path, lines: await countLines(path) })));
+}
+
+export function sizeOf(files: readonly ExecutedFile[]): PathSize {
+  return { files: files.length, lines: files.reduce((sum, { lines }) => sum + lines, 0) };
+}
+
+export function isWithin(size: PathSize, limit: PathSize): boolean {
+  return size.files <= limit.files && size.lines <= limit.lines;
+}
+
+/** As an operator would start a service, except for limits that a slow machine could reach. */
+const environment = { LOG_LEVEL: "info", TRUST_PROXY: "", SHED_EVENT_LOOP_DELAY_MS: "60000" };
+
+/** The connection stays open until the agent is destroyed. */
+async function send({ method, body, status }: MeasuredRequest, url: URL, apiKey: string): Promise<Agent> {
+  const agent = new Agent({ keepAlive: true });
+  const headers = { Authorization: `Bearer ${apiKey}`, "Content-Type": "application/json" };
+  await new Promise<void>((resolve, reject) => {
+    const outgoing = request(url, { agent, method, headers }, (response) => {
+      text(response).then((answer) => {
+        if (response.statusCode === status && !answer.includes('"errors"')) resolve();
+        else reject(new Error(`${method} ${url.pathname} was answered ${response.statusCode}: ${answer}`));
+      }, reject);
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+  return agent;
+}
+
+const root = new URL("../../../../", import.meta.url);
+
+/** The source of one of our compiled modules; nothing for the modules of others. */
+function sourceOf(executed: string): string[] {
+  const [, folder, module] =
+    /^((?:packages|services)\/[^/]+)\/dist\/(.+)\.js$/.exec(executed.slice(root.href.length)) ?? [];
+  const path = `${folder}/src/${module}.ts`;
+  return folder !== undefined && existsSync(new URL(path, root)) ? [path] : [];
+}
+
+async function countLines(path: string): Promise<number> {
+  return (await readFile(new URL(path, root), "utf8")).split("\n").length - 1;
+}
