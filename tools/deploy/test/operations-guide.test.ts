@@ -1,0 +1,35 @@
+// The names in the operations guide are those of the code.
+import { readFile } from "node:fs/promises";
+import { expect, it } from "vitest";
+
+const [guide = "", alerts = "", settings = ""] = await Promise.all(
+  ["../operations.md", "../prometheus/alerts.yaml", "../../../packages/core/.env.example"].map((path) =>
+    readFile(new URL(path, import.meta.url), "utf8"),
+  ),
+);
+
+/** These belong to Node.js, PostgreSQL's image, and the examples of the guide. */
+const foreignNames = [
+  "ADMINISTRATOR_URL",
+  "DATABASE_OWNER_URL",
+  "INTERNAL_ERROR",
+  "NODE_EXTRA_CA_CERTS",
+  "NODE_OPTIONS",
+  "OWNER_PASSWORD_FILE",
+  "PETSTORE_ADMINISTRATOR_URL",
+  "POSTGRES_USER",
+  "RESTORED_URL",
+  "SERVICE_PASSWORD_FILE",
+  "SERVICE_UNAVAILABLE",
+];
+
+it.each([
+  ["alert", /\bPetstore[A-Z]\w+/g, (name: string) => alerts.includes(`alert: ${name}\n`)],
+  // Another test compares the metrics of the alerts with those of running services.
+  ["metric", /\bpetstore_\w+(?:_total|_mode)\b/g, (name: string) => alerts.includes(name)],
+  ["setting", /\b[A-Z]+(?:_[A-Z]+)+\b/g, (name: string) => foreignNames.includes(name) || settings.includes(name)],
+] as const)("names no %s that does not exist", (_, pattern, exists) => {
+  const names = [...new Set(guide.match(pattern))];
+  expect(names.length).toBeGreaterThan(1);
+  expect(names.filter((name) => !exists(name))).toEqual([]);
+});
