@@ -1,3 +1,5 @@
+// CONTRIBUTING.md names the files that a request executes. Coverage of running services is the judge.
+import { readFile } from "node:fs/promises";
 import { describeWithRedis } from "@petstore/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createPetRequest, executedFiles, isWithin, listRequest } from "../src/request-path/request-path.js";
@@ -38,4 +40,20 @@ describeWithRedis("the files that a request executes", () => {
       expect(files).not.toContain("packages/core/src/database/probe.ts");
     }
   });
+
+  it("are the files that CONTRIBUTING.md names for a list", async () => {
+    expect((await filesUnder("### A list over REST")).sort()).toEqual(listed);
+  });
+
+  it("are the files that CONTRIBUTING.md names for a create, besides those of a list", async () => {
+    const shared = listed.filter((path) => created.includes(path));
+    expect([...shared, ...(await filesUnder("### A create over GraphQL"))].sort()).toEqual(created);
+  });
 });
+
+/** The files in the code spans that begin the items of a section. */
+async function filesUnder(heading: string): Promise<string[]> {
+  const text = await readFile(new URL("../../../CONTRIBUTING.md", import.meta.url), "utf8");
+  const section = text.split(`${heading}\n`)[1]?.split(/^##/m)[0] ?? "";
+  return [...section.matchAll(/^ *(?:\d+\.|\*) `((?:packages|services)\/[^`]+\.ts)`/gm)].map(([, path = ""]) => path);
+}
