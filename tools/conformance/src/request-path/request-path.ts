@@ -51,7 +51,7 @@ export const createPetRequest: MeasuredRequest = {
   limit: { files: 38, lines: 3_400 },
 };
 
-/** So that a page of the list links to the next one. */
+/** A page of 20 then links to the next page. */
 const petsForTwoPages = 21;
 /** These fill the caches and open the connections to PostgreSQL and Redis. */
 const warmUpRequests = 20;
