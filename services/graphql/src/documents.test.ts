@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createDocuments } from "./documents.js";
-import { buildPetSchema } from "./schema.js";
+import { buildPetSchema } from "./pet-resolver.js";
 
 const schema = buildPetSchema();
 

@@ -1,6 +1,6 @@
 /**
- * A request as GraphQL over HTTP has it (draft of the GraphQL foundation, sections 5.2 to 5.4), read from a JSON body or
- * from a query string. Batches are none of it.
+ * Reads a GraphQL request from a JSON body or a query string (draft "GraphQL over HTTP", sections 5.2 to 5.4). A batch is not
+ * a valid request.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse } from "node:querystring";
@@ -14,7 +14,7 @@ export interface GraphqlRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** What is nested in a variable may be as deep as what is nested in a body of REST: the variable stands two levels down. */
+/** A variable may be nested as deeply as a body of the REST API, and it is two levels down in the body. */
 const bodyDepth = maxJsonDepth + 2;
 
 /** Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_JSON or VALIDATION_FAILED. */

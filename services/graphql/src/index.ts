@@ -1,2 +1,2 @@
-export { createGraphqlRouter } from "./graphql-router.js";
-export { graphqlLinks } from "./links.js";
+export { createGraphqlRouter, type GraphqlRouterDeps, graphqlLinks } from "./graphql-router.js";
+export type { OperationContext } from "./pet-resolver.js";

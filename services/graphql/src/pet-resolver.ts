@@ -1,70 +1,55 @@
-import type { Catalogue, Pet } from "@petstore/core";
-import {
-  Arg,
-  Args,
-  ArgsType,
-  Ctx,
-  createParameterDecorator,
-  Field,
-  Int,
-  Mutation,
-  Query,
-  Resolver,
-} from "type-graphql";
-import { PetConnectionType } from "./pet-connection-type.js";
-import { NewPetInput, PetType, petStatusEnum } from "./pet-type.js";
+import type { Catalogue, Pet, Problem } from "@petstore/core";
+import type { Response } from "express";
+import type { DocumentNode, GraphQLSchema } from "graphql";
+import { Arg, buildSchemaSync, Ctx, createParameterDecorator, Int, Mutation, Query, Resolver } from "type-graphql";
+import { NewPetInput, PetConnectionType, PetType, petStatusEnum } from "./pet-types.js";
 
-/** What an operation is executed with. */
+/** The context value of one operation in Apollo Server, for its plugins and for the resolvers. */
 export interface OperationContext {
+  readonly res: Response;
+  /** The valid document of the request. */
+  readonly document: DocumentNode;
   readonly catalogue: Catalogue;
   readonly accountId: bigint;
-  /** Told of every pet a mutation answers with: whether an earlier request had made it. */
-  onCreated(replayed: boolean): void;
+  /** For each pet that `createPet` returned: true if an earlier request with the same idempotency key had added it. */
+  readonly replays: boolean[];
+  /** The problems of the operation and its fields, as they were thrown. */
+  readonly problems: Problem[];
 }
 
-@ArgsType()
-class ListArgs {
-  @Field(() => Int, { defaultValue: 20, description: "1 to 100." })
-  readonly limit!: number;
-
-  @Field(() => petStatusEnum, { nullable: true })
-  readonly status!: string | null | undefined;
-
-  @Field(() => String, { nullable: true, description: "Of an edge of `petsConnection`, or of REST's next page." })
-  readonly cursor!: string | null | undefined;
-}
-
-@ArgsType()
-class ConnectionArgs {
-  @Field(() => Int, { defaultValue: 20, description: "1 to 100." })
-  readonly first!: number;
-
-  @Field(() => String, { nullable: true, description: "A cursor of a list with the same status." })
-  readonly after!: string | null | undefined;
-
-  @Field(() => petStatusEnum, { nullable: true })
-  readonly status!: string | null | undefined;
+/** The schema of the API. Core validates the values, so type-graphql does not. */
+export function buildPetSchema(): GraphQLSchema {
+  return buildSchemaSync({ resolvers: [PetResolver], validate: false });
 }
 
 const keyDescription =
   "1 to 255 printable ASCII characters. Repeated within 24 hours, over either API, it makes no second pet.";
 
 /**
- * The argument as it came: type-graphql's own would lose what no field of the type is named after, and core could not
- * refuse it.
+ * The argument `input` unchanged. type-graphql's own decorator drops properties that the type does not have, and then core
+ * could not refuse them.
  */
 const Input = () =>
   createParameterDecorator<OperationContext>(({ args }) => args.input, {
     arg: { name: "input", typeFunc: () => NewPetInput },
   });
 
-/** Arguments are typed as valid ones are; what they hold is as the client sent it, for core to judge. */
+/**
+ * The types of the arguments are those of valid values. At run time any value is possible, and core validates it. Arguments
+ * are in reverse order, because type-graphql adds them to the schema from the last to the first.
+ */
 @Resolver()
 export class PetResolver {
   @Query(() => [PetType], { description: "Pets, ascending by id." })
   async pets(
     @Ctx() { catalogue }: OperationContext,
-    @Args(() => ListArgs) { limit, status, cursor }: ListArgs,
+    @Arg("cursor", () => String, {
+      nullable: true,
+      description: "Of an edge of `petsConnection`, or of REST's next page.",
+    })
+    cursor: string | null,
+    @Arg("status", () => petStatusEnum, { nullable: true }) status: string | null,
+    @Arg("limit", () => Int, { defaultValue: 20, description: "1 to 100." }) limit: number,
   ): Promise<readonly Pet[]> {
     const { pets } = await catalogue.list({ limit, status: status ?? undefined, cursor: cursor ?? undefined });
     return pets;
@@ -73,16 +58,18 @@ export class PetResolver {
   @Query(() => PetConnectionType, { description: "Pets, ascending by id, with a cursor for each." })
   async petsConnection(
     @Ctx() { catalogue }: OperationContext,
-    @Args(() => ConnectionArgs) { first, after, status }: ConnectionArgs,
+    @Arg("status", () => petStatusEnum, { nullable: true }) status: string | null,
+    @Arg("after", () => String, { nullable: true, description: "A cursor of a list with the same status." })
+    after: string | null,
+    @Arg("first", () => Int, { defaultValue: 20, description: "1 to 100." }) first: number,
   ): Promise<PetConnectionType> {
     const page = await catalogue.connect({ first, status: status ?? undefined, after: after ?? undefined });
     return new PetConnectionType(page);
   }
 
-  // Written from the last to the first, which is the order type-graphql puts single arguments in.
   @Mutation(() => PetType, { description: "Adds a pet." })
   async createPet(
-    @Ctx() { catalogue, accountId, onCreated }: OperationContext,
+    @Ctx() { catalogue, accountId, replays }: OperationContext,
     @Arg("idempotencyKey", () => String, { nullable: true, description: keyDescription }) idempotencyKey: unknown,
     @Input() input: unknown,
   ): Promise<Pet> {
@@ -92,7 +79,7 @@ export class PetResolver {
       subject: "input",
       idempotencyKey: idempotencyKey ?? undefined,
     });
-    onCreated(created.replayed);
+    replays.push(created.replayed);
     return created.pet;
   }
 }

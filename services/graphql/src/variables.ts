@@ -1,35 +1,33 @@
 /**
- * The variables of an operation, read before it is admitted (GraphQL specification, section 6.1.2), and not again: what
- * executes takes them as they are (documents.ts). Refused here is only what must keep an operation from being executed.
- * Every other value that does not fit is core's to judge, so that both APIs name all faults at once, in one wording.
+ * Reads the variables of an operation before its cost is known (GraphQL specification, section 6.1.2). The execution does not
+ * read them again. Only faults that prevent the execution are refused here. Every other invalid value is left to core's
+ * validators, so that both APIs report all faults at once and use the same wording.
  */
 import { Problem, rules } from "@petstore/core";
 import {
+  type DocumentNode,
   type GraphQLInputType,
   type GraphQLNamedInputType,
   type GraphQLSchema,
   getNamedType,
   isInputObjectType,
   isNonNullType,
+  Kind,
   type OperationDefinitionNode,
   typeFromAST,
   valueFromAST,
 } from "graphql";
-import { int64Id, readInt64 } from "./int64-id.js";
+import { int64Id, readInt64 } from "./pet-types.js";
 
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** Values as the types of the schema take them and defaults filled in, or VALIDATION_FAILED with every fault. */
-export function readVariables(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-  sent: Variables,
-): Variables | Problem {
+/** The values, converted to the types of the schema, with defaults. Throws VALIDATION_FAILED with all faults. */
+export function readVariables(schema: GraphQLSchema, operation: OperationDefinitionNode, sent: Variables): Variables {
   const variables: Record<string, unknown> = {};
   const faults: string[] = [];
   for (const { variable, type: typeNode, defaultValue } of operation.variableDefinitions ?? []) {
     const name = variable.name.value;
-    // Validation has found the type and that it is an input type.
+    // The document is valid, so this is an input type of the schema.
     const type = typeFromAST(schema, typeNode as never) as GraphQLInputType;
     const named = getNamedType(type);
     const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
@@ -42,16 +40,36 @@ export function readVariables(
       if (isRefused) faults.push(`${name} ${ruleOf[named.name] ?? `must be of type ${named.name}`}`);
     }
   }
-  return faults.length > 0 ? new Problem("VALIDATION_FAILED", faults.join("; ")) : variables;
+  if (faults.length > 0) throw new Problem("VALIDATION_FAILED", faults.join("; "));
+  return variables;
 }
 
 /**
- * Stands for a value that does not fit its type. Core refuses it wherever it is, with the words it has for the value
- * itself, and nothing on the way there can stumble over what a client made up.
+ * The document for an execution with variables that `readVariables` returned: the operation declares each variable as the
+ * schema's ID, which accepts any value.
+ */
+export function withReadVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+  if (!operation.variableDefinitions?.length) return document;
+  const variableDefinitions = operation.variableDefinitions.map(({ kind, variable }) => ({
+    kind,
+    variable,
+    type: idType,
+  }));
+  const definitions = document.definitions.map((definition) =>
+    definition === operation ? { ...operation, variableDefinitions } : definition,
+  );
+  return { ...document, definitions };
+}
+
+const idType = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: int64Id.name } } as const;
+
+/**
+ * Replaces a value that does not fit its type. Core refuses it in the same words as the value itself, and no other code has to
+ * handle an object that the client made.
  */
 const unfit = Number.NaN;
 
-/** Lists are left out: no argument of the schema takes one, so no valid document has a variable for one. */
+/** There is no case for lists: no argument of the schema is a list, so no valid document has such a variable. */
 function read(value: unknown, type: GraphQLNamedInputType): unknown {
   if (value === null) return null;
   if (isInputObjectType(type)) {
@@ -60,7 +78,7 @@ function read(value: unknown, type: GraphQLNamedInputType): unknown {
     return Object.fromEntries(
       Object.entries(value).map(([name, held]) => {
         const field = fields.get(name);
-        // A property that the type does not have is core's to refuse, by its name.
+        // Core refuses a property that the type does not have, by its name.
         return [name, field === undefined ? unfit : read(held, getNamedType(field.type))];
       }),
     );
@@ -69,12 +87,12 @@ function read(value: unknown, type: GraphQLNamedInputType): unknown {
   try {
     return type.parseValue(typeof value === "bigint" ? Number(value) : value);
   } catch {
-    // Core's message says what it should have been.
+    // Core's message states the rule.
     return unfit;
   }
 }
 
-/** What a type wants, in core's words. */
+/** The rule of each type, in core's words. */
 const ruleOf: Readonly<Record<string, string>> = {
   Boolean: "must be true or false",
   ID: rules.int64,

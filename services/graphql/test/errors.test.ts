@@ -196,10 +196,10 @@ describe("a fault of the variables is VALIDATION_FAILED in REST's words, and rep
 
 it("a fault of ours is INTERNAL_ERROR, shows nothing of what it was, counts, and is logged once", async () => {
   const caller = await store.issueKey({ plan: "free" });
-  await store.execute("alter table pets rename to pets");
+  await store.execute("alter table pets rename to renamed_pets");
   const before = store.logged.length;
   const answer = await store.ask("{ pets { id } }", caller);
-  await store.execute("alter table pets rename to pets");
+  await store.execute("alter table renamed_pets rename to pets");
   expect(answer).toMatchObject({
     status: 200,
     json: { data: null, errors: [{ path: ["pets"], extensions: { code: "INTERNAL_ERROR", status: 500 } }] },

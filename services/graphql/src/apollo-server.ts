@@ -1,0 +1,59 @@
+import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from "@apollo/server/plugin/disabled";
+import type { Log } from "@petstore/core";
+import type { GraphQLSchema } from "graphql";
+import { formatExecutionError } from "./error-format.js";
+import { createOperationPlugin, type OperationPluginDeps } from "./operation-plugin.js";
+import type { OperationContext } from "./pet-resolver.js";
+
+export interface ApolloServerDeps extends OperationPluginDeps {
+  readonly schema: GraphQLSchema;
+  readonly plugins: readonly ApolloServerPlugin<OperationContext>[];
+  readonly log: Log;
+}
+
+/**
+ * The Apollo Server that executes every operation. It is used below its HTTP integration (`executeOperation`), because
+ * admission comes before the body. `documents.ts` has parsed and validated the document, so Apollo Server's options for HTTP,
+ * parsing and validation have no effect here.
+ */
+export function createApolloServer({
+  schema,
+  plugins,
+  log,
+  ...deps
+}: ApolloServerDeps): ApolloServer<OperationContext> {
+  const server = new ApolloServer<OperationContext>({
+    schema,
+    documentStore: null,
+    persistedQueries: false,
+    formatError: (_formatted, error) => formatExecutionError(error),
+    includeStacktraceInErrorResponses: false,
+    stopOnTerminationSignals: false,
+    logger: {
+      debug: () => {},
+      info: () => {},
+      warn: (message: unknown) => log.warn({ error: message }, "apollo"),
+      error: (message: unknown) => log.error({ error: message }, "apollo"),
+    },
+    plugins: [
+      ...plugins,
+      // The last plugin: it changes the document and the variables for the execution.
+      createOperationPlugin(deps),
+      // Otherwise environment variables could switch these on.
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginInlineTraceDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginSchemaReportingDisabled(),
+      ApolloServerPluginUsageReportingDisabled(),
+    ],
+  });
+  server.startInBackgroundHandlingStartupErrorsByLoggingAndFailingAllRequests();
+  return server;
+}

@@ -1,0 +1,79 @@
+import type { ApolloServer } from "@apollo/server";
+import type { Core, Log, ProblemCode } from "@petstore/core";
+import { callerOf, catalogueFor, contextOf, problemHeaders, sendJson } from "@petstore/http";
+import type { Response } from "express";
+import type { GraphQLFormattedError } from "graphql";
+import type { Documents } from "./documents.js";
+import type { GraphqlRequest } from "./graphql-request.js";
+import type { OperationContext } from "./pet-resolver.js";
+
+export interface GraphqlResponseDeps {
+  readonly apollo: Pick<ApolloServer<OperationContext>, "executeOperation">;
+  readonly core: Pick<Core, "catalogue" | "catalogueWhileUnreachable">;
+  readonly documents: Documents;
+  readonly log: Log;
+}
+
+export type RespondToGraphql = (request: GraphqlRequest, res: Response) => Promise<void>;
+
+/** The other media type that clients may ask for. Its clients read the status first. */
+export const responseMediaType = "application/graphql-response+json; charset=utf-8";
+
+/**
+ * Executes an admitted request and sends the response. The status is 200 after an execution, whatever errors its fields
+ * have. Throws the problem of an operation that was refused before its execution, and SERVICE_UNAVAILABLE if the execution
+ * had no effect, so that the units are given back as in the REST API.
+ */
+export function createGraphqlResponse({ apollo, core, documents, log }: GraphqlResponseDeps): RespondToGraphql {
+  return async ({ query, operationName, variables }, res) => {
+    const document = documents.read(query);
+    if (document.kind === "refused") return sendRequestError(res, document.code, document.errors);
+
+    const context: OperationContext = {
+      res,
+      document: document.document,
+      catalogue: catalogueFor(res, core),
+      accountId: callerOf(res).accountId,
+      replays: [],
+      problems: [],
+    };
+    const { body } = await apollo.executeOperation(
+      { query, variables, ...(operationName !== undefined && { operationName }) },
+      { contextValue: context },
+    );
+    if (body.kind === "incremental") throw new Error("the schema has no incremental delivery");
+    const { data, errors = [] } = body.singleResult;
+    const { problems, replays } = context;
+
+    const [refusal] = problems;
+    if (data === undefined && refusal !== undefined) {
+      if (!requestErrorCodes.includes(refusal.code)) throw refusal;
+      return sendRequestError(res, refusal.code, errors);
+    }
+    const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
+    if (unavailable !== undefined && data == null && replays.length === 0) throw unavailable;
+
+    if (replays.length > 0 && replays.every(Boolean)) res.setHeader("Idempotency-Replayed", "true");
+    const { id } = contextOf(res);
+    for (const problem of problems) {
+      contextOf(res).problem ??= problem.code;
+      for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
+      if (problem.status < 500) continue;
+      log.error({ requestId: id, code: problem.code, error: problem.cause }, "operation failed");
+    }
+    sendJson(res, 200, JSON.stringify(body.singleResult));
+  };
+}
+
+/** The codes of request errors: the request is well-formed, but its document or its variables cannot be executed. */
+const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", "VALIDATION_FAILED"];
+
+/**
+ * GraphQL over HTTP, sections 6.4.1 and 6.4.2: for clients of application/json a status other than 200 means that the body
+ * may not be a GraphQL response. Clients of the newer media type read the status first.
+ */
+function sendRequestError(res: Response, code: ProblemCode, errors: readonly GraphQLFormattedError[]): void {
+  contextOf(res).problem = code;
+  const status = res.getHeader("Content-Type") === responseMediaType ? 400 : 200;
+  sendJson(res, status, JSON.stringify({ errors }));
+}

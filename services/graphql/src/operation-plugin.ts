@@ -1,0 +1,106 @@
+/**
+ * The Apollo Server plugin that decides whether an operation is executed. It checks the operation's name, variables, HTTP
+ * method and cost, and reserves the cost. A refusal is thrown as a `Problem`, and then nothing is executed.
+ */
+import type { ApolloServerPlugin } from "@apollo/server";
+import { Problem } from "@petstore/core";
+import type { Admission } from "@petstore/http";
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+} from "graphql";
+import { collectFields } from "graphql/execution/collectFields.js";
+import { problemOf } from "./error-format.js";
+import type { OperationContext } from "./pet-resolver.js";
+import { readVariables, type Variables, withReadVariables } from "./variables.js";
+
+/** The most units an operation may cost. */
+const maxCost = 10;
+
+export interface OperationPluginDeps {
+  readonly admission: Pick<Admission, "extend">;
+}
+
+export function createOperationPlugin({ admission }: OperationPluginDeps): ApolloServerPlugin<OperationContext> {
+  return {
+    async requestDidStart() {
+      let variables: Variables = {};
+      let cost = 1;
+      return {
+        /** Apollo Server parses and validates only if there is no document yet. */
+        async didResolveSource(request) {
+          Object.assign(request, { document: request.contextValue.document });
+        },
+
+        async didResolveOperation({ contextValue: { res }, document, operation, request, schema }) {
+          if (operation === undefined) throw invalid("operationName must name one of the operations of the document.");
+          variables = readVariables(schema, operation, request.variables ?? {});
+          requirePost(operation, res);
+          cost = operationCost(schema, document, operation, variables);
+          if (cost > maxCost) throw new Problem("OPERATION_TOO_LARGE", tooLarge);
+          if (cost > 1) await admission.extend(res, cost);
+        },
+
+        /** Only for the execution: other plugins see the document and the variables that the client sent. */
+        async executionDidStart(context) {
+          const { document, operation, request } = context;
+          Object.assign(context, {
+            document: withReadVariables(document, operation),
+            request: { ...request, variables },
+          });
+          return {
+            async executionDidEnd() {
+              Object.assign(context, { document, request });
+            },
+          };
+        },
+
+        /** Keeps the problems as they were thrown, for the status, the headers and the log. */
+        async didEncounterErrors({ contextValue, errors }) {
+          contextValue.problems.push(...errors.map(problemOf));
+        },
+
+        async willSendResponse({ response: { body } }) {
+          if (body.kind !== "single" || body.singleResult.data === undefined) return;
+          body.singleResult.extensions = { ...body.singleResult.extensions, cost };
+        },
+      };
+    },
+  };
+}
+
+/**
+ * The units of an operation: its root fields as graphql executes them (GraphQL specification, section 6.3.2), at least 1.
+ * Introspection reads no data and adds nothing.
+ */
+export function operationCost(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): number {
+  const rootType = schema.getRootType(operation.operation);
+  if (rootType == null) throw invalid(`The schema has no ${operation.operation} operations.`);
+  const fragments: Record<string, FragmentDefinitionNode> = {};
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
+  }
+  const fields = collectFields(schema, fragments, variables, rootType, operation.selectionSet);
+  const counted = [...fields.values()].filter(([field]) => !field?.name.value.startsWith("__"));
+  return Math.max(1, counted.length);
+}
+
+function requirePost({ operation }: OperationDefinitionNode, res: OperationContext["res"]): void {
+  if (operation === "query" || res.req.method === "POST") return;
+  res.setHeader("Allow", "POST");
+  throw new Problem("METHOD_NOT_ALLOWED", "Only POST can be used for a mutation.");
+}
+
+function invalid(message: string): Problem {
+  return new Problem("GRAPHQL_VALIDATION_FAILED", message);
+}
+
+const tooLarge = `An operation may have at most ${maxCost} root fields.`;

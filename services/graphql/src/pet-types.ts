@@ -1,0 +1,128 @@
+/** The GraphQL types of the schema. They describe shapes only: core validates all values. */
+import "reflect-metadata";
+import { type Pet, type PetConnection, type PetStatus, parseInt64, petStatuses } from "@petstore/core";
+import { parseExactJson } from "@petstore/http";
+import { GraphQLScalarType, Kind, type ValueNode } from "graphql";
+import { Field, InputType, ObjectType, registerEnumType } from "type-graphql";
+
+/**
+ * The `ID` of this schema is an int64. The output is a decimal string, which every browser reads exactly. The input is a
+ * string or an integer, in literals and in variables, also above 2^53. A value that is not an int64 is passed on unchanged,
+ * and core's validator refuses it, so both APIs use the same wording. GraphQL's own ID does not accept bigint.
+ */
+export const int64Id: GraphQLScalarType<unknown, string> = new GraphQLScalarType({
+  name: "ID",
+  serialize: (id) => `${id}`,
+  parseValue: (value) => value,
+  parseLiteral: parseIdLiteral,
+});
+
+/** A string that contains an int64 as that number; any other value unchanged. */
+export function readInt64(value: unknown): unknown {
+  return typeof value === "string" ? (parseInt64(value) ?? value) : value;
+}
+
+/** Returns `undefined`, which graphql treats as invalid, for a literal that is not a number, a string or a boolean. */
+function parseIdLiteral(node: ValueNode): unknown {
+  switch (node.kind) {
+    case Kind.INT:
+    case Kind.FLOAT:
+      // The same as a JSON number: `1.0` and `1e3` are integers.
+      return parseExactJson(node.value);
+    case Kind.STRING:
+      return readInt64(node.value);
+    case Kind.BOOLEAN:
+      return node.value;
+    default:
+      return undefined;
+  }
+}
+
+/** The enum object. type-graphql finds the GraphQL enum by it. */
+export const petStatusEnum: Readonly<Record<PetStatus, string>> = {
+  available: "available",
+  pending: "pending",
+  sold: "sold",
+};
+registerEnumType(petStatusEnum, { name: "PetStatus", description: `One of ${petStatuses.join(", ")}.` });
+
+@ObjectType("Pet", { description: "A pet of the store.", simpleResolvers: true })
+export class PetType {
+  @Field(() => int64Id, { description: "Assigned by the service: an int64 in decimal digits." })
+  readonly id!: bigint;
+
+  @Field(() => String)
+  readonly name!: string;
+
+  @Field(() => int64Id, { description: "An int64 in decimal digits." })
+  readonly categoryId!: bigint;
+
+  @Field(() => petStatusEnum, { nullable: true })
+  readonly status!: PetStatus;
+}
+
+/** The new pet in a request. */
+@InputType("NewPet", { description: "A pet to add." })
+export class NewPetInput {
+  @Field(() => String, {
+    description: "1 to 255 characters, at least one of them not blank, no control characters.",
+  })
+  readonly name!: string;
+
+  @Field(() => int64Id, { description: "An int64, as a string of decimal digits or as an integer." })
+  readonly categoryId!: unknown;
+
+  @Field(() => petStatusEnum, { nullable: true, description: "`available` when it is left out." })
+  readonly status!: PetStatus | null | undefined;
+}
+
+/** The page info of the Relay cursor connections specification. */
+@ObjectType("PageInfo", { simpleResolvers: true })
+export class PageInfoType {
+  @Field(() => Boolean)
+  readonly hasNextPage!: boolean;
+
+  @Field(() => Boolean)
+  readonly hasPreviousPage!: boolean;
+
+  @Field(() => String, { nullable: true })
+  readonly startCursor!: string | undefined;
+
+  @Field(() => String, { nullable: true })
+  readonly endCursor!: string | undefined;
+}
+
+@ObjectType("PetEdge", { simpleResolvers: true })
+export class PetEdgeType {
+  @Field(() => String, {
+    description:
+      "Continues the list after this pet, in the REST API too. Pets that are created during a walk may be missed.",
+  })
+  readonly cursor!: string;
+
+  @Field(() => PetType)
+  readonly node!: PetType;
+}
+
+@ObjectType("PetConnection", { simpleResolvers: true })
+export class PetConnectionType {
+  @Field(() => [PetEdgeType])
+  readonly edges: PetEdgeType[];
+
+  @Field(() => [PetType])
+  readonly nodes: readonly Pet[];
+
+  @Field(() => PageInfoType)
+  readonly pageInfo: PageInfoType;
+
+  constructor({ pets, hasNextPage, hasPreviousPage, cursorOf }: PetConnection) {
+    this.nodes = pets;
+    this.edges = pets.map((node) => ({ cursor: cursorOf(node), node }));
+    this.pageInfo = {
+      hasNextPage,
+      hasPreviousPage,
+      startCursor: this.edges[0]?.cursor,
+      endCursor: this.edges.at(-1)?.cursor,
+    };
+  }
+}
