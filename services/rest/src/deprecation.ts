@@ -1,6 +1,6 @@
 /**
- * GET /pets/{petId} is deprecated and goes on 5 December 2030 (contract, "Versioning"). Every answer of the route says
- * so: Deprecation (RFC 9745), Sunset (RFC 8594), and links to the notice and to what replaces it.
+ * GET /pets/{petId} is deprecated and will be removed on 5 December 2030 (contract, "Versioning"). Every response of the route
+ * has Deprecation (RFC 9745), Sunset (RFC 8594), and links to the notice and to the replacement.
  */
 import { Problem } from "@petstore/core";
 import type { RequestHandler } from "express";
@@ -11,7 +11,7 @@ const removedAtMs = Date.UTC(2030, 11, 5);
 export const deprecationHeader: string = `@${deprecatedAtMs / 1000}`;
 export const sunsetHeader: string = new Date(removedAtMs).toUTCString();
 
-/** Goes in front of admission, so that refusals of the route carry the notice too. */
+/** Used before admission, so that refusals of the route have the headers too. */
 export function announceRemoval(links: { readonly notice: string; readonly successor: string }): RequestHandler {
   const link = `<${links.notice}>; rel="deprecation"; type="text/markdown", <${links.successor}>; rel="successor-version"`;
   return (_req, res, next) => {
@@ -22,7 +22,7 @@ export function announceRemoval(links: { readonly notice: string; readonly succe
   };
 }
 
-/** From the removal date on the route answers 410. */
+/** Refuses requests with 410 from the removal date on. */
 export function untilRemoval(now: () => number): RequestHandler {
   return (_req, _res, next) => {
     if (now() >= removedAtMs) {

@@ -1,55 +1,105 @@
-import type { Core } from "@petstore/core";
+import { parse } from "node:querystring";
+import { type Core, type Pet, Problem } from "@petstore/core";
 import {
   type Admission,
   acceptsJson,
   callerOf,
   catalogueFor,
+  countHeader,
   methodNotAllowed,
+  onRoute,
   readJson,
   sendJson,
 } from "@petstore/http";
-import type { Router } from "express";
-import { untilRemoval } from "./deprecation.js";
-import { idempotencyKey } from "./idempotency-key.js";
-import { nextPageUrl, parseListQuery } from "./list-query.js";
-import { petJson, petsJson } from "./pet-json.js";
+import type { Request, Router } from "express";
+import { announceRemoval, untilRemoval } from "./deprecation.js";
 
 export interface PetRoutesDeps {
-  readonly admission: Pick<Admission, "confirmKey">;
+  readonly admission: Pick<Admission, "admit" | "confirmKey">;
   readonly core: Pick<Core, "catalogue" | "catalogueWhileUnreachable">;
-  /** Where the router is reached, for links: an absolute URL or a path, without a trailing slash. */
-  readonly baseUrl: string;
+  /** The scheme and host for links, without a trailing slash; empty for relative links. */
+  readonly origin: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-/** The contract's "Endpoints": listPets, createPet and getPet. Admission must stand before them on the router. */
-export function addPetRoutes(router: Router, { admission, core, baseUrl, now }: PetRoutesDeps): void {
+/** Adds listPets, createPet and getPet, the endpoints of the contract, to the router at `/v1`. */
+export function addPetRoutes(router: Router, { admission, core, origin, now }: PetRoutesDeps): void {
+  const petsUrl = `${origin}/v1/pets`;
+
   router
     .route("/pets")
+    .all(onRoute("/v1/pets"), admission.admit)
     .get(acceptsJson, async (req, res) => {
       const query = parseListQuery(req.url);
       const { pets, nextCursor } = await catalogueFor(res, core).list(query);
-      if (nextCursor !== undefined) {
-        res.setHeader("Link", `<${nextPageUrl(`${baseUrl}/pets`, query, nextCursor)}>; rel="next"`);
-      }
-      sendJson(res, 200, petsJson(pets));
+      if (nextCursor !== undefined) res.setHeader("Link", `<${nextPageUrl(petsUrl, query, nextCursor)}>; rel="next"`);
+      sendJson(res, 200, `[${pets.map(petJson).join()}]`);
     })
     .post(acceptsJson, async (req, res) => {
-      const repeatKey = idempotencyKey(req);
+      const idempotencyKey = readIdempotencyKey(req);
       const input = await readJson(req, res);
       await admission.confirmKey(req, res);
       const { accountId } = callerOf(res);
-      const { pet, replayed } = await catalogueFor(res, core).create({ accountId, idempotencyKey: repeatKey, input });
+      const { pet, replayed } = await catalogueFor(res, core).create({ accountId, idempotencyKey, input });
       if (replayed) res.setHeader("Idempotency-Replayed", "true");
       sendJson(res, 201, petJson(pet));
     })
     .all(methodNotAllowed("GET", "HEAD", "POST"));
 
+  const removal = announceRemoval({ notice: `${origin}/docs/get-pet-removal.md`, successor: petsUrl });
+  // Not "/pets/:petId": Express decodes parameters before admission, and throws if a path is not percent-encoded UTF-8.
   router
-    .route("/pets/:petId")
+    .route(/^\/pets\/[^/]+$/)
+    .all(onRoute("/v1/pets/{petId}"), removal, admission.admit)
     .get(untilRemoval(now), acceptsJson, async (req, res) => {
-      sendJson(res, 200, petJson(await catalogueFor(res, core).get(req.params.petId)));
+      const petId = decodeURIComponent(req.path.slice("/pets/".length));
+      sendJson(res, 200, petJson(await catalogueFor(res, core).get(petId)));
     })
     .all(methodNotAllowed("GET", "HEAD"));
+}
+
+/**
+ * The query of GET /pets for the validator that both APIs share. The limit becomes a number. A repeated parameter becomes an
+ * array, which no rule accepts.
+ */
+function parseListQuery(url: string): Record<string, unknown> {
+  const start = url.indexOf("?");
+  // Without `maxKeys: 0` the parser ignores all parameters after the thousandth.
+  const query: Record<string, unknown> = start === -1 ? {} : parse(url.slice(start + 1), "&", "=", { maxKeys: 0 });
+  if (typeof query.limit === "string") query.limit = wholeNumber(query.limit);
+  return query;
+}
+
+/** The number that plain digits spell, or NaN for any other spelling. */
+function wholeNumber(text: string): number {
+  return /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
+}
+
+/** The address of the next page: the valid query of this page, with the cursor. */
+function nextPageUrl(url: string, { limit, status }: Record<string, unknown>, cursor: string): string {
+  const filter = `${status === undefined ? "" : `status=${status}&`}${limit === undefined ? "" : `limit=${limit}&`}`;
+  return `${url}?${filter}cursor=${cursor}`;
+}
+
+/**
+ * The Idempotency-Key of a request, without quotes. The draft (draft-ietf-httpapi-idempotency-key-header-07, section 2.1)
+ * requires a quoted string, but most clients send a bare one.
+ */
+function readIdempotencyKey(req: Request): string | undefined {
+  const header = req.headers["idempotency-key"];
+  if (header === undefined) return undefined;
+  if (typeof header !== "string" || countHeader(req, "idempotency-key") > 1) {
+    throw new Problem("VALIDATION_FAILED", "Idempotency-Key must be sent once");
+  }
+  if (!header.startsWith('"')) return header;
+  // RFC 8941 section 3.3.3: inside the quotes \" and \\ are the only escapes, and no other quote or backslash is allowed.
+  const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header);
+  if (quoted === null) throw new Problem("VALIDATION_FAILED", "Idempotency-Key must end the quote it begins with");
+  return (quoted[1] ?? "").replace(/\\(["\\])/g, "$1");
+}
+
+/** The contract's Pet as JSON. The integers have all their digits, which `JSON.stringify` cannot write. */
+function petJson({ id, name, categoryId, status }: Pet): string {
+  return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
 }

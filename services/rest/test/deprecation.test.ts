@@ -55,9 +55,9 @@ describe("before the removal", () => {
   );
 
   it("500 and 503 announce it, too", async () => {
-    await store.execute("alter table pets rename to pets");
+    await store.execute("alter table pets rename to renamed_pets");
     const answer = await store.call("GET", "/v1/pets/1", { key });
-    await store.execute("alter table pets rename to pets");
+    await store.execute("alter table renamed_pets rename to pets");
     expect(answer.status).toBe(500);
     expect(answer.headers).toMatchObject(announcement);
   });

@@ -144,7 +144,7 @@ describe("metrics", () => {
     for (const query of ["limit=0", "status=lost", "cursor=no", "limit=1&limit=1"]) {
       await store.call("GET", `/v1/pets?${query}`, valid);
     }
-    await withFault("alter table pets rename to pets", "alter table pets rename to pets");
+    await withFault("alter table pets rename to renamed_pets", "alter table renamed_pets rename to pets");
     await withFault("begin; lock table pets in access exclusive mode", "rollback");
     for (const bytes of ["nonsense\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n"])
       await sendRaw(bytes);

@@ -77,7 +77,7 @@ it("no response repeats an X-Request-Id that contains an API key", async () => {
 
 /** What brings each fault about, and what ends it. */
 const faults: [breaking: string[], mending: string[]][] = [
-  [["alter table pets rename to pets"], ["alter table pets rename to pets"]],
+  [["alter table pets rename to renamed_pets"], ["alter table renamed_pets rename to pets"]],
   [["alter table pets rename name to title"], ["alter table pets rename title to name"]],
   [
     ["alter table pets add constraint no_mauve check (name <> 'a-mauve-name') not valid"],

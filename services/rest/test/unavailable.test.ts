@@ -98,9 +98,9 @@ describe("with a database that does not get on", async () => {
 
   it("a fault of ours that no waiting mends is 500, and counts", async () => {
     const { key } = await store.issueKey({ plan: "free" });
-    await store.execute("alter table pets rename to pets");
+    await store.execute("alter table pets rename to renamed_pets");
     const answer = await store.call("GET", "/v1/pets", { key });
-    await store.execute("alter table pets rename to pets");
+    await store.execute("alter table renamed_pets rename to pets");
     expect(answer).toMatchObject({ status: 500, json: { code: "INTERNAL_ERROR" }, rateLimit: { remaining: 59 } });
     expect(answer.headers["retry-after"]).toBeUndefined();
     expect((await store.call("GET", "/v1/pets", { key })).status).toBe(200);

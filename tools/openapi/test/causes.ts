@@ -48,7 +48,7 @@ export const causes: Readonly<Record<string, Cause>> = {
     return callUntil(scene.service, request, key, (answer) => answer.text.includes("API_KEY_BANNED"));
   },
   INTERNAL_ERROR: (scene, request) =>
-    during(scene, ["alter table pets rename to pets"], ["alter table pets rename to pets"], request),
+    during(scene, ["alter table pets rename to renamed_pets"], ["alter table renamed_pets rename to pets"], request),
   SERVICE_UNAVAILABLE: (scene, request) =>
     during(scene, ["begin", "lock table pets in access exclusive mode"], ["rollback"], request),
   VALIDATION_FAILED: (scene, request) =>

@@ -8,6 +8,8 @@ import {
   planNames,
   problems,
 } from "@petstore/core";
+import { stringify as stringifyJson } from "lossless-json";
+import { stringify as stringifyYaml } from "yaml";
 import { headers } from "./headers.js";
 import { type Operation, operations } from "./operations.js";
 import { errorResponses, responsesOf, restCodes } from "./responses.js";
@@ -42,6 +44,16 @@ export function openApiDocument(environments: Environments): JsonSchema {
       examples: Object.fromEntries(usedCodes.map((code) => [code, { value: exampleOf(code) }])),
     },
   };
+}
+
+/** JSON with all digits of the bigint values. */
+export function openApiJson(document: JsonSchema): string {
+  return `${stringifyJson(document, undefined, 2)}\n`;
+}
+
+/** YAML with all digits of the bigint values. */
+export function openApiYaml(document: JsonSchema): string {
+  return stringifyYaml(document, { aliasDuplicateObjects: false, blockQuote: "literal", lineWidth: 120 });
 }
 
 /** The codes are not an `enum`, because a client generated from it would fail when a code is added. */
