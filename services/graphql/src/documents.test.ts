@@ -12,7 +12,7 @@ describe("documents", () => {
     }
   });
 
-  it("does not take a text with a lone surrogate for a valid one with the same UTF-8 bytes", () => {
+  it("refuses a lone surrogate, although a valid text has the same UTF-8 bytes", () => {
     const documents = createDocuments(schema);
     expect(documents.read('{ pets(cursor: "\uD800") { id } }')).toMatchObject({ kind: "refused" });
     expect(documents.read('{ pets(cursor: "\uFFFD") { id } }')).toMatchObject({ kind: "valid" });
@@ -24,7 +24,7 @@ describe("documents", () => {
     expect(document.kind === "refused" && document.errors).toHaveLength(5);
   });
 
-  it("remembers 1,000 documents, and forgets the one that was not used for longest", () => {
+  it("caches 1,000 documents, and drops the least recently used one", () => {
     const documents = createDocuments(schema);
     const text = (index: number) => `{ a${index}: pets { id } }`;
     const first = documents.read(text(0));
@@ -36,7 +36,7 @@ describe("documents", () => {
     expect(documents.read(text(1))).not.toBe(second);
   });
 
-  it("remembers about 32 MiB of large documents", () => {
+  it("caches about 32 MiB of large documents", () => {
     const documents = createDocuments(schema);
     const large = (index: number) => `{ pets(cursor: "${index} ${"x".repeat(60_000)}") { id } }`;
     const first = documents.read(large(0));

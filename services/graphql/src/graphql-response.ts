@@ -20,8 +20,8 @@ export type RespondToGraphql = (request: GraphqlRequest, res: Response) => Promi
 export const responseMediaType = "application/graphql-response+json; charset=utf-8";
 
 /**
- * Executes an admitted request and sends the response. The status is 200 after an execution, whatever errors its fields
- * have. Throws the problem of an operation that was refused before its execution, and SERVICE_UNAVAILABLE if the execution
+ * Executes an admitted request and sends the response. The status is 200 after an execution, also if fields have
+ * errors. Throws the problem of an operation that was refused before its execution, and SERVICE_UNAVAILABLE if the execution
  * had no effect, so that the units are given back as in the REST API.
  */
 export function createGraphqlResponse({ apollo, core, documents, log }: GraphqlResponseDeps): RespondToGraphql {

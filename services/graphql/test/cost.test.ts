@@ -1,4 +1,4 @@
-// One root field costs what one REST request costs, reserved all or nothing before anything is executed.
+// A root field costs as much as a REST request. The whole cost is reserved, or nothing, before the execution.
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { errorsOf, openGraphqlStore } from "./test-store.js";
 
@@ -13,7 +13,7 @@ beforeEach(() => {
 const aliased = (count: number) =>
   `{ ${Array.from({ length: count }, (_, index) => `a${index}: pets { id }`).join(" ")} }`;
 
-describe("an operation costs its root fields, said in extensions.cost and seen in the headers", () => {
+describe("an operation costs its root fields, in extensions.cost and in the headers", () => {
   it.each([
     ["one field", "{ pets { id } }", 1],
     ["three aliases", aliased(3), 3],
@@ -32,15 +32,15 @@ describe("an operation costs its root fields, said in extensions.cost and seen i
     ["a field that is not skipped", "{ a: pets { id } b: pets @skip(if: false) @include(if: true) { id } }", 2],
     ["a skipped fragment", "{ a: pets { id } ...F @skip(if: true) } fragment F on Query { b: pets { id } }", 1],
     [
-      "a fragment skipped, then spread",
+      "a fragment that is skipped, then spread",
       "{ ...F @skip(if: true) ...F } fragment F on Query { a: pets { id } b: pets { id } }",
       2,
     ],
     ["a skipped inline fragment", "{ a: pets { id } ... @include(if: false) { b: pets { id } } }", 1],
     ["everything skipped", "{ pets @skip(if: true) { id } }", 1],
     ["__typename", "{ __typename }", 1],
-    ["__typename beside fields", "{ __typename a: pets { id } b: pets { id } }", 2],
-    ["introspection beside a field", '{ __schema { types { name } } __type(name: "Pet") { name } pets { id } }', 1],
+    ["__typename and fields", "{ __typename a: pets { id } b: pets { id } }", 2],
+    ["introspection and a field", '{ __schema { types { name } } __type(name: "Pet") { name } pets { id } }', 1],
     [
       "two mutations",
       'mutation { a: createPet(input: {name: "A", categoryId: 1}) { id } b: createPet(input: {name: "B", categoryId: 1}) { id } }',
@@ -62,13 +62,13 @@ describe("an operation costs its root fields, said in extensions.cost and seen i
     expect((await store.ask(query, { key, variables })).json).toMatchObject({ extensions: { cost } });
   });
 
-  it("only of the operation that is chosen", async () => {
+  it("only the chosen operation counts", async () => {
     const query = `query One { pets { id } } query Two ${aliased(2)}`;
     expect((await store.ask(query, { key, operationName: "Two" })).json).toMatchObject({ extensions: { cost: 2 } });
   });
 });
 
-it("eleven root fields are refused, and cost one unit, as every refusal for its content does", async () => {
+it("eleven root fields are refused, and cost one unit", async () => {
   const caller = await store.issueKey({ plan: "free" });
   expect(await store.ask(aliased(11), caller)).toMatchObject({
     status: 400,
@@ -77,7 +77,7 @@ it("eleven root fields are refused, and cost one unit, as every refusal for its 
   });
 });
 
-it("an operation of 3 when 2 remain is refused, executes nothing and consumes nothing; one of 2 is admitted", async () => {
+it("an operation of 3 units is refused and costs nothing while 2 remain, and one of 2 units is admitted", async () => {
   const caller = await store.issueKey({ customLimits: { perMinute: 2, perDay: 100 } });
   const wide = await store.issueKey({ customLimits: { perMinute: 4, perDay: 100 } });
   await store.ask(aliased(2), wide);
@@ -97,7 +97,7 @@ it("an operation of 3 when 2 remain is refused, executes nothing and consumes no
   ]);
 });
 
-it("the operations admitted at once never cost more than the limit together", async () => {
+it("concurrent operations never cost more than the limit together", async () => {
   const caller = await store.issueKey({ plan: "free" });
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, index) => store.ask(aliased((index % 3) + 1), caller)),
@@ -106,7 +106,7 @@ it("the operations admitted at once never cost more than the limit together", as
   expect(spent.reduce((sum, cost) => sum + cost, 0)).toBe(60);
 });
 
-describe("what cannot be executed costs one unit", () => {
+describe("a request that cannot be executed costs one unit", () => {
   it.each([
     ["no document", "{ pets("],
     ["an invalid document", "{ a: pet b: pet c: pet }"],
@@ -119,7 +119,7 @@ describe("what cannot be executed costs one unit", () => {
   it.each([
     ["no JSON", { body: "{" }],
     ["another media type", { body: "{}", headers: { "content-type": "text/plain" } }],
-    ["an answer nobody accepts", { body: "{}", headers: { accept: "text/html" } }],
+    ["a media type that is not acceptable", { body: "{}", headers: { accept: "text/html" } }],
   ])("%s", async (_what, options) => {
     const caller = await store.issueKey({ plan: "free" });
     const answer = await store.call("POST", "/graphql", { ...options, key: caller.key });

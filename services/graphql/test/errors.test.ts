@@ -6,8 +6,8 @@ afterAll(() => store[Symbol.asyncDispose]());
 const { key } = await store.issueKey();
 const caller = { key };
 
-describe("a fault of the document", () => {
-  it("that keeps it from being read is GRAPHQL_PARSE_FAILED, with its place", async () => {
+describe("an error in the document", () => {
+  it("a syntax error is GRAPHQL_PARSE_FAILED, with its location", async () => {
     expect(errorsOf(await store.ask("{\n  pets(\n", { key }))).toEqual([
       {
         message: expect.stringContaining("Syntax Error"),
@@ -35,18 +35,18 @@ describe("a fault of the document", () => {
     ["no operation", "fragment F on Pet { id }"],
     ["a subscription", "subscription { pets { id } }"],
     ["a definition of a type", "type T { a: Int } query { pets { id } }"],
-  ])("%s is GRAPHQL_VALIDATION_FAILED, suggests nothing and shows no source", async (_what, query) => {
+  ])("%s is GRAPHQL_VALIDATION_FAILED, without a suggestion or source text", async (_what, query) => {
     const answer = await store.ask(query, { key });
     for (const { extensions } of errorsOf(answer)) {
       expect(extensions).toEqual({ code: "GRAPHQL_VALIDATION_FAILED", status: 400 });
     }
-    // What a selection looks like is no suggestion: it names nothing that the document does not.
+    // The syntax of a selection is no suggestion: it names only what the document names.
     expect(answer.text.replace('Did you mean \\"pets { ... }', "")).not.toMatch(/did you mean|stack|node_modules/i);
     expect(answer.json).not.toHaveProperty("data");
   });
 });
 
-describe("a fault of the variables is VALIDATION_FAILED in REST's words, and repeats nothing of them", () => {
+describe("an error in the variables is VALIDATION_FAILED in REST's words, without the values", () => {
   const createPet = "mutation ($pet: NewPet!) { createPet(input: $pet) { id } }";
   const createOf =
     "mutation ($name: String!, $categoryId: ID!, $status: PetStatus, $key: String) { createPet(input: {name: $name, categoryId: $categoryId, status: $status}, idempotencyKey: $key) { id } }";
@@ -74,7 +74,7 @@ describe("a fault of the variables is VALIDATION_FAILED in REST's words, and rep
     [createOf, { name: null, status: "mauve" }, "name must be a string; categoryId is required"],
     ["query ($yes: Boolean!) { pets @skip(if: $yes) { id } }", { yes: "mauve" }, "yes must be true or false"],
     ["query ($yes: Boolean = true) { pets @skip(if: $yes) { id } }", { yes: [true] }, "yes must be true or false"],
-  ])("what keeps the operation from being executed: %# %s %j", async (query, variables, message) => {
+  ])("variables that prevent the execution: %# %s %j", async (query, variables, message) => {
     expect((await ask(query, variables)).json).toEqual({
       errors: [{ message, extensions: { code: "VALIDATION_FAILED", status: 400 } }],
     });
@@ -135,7 +135,7 @@ describe("a fault of the variables is VALIDATION_FAILED in REST's words, and rep
       "name must be at most 255 characters long",
     ],
     ["createPet", createPet, { pet: { name: "a\nb", categoryId: 1 } }, "name must not contain control characters"],
-  ])("core judges every value, all faults at once: %# %s", async (field, query, variables, message) => {
+  ])("core reports all invalid values at once: %# %s", async (field, query, variables, message) => {
     expect((await ask(query, variables)).json).toEqual({
       data: null,
       errors: [
@@ -154,13 +154,13 @@ describe("a fault of the variables is VALIDATION_FAILED in REST's words, and rep
     ["query ($limit: Int) { pets(limit: $limit) { id } }", { limit: null }],
     ["query ($yes: Boolean = true) { pets @skip(if: $yes) { id } }", { yes: null }],
     ['mutation ($name: String = "Ada") { createPet(input: {name: $name, categoryId: 1}) { id } }', { name: null }],
-  ])("null for a variable that may be null, where the argument may not: %s", async (query, variables) => {
+  ])("null for a nullable variable of a non-null argument: %s", async (query, variables) => {
     expect((await ask(query, variables)).json).toMatchObject({
       errors: [{ extensions: { code: "VALIDATION_FAILED", status: 400 } }],
     });
   });
 
-  it("a value that does not fit finds no type in introspection either", async () => {
+  it("a value of the wrong type finds no type in introspection", async () => {
     const query = "query ($name: String!) { __type(name: $name) { name } }";
     expect((await ask(query, { name: "Pet" })).json).toMatchObject({ data: { __type: { name: "Pet" } } });
     for (const name of [["Pet"], { toString: 1 }, 1]) {
@@ -168,7 +168,7 @@ describe("a fault of the variables is VALIDATION_FAILED in REST's words, and rep
     }
   });
 
-  it("values nested as deep as a body allows are refused as any other", async () => {
+  it("values with the maximum nesting are refused like any other", async () => {
     for (const depth of [500, 2_000]) {
       const nested = (open: string, close: string) => `${open.repeat(depth)}1${close.repeat(depth)}`;
       for (const value of [nested("[", "]"), nested('{"name":', "}")]) {
@@ -181,12 +181,12 @@ describe("a fault of the variables is VALIDATION_FAILED in REST's words, and rep
     }
   });
 
-  it("variables no operation asks for are nobody's business", async () => {
+  it("variables that the operation does not declare are ignored", async () => {
     const variables = { limit: 1, other: { a: [1] }, __proto__: null };
     expect((await store.ask(list, { key, variables })).json).toMatchObject({ data: {} });
   });
 
-  it("a default stands in for what is not sent", async () => {
+  it("a default is used for a missing variable", async () => {
     const query = "query ($limit: Int! = 0) { pets(limit: $limit) { id } }";
     expect(errorsOf(await store.ask(query, { key }))).toMatchObject([
       { message: "limit must be an integer from 1 to 100" },
@@ -194,7 +194,7 @@ describe("a fault of the variables is VALIDATION_FAILED in REST's words, and rep
   });
 });
 
-it("a fault of ours is INTERNAL_ERROR, shows nothing of what it was, counts, and is logged once", async () => {
+it("a fault of the service is INTERNAL_ERROR without details, counts, and is logged once", async () => {
   const caller = await store.issueKey({ plan: "free" });
   await store.execute("alter table pets rename to renamed_pets");
   const before = store.logged.length;
@@ -211,7 +211,7 @@ it("a fault of ours is INTERNAL_ERROR, shows nothing of what it was, counts, and
   expect(faults).toMatchObject([{ requestId: answer.headers["x-request-id"], code: "INTERNAL_ERROR" }]);
 });
 
-it("a create whose key is still in use says when to return, as over REST", async () => {
+it("a create whose idempotency key is in use has Retry-After, as in REST", async () => {
   const caller = await store.issueKey();
   await store.ask('mutation { createPet(input: {name: "Ada", categoryId: 1}) { id } }', caller);
   await store.execute("begin");
@@ -225,18 +225,18 @@ it("a create whose key is still in use says when to return, as over REST", async
   expect(answer.headers["retry-after"]).toBe("1");
 });
 
-it("the schema can be asked for, with a key", async () => {
+it("introspection works with a key", async () => {
   const query = '{ __type(name: "Pet") { fields { name type { kind ofType { name } } } } }';
   expect((await store.ask(query, { key })).json).toMatchObject({
     data: { __type: { fields: [{ name: "id" }, { name: "name" }, { name: "categoryId" }, { name: "status" }] } },
   });
 });
 
-it("no key, SQL or stack is in anything that was logged", () => {
+it("no log line contains a key, SQL or a stack trace", () => {
   expect(store.logged.join("")).not.toMatch(/pets_live_(?!\[redacted\])|node_modules| {4}at /);
 });
 
-it("a document is answered the same each time, whatever came of it the first time", async () => {
+it("the first and the second response to a document are equal", async () => {
   for (const [query, variables] of [
     ["{ pets(limit: 0) { id } }", {}],
     ["query ($limit: Int!) { pets(limit: $limit) { id } }", { limit: 101 }],

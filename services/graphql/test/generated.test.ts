@@ -2,6 +2,6 @@ import { printSchema } from "graphql";
 import { expect, it } from "vitest";
 import { buildPetSchema } from "../src/pet-resolver.js";
 
-it("schema.graphql is the schema the API serves", async () => {
+it("schema.graphql is the schema of the API", async () => {
   await expect(`${printSchema(buildPetSchema())}\n`).toMatchFileSnapshot("../schema.graphql");
 });

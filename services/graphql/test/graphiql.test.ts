@@ -1,4 +1,4 @@
-// What GraphiQL does in a browser is shown in tools/browser; here is how this API serves it.
+// Tests the HTTP responses of GraphiQL. tools/browser tests it in a browser.
 import { afterAll, describe, expect, it } from "vitest";
 import { type GraphqlStore, openGraphqlStore } from "./test-store.js";
 
@@ -16,7 +16,7 @@ describe("GraphiQL", () => {
     expect(rateLimit.remaining).toBe(rateLimit.limit);
   });
 
-  it("loads everything from this origin, and runs nothing that stands in the page or is made from text", async () => {
+  it("loads files of this origin only, and its policy forbids inline scripts and eval", async () => {
     const { text, headers } = await store.call("GET", "/");
     const named = [...text.matchAll(/(?:href|src)="([^"#]*)"/g)].map(([, address]) => address ?? "");
     expect(named).toContain("/pages/vendor-graphiql.js");
@@ -25,7 +25,7 @@ describe("GraphiQL", () => {
     expect(headers["content-security-policy"]).not.toMatch(/unsafe-eval|https?:|\*/);
   });
 
-  it("leads to the quickstart and to the codes, whose links lead on, or nowhere where a page is REST's", async () => {
+  it("links to the quickstart and the error codes, and every link works", async () => {
     const { text } = await store.call("GET", "/");
     const quickstart = (await store.call("GET", "/docs/graphql/quickstart")).text;
     for (const page of [text, quickstart]) {
@@ -39,7 +39,7 @@ describe("GraphiQL", () => {
     expect(quickstart).toContain("relayStylePagination");
   });
 
-  it("leaves the schema to key holders", async () => {
+  it("shows the schema only with a key", async () => {
     const body = '{"query":"{ __schema { queryType { name } } }"}';
     expect((await store.call("POST", "/graphql", { body })).status).toBe(401);
     const { key } = await store.issueKey();

@@ -1,4 +1,4 @@
-// A document is refused before it can be expensive. The limits are on what is written and on what it asks for.
+// An expensive document is refused before its validation. The limits apply to its text and to the fields that it selects.
 import { type FieldNode, getIntrospectionQuery, type IntrospectionOptions, Kind, parse, print, visit } from "graphql";
 import { afterAll, describe, expect, it } from "vitest";
 import { errorsOf, openGraphqlStore } from "./test-store.js";
@@ -40,10 +40,10 @@ describe("a document", () => {
     ]);
   });
 
-  it("may select 320 fields, fragments counted wherever they are spread, and not one more", async () => {
+  it("may select 320 fields, with fragments counted at each spread, and not one more", async () => {
     const of = (fields: number) => `{ ${times(fields / 5, (index) => `a${index}: pets { ...F }`)} } ${fragment}`;
     const fragment = "fragment F on Pet { id name categoryId status }";
-    // Within the size, beyond the cost.
+    // Below the limit of the size, above the limit of the cost.
     expect(errorsOf(await store.ask(of(320), { key }))).toMatchObject([
       { extensions: { code: "OPERATION_TOO_LARGE" } },
     ]);
@@ -76,14 +76,14 @@ describe("a document", () => {
     expect((await store.ask(repeated, { key })).json).toMatchObject({ data: {}, extensions: { cost: 1 } });
   });
 
-  // Each of them sends what graphql's own getIntrospectionQuery writes, with options of its own.
+  // Each tool sends the text of graphql's getIntrospectionQuery, with its own options.
   it.each<[string, IntrospectionOptions]>([
     ["graphql-codegen and graphql-request", { descriptions: true, schemaDescription: true }],
     ["GraphiQL", { schemaDescription: true, inputValueDeprecation: true, directiveIsRepeatable: true }],
     ["Apollo's explorer", { descriptions: true, inputValueDeprecation: true, directiveIsRepeatable: true }],
     ["urql", { descriptions: false }],
     [
-      "everything there is to ask",
+      "a tool with all options",
       {
         specifiedByUrl: true,
         directiveIsRepeatable: true,
@@ -199,8 +199,8 @@ describe("no document blocks the process for 50 ms", () => {
       "answered",
     ],
   ])("%s", async (_what, query, outcome) => {
-    // The best of several, because a first run compiles and a collection may fall into one; each with a text of its own,
-    // because a document that is remembered is not examined again.
+    // The best of several runs, because the first one compiles code and a garbage collection may delay another. Each run has
+    // its own text, because a cached document is not parsed again.
     const blockedMs = [];
     for (let attempt = 0; attempt < 8; attempt++) {
       const watch = watchEventLoop();
@@ -216,8 +216,8 @@ describe("no document blocks the process for 50 ms", () => {
 });
 
 /**
- * How much the process works before anything else gets a turn, in milliseconds of CPU, which other programs do not
- * lengthen. It counts the client too, which runs in the same process.
+ * Measures the longest turn of the event loop in milliseconds of CPU time, which does not depend on other programs. It
+ * includes the client, which runs in the same process.
  */
 function watchEventLoop() {
   let longest = 0;

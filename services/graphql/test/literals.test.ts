@@ -1,4 +1,4 @@
-// A literal in a document is data: it is answered like the same value in a variable, however often it is sent.
+// A literal in a document is data: its response is the same as for a variable with this value, each time.
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { openGraphqlStore } from "./test-store.js";
 
@@ -6,7 +6,7 @@ const store = await openGraphqlStore();
 afterAll(() => store[Symbol.asyncDispose]());
 const { key } = await store.issueKey();
 
-/** Texts that a code generator for GraphQL once took for code, in base64. */
+/** Texts that a code generator for GraphQL once executed as code, in base64. */
 const encodedTexts = [
   "X19NQUdJQ19NSU5VU19JTkZJTklUWV9fNzFkNDMxMGFfZDRhM180YTA1X2IxZmVfZTYwNzc5ZDI0OTk4",
   "X19NQUdJQ19QTFVTX0lORklOSVRZX19iYjIwMWMzOV8zMzMzXzQ2OTVfYjRhZF83ZjE3MjJlN2FhN2E=",
@@ -62,12 +62,12 @@ const positions: readonly Position[] = [
   }),
 ];
 
-/** The answer without error locations, which differ because the two documents differ. */
+/** The response without error locations: they differ because the documents differ. */
 function comparable(json: unknown): unknown {
   return JSON.parse(JSON.stringify(json, (name, value) => (name === "locations" ? undefined : value)));
 }
 
-describe("a hostile text is answered five times as it is in a variable, and nothing is executed", () => {
+describe("a hostile literal gets the response of a variable, five times, and runs no code", () => {
   beforeEach(() => store.execute("delete from idempotency_keys"));
 
   it.each(positions)("by POST: $what", async ({ literal, withVariable }) => {
@@ -95,7 +95,7 @@ describe("a hostile text is answered five times as it is in a variable, and noth
     },
   );
 
-  it("stores the text of a name as it was sent", async () => {
+  it("stores a name unchanged", async () => {
     const name = hostileTexts[0];
     await store.execute("delete from pets");
     await store.ask(`mutation { createPet(input: { name: ${JSON.stringify(name)}, categoryId: 1 }) { id } }`, { key });
@@ -103,7 +103,7 @@ describe("a hostile text is answered five times as it is in a variable, and noth
   });
 });
 
-describe("an alias that names a property of every object is answered like any other, five times", () => {
+describe("an alias with the name of an object property works like any other, five times", () => {
   it.each(["__proto__", "constructor", "prototype", "hasOwnProperty", "toString"])("%s", async (alias) => {
     await store.execute("delete from pets");
     await store.execute("insert into pets (name, category_id, status) values ('Ada', 1, 'sold')");

@@ -8,7 +8,7 @@ const { key } = await store.issueKey();
 const createPet = "mutation ($pet: NewPet!) { createPet(input: $pet) { id name categoryId status } }";
 
 describe("createPet", () => {
-  it("answers the pet, with identifiers as decimal strings and `available` when no status is given", async () => {
+  it("returns the pet, with identifiers as decimal strings, and `available` as the default status", async () => {
     const answer = await store.ask(createPet, { key, variables: { pet: { name: "Ada", categoryId: 7 } } });
     expect(answer).toMatchObject({ status: 200, json: { extensions: { cost: 1 } } });
     expect(answer.json).toMatchObject({
@@ -51,7 +51,7 @@ describe("a categoryId is exact", () => {
       },
     );
 
-    it.each(["1000.0", "1e3", "10.00e2"])("%s, which is the integer 1000", async (written) => {
+    it.each(["1000.0", "1e3", "10.00e2"])("%s, as the integer 1000", async (written) => {
       expect((await create(written)).json).toMatchObject({ data: { createPet: { categoryId: "1000" } } });
     });
 
@@ -91,7 +91,7 @@ describe("pets", async () => {
       ({ id }) => id,
     );
 
-  it("are listed ascending by id, filtered by status where one is given, and cut at the limit", async () => {
+  it("are listed in ascending order of id, filtered by status, up to the limit", async () => {
     expect(await ids("{ pets { id } }")).toEqual(["1", "2", "3", "4"]);
     expect(await ids("{ pets(status: sold) { id } }")).toEqual(["1", "3", "4"]);
     expect(await ids("{ pets(limit: 2) { id } }")).toEqual(["1", "2"]);
@@ -117,7 +117,7 @@ describe("pets", async () => {
       return (json as { data: { petsConnection: Connection } }).data.petsConnection;
     };
 
-    it("walks the whole list, forward, by the end cursor of each page", async () => {
+    it("reads the whole list by the end cursor of each page", async () => {
       const first = await page("(first: 2)");
       expect(first).toMatchObject({
         nodes: [{ id: "1" }, { id: "2" }],
@@ -136,7 +136,7 @@ describe("pets", async () => {
       });
     });
 
-    it("has a cursor for every edge, from which the list goes on behind it", async () => {
+    it("has a cursor for every edge, which continues the list after that edge", async () => {
       const { edges, pageInfo } = await page("(status: sold)");
       expect([edges[0]?.cursor, edges.at(-1)?.cursor]).toEqual([pageInfo.startCursor, pageInfo.endCursor]);
       for (const [index, { cursor }] of edges.entries()) {
@@ -147,7 +147,7 @@ describe("pets", async () => {
       }
     });
 
-    it("refuses a cursor of another filter, and a limit beyond the rule, by the name of its own argument", async () => {
+    it("refuses a cursor of another filter and an invalid limit, with the names of its own arguments", async () => {
       const { pageInfo } = await page("(status: sold)");
       const ask = (args: string) => own.ask(`{ petsConnection${args} { nodes { id } } }`, { key: caller.key });
       expect(errorsOf(await ask(`(after: "${pageInfo.endCursor}")`))).toMatchObject([
@@ -179,7 +179,7 @@ describe("idempotencyKey", () => {
       },
     );
 
-  it("repeated, it answers the first pet again and says so in Idempotency-Replayed", async () => {
+  it("returns the first pet again, with Idempotency-Replayed", async () => {
     const first = await create("Ada", "one");
     const second = await create("Ada", "one");
     expect(second.json).toEqual(first.json);
@@ -189,27 +189,27 @@ describe("idempotencyKey", () => {
     ]);
   });
 
-  it("with another pet, it is refused", async () => {
+  it("is refused with another pet", async () => {
     await create("Ada", "two");
     expect(errorsOf(await create("Bo", "two"))).toMatchObject([
       { extensions: { code: "IDEMPOTENCY_KEY_REUSED", status: 422 } },
     ]);
   });
 
-  it("null is none, and what is not 1 to 255 printable characters is refused", async () => {
+  it("may be null, and is refused unless it has 1 to 255 printable characters", async () => {
     expect((await create("Ada", null)).json).not.toEqual((await create("Ada", null)).json);
     for (const bad of ["", "a".repeat(256), "ä"]) {
       expect(errorsOf(await create("Ada", bad))).toMatchObject([{ extensions: { code: "VALIDATION_FAILED" } }]);
     }
   });
 
-  it("a hundred at once make one pet", async () => {
+  it("adds one pet if a hundred requests have it at the same time", async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => create("Ada", "hundred")));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers.filter(({ headers }) => headers["idempotency-replayed"] === undefined)).toHaveLength(1);
   });
 
-  it("a mutation of a replay and a new pet is no replay", async () => {
+  it("is not reported as replayed if the mutation also adds a new pet", async () => {
     await create("Ada", "mixed");
     const answer = await store.ask(
       'mutation { a: createPet(input: {name: "Ada", categoryId: 1}, idempotencyKey: "mixed") { id } b: createPet(input: {name: "Ada", categoryId: 1}) { id } }',

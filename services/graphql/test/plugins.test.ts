@@ -68,7 +68,7 @@ const send = (query: string, variables: unknown = {}) =>
 
 const executed = ["requestDidStart", "didResolveOperation", "executionDidStart", "willSendResponse"];
 
-it("see the 1st, the 2nd and the 1,000th execution of a document alike, as the client sent it", async () => {
+it("a plugin sees the 1st, the 2nd and the 1,000th execution of a document alike, as the client sent it", async () => {
   const text = "query List($limit: Int! = 1) {\n  pets(limit: $limit) {\n    id\n  }\n}";
   await send(text, { limit: 2 });
   for (let batch = 0; batch < 9; batch++) {
@@ -92,7 +92,7 @@ it.each([
     "too many root fields",
     `{ ${Array.from({ length: 11 }, (_, index) => `a${index}: __typename pets${index}: pets { id }`).join(" ")} }`,
   ],
-])("see an operation that is refused for %s", async (_reason, query) => {
+])("a plugin sees an operation that is refused for %s", async (_reason, query) => {
   for (let time = 0; time < 2; time++) await send(query);
   const refused = ["requestDidStart", "didResolveOperation", "didEncounterErrors", "willSendResponse"];
   expect(seen.map(({ hooks }) => hooks)).toEqual([refused, refused]);
@@ -101,17 +101,17 @@ it.each([
 it.each([
   ["a syntax error", "{ pets("],
   ["an unknown field", "{ pet { id } }"],
-])("do not see a document with %s, the first and the second time", async (_reason, query) => {
+])("a plugin does not see a document with %s, the first and the second time", async (_reason, query) => {
   for (let time = 0; time < 2; time++) await send(query);
   expect(seen).toEqual([]);
 });
 
-it("do not see a request without a valid key", async () => {
+it("a plugin does not see a request without a valid key", async () => {
   await store.call("POST", "/graphql", { body: '{"query": "{ pets { id } }"}' });
   expect(seen).toEqual([]);
 });
 
-it("can refuse an operation with a problem, and then nothing is executed", async () => {
+it("a plugin can refuse an operation with a problem, and then nothing is executed", async () => {
   const { json } = await send("query Refused { pets { id } }");
   expect(json).toEqual({
     errors: [{ message: "This operation is not allowed.", extensions: { code: "VALIDATION_FAILED", status: 400 } }],
@@ -119,7 +119,7 @@ it("can refuse an operation with a problem, and then nothing is executed", async
   expect(seen[0]?.hooks).not.toContain("executionDidStart");
 });
 
-it("show nothing of a fault of their own", async () => {
+it("an error in a plugin is INTERNAL_ERROR, without its message", async () => {
   const { status, text } = await send("query Broken { pets { id } }");
   expect(status).toBe(500);
   expect(text).toContain("INTERNAL_ERROR");

@@ -1,4 +1,4 @@
-// Who is refused before anything is executed has a true status, the headers of the other API, and no data.
+// A request that is refused before the execution gets the HTTP status and the headers of REST, and no data.
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
 import { afterAll, describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ describe("without a valid key", async () => {
     }
   });
 
-  it("401 comes before 405, 406, 413, 415 and 400", async () => {
+  it("checks the key before method, media type, size and body", async () => {
     expect((await store.call("PUT", "/graphql")).status).toBe(401);
     expect(
       (await store.call("POST", "/graphql", { body: "x".repeat(70_000), headers: { accept: "text/html" } })).status,
@@ -45,7 +45,7 @@ describe("without a valid key", async () => {
   });
 });
 
-describe("with a key, what is judged first is", () => {
+describe("with a key, the first check is", () => {
   it.each<[string, string, string, number]>([
     ["the method, before Accept", "PUT", "text/html", 405],
     ["Accept, before the media type of the body", "POST", "text/html", 406],
@@ -56,7 +56,7 @@ describe("with a key, what is judged first is", () => {
   });
 });
 
-it("a create that waits for a locked table says that the database did not answer in time", async () => {
+it("a create that waits for a locked table gets 503: the database did not answer in time", async () => {
   await store.execute("begin");
   await store.execute("lock table pets in share mode");
   const mutation = 'mutation { createPet(input: {name: "Ada", categoryId: 1}) { id } }';
@@ -72,7 +72,7 @@ it("a create that waits for a locked table says that the database did not answer
   ]);
 });
 
-it("every answer has the triple, an id, no-store, and what a script of another origin may read", async () => {
+it("every response has the quota headers, a request id, no-store and the CORS headers", async () => {
   const origin = { origin: "https://example.com" };
   for (const [asked, options] of [
     [query, { key }],
@@ -98,7 +98,7 @@ it("every answer has the triple, an id, no-store, and what a script of another o
   }
 });
 
-it("a used-up minute and a used-up day are told apart, each with Retry-After", async () => {
+it("a used-up minute and a used-up day have different codes, and Retry-After", async () => {
   for (const [customLimits, code] of [
     [{ perMinute: 1, perDay: 9 }, "RATE_LIMIT_EXCEEDED"],
     [{ perMinute: 9, perDay: 1 }, "DAILY_QUOTA_EXCEEDED"],
@@ -111,7 +111,7 @@ it("a used-up minute and a used-up day are told apart, each with Retry-After", a
   }
 });
 
-it("a key that calls on after 429 is banned", async () => {
+it("bans a key that keeps sending requests after 429", async () => {
   const caller = await store.issueKey({ plan: "free" });
   await Promise.all(Array.from({ length: 61 }, () => store.ask(query, caller)));
   store.clock.nowMs += 2_001;
@@ -122,18 +122,18 @@ it("a key that calls on after 429 is banned", async () => {
   expect((await store.ask(query, caller)).headers["retry-after"]).toMatch(/^\d+$/);
 });
 
-describe("with no database", async () => {
+describe("while no database accepts connections", async () => {
   const away = await openGraphqlStore({ environment: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" } });
   afterAll(() => away[Symbol.asyncDispose]());
 
-  it("a key that cannot be looked up is answered 503 with Retry-After, and costs its address nothing", async () => {
+  it("a key that cannot be checked gets 503 with Retry-After, and costs its address nothing", async () => {
     const answer = await away.ask(query, { key: mintApiKey("live", randomBytes) });
     expect(answer).toMatchObject({ ...refused(503, "SERVICE_UNAVAILABLE"), rateLimit: { limit: 300, remaining: 300 } });
     expect(answer.headers["retry-after"]).toBe("1");
   });
 });
 
-describe("with a database that does not get on", () => {
+describe("while statements time out", () => {
   const whileLocked = async (asked: string, caller: { key: string }) => {
     await store.ask("{ __typename }", caller);
     await store.execute("begin");
@@ -153,7 +153,7 @@ describe("with a database that does not get on", () => {
       'mutation { a: createPet(input: {name: "Ada", categoryId: 1}) { id } b: createPet(input: {name: "Ada", categoryId: 1}) { id } }',
       2,
     ],
-  ])("%s is answered 503 with Retry-After, gives every unit back, and works afterwards", async (_what, asked, cost) => {
+  ])("%s gets 503 with Retry-After, gives all units back, and works afterwards", async (_what, asked, cost) => {
     const caller = await store.issueKey({ plan: "free" });
     const answer = await whileLocked(asked, caller);
     expect(answer).toMatchObject({ ...refused(503, "SERVICE_UNAVAILABLE"), rateLimit: { limit: 60, remaining: 59 } });
@@ -161,7 +161,7 @@ describe("with a database that does not get on", () => {
     expect(await store.ask(asked, caller)).toMatchObject({ status: 200, rateLimit: { remaining: 59 - cost } });
   });
 
-  it("a mutation that has made one pet by then is 200, says what failed, and counts", async () => {
+  it("a mutation that has added one pet is 200, with the error of the other, and counts", async () => {
     const caller = await store.issueKey({ plan: "free" });
     await store.execute(`create function wait_long() returns trigger language plpgsql as
       'begin perform pg_sleep(5); return new; end'`);

@@ -1,4 +1,4 @@
-// GraphQL over HTTP: how a request is written and how its answer is.
+// GraphQL over HTTP: requests and responses.
 import { afterAll, describe, expect, it } from "vitest";
 import { errorsOf, openGraphqlStore } from "./test-store.js";
 
@@ -15,7 +15,7 @@ const get = (parameters: Record<string, string>, method = "GET") =>
   store.call(method, `/graphql?${new URLSearchParams(parameters)}`, { key });
 const newerType = "application/graphql-response+json";
 
-describe("the media type of the answer", () => {
+describe("the media type of the response", () => {
   it.each([
     [undefined, "application/json; charset=utf-8"],
     ["*/*", "application/json; charset=utf-8"],
@@ -26,7 +26,7 @@ describe("the media type of the answer", () => {
     ["application/json, application/graphql-response+json;q=0.9", "application/json; charset=utf-8"],
     ["application/graphql-response+json; charset=utf-8", "application/graphql-response+json; charset=utf-8"],
     ["text/html, application/graphql-response+json, */*;q=0.1", "application/graphql-response+json; charset=utf-8"],
-  ])("Accept: %s is met with %s", async (accept, type) => {
+  ])("Accept: %s gets %s", async (accept, type) => {
     const headers = accept === undefined ? {} : { accept };
     expect((await store.ask("{ pets { id } }", { key, headers })).headers["content-type"]).toBe(type);
     expect((await store.ask("{ pets { id } }", { headers })).headers["content-type"]).toBe(type);
@@ -56,14 +56,14 @@ describe("a POST", () => {
     expect(await post('{"query": "{ pets { id } }"}', headers)).toMatchObject(error(415, "UNSUPPORTED_MEDIA_TYPE"));
   });
 
-  it("larger than 64 KiB is 413, also when it hides its length", async () => {
+  it("larger than 64 KiB is 413, also without a Content-Length", async () => {
     const body = `{"query": "{ pets { id } }", "variables": {"a": "${"a".repeat(65_536)}"}}`;
     expect(await post(body)).toMatchObject(error(413, "PAYLOAD_TOO_LARGE"));
     expect(await post(body, { "transfer-encoding": "chunked" })).toMatchObject(error(413, "PAYLOAD_TOO_LARGE"));
   });
 
   it.each(["", "{", "{'query': 1}", '{"query": "{ pets { id } }", "query": "{ pets { name } }"}', "[".repeat(30_000)])(
-    "that is no JSON (%#) is 400",
+    "that is not JSON (%#) is 400",
     async (body) => {
       expect(await post(body)).toMatchObject(error(400, "INVALID_JSON"));
     },
@@ -89,13 +89,13 @@ describe("a POST", () => {
     expect(errorsOf(answer)[0]?.message).toContain(message);
   });
 
-  it("of a batch is 400, and none of it is executed", async () => {
+  it("of a batch is 400, and nothing is executed", async () => {
     const one = { query: 'mutation { createPet(input: {name: "batched", categoryId: 1}) { id } }' };
     expect(await post(JSON.stringify([one, one]))).toMatchObject(error(400, "VALIDATION_FAILED"));
     expect((await store.ask("{ pets(limit: 100) { name } }", { key })).text).not.toContain("batched");
   });
 
-  it("may leave variables, operationName and extensions out, as null, or add what no rule names", async () => {
+  it("may have null or no variables, operationName and extensions, and unknown properties", async () => {
     const body = '{"query": "{ pets { id } }", "variables": null, "operationName": null, "extensions": null, "id": 1}';
     expect(await post(body)).toMatchObject({ status: 200, json: { data: {} } });
   });
@@ -113,7 +113,7 @@ describe("a POST", () => {
 });
 
 describe("a GET", () => {
-  it("asks by query, variables and operationName", async () => {
+  it("has query, variables and operationName as parameters", async () => {
     const query = "query A($limit: Int!) { pets(limit: $limit) { id } } query B { __typename }";
     const answer = await get({ query, variables: '{"limit": 1}', operationName: "A" });
     expect(answer).toMatchObject({ status: 200, json: { data: { pets: expect.any(Array) } } });
@@ -134,16 +134,16 @@ describe("a GET", () => {
     expect(await get(parameters)).toMatchObject(error(400, "VALIDATION_FAILED"));
   });
 
-  it("with variables that are no JSON is 400", async () => {
+  it("with variables that are not JSON is 400", async () => {
     expect(await get({ query: "{ pets { id } }", variables: "{" })).toMatchObject(error(400, "INVALID_JSON"));
   });
 
-  it("with a parameter given twice is 400", async () => {
+  it("with a repeated parameter is 400", async () => {
     const answer = await store.call("GET", "/graphql?query=%7Bpets%7Bid%7D%7D&query=%7Bpets%7Bname%7D%7D", { key });
     expect(answer).toMatchObject(error(400, "VALIDATION_FAILED"));
   });
 
-  it.each(["GET", "HEAD"])("of a mutation (%s) is 405 with Allow: POST, and changes nothing", async (method) => {
+  it.each(["GET", "HEAD"])("of a mutation (%s) is 405 with Allow: POST, and adds no pet", async (method) => {
     const query = 'mutation { createPet(input: {name: "by get", categoryId: 1}) { id } }';
     const answer = await get({ query }, method);
     expect(answer.status).toBe(405);
@@ -151,12 +151,12 @@ describe("a GET", () => {
     expect((await store.ask("{ pets(limit: 100) { name } }", { key })).text).not.toContain("by get");
   });
 
-  it("may run the query of a document that holds a mutation too", async () => {
+  it("may run the query of a document that also contains a mutation", async () => {
     const query = 'query Q { pets { id } } mutation M { createPet(input: {name: "a", categoryId: 1}) { id } }';
     expect((await get({ query, operationName: "Q" })).status).toBe(200);
   });
 
-  it("as HEAD has the same head and no body", async () => {
+  it("has the same headers and no body as HEAD", async () => {
     const [got, head] = [await get({ query: "{ pets { id } }" }), await get({ query: "{ pets { id } }" }, "HEAD")];
     expect([head.status, head.text, head.headers["content-length"]]).toEqual([200, "", got.headers["content-length"]]);
   });
@@ -173,13 +173,13 @@ describe("another method or path", () => {
     expect(await store.call("POST", path, { key, body: "{}" })).toMatchObject({ status: 404 });
   });
 
-  it("a preflight is answered without a key", async () => {
+  it("a preflight needs no key", async () => {
     const headers = { origin: "https://example.com", "access-control-request-method": "POST" };
     expect(await store.call("OPTIONS", "/graphql", { headers })).toMatchObject({ status: 204 });
   });
 });
 
-describe("what the document or its variables get wrong", () => {
+describe("an error in the document or the variables", () => {
   it.each([
     ["{ pets(", "GRAPHQL_PARSE_FAILED"],
     ["{ pet { id } }", "GRAPHQL_VALIDATION_FAILED"],

@@ -14,7 +14,7 @@ export interface AskOptions extends CallOptions {
 
 /** The store with the GraphQL API alone. */
 export interface GraphqlStore extends TestStore {
-  /** One POST of this document. */
+  /** Sends this document by POST. */
   ask(query: string, options?: AskOptions): Promise<Answer>;
 }
 
@@ -27,7 +27,7 @@ export async function openGraphqlStore(options: Omit<TestStoreOptions, "apis"> =
   };
 }
 
-/** The errors of an answer, which has some. */
+/** The errors of a response that has errors. */
 export function errorsOf({ json }: Answer): readonly GraphqlError[] {
   return (json as { errors: GraphqlError[] }).errors;
 }

@@ -1,4 +1,4 @@
-// Requests without a valid key are counted against the address they come from. Behind a trusted proxy the tests can be anybody.
+// Requests without a valid key are counted against the client's address. A trusted proxy lets the tests use any address.
 import { afterAll, describe, expect, it } from "vitest";
 import { type Answer, openTestStore, type TestStore } from "./test-store.js";
 
@@ -8,7 +8,7 @@ afterAll(() => behindProxy[Symbol.asyncDispose]());
 const askFrom = (address: string, store: TestStore = behindProxy): Promise<Answer> =>
   store.call("GET", "/v1/pets", { headers: { "X-Forwarded-For": address } });
 
-/** Whether a request of the second is counted where one of the first was. */
+/** True if requests from both addresses use the same quota. */
 async function share(one: string, other: string, store: TestStore = behindProxy): Promise<boolean> {
   const first = await askFrom(one, store);
   const second = await askFrom(other, store);
@@ -29,7 +29,7 @@ describe("an address without a key", () => {
     expect((await askFrom("192.0.2.1")).status).toBe(401);
   });
 
-  it("is throttled while it guesses keys, and a valid key from there works on", async () => {
+  it("gets 429 while it guesses keys, and a valid key from the same address still works", async () => {
     const { key } = await behindProxy.issueKey();
     const headers = { "X-Forwarded-For": "192.0.2.2" };
     const guess = () => behindProxy.call("GET", "/v1/pets", { key: "guess", headers });
@@ -38,13 +38,13 @@ describe("an address without a key", () => {
     expect((await behindProxy.call("GET", "/v1/pets", { key, headers })).status).toBe(200);
   });
 
-  it("spends nothing by requests that show a valid key", async () => {
+  it("is not counted if the request has a valid key", async () => {
     const { key } = await behindProxy.issueKey();
     await behindProxy.call("GET", "/v1/pets", { key, headers: { "X-Forwarded-For": "192.0.2.3" } });
     expect((await askFrom("192.0.2.3")).rateLimit.remaining).toBe(299);
   });
 
-  it("is never banned, however often it calls", async () => {
+  it("is never banned", async () => {
     await Promise.all(Array.from({ length: 301 }, () => askFrom("192.0.2.4")));
     behindProxy.clock.nowMs += 2_001;
     const answers = await Promise.all(Array.from({ length: 150 }, () => askFrom("192.0.2.4")));
@@ -97,13 +97,13 @@ describe("X-Forwarded-For", () => {
     expect(await share("203.0.113.3", "203.0.113.4")).toBe(false);
   });
 
-  it("counts the last address that no trusted proxy vouches for, not what the client claims before it", async () => {
+  it("counts the last address that a trusted proxy added, and ignores the addresses before it", async () => {
     expect(await share("203.0.113.5", "1.2.3.4, 203.0.113.5")).toBe(true);
     expect(await share("203.0.113.6", "203.0.113.6, 10.1.2.3")).toBe(true);
     expect(await share("203.0.113.7", "203.0.113.7, 10.2.2.3")).toBe(false);
   });
 
-  it("sent twice is one list", async () => {
+  it("is read as one list if it is sent twice", async () => {
     const first = await askFrom("203.0.113.8");
     const headers = { "X-Forwarded-For": ["1.2.3.4", "203.0.113.8"] };
     const second = await behindProxy.call("GET", "/v1/pets", { headers });
@@ -111,14 +111,14 @@ describe("X-Forwarded-For", () => {
   });
 
   it.each(["unknown", "203.0.113.9:4711", "_hidden", "[2001:db8::1]", "''", "999.1.1.1"])(
-    "that ends with no address (%s) counts the proxy itself",
+    "counts the proxy itself if the last entry is not an address (%s)",
     async (address) => {
       const plain = await behindProxy.call("GET", "/v1/pets");
       expect((await askFrom(address)).rateLimit.remaining).toBe(plain.rateLimit.remaining - 1);
     },
   );
 
-  it.each(["Forwarded", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP"])("%s is no substitute", async (name) => {
+  it.each(["Forwarded", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP"])("is not replaced by %s", async (name) => {
     const ask = (value: string) => behindProxy.call("GET", "/v1/pets", { headers: { [name]: value } });
     const first = await ask("for=203.0.113.10");
     expect((await ask("for=203.0.113.11")).rateLimit.remaining).toBe(first.rateLimit.remaining - 1);

@@ -13,7 +13,7 @@ beforeEach(() => {
   store.clock.nowMs = Math.ceil((store.clock.nowMs + 1) / minuteMs) * minuteMs;
 });
 
-/** Uses the minute up, and calls on after the two seconds in which refusals are forgiven. The last answer is the ban. */
+/** Uses up the minute, and sends requests after the two seconds without strikes. The last response is the ban. */
 async function hammer(key: string): Promise<Answer> {
   await askAtOnce(key, 61);
   store.clock.nowMs += 2_001;
@@ -23,7 +23,7 @@ async function hammer(key: string): Promise<Answer> {
   return answers[119] as Answer;
 }
 
-it("a key that calls on after 429 is banned for a minute, and told until when", async () => {
+it("bans a key that keeps sending requests after 429 for a minute, with Retry-After", async () => {
   const { key } = await store.issueKey({ plan: "free" });
   const banned = await hammer(key);
   expect(banned.json).toEqual({ code: "API_KEY_BANNED", message: expect.stringContaining("Retry-After"), status: 429 });
@@ -34,7 +34,7 @@ it("a key that calls on after 429 is banned for a minute, and told until when", 
   expect(codeOf(await ask(key))).toBe("ROUTE_NOT_FOUND");
 });
 
-it("Retry-After counts down while the ban runs, and a request made exactly then is admitted", async () => {
+it("counts Retry-After down during the ban, and admits a request exactly at its end", async () => {
   const { key } = await store.issueKey({ plan: "free" });
   await hammer(key);
   const bannedAtMs = store.clock.nowMs;
@@ -56,7 +56,7 @@ it("Retry-After counts down while the ban runs, and a request made exactly then 
   expect(codeOf(await ask(key))).toBe("ROUTE_NOT_FOUND");
 });
 
-it("a banned key does not lengthen its ban by calling, and spends nothing", async () => {
+it("does not extend the ban or use quota for requests during the ban", async () => {
   const { key } = await store.issueKey({ plan: "free" });
   await hammer(key);
   store.clock.nowMs += 59_000;
@@ -67,7 +67,7 @@ it("a banned key does not lengthen its ban by calling, and spends nothing", asyn
   expect(admitted.headers.ratelimit).toContain('"day";r=939;');
 });
 
-it("the ban is the key's alone: a sibling key of the account works as soon as the minute allows", async () => {
+it("bans only this key: another key of the account works in the next minute", async () => {
   const one = await store.issueKey({ plan: "free" });
   const sibling = await store.issueKey({ accountId: one.accountId });
   await hammer(one.key);
@@ -77,14 +77,14 @@ it("the ban is the key's alone: a sibling key of the account works as soon as th
   expect(codeOf(await ask(sibling.key))).toBe("ROUTE_NOT_FOUND");
 });
 
-it("the next ban of a key is twice as long", async () => {
+it("makes the next ban of a key twice as long", async () => {
   const { key } = await store.issueKey({ plan: "free" });
   await hammer(key);
   store.clock.nowMs = Math.ceil((store.clock.nowMs + minuteMs) / minuteMs) * minuteMs;
   expect((await hammer(key)).headers["retry-after"]).toBe("121");
 });
 
-it("every endpoint refuses a banned key, and the answer still carries the triple", async () => {
+it("refuses a banned key at every endpoint, with the quota headers", async () => {
   const { key } = await store.issueKey({ plan: "free" });
   await hammer(key);
   for (const [method, path] of [
@@ -99,13 +99,13 @@ it("every endpoint refuses a banned key, and the answer still carries the triple
   }
 });
 
-it("calls that were in flight when the units ran out are no reason for a ban", async () => {
+it("does not ban for requests that were in flight when the quota ran out", async () => {
   const { key } = await store.issueKey({ plan: "free" });
   const codes = (await askAtOnce(key, 250)).map(codeOf);
   expect(new Set(codes)).toEqual(new Set(["ROUTE_NOT_FOUND", "RATE_LIMIT_EXCEEDED"]));
 });
 
-it("120 programs that share a Free key and are refused once each are not banned", async () => {
+it("does not ban a Free key that 120 programs share, with one refusal each", async () => {
   const { key } = await store.issueKey({ plan: "free" });
   await askAtOnce(key, 60);
   for (let program = 1; program <= 120; program++) {
@@ -114,7 +114,7 @@ it("120 programs that share a Free key and are refused once each are not banned"
   }
 });
 
-it("a client that waits for Retry-After every time is never banned", async () => {
+it("never bans a client that waits for Retry-After", async () => {
   const { key } = await store.issueKey({ plan: "free" });
   for (let round = 0; round < 12; round++) {
     const answers = await askAtOnce(key, 70);

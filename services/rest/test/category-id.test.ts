@@ -30,7 +30,7 @@ describe("every int64 comes back digit for digit from POST, GET by id and list",
   });
 });
 
-describe("a whole number is an integer however it is written", () => {
+describe("a whole number is an integer in every notation", () => {
   it.each([
     ["1.0", "1"],
     ["1.000", "1"],
@@ -52,7 +52,7 @@ describe("a whole number is an integer however it is written", () => {
   });
 });
 
-describe("everything else is refused", () => {
+describe("any other categoryId is refused", () => {
   it.each([
     "9223372036854775808",
     "-9223372036854775809",
@@ -94,7 +94,7 @@ describe("everything else is refused", () => {
   });
 
   it.each(["01", "1.", ".5", "+1", "0x10", "1_000", "1e", "-", "NaN", "Infinity", "1n", "\uff11"])(
-    "%s, which is no JSON at all",
+    "%s, which is not JSON",
     async (value) => {
       expect(await create(value)).toMatchObject({ status: 400, json: { code: "INVALID_JSON" } });
     },
@@ -105,7 +105,7 @@ describe("everything else is refused", () => {
     ["60,000 zeros between two digits", `1${"0".repeat(60_000)}1.0`],
     ["60,000 zeros behind the point", `0.${"0".repeat(60_000)}1`],
     ["an exponent of 60,000 digits", `1e${"9".repeat(60_000)}`],
-  ])("%s, without holding anybody up", async (_what, value) => {
+  ])("%s, without blocking the process", async (_what, value) => {
     const before = process.cpuUsage();
     expect((await create(value)).status).toBe(400);
     // Linear work takes a few milliseconds, quadratic work more than a second.
@@ -114,7 +114,7 @@ describe("everything else is refused", () => {
   });
 });
 
-/** The digits as they stand in the text: `JSON.parse` would round them. */
+/** The digits in the text: `JSON.parse` would round them. */
 function categoryIds(json: string): (string | undefined)[] {
   return [...json.matchAll(/"categoryId":([^,}]*)/g)].map((match) => match[1]);
 }

@@ -47,20 +47,17 @@ describe("Rate limits by plan", () => {
     ["Free", "free", 60, 1_000],
     ["Pro", "pro", 300, 10_000],
     ["Business", "business", 1_000, 100_000],
-  ] as const)(
-    "%s may make as many requests per minute and day as its plan says",
-    async (_name, plan, perMinute, perDay) => {
-      const { key } = await store.issueKey({ plan });
-      const first = await store.call("GET", "/v1/pets?limit=1", { key });
-      expect(first.rateLimit.limit).toBe(perMinute);
-      expect(first.headers["ratelimit-policy"]).toBe(`"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`);
-      const rest = await Promise.all(Array.from({ length: perMinute }, () => store.call("GET", "/v1/none", { key })));
-      const statuses = rest.map(({ status }) => status).sort();
-      expect(statuses).toEqual([...Array(perMinute - 1).fill(404), 429]);
-    },
-  );
+  ] as const)("%s has the requests per minute and day of its plan", async (_name, plan, perMinute, perDay) => {
+    const { key } = await store.issueKey({ plan });
+    const first = await store.call("GET", "/v1/pets?limit=1", { key });
+    expect(first.rateLimit.limit).toBe(perMinute);
+    expect(first.headers["ratelimit-policy"]).toBe(`"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`);
+    const rest = await Promise.all(Array.from({ length: perMinute }, () => store.call("GET", "/v1/none", { key })));
+    const statuses = rest.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(perMinute - 1).fill(404), 429]);
+  });
 
-  it("Enterprise has custom numbers, agreed individually", async () => {
+  it("Enterprise has custom limits", async () => {
     const customLimits = { perMinute: 3, perDay: 5 };
     const { key } = await store.issueKey({ plan: "enterprise", customLimits });
     const answers = [];
@@ -70,12 +67,12 @@ describe("Rate limits by plan", () => {
     expect(answers[0]?.headers["ratelimit-policy"]).toBe('"minute";q=3;w=60, "day";q=5;w=86400');
   });
 
-  it("higher limits come from a higher plan, at once and with what was used", async () => {
+  it("a higher plan has higher limits at once, and keeps the used count", async () => {
     const { key, accountId } = await store.issueKey({ plan: "free" });
     await Promise.all(Array.from({ length: 60 }, () => store.call("GET", "/v1/pets", { key })));
     expect((await store.call("GET", "/v1/pets", { key })).status).toBe(429);
     await store.execute(`update accounts set plan = 'pro' where id = ${accountId}`);
-    // An instance may remember the old plan for five seconds.
+    // An instance may cache the old plan for five seconds.
     store.clock.nowMs += 5_001;
     const answer = await store.call("GET", "/v1/pets", { key });
     expect(answer).toMatchObject({ status: 200, rateLimit: { limit: 300, remaining: 239 } });
@@ -83,7 +80,7 @@ describe("Rate limits by plan", () => {
 });
 
 describe("Rate limit headers", () => {
-  it("X-RateLimit-Limit is the limit currently applying, Remaining what is left of it, Reset a Unix timestamp", async () => {
+  it("X-RateLimit-Limit is the current limit, Remaining the rest of it, Reset a Unix timestamp", async () => {
     const { key } = await store.issueKey({ plan: "free" });
     const nextMinute = Math.floor(store.clock.nowMs / 60_000) * 60 + 60;
     const first = await store.call("GET", "/v1/pets", { key });
@@ -121,7 +118,7 @@ describe("Behaviour when the limit is exceeded", () => {
     for (let count = 0; count < 123; count++) {
       const { json } = await store.call("GET", "/v1/none", { key });
       codes.push((json as { code: string }).code);
-      // Refusals of the first two seconds are forgiven: those calls were in flight when the units ran out.
+      // Refusals in the first two seconds are no strikes: these requests were in flight when the quota ran out.
       if (count === 1) store.clock.nowMs += 2_001;
     }
     expect(codes.slice(0, 2)).toEqual(["ROUTE_NOT_FOUND", "RATE_LIMIT_EXCEEDED"]);

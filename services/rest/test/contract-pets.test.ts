@@ -1,4 +1,4 @@
-// The sentences of the interface about pets, in the interface's order. Decisions where it is silent have files of their own.
+// The sentences of the interface about pets, in the interface's order. Other files test what the interface leaves open.
 import { afterAll, describe, expect, it } from "vitest";
 import { openTestStore } from "./test-store.js";
 
@@ -97,10 +97,10 @@ describe("1. List pets: GET /pets", () => {
 });
 
 describe("Request body: none", () => {
-  it.each(["/v1/pets?limit=1", "/v1/pets/1"])("GET %s answers the same with one", async (path) => {
+  it.each(["/v1/pets?limit=1", "/v1/pets/1"])("GET %s gives the same response with a body", async (path) => {
     const { status, text } = await get(path);
     const headers = { "Content-Type": "text/plain" };
-    expect(await store.call("GET", path, { key, headers, body: "whatever" })).toMatchObject({ status, text });
+    expect(await store.call("GET", path, { key, headers, body: "any text" })).toMatchObject({ status, text });
   });
 });
 

@@ -16,7 +16,7 @@ function unauthorized(code: string, challenge: string): object {
   return { status: 401, json: { code, status: 401 }, headers: { "www-authenticate": challenge } };
 }
 
-describe("a request that sends no key is challenged for one", () => {
+describe("a request without a key gets a challenge", () => {
   it("without an Authorization header", async () => {
     expect(await get({})).toMatchObject(unauthorized("API_KEY_MISSING", missing));
   });
@@ -45,7 +45,7 @@ describe("a request that sends no key is challenged for one", () => {
   });
 });
 
-describe("a request that sends an invalid key is told so", () => {
+describe("a request with an invalid key gets error=invalid_token", () => {
   const changed = key.endsWith("0") ? "1" : "0";
   it.each([
     ["a word", "letmein"],
@@ -76,8 +76,8 @@ describe("a request that sends an invalid key is told so", () => {
   });
 });
 
-describe("a key ends", () => {
-  it("at its expiry by the clock of PostgreSQL, whatever the clock of the instance says", async () => {
+describe("a key is refused", () => {
+  it("from its expiry on, by the clock of PostgreSQL and not of the instance", async () => {
     const caller = await store.issueKey();
     const expire = (after: string) =>
       store.execute(`update api_keys set expires_at = now() + interval '${after}' where id = ${caller.keyId}`);
@@ -88,7 +88,7 @@ describe("a key ends", () => {
     expect(await get(caller)).toMatchObject(unauthorized("API_KEY_EXPIRED", invalid));
   });
 
-  it("with its revocation, five seconds later at the latest", async () => {
+  it("at most five seconds after its revocation", async () => {
     const caller = await store.issueKey();
     expect((await get(caller)).status).toBe(200);
     await store.revokeKey(caller.keyId);
@@ -96,7 +96,7 @@ describe("a key ends", () => {
     expect(await get(caller)).toMatchObject(unauthorized("API_KEY_REVOKED", invalid));
   });
 
-  it("alone: the other keys of its account work on", async () => {
+  it("without an effect on the other keys of its account", async () => {
     const caller = await store.issueKey();
     const sibling = await store.issueKey({ accountId: caller.accountId });
     await store.revokeKey(caller.keyId);
@@ -105,7 +105,7 @@ describe("a key ends", () => {
   });
 });
 
-describe("what is no fault", () => {
+describe("a request is accepted with", () => {
   it.each(["Bearer", "bearer", "BEARER", "bEaReR"])("the scheme written %s", async (scheme) => {
     expect((await authorization(`${scheme} ${key}`)).status).toBe(200);
   });
@@ -114,7 +114,7 @@ describe("what is no fault", () => {
     expect((await authorization(`Bearer   ${key}`)).status).toBe(200);
   });
 
-  it("a key that was asked for before it was issued, five seconds later at the latest", async () => {
+  it("a key that was unknown before, at most five seconds after it was issued", async () => {
     const early = mintApiKey("live", randomBytes);
     expect((await get({ key: early })).status).toBe(401);
     await store.execute(
@@ -125,13 +125,13 @@ describe("what is no fault", () => {
   });
 });
 
-describe("what is kept of a key", () => {
-  it("a key names its mode, has 190 bits of secret (32 base62 characters) and a checksum", () => {
+describe("an API key", () => {
+  it("contains its mode, 190 secret bits (32 base62 characters) and a checksum", () => {
     expect(mintApiKey("live", randomBytes)).toMatch(/^pets_live_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/);
     expect(mintApiKey("test", randomBytes)).toMatch(/^pets_test_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/);
   });
 
-  it("only its SHA-256 is stored", async () => {
+  it("is stored only as its SHA-256", async () => {
     const { key: own, keyId } = await store.issueKey();
     const [row] = await store.execute(`select to_json(api_keys)::text as stored from api_keys where id = ${keyId}`);
     const { stored } = row as { stored: string };

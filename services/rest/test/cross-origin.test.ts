@@ -14,7 +14,7 @@ const preflight = {
 const listOf = (header: string | undefined) => (header ?? "").toLowerCase().split(/,\s*/);
 
 describe("a preflight", () => {
-  it.each(["/v1/pets", "/v1/pets/1"])("of %s is answered without a key", async (path) => {
+  it.each(["/v1/pets", "/v1/pets/1"])("of %s needs no key", async (path) => {
     const { status, headers, text } = await store.call("OPTIONS", path, { headers: preflight });
     expect([status, text]).toEqual([204, ""]);
     expect(headers["access-control-allow-origin"]).toBe("*");
@@ -24,7 +24,7 @@ describe("a preflight", () => {
     );
   });
 
-  it("is not counted, and carries the quota of its address", async () => {
+  it("is not counted, and reports the quota of its address", async () => {
     for (let count = 0; count < 5; count++) {
       const { rateLimit } = await store.call("OPTIONS", "/v1/pets", { headers: preflight });
       expect(rateLimit).toEqual({ limit: 300, remaining: 300, reset: store.clock.nowMs / 1_000 + 60 });
@@ -33,27 +33,27 @@ describe("a preflight", () => {
     expect((await store.call("OPTIONS", "/v1/pets", { headers: preflight })).rateLimit.remaining).toBe(299);
   });
 
-  it("is not counted on a key either", async () => {
+  it("is not counted against a key", async () => {
     const caller = await store.issueKey({ plan: "free" });
     await store.call("OPTIONS", "/v1/pets", { key: caller.key, headers: preflight });
     expect((await store.call("GET", "/v1/pets", { key: caller.key })).rateLimit.remaining).toBe(59);
   });
 });
 
-describe("the answer to a script of another origin", () => {
+describe("a response to a script of another origin", () => {
   const origin = { Origin: "https://shop.example" };
 
   it.each([
     ["200", { key }],
     ["401", {}],
-  ])("%s is for any origin, without credentials", async (status, options) => {
+  ])("%s allows any origin, without credentials", async (status, options) => {
     const answer = await store.call("GET", "/v1/pets", { ...options, headers: origin });
     expect(`${answer.status}`).toBe(status);
     expect(answer.headers["access-control-allow-origin"]).toBe("*");
     expect(answer.headers["access-control-allow-credentials"]).toBeUndefined();
   });
 
-  it("has no such headers for whoever sends no Origin", async () => {
+  it("has no CORS headers if the request has no Origin", async () => {
     const { headers } = await store.call("GET", "/v1/pets", { key });
     expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
   });

@@ -33,7 +33,7 @@ const requests: [status: number, method: string, path: string, options: CallOpti
 
 describe("before the removal", () => {
   it.each(requests)(
-    "%i to %s %s announces it: since when, until when, why and what instead",
+    "%i to %s %s has Deprecation, Sunset, and links to the notice and the replacement",
     async (status, method, path, options) => {
       if (status === 429) await store.call("GET", "/v1/none", { key: usedUp.key });
       const answer = await store.call(method, path, options);
@@ -42,19 +42,19 @@ describe("before the removal", () => {
     },
   );
 
-  it("Deprecation is 20 November 2026, 00:00 UTC, which comes before Sunset", () => {
+  it("Deprecation is 20 November 2026, 00:00 UTC, before Sunset", () => {
     expect(Date.UTC(2026, 10, 20) / 1_000).toBe(1_795_132_800);
   });
 
   it.each(["/v1/pets", "/v1/pets/", "/v1/pets/1/", "/v1/pets/1/owner", "/v1/none", "/pets/1"])(
-    "%s, which is not deprecated, announces nothing",
+    "%s, which is not deprecated, has none of these headers",
     async (path) => {
       const { headers } = await store.call("GET", path, { key });
       expect([headers.deprecation, headers.sunset, headers.link]).toEqual([undefined, undefined, undefined]);
     },
   );
 
-  it("500 and 503 announce it, too", async () => {
+  it("500 has the headers, too", async () => {
     await store.execute("alter table pets rename to renamed_pets");
     const answer = await store.call("GET", "/v1/pets/1", { key });
     await store.execute("alter table renamed_pets rename to pets");
@@ -69,7 +69,7 @@ describe("the removal", () => {
     return store.call(method, path, { key });
   };
 
-  it("comes at 2030-12-05T00:00:00Z, to the millisecond", async () => {
+  it("is at 2030-12-05T00:00:00Z, to the millisecond", async () => {
     expect((await at(removedAtMs - 1)).status).toBe(200);
     expect((await at(removedAtMs)).status).toBe(410);
     expect((await at(removedAtMs + 1)).status).toBe(410);
@@ -77,7 +77,7 @@ describe("the removal", () => {
   });
 
   it.each(["/v1/pets/1", "/v1/pets/999999", "/v1/pets/abc"])(
-    "answers %s with 410, the same links and the triple",
+    "makes %s 410, with the same links and the quota headers",
     async (path) => {
       const answer = await at(removedAtMs, path);
       expect(answer).toMatchObject({
@@ -89,7 +89,7 @@ describe("the removal", () => {
     },
   );
 
-  it("answers HEAD with 410, DELETE still with 405, and 401 without a key", async () => {
+  it("makes HEAD 410; DELETE is still 405, and a request without a key 401", async () => {
     expect((await at(removedAtMs, "/v1/pets/1", "HEAD")).status).toBe(410);
     expect((await at(removedAtMs, "/v1/pets/1", "DELETE")).status).toBe(405);
     const answer = await store.call("GET", "/v1/pets/1");
@@ -97,22 +97,22 @@ describe("the removal", () => {
     expect(answer.headers).toMatchObject(announcement);
   });
 
-  it("takes nothing else away", async () => {
+  it("changes no other endpoint", async () => {
     expect((await at(removedAtMs, "/v1/pets?status=available")).status).toBe(200);
     expect((await store.call("POST", "/v1/pets", { key, body: '{"name":"Bo","categoryId":1}' })).status).toBe(201);
   });
 
-  it("is counted like any other request", async () => {
+  it("counts each request as before", async () => {
     const { key: free } = await store.issueKey({ plan: "free" });
     store.clock.nowMs = removedAtMs;
     expect((await store.call("GET", "/v1/pets/1", { key: free })).rateLimit.remaining).toBe(59);
   });
 });
 
-describe("the notice that Link names", () => {
+describe("the notice in Link", () => {
   const noticePath = "/docs/get-pet-removal.md";
 
-  it("is served without a key, as Markdown, and says when and what instead", async () => {
+  it("needs no key, is Markdown, and contains the date and the replacement", async () => {
     const { status, headers, text } = await store.call("GET", noticePath);
     expect(status).toBe(200);
     expect(headers["content-type"]).toBe("text/markdown; charset=utf-8");
@@ -121,7 +121,7 @@ describe("the notice that Link names", () => {
     expect((await store.call("HEAD", noticePath)).status).toBe(200);
   });
 
-  it("costs nothing, neither the address nor a key", async () => {
+  it("uses no quota, neither of the address nor of a key", async () => {
     const { key: free } = await store.issueKey({ plan: "free" });
     const before = (await store.call("GET", noticePath)).rateLimit;
     expect((await store.call("GET", noticePath, { key: free })).rateLimit).toEqual(before);
@@ -129,7 +129,7 @@ describe("the notice that Link names", () => {
     expect((await store.call("GET", "/v1/pets", { key: free })).rateLimit.remaining).toBe(59);
   });
 
-  it("outlives the endpoint", async () => {
+  it("is still available after the removal", async () => {
     store.clock.nowMs = removedAtMs + 1;
     expect((await store.call("GET", noticePath)).status).toBe(200);
   });

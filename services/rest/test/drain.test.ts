@@ -1,4 +1,4 @@
-// The end of a service process, as its balancer and its supervisor see it.
+// The shutdown of a service process, as its balancer and its supervisor see it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -49,7 +49,7 @@ async function originOf({ output }: RestProcess): Promise<string> {
 }
 
 describe("SIGTERM", () => {
-  it("makes the service not ready at once, while it serves on for the grace; then it ends with 0", async () => {
+  it("makes the service not ready at once; it serves requests during the grace period, then exits with 0", async () => {
     using rest = start({ SHUTDOWN_GRACE_MS: "1500", METRICS_PORT: "0" });
     const origin = await originOf(rest);
     await expect.poll(async () => (await fetch(`${origin}/readyz`)).status).toBe(200);
@@ -66,7 +66,7 @@ describe("SIGTERM", () => {
     expect(rest.output()).toContain('"graceMs":1500,"msg":"draining"');
   });
 
-  it("ends the service at once where no grace is set", async () => {
+  it("ends the service at once without a grace period", async () => {
     using rest = start({});
     await originOf(rest);
     const startedAtMs = performance.now();
@@ -75,18 +75,18 @@ describe("SIGTERM", () => {
     expect(performance.now() - startedAtMs).toBeLessThan(1_500);
   });
 
-  it("a second one ends it without waiting", async () => {
+  it("ends the service at once if it is sent twice", async () => {
     using rest = start({ SHUTDOWN_GRACE_MS: "60000" });
     await originOf(rest);
     rest.process.kill("SIGTERM");
-    // Within half a second it would be taken for an echo of the first one.
+    // Within half a second the service ignores a repeated signal.
     await new Promise((resolve) => setTimeout(resolve, 700));
     rest.process.kill("SIGTERM");
     expect(await rest.ended).toBe(143);
   });
 });
 
-it("a start that fails leaves nothing open and ends with 1 and one line", async () => {
+it("a failed start leaves nothing open, prints one line and exits with 1", async () => {
   await using taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const { port } = taken.address() as { port: number };

@@ -1,4 +1,4 @@
-// What is the same on every answer, whatever was asked: the quota, the Error shape, the id, and what a browser needs.
+// Every response has the quota headers, the Error shape if it is an error, the request id and the CORS headers.
 import { problems } from "@petstore/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { type CallOptions, openTestStore } from "./test-store.js";
@@ -33,7 +33,7 @@ interface Case {
   readonly code?: string;
   readonly call: readonly [method: string, path: string, options?: CallOptions];
   readonly atMs?: number;
-  /** Statements that bring the fault about, and those that undo it. */
+  /** SQL statements that cause the fault, and statements that undo it. */
   readonly before?: readonly string[];
   readonly after?: readonly string[];
 }
@@ -110,7 +110,7 @@ const cases: Case[] = [
   { status: 410, code: "ENDPOINT_REMOVED", call: ["GET", "/v1/pets/1", { key }], atMs: Date.UTC(2030, 11, 5) },
 ];
 
-describe("every answer", () => {
+describe("every response", () => {
   it.each(cases)(
     "$status $code to $call.0 $call.1 carries all of it",
     async ({ status, code, call: [method, path, options], atMs, before, after }) => {
@@ -145,14 +145,14 @@ describe("every answer", () => {
     },
   );
 
-  it("has a code of the table, and each code that REST can answer is above", () => {
-    // Most of these belong to GraphQL; the last takes half a minute, and is shown where servers are tested.
+  it("covers each code that the REST API can return", () => {
+    // Most of these belong to GraphQL. The last one takes half a minute, and the tests of the HTTP server cover it.
     const elsewhere = ["GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "OPERATION_TOO_LARGE", "REQUEST_TIMEOUT"];
     const above = new Set(cases.flatMap(({ code }) => code ?? []));
     expect([...above, ...elsewhere].sort()).toEqual(Object.keys(problems).sort());
   });
 
-  it("RateLimit and RateLimit-Policy list both windows", async () => {
+  it("lists both windows in RateLimit and RateLimit-Policy", async () => {
     store.clock.nowMs = Math.ceil(store.clock.nowMs / 86_400_000) * 86_400_000 + 1_500;
     const caller = await store.issueKey({ plan: "free" });
     const { headers } = await store.call("GET", "/v1/pets", { key: caller.key });
@@ -163,7 +163,7 @@ describe("every answer", () => {
 
 describe("X-Request-Id", () => {
   it.each(["a", "4711", "2f1e6c0e-3f0c-4c52-9d2b-6c1f0a3f7f0e", "trace:1/2+3=4_5.6-7", "x".repeat(128)])(
-    "a safe one is repeated: %s",
+    "repeats a safe id: %s",
     async (id) => {
       const headers = { "X-Request-Id": id };
       expect((await store.call("GET", "/v1/pets", { key, headers })).headers["x-request-id"]).toBe(id);
@@ -172,21 +172,21 @@ describe("X-Request-Id", () => {
   );
 
   it.each(["", "x".repeat(129), "two words", '"quoted"', "<b>", "a,b", "\u00e9", "a;b", "{}"])(
-    "any other is replaced: %j",
+    "replaces any other id: %j",
     async (id) => {
       const { headers } = await store.call("GET", "/v1/pets", { key, headers: { "X-Request-Id": id } });
       expect(headers["x-request-id"]).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
     },
   );
 
-  it("one of two is neither", async () => {
+  it("is a new id if the client sends two", async () => {
     const { headers } = await store.call("GET", "/v1/pets", { key, headers: { "X-Request-Id": ["a", "b"] } });
     expect(headers["x-request-id"]).toMatch(/^[\da-f-]{36}$/);
   });
 
-  it("finds the log line of the request", async () => {
+  it("is in the log line of the request", async () => {
     await store.call("GET", "/v1/pets", { key, headers: { "X-Request-Id": "find-me" } });
-    // The line is written when the answer is out, which may be a moment after it has come in.
+    // The service writes the line after the response, so the client may be faster.
     await expect
       .poll(() => store.logged.map((line) => JSON.parse(line)).filter(({ requestId }) => requestId === "find-me"))
       .toEqual([expect.objectContaining({ method: "GET", route: "/v1/pets", status: 200 })]);

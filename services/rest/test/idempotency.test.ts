@@ -28,13 +28,13 @@ describe("a repeated create", () => {
     expect(await countPets()).toBe(before);
   });
 
-  it("is the same whatever notation and order its body comes in", async () => {
+  it("is recognised if the notation or the order of its body differs", async () => {
     const first = await create("notation");
     const sent = ' { "status": "available", "categoryId": 1.0, "name": "\\u0041da" } ';
     expect(await create("notation", { sent })).toMatchObject({ status: 201, text: first.text });
   });
 
-  it("is the same with another key of the account", async () => {
+  it("is recognised with another API key of the account", async () => {
     const caller = await store.issueKey();
     const sibling = await store.issueKey({ accountId: caller.accountId });
     const first = await create("sibling", { as: caller.key });
@@ -42,7 +42,7 @@ describe("a repeated create", () => {
     expect([again.text, again.headers["idempotency-replayed"]]).toEqual([first.text, "true"]);
   });
 
-  it("is another one for another account", async () => {
+  it("is a new one for another account", async () => {
     const other = await store.issueKey();
     const ours = await create("accounts");
     const theirs = await create("accounts", { as: other.key });
@@ -55,13 +55,13 @@ describe("a repeated create", () => {
     ["name", '{"name":"Bo","categoryId":1}'],
     ["categoryId", '{"name":"Ada","categoryId":2}'],
     ["status", '{"name":"Ada","categoryId":1,"status":"sold"}'],
-  ])("with another %s is refused with 422, and the first one stands", async (what, sent) => {
+  ])("with another %s is refused with 422, and the first pet is unchanged", async (what, sent) => {
     const first = await create(`other ${what}`);
     expect(await create(`other ${what}`, { sent })).toMatchObject(refused(422, "IDEMPOTENCY_KEY_REUSED"));
     expect((await create(`other ${what}`)).text).toBe(first.text);
   });
 
-  it("without a key adds another pet every time", async () => {
+  it("adds another pet each time without a key", async () => {
     const answers = [
       await store.call("POST", "/v1/pets", { key, body }),
       await store.call("POST", "/v1/pets", { key, body }),
@@ -76,13 +76,13 @@ describe("a repeated create", () => {
   });
 });
 
-describe("a key is remembered for 24 hours by the clock of PostgreSQL", () => {
+describe("a key is stored for 24 hours by the clock of PostgreSQL", () => {
   const age = (idempotencyKey: string, hours: number) =>
     store.execute(
       `update idempotency_keys set created_at = now() - interval '${hours} hours' where key = '${idempotencyKey}'`,
     );
 
-  it("and no longer", async () => {
+  it("and adds a new pet after that", async () => {
     const first = await create("a day");
     await age("a day", 23);
     expect((await create("a day")).text).toBe(first.text);
@@ -94,13 +94,13 @@ describe("a key is remembered for 24 hours by the clock of PostgreSQL", () => {
     expect((await create("a day")).text).toBe(later.text);
   });
 
-  it("after which another body may use it", async () => {
+  it("and can be used with another body after that", async () => {
     await create("reused");
     await age("reused", 24);
     expect((await create("reused", { sent: '{"name":"Bo","categoryId":1}' })).status).toBe(201);
   });
 
-  it("also by an instance whose clock is 25 hours ahead", async () => {
+  it("also if the clock of the instance is 25 hours ahead", async () => {
     const first = await create("ahead");
     store.clock.nowMs += 25 * 3_600_000;
     const repeated = await create("ahead");
@@ -109,7 +109,7 @@ describe("a key is remembered for 24 hours by the clock of PostgreSQL", () => {
   });
 });
 
-describe("how a key is written", () => {
+describe("the Idempotency-Key header", () => {
   it.each([
     ["abc", '"abc"'],
     ["a b", '"a b"'],
@@ -118,7 +118,7 @@ describe("how a key is written", () => {
     ["8e03978e-40d5-43dd-bc93-6894a57f9324", '"8e03978e-40d5-43dd-bc93-6894a57f9324"'],
     ["x".repeat(255), `"${"x".repeat(255)}"`],
     ["!#$%&'()*+,-./:;<=>?@[]^_`{|}~", '"!#$%&\'()*+,-./:;<=>?@[]^_`{|}~"'],
-  ])("%s is the same bare and quoted", async (bare, quoted) => {
+  ])("%s is the same key with and without quotes", async (bare, quoted) => {
     const first = await create(bare);
     expect(first.status).toBe(201);
     const again = await create(quoted);
@@ -147,7 +147,7 @@ describe("how a key is written", () => {
   });
 });
 
-describe("a create that failed does not use its key up", () => {
+describe("a failed create does not use up its key", () => {
   it.each([
     ["invalid values", 400, '{"name":"","categoryId":1}', {}],
     ["no JSON", 400, "{", {}],
@@ -167,7 +167,7 @@ describe("a create that failed does not use its key up", () => {
     expect(created.headers["idempotency-replayed"]).toBeUndefined();
   });
 
-  it("a fault of ours: 500, for the pet and the key are stored together or not at all", async () => {
+  it("500: the pet and the key are stored together or not at all", async () => {
     await store.execute("alter table pets add constraint no_bo check (name <> 'Bo') not valid");
     const sent = '{"name":"Bo","categoryId":1}';
     expect((await create("failed here", { sent })).status).toBe(500);
@@ -179,7 +179,7 @@ describe("a create that failed does not use its key up", () => {
 });
 
 describe("concurrent creates", () => {
-  it("500 with one key make one pet and have 500 equal bodies", async () => {
+  it("with one key, 500 of them, add one pet and get 500 equal bodies", async () => {
     const { key: own } = await store.issueKey();
     const sent = '{"name":"the only one","categoryId":9007199254740993,"status":"sold"}';
     const answers = await Promise.all(Array.from({ length: 500 }, () => create("five hundred", { as: own, sent })));
@@ -190,14 +190,14 @@ describe("concurrent creates", () => {
     expect(listed.text.match(/the only one/g)).toHaveLength(1);
   });
 
-  it("with one key and two bodies: one is made, the other refused", async () => {
+  it("with one key and two bodies: one is added, and the other is refused", async () => {
     const bodies = Array.from({ length: 20 }, (_, index) => `{"name":"${index % 2}","categoryId":1}`);
     const answers = await Promise.all(bodies.map((sent) => create("two bodies", { sent })));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), ...Array(10).fill(422)]);
     expect(new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text)).size).toBe(1);
   });
 
-  it("with the body that was stored get the 201, whatever other bodies are under way with their key", async () => {
+  it("with the stored body get the 201 while other bodies with their key are in flight", async () => {
     const first = await create("stored");
     const bodies = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? '{"name":"Bo","categoryId":1}' : body));
     const answers = await Promise.all(bodies.map((sent) => create("stored", { sent })));
@@ -207,7 +207,7 @@ describe("concurrent creates", () => {
     for (const { status, text } of answers) if (status === 201) expect(text).toBe(first.text);
   });
 
-  it("with keys of their own make a pet each", async () => {
+  it("with different keys add one pet each", async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => create(`own ${index}`)));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(50);
   });

@@ -95,7 +95,7 @@ describe("other parameters", () => {
     );
   });
 
-  it("names every fault at once, and repeats nothing that was sent", async () => {
+  it("reports all faults at once, and repeats no value of the request", async () => {
     const answer = await store.call("GET", "/v1/pets?limit=777&status=elsewhere&colour=mauve", { key });
     expect(answer).toMatchObject(
       refused(
@@ -105,7 +105,7 @@ describe("other parameters", () => {
     );
   });
 
-  it.each(["?", "?&", "?limit=1&", "?&&limit=1"])("takes %s for what it says", async (query) => {
+  it.each(["?", "?&", "?limit=1&", "?&&limit=1"])("accepts %s", async (query) => {
     expect((await store.call("GET", `/v1/pets${query}`, { key })).status).toBe(200);
   });
 });

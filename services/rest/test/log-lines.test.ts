@@ -1,4 +1,4 @@
-// A line of the log is one JSON object of known fields, whatever clients put into what they send.
+// A log line is one JSON object with known fields, and no request can change that.
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestStore, type TestStore } from "./test-store.js";
@@ -27,7 +27,7 @@ const fields = new Set([
   "msg",
 ]);
 
-/** What would begin a line of its own, end the string it stands in, or speak to a terminal. */
+/** Texts that start a new line, end a JSON string or control a terminal. */
 const hostile = [
   "\r\n",
   "\n",
@@ -46,7 +46,7 @@ const hostile = [
   "$\u007bjndi:ldap://forged}",
 ];
 
-/** Sends the bytes as they are, and waits until they are answered and the connection is closed. */
+/** Sends the bytes unchanged, and waits for the response and the end of the connection. */
 function sendRaw(bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ host: "127.0.0.1", port: store.port }, () => socket.end(bytes));
@@ -100,7 +100,7 @@ describe("a log line", () => {
       expect(line).toMatch(/^[\x20-\x7e]+\n$/);
       const entry = JSON.parse(line) as Record<string, unknown>;
       expect(Object.keys(entry).filter((name) => !fields.has(name))).toEqual([]);
-      // No field twice: the last one would win in some readers, the first one in others.
+      // No field appears twice: some readers take the first one, others the last one.
       expect(line).toBe(`${JSON.stringify(entry)}\n`);
       const { requestId, ...rest } = entry;
       expect(requestId).toMatch(/^[\w.:+/=-]{1,128}$/);
@@ -110,7 +110,7 @@ describe("a log line", () => {
     }
   });
 
-  it("tells request id, address, method, route template, status, duration, account, key and problem", async () => {
+  it("contains request id, address, method, route template, status, duration, account, key and problem", async () => {
     const { key, keyId, accountId } = await store.issueKey();
     const { headers, logged } = await logOf(() => store.call("GET", "/v1/pets/77777?x=1", { key }));
     expect(logged).toEqual({
@@ -128,7 +128,7 @@ describe("a log line", () => {
     });
   });
 
-  it("tells the address that is counted: behind a trusted proxy that of the client", async () => {
+  it("contains the address that is counted: behind a trusted proxy the address of the client", async () => {
     await using behindProxy = await openTestStore({ environment: { TRUST_PROXY: "127.0.0.0/8" } });
     const call = () =>
       behindProxy.call("GET", "/v1/pets", { headers: { "X-Forwarded-For": "192.0.2.9, 198.51.100.7" } });
@@ -137,8 +137,8 @@ describe("a log line", () => {
     expect(logged).not.toHaveProperty("key");
   });
 
-  it("tells the account and the key's id of a revoked or expired key", async () => {
-    // The requests above have used up what this address may send in a minute.
+  it("contains the account and the id of a revoked or expired key", async () => {
+    // The requests above have used up the minute of this address.
     store.clock.nowMs += 60_000;
     const revoked = await store.issueKey();
     await store.revokeKey(revoked.keyId);
@@ -152,7 +152,7 @@ describe("a log line", () => {
     }
   });
 
-  it("tells the address of a malformed request", async () => {
+  it("contains the address of a malformed request", async () => {
     const { logged } = await logOf(() => sendRaw(Buffer.from("no request line\r\n\r\n")));
     expect(logged).toMatchObject({ clientAddress: "127.0.0.1", route: "malformed", code: "MALFORMED_REQUEST" });
   });

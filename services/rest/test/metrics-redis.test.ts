@@ -4,9 +4,9 @@ import { expect, it } from "vitest";
 import { openTestStore } from "./test-store.js";
 
 describeWithRedis("metrics of a shared quota", () => {
-  it("tell which mode each decision was made in, and how often Redis has gone away", async () => {
+  it("count decisions by mode, and the outages of Redis", async () => {
     await using redis = await openRedisServer();
-    // Patient, so that a busy machine is no outage.
+    // A long timeout, so that a busy machine does not count as an outage.
     const environment = { METRICS_PORT: "0", REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "2000" };
     await using store = await openTestStore({ environment });
     const { key } = await store.issueKey();

@@ -1,4 +1,4 @@
-// What an operator reads at /metrics, counted by real requests, and that no request can make it grow.
+// The metrics at /metrics after real requests. No request can add a series without a bound.
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CallOptions, openTestStore, type TestStore } from "./test-store.js";
@@ -16,7 +16,7 @@ const body = '{"name":"Ada","categoryId":1}';
 async function increase(series: string, act: () => Promise<unknown>): Promise<number> {
   const before = (await store.scrape()).get(series) ?? 0;
   await act();
-  // Counted when the answer has left, which its client may know first.
+  // The service counts after it has sent the response, so the client may be faster.
   let after = before;
   await expect
     .poll(async () => {
@@ -40,13 +40,13 @@ describe("metrics", () => {
     ["/v1/pets/{petId}", "GET", { key: "pets_live_invented" }, "API_KEY_INVALID"],
     ["/v1/pets", "POST", {}, "API_KEY_MISSING"],
     ["unmatched", "GET", {}, "API_KEY_MISSING"],
-  ])("count what is refused before it reaches %s by that route", async (route, method, options, code) => {
+  ])("count a request that is refused before %s by that route", async (route, method, options, code) => {
     const path = route === "unmatched" ? "/elsewhere" : route.replace("{petId}", "1");
     const series = `petstore_http_problems_total{route="${route}",method="${method}",code="${code}"}`;
     expect(await increase(series, () => store.call(method, path, options))).toBe(1);
   });
 
-  it("tell how long requests took", async () => {
+  it("contain the durations of requests", async () => {
     const { key } = await store.issueKey();
     const series = 'petstore_http_request_duration_seconds_count{route="/v1/pets",method="POST"}';
     expect(await increase(series, () => store.call("POST", "/v1/pets", { key, body }))).toBe(1);
@@ -66,14 +66,14 @@ describe("metrics", () => {
     expect(await increase(series("address", "admitted"), () => call({}))).toBe(1);
   });
 
-  it("tell what the key cache spared", async () => {
+  it("count the hits of the key cache", async () => {
     const { key } = await store.issueKey();
     const call = () => store.call("GET", "/v1/pets", { key });
     expect(await increase('petstore_key_lookups_total{result="miss"}', call)).toBe(1);
     expect(await increase('petstore_key_lookups_total{result="hit"}', call)).toBe(1);
   });
 
-  it("tell the state of the pool, the breaker, the event loop, memory and CPU", async () => {
+  it("contain the state of the pool, the breaker, the event loop, memory and CPU", async () => {
     const scraped = await store.scrape();
     for (const [series, value] of [
       ["petstore_database_reachable", 1],
@@ -95,14 +95,14 @@ describe("metrics", () => {
     }
   });
 
-  it("leave probes and scrapes out", async () => {
+  it("do not count probes and scrapes", async () => {
     await store.call("GET", "/livez");
     await store.call("GET", "/readyz");
     const series = [...(await store.scrape()).keys()].filter((name) => /livez|readyz|metrics"/.test(name));
     expect(series).toEqual([]);
   });
 
-  it("stay within 500 series after every route with every outcome, and whatever else may be sent", async () => {
+  it("have at most 500 series after every route, every outcome and many random requests", async () => {
     const valid = await store.issueKey();
     const revoked = await store.issueKey();
     await store.revokeKey(revoked.keyId);

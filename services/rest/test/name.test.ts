@@ -37,7 +37,7 @@ describe("a name is stored byte for byte", () => {
     expect([created, found].map(({ json }) => (json as { name: string }).name)).toEqual([name, name]);
   });
 
-  it("a surrogate pair may be written as two escapes", async () => {
+  it("as two escapes for a surrogate pair", async () => {
     expect(await create('"\\ud83d\\udc08"')).toMatchObject({ status: 201, json: { name: cat } });
   });
 });
@@ -86,7 +86,7 @@ describe("a name has no control characters", () => {
     expect(await create(`"Ada${escaped}"`)).toMatchObject(refused("name must not contain control characters"));
   });
 
-  it.each(["\u007f", "\u0085"])("refuses %j as it is, too", async (character) => {
+  it.each(["\u007f", "\u0085"])("refuses %j unescaped", async (character) => {
     expect(await create(`"Ada${character}"`)).toMatchObject(refused("name must not contain control characters"));
   });
 });

@@ -28,18 +28,18 @@ describe("unknown body properties, and id in a body", () => {
     },
   );
 
-  it.each(["__proto__", "constructor", "prototype"])("takes no field from inside %s", async (name) => {
+  it.each(["__proto__", "constructor", "prototype"])("reads no field inside %s", async (name) => {
     expect(await create(`{"${name}":{"name":"Ada","categoryId":1}}`)).toMatchObject(code(400, "VALIDATION_FAILED"));
   });
 });
 
-describe("a body that is no object", () => {
+describe("a body that is not an object", () => {
   it.each(["[]", `[${minimal}]`, '"Ada"', '""', "null", "true", "0", "1.5"])("refuses %s", async (body) => {
     expect(await create(body)).toMatchObject(code(400, "VALIDATION_FAILED"));
   });
 });
 
-describe("a body that is no JSON", () => {
+describe("a body that is not JSON", () => {
   it.each([
     ["nothing", ""],
     ["blanks", " \n\t"],
@@ -65,8 +65,8 @@ describe("a body that is no JSON", () => {
   it.each([
     ["30,000 nested arrays", "[".repeat(30_000) + "]".repeat(30_000)],
     ["10,000 nested objects", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`],
-  ])("refuses %s, as too deep to read or as no pet", async (_what, body) => {
-    // How deep can be read depends on the size of the stack.
+  ])("refuses %s, as too deep or as not a pet", async (_what, body) => {
+    // The possible depth depends on the size of the stack.
     expect((await create(body)).status).toBe(400);
   });
 
@@ -101,19 +101,19 @@ describe("a body that is no JSON", () => {
 describe("a body is at most 64 KiB", () => {
   const chunked = { "Transfer-Encoding": "chunked" };
 
-  it("65,536 bytes are accepted, with their length said before or not", async () => {
+  it("accepts 65,536 bytes, with and without a Content-Length", async () => {
     const body = minimal.padEnd(65_536);
     expect((await create(body)).status).toBe(201);
     expect((await create(body, chunked)).status).toBe(201);
   });
 
-  it("one byte more is too large, with its length said before or not", async () => {
+  it("refuses one byte more, with and without a Content-Length", async () => {
     const body = minimal.padEnd(65_537);
     expect(await create(body)).toMatchObject(code(413, "PAYLOAD_TOO_LARGE"));
     expect(await create(body, chunked)).toMatchObject(code(413, "PAYLOAD_TOO_LARGE"));
   });
 
-  it("a megabyte is refused, too", async () => {
+  it("refuses a megabyte", async () => {
     const body = minimal.padEnd(1_000_000);
     expect(await create(body)).toMatchObject(code(413, "PAYLOAD_TOO_LARGE"));
     expect(await create(body, chunked)).toMatchObject(code(413, "PAYLOAD_TOO_LARGE"));
@@ -153,17 +153,17 @@ describe("a body is application/json in UTF-8", () => {
     expect(await create(minimal, { "Content-Encoding": coding })).toMatchObject(code(415, "UNSUPPORTED_MEDIA_TYPE"));
   });
 
-  it("accepts the coding that is none", async () => {
+  it("accepts the content coding identity", async () => {
     expect((await create(minimal, { "Content-Encoding": "identity" })).status).toBe(201);
   });
 
-  it("judges the media type before it looks at the body", async () => {
+  it("checks the media type before the body", async () => {
     const answer = await create("no JSON".repeat(20_000), { "Content-Type": "text/plain" });
     expect(answer.status).toBe(415);
   });
 });
 
-it("names every fault at once, and repeats nothing that was sent", async () => {
+it("reports all faults at once, and repeats no value of the request", async () => {
   const { json } = await create('{"name":"\\u0007 mauve","categoryId":"mauve","status":"mauve"}');
   expect(json).toEqual({
     code: "VALIDATION_FAILED",

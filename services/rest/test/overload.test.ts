@@ -1,4 +1,4 @@
-// When requests could only be late, the service says so at once, before any work, and truthfully.
+// An overloaded service refuses requests at once with 503, before any other work.
 import { describe, expect, it } from "vitest";
 import { type Answer, openTestStore, type TestStore } from "./test-store.js";
 
@@ -8,7 +8,7 @@ const shed = {
   status: 503,
 };
 
-/** Keeps a database of one connection busy, and a queue of six before it: with one more, it would be refused for the others. */
+/** Occupies the only connection of the pool, and queues six requests for it. */
 async function withQueue(store: TestStore, key: string, act: () => Promise<void>): Promise<void> {
   await store.call("GET", "/v1/pets", { key });
   await store.execute("begin");
@@ -36,7 +36,7 @@ function openQueueing(environment: Readonly<Record<string, string>>): Promise<Te
 }
 
 describe("while the queue for the database is too long", () => {
-  it("requests are answered 503 with Retry-After, before their key is looked at, and cost nothing", async () => {
+  it("requests get 503 with Retry-After before authentication, and cost nothing", async () => {
     await using store = await openQueueing({ SHED_DATABASE_QUEUE: "5" });
     const { key } = await store.issueKey();
     await withQueue(store, key, async () => {
@@ -58,7 +58,7 @@ describe("while the queue for the database is too long", () => {
     expect(scraped.get('petstore_requests_shed_total{reason="event-loop"}')).toBe(0);
   });
 
-  it("probes, preflights and scrapes are answered, and readiness names it", async () => {
+  it("probes, preflights and scrapes work, and readiness reports the overload", async () => {
     await using store = await openQueueing({ SHED_DATABASE_QUEUE: "5" });
     const { key } = await store.issueKey();
     await withQueue(store, key, async () => {
@@ -72,21 +72,24 @@ describe("while the queue for the database is too long", () => {
     });
   });
 
-  it.each(["6", "0"])("nothing is refused at a limit of %s: it is not reached, or there is none", async (limit) => {
-    await using store = await openQueueing({ SHED_DATABASE_QUEUE: limit });
-    const { key } = await store.issueKey();
-    await withQueue(store, key, async () => {
-      await expect.poll(async () => (await store.scrape()).get("petstore_database_waiting")).toBe(6);
-      await new Promise((resolve) => setTimeout(resolve, 250));
-      expect((await store.call("GET", "/v1/pets")).status).toBe(401);
-    });
-  });
+  it.each(["6", "0"])(
+    "no request is refused with a limit of %s, which is not reached or switched off",
+    async (limit) => {
+      await using store = await openQueueing({ SHED_DATABASE_QUEUE: limit });
+      const { key } = await store.issueKey();
+      await withQueue(store, key, async () => {
+        await expect.poll(async () => (await store.scrape()).get("petstore_database_waiting")).toBe(6);
+        await new Promise((resolve) => setTimeout(resolve, 250));
+        expect((await store.call("GET", "/v1/pets")).status).toBe(401);
+      });
+    },
+  );
 });
 
-it("while the event loop is late, requests are refused; a moment later they are served again", async () => {
+it("refuses requests while the event loop is late, and serves them again afterwards", async () => {
   await using store = await openTestStore({ environment: { SHED_EVENT_LOOP_DELAY_MS: "60", METRICS_PORT: "0" } });
   const { key } = await store.issueKey();
-  // One long moment, as a collection of garbage would be, is none.
+  // One long delay is not an overload: a garbage collection can be that long.
   blockFor(700);
   await new Promise((resolve) => setTimeout(resolve, 600));
   expect((await store.call("GET", "/v1/pets", { key })).status).toBe(200);

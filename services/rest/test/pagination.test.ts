@@ -8,35 +8,35 @@ const { key } = await store.issueKey();
 const statuses = ["available", "pending", "sold"] as const;
 for (let count = 0; count < 47; count++) await add(store, key, statuses[count % 3]);
 
-describe("the way through the pages", () => {
+describe("the pages of a list", () => {
   it.each([
     ["without a filter", "/v1/pets", 47],
     ["one by one", "/v1/pets?limit=1", 47],
     ["in pages that end exactly with the list", "/v1/pets?status=pending&limit=8", 16],
     ["with a filter", "/v1/pets?limit=5&status=sold", 15],
-  ])("following rel=next %s meets every pet once, in ascending order of id", async (_how, path, count) => {
+  ])("contain every pet once in ascending order of id, following rel=next %s", async (_how, path, count) => {
     const ids = (await allPages(path)).flatMap(idsOf);
     expect(ids).toHaveLength(count);
     expect(ids).toEqual([...new Set(ids)].sort((one, other) => one - other));
   });
 
-  it("pets added between two pages neither repeat nor hide another one", async () => {
+  it("do not repeat or skip a pet if pets are added between two pages", async () => {
     const before = (await allPages("/v1/pets?limit=10")).flatMap(idsOf);
     const during: number[] = [];
     const addOne = async () => {
-      // More come than a page holds, but not for ever.
+      // More pets than one page has, but a limited number.
       if (during.length < 30) during.push(await add(store, key, "sold"), await add(store, key, "sold"));
     };
     const ids = (await allPages("/v1/pets?limit=10", addOne)).flatMap(idsOf);
     expect(ids).toEqual([...before, ...during]);
   });
 
-  it("Link with rel=next is present only when another page exists", async () => {
+  it("have a Link with rel=next only if another page exists", async () => {
     const pages = await allPages("/v1/pets?limit=8&status=pending");
     expect(pages.map(({ headers }) => headers.link !== undefined)).toEqual([true, false]);
   });
 
-  it("the body stays the array on every page, also on an empty list", async () => {
+  it("have an array as the body, also for an empty list", async () => {
     await using empty = await openTestStore();
     const { key: emptyKey } = await empty.issueKey();
     const answer = await empty.call("GET", "/v1/pets", { key: emptyKey });
@@ -44,7 +44,7 @@ describe("the way through the pages", () => {
     expect(answer.headers.link).toBeUndefined();
   });
 
-  it("a cursor may be used twice, and with another limit", async () => {
+  it("can be read again with the same cursor, and with another limit", async () => {
     const cursor = await cursorFor("/v1/pets?limit=3");
     const twice = [await list(`?limit=3&cursor=${cursor}`), await list(`?limit=3&cursor=${cursor}`)];
     expect(twice[0]?.text).toBe(twice[1]?.text);
@@ -58,7 +58,7 @@ describe("a cursor is bound to its filter", () => {
     ["?limit=1&status=sold", "&status=pending"],
     ["?limit=1&status=pending", "&status=available"],
     ["?limit=1", "&status=available"],
-  ])("the one of %s is refused with %j", async (query, otherFilter) => {
+  ])("a cursor of %s is refused with %j", async (query, otherFilter) => {
     const cursor = await cursorFor(`/v1/pets${query}`);
     const answer = await list(`?limit=1&cursor=${cursor}${otherFilter}`);
     expect(answer).toMatchObject({ status: 400, json: { code: "INVALID_CURSOR", status: 400 } });
@@ -106,7 +106,7 @@ describe("the URLs in Link", () => {
     expect(headers.link).toMatch(/^<\/v1\/pets\?status=sold&limit=1&cursor=[\w-]+>; rel="next"$/);
   });
 
-  it("are built from PUBLIC_URL where it is set, never from the Host header", async () => {
+  it("start with PUBLIC_URL if it is set, never with the Host header", async () => {
     await using published = await openTestStore({ environment: { PUBLIC_URL: "https://pets.example/" } });
     const { key: publishedKey } = await published.issueKey();
     await add(published, publishedKey, "sold");

@@ -148,9 +148,9 @@ describe("a service under load", () => {
 
 interface Load extends AsyncDisposable {
   readonly answers: readonly ProcessAnswer[];
-  /** Resolves after so many responses in a row were 200. */
+  /** Resolves when the last `count` responses are new, and all of them are 200. */
   untilSuccesses(count: number): Promise<void>;
-  /** Resolves after so many more responses were not 200. */
+  /** Resolves after `count` more responses that are not 200. */
   untilFailures(count: number): Promise<void>;
 }
 

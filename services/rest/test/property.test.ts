@@ -38,7 +38,7 @@ it("any bytes are 201 or 400", async () => {
   await fc.assert(property, { numRuns });
 });
 
-it("any int64 comes back as it was sent, and nothing beyond", async () => {
+it("any int64 comes back exactly, and larger integers are refused", async () => {
   const int64 = fc.bigInt({ min: minInt64, max: maxInt64 });
   const property = fc.asyncProperty(fc.oneof(int64, fc.bigInt()), async (categoryId) => {
     const { status, text } = await create(`{"name":"Ada","categoryId":${categoryId}}`);
@@ -49,7 +49,7 @@ it("any int64 comes back as it was sent, and nothing beyond", async () => {
   await fc.assert(property, { numRuns });
 });
 
-it("any name comes back as it was sent, or is refused", async () => {
+it("any name comes back unchanged, or is refused", async () => {
   const property = fc.asyncProperty(anyName, async (name) => {
     const { status, json } = await create(JSON.stringify({ name, categoryId: 1 }));
     expect([201, 400]).toContain(status);
@@ -80,7 +80,7 @@ it("any path is 200, 400 or 404, with the triple", async () => {
   await fc.assert(property, { numRuns });
 });
 
-/** UTF-16 as a script may have cut it: with surrogates that have lost their other half. */
+/** UTF-16 with lone surrogates, as a script may cut it. */
 function anyCodeUnits(): fc.Arbitrary<string> {
   return fc
     .array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 0xd700, max: 0xe0ff })), { maxLength: 12 })

@@ -8,7 +8,7 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const code = (status: number, code: string) => ({ status, json: { code, status } });
 
-/** Answers 404 without asking the database, and counts like everything else. */
+/** Gets 404 without a query, and counts like any other request. */
 const ask = (key: string): Promise<Answer> => store.call("GET", "/v1/none", { key });
 const askAtOnce = (key: string, times: number) => Promise.all(Array.from({ length: times }, () => ask(key)));
 
@@ -43,7 +43,7 @@ describe("the minute of Free", () => {
     },
   );
 
-  it("ends at its reset: refused a millisecond before, admitted then", async () => {
+  it("ends at its reset: a request is refused a millisecond before, and admitted at the reset", async () => {
     const { key } = await store.issueKey({ plan: "free" });
     await askAtOnce(key, 60);
     store.clock.nowMs += minuteMs - 1;
@@ -104,7 +104,7 @@ describe("what counts", () => {
     expect((await ask(key)).rateLimit.remaining).toBe(58);
   });
 
-  it("a refused request costs nothing, neither of the minute nor of the day", async () => {
+  it("does not count a refused request, neither in the minute nor in the day", async () => {
     const { key } = await store.issueKey({ plan: "free" });
     await askAtOnce(key, 80);
     expect((await ask(key)).headers.ratelimit).toContain('"day";r=940;');
@@ -113,12 +113,12 @@ describe("what counts", () => {
   });
 });
 
-describe("the triple speaks of one window", () => {
+describe("the three X-RateLimit headers describe one window", () => {
   it.each([
     ["the minute, where it has less left", { perMinute: 5, perDay: 10 }, { limit: 5, remaining: 4 }, minuteMs],
     ["the day, where it has less left", { perMinute: 10, perDay: 5 }, { limit: 5, remaining: 4 }, dayMs / 2],
     [
-      "the one that resets later, where both have the same left",
+      "the window that resets later, if both have the same number remaining",
       { perMinute: 5, perDay: 5 },
       { limit: 5, remaining: 4 },
       dayMs / 2,
@@ -144,7 +144,7 @@ describe("the triple speaks of one window", () => {
 });
 
 describe("quota per account", () => {
-  it("all keys of an account share it", async () => {
+  it("is shared by all keys of an account", async () => {
     const one = await store.issueKey({ plan: "free" });
     const other = await store.issueKey({ accountId: one.accountId });
     await askAtOnce(one.key, 30);
@@ -154,7 +154,7 @@ describe("quota per account", () => {
     expect((await ask(other.key)).status).toBe(429);
   });
 
-  it("accounts do not share it, though they come from one address", async () => {
+  it("is not shared by accounts with the same client address", async () => {
     const one = await store.issueKey({ plan: "free" });
     const other = await store.issueKey({ plan: "free" });
     await askAtOnce(one.key, 61);

@@ -4,17 +4,17 @@ import { openTestStore, type TestStoreOptions } from "./test-store.js";
 // Nothing listens on port 1, so connecting is refused at once.
 const REDIS_URL = "redis://127.0.0.1:1";
 
-describe("with no Redis where it should be", async () => {
+describe("while Redis is unavailable", async () => {
   const store = await open({ REDIS_URL, QUOTA_INSTANCES: "2", METRICS_PORT: "0" });
   const { key } = await store.issueKey({ customLimits: { perMinute: 10, perDay: 1_000 } });
 
-  it("is ready and degraded, and names Redis on the metrics port alone", async () => {
+  it("is ready and degraded, and names Redis only on the metrics port", async () => {
     const { status, json } = await store.call("GET", "/readyz");
     expect({ status, json }).toEqual({ status: 200, json: { status: "degraded" } });
     expect(await store.probe("/readyz")).toEqual({ status: 200, json: { status: "degraded", degraded: ["redis"] } });
   });
 
-  it("grants this instance's share of the account's limit, under that limit, and then refuses", async () => {
+  it("admits this instance's share of the account's limit, then refuses", async () => {
     for (const remaining of [4, 3, 2, 1, 0]) {
       expect(await store.call("GET", "/v1/pets", { key })).toMatchObject({
         status: 200,
@@ -29,18 +29,18 @@ describe("with no Redis where it should be", async () => {
   });
 });
 
-describe("with no Redis where it should be, told to deny", async () => {
+describe("while Redis is unavailable and the setting is deny", async () => {
   const store = await open({ REDIS_URL, QUOTA_ON_REDIS_FAILURE: "deny" });
   const { key } = await store.issueKey();
 
-  it("answers a request with a valid key 503, with Retry-After and the triple", async () => {
+  it("answers 503 to a request with a valid key, with Retry-After and the quota headers", async () => {
     const answer = await store.call("GET", "/v1/pets", { key });
     expect(answer).toMatchObject({ status: 503, json: { code: "SERVICE_UNAVAILABLE", status: 503 } });
     expect(answer.headers["retry-after"]).toBe("1");
     expect(Object.values(answer.rateLimit)).not.toContain(Number.NaN);
   });
 
-  it("answers a request without a key 401: addresses are counted in the process", async () => {
+  it("answers 401 to a request without a key, because addresses are counted in the process", async () => {
     expect(await store.call("GET", "/v1/pets")).toMatchObject({
       status: 401,
       rateLimit: { limit: 300, remaining: 299 },

@@ -36,12 +36,12 @@ describe("an unknown path is 404", () => {
     expect(await store.call("GET", path)).toMatchObject({ ...code(401, "API_KEY_MISSING"), rateLimit: { limit: 300 } });
   });
 
-  it("repeats nothing of the path", async () => {
+  it("does not repeat the path", async () => {
     expect((await store.call("GET", "/v1/mauve", { key })).text).not.toContain("mauve");
   });
 });
 
-describe("what the interface does not show is not built", () => {
+describe("resources that the interface does not show are 404", () => {
   it.each(["/v1/orders", "/v1/store/orders", "/v1/categories", "/v1/categories/1", "/v1/events", "/v1/webhooks"])(
     "%s",
     async (path) => {
@@ -50,7 +50,7 @@ describe("what the interface does not show is not built", () => {
   );
 });
 
-describe("a petId that is no int64 is 404 like an unknown one", () => {
+describe("a petId that is not an int64 is 404 like an unknown one", () => {
   it.each([
     ["unknown", "999999"],
     ["the largest", "9223372036854775807"],
@@ -82,7 +82,7 @@ describe("a petId that is no int64 is 404 like an unknown one", () => {
     expect(answer.text).toBe(unknown.text);
   });
 
-  it("a digit may be percent-encoded, which is the same path", async () => {
+  it("a percent-encoded digit is the same path", async () => {
     expect((await store.call("GET", "/v1/pets/%31", { key })).status).toBe(200);
   });
 });
@@ -104,7 +104,7 @@ describe("another method is 405, with Allow", () => {
   });
 });
 
-describe("media types of the answer", () => {
+describe("the media type of the response", () => {
   it.each([
     "*/*",
     "application/*",
@@ -113,12 +113,12 @@ describe("media types of the answer", () => {
     "text/html, */*;q=0.1",
     "application/json; q=0.001",
     "application/json; charset=utf-8",
-  ])("Accept: %s is met", async (accept) => {
+  ])("Accept: %s is accepted", async (accept) => {
     expect((await store.call("GET", "/v1/pets", { key, headers: { accept } })).status).toBe(200);
   });
 
   it.each(["text/html", "application/xml", "application/json;q=0", "*/*;q=0", "image/*", "application/problem+json"])(
-    "Accept: %s is 406, on every route, and nothing is created",
+    "Accept: %s is 406 on every route, and no pet is added",
     async (accept) => {
       const before = (await store.call("GET", "/v1/pets", { key })).text;
       for (const [method, path] of [
@@ -153,7 +153,7 @@ describe("HEAD equals GET without the body", () => {
   });
 });
 
-/** The headers that do not differ from one request to the next by their nature. */
+/** The headers that must be equal in two responses. */
 function steady({ headers }: Answer): Record<string, string> {
   const changing = /^(date|ratelimit|x-ratelimit-remaining|x-request-id)$/;
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !changing.test(name)));

@@ -1,4 +1,4 @@
-// Nothing in any log line or body shows a key, SQL, a stack or a path, whatever goes wrong.
+// No log line and no body contains a key, SQL, a stack trace or a file path.
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
 import { expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { type Answer, type CallOptions, openTestStore, type TestStore } from "./
 
 const body = '{"name":"a-mauve-name","categoryId":1}';
 
-it("nothing shows a key, SQL, a stack or a path when all kinds of requests are made", async () => {
+it("all kinds of requests show no key, SQL, stack trace or file path", async () => {
   await using store = await openTestStore({
     environment: { DATABASE_READ_TIMEOUT_MS: "500", DATABASE_WRITE_TIMEOUT_MS: "500" },
   });
@@ -39,13 +39,13 @@ it("nothing shows a key, SQL, a stack or a path when all kinds of requests are m
   expect([...statuses].sort()).toEqual([200, 201, 204, 400, 401, 404, 405, 406, 409, 413, 415, 422, 429, 500, 503]);
   expect(store.logged.some((line) => line.includes('"level":"error"'))).toBe(true);
   for (const text of [...store.logged, ...answers.map((answer) => answer.text)]) expectSecret(text, keys);
-  // An error never repeats what was sent either, nor what the database said about it.
+  // Errors do not contain the request's values or the database's message.
   for (const { text } of answers.filter(({ status }) => status >= 400)) {
     expect(text).not.toMatch(/mauve|relation|column|constraint|42P01/);
   }
 });
 
-it("nothing shows a key or the database's password when the database is away", async () => {
+it("an unavailable database shows no key and no database password", async () => {
   const environment = { DATABASE_URL: "postgres://keeper:a-password-of-ours@127.0.0.1:1/store" };
   await using store = await openTestStore({ environment });
   const key = mintApiKey("live", randomBytes);
@@ -57,7 +57,7 @@ it("nothing shows a key or the database's password when the database is away", a
   }
 });
 
-it("a log line names the route, never the path or the query", async () => {
+it("a log line contains the route, never the path or the query", async () => {
   await using store = await openTestStore();
   const { key } = await store.issueKey();
   await everyRequest(store, key);
@@ -75,7 +75,7 @@ it("no response repeats an X-Request-Id that contains an API key", async () => {
   expect(headers["x-request-id"]).toBe("pets-1");
 });
 
-/** What brings each fault about, and what ends it. */
+/** The statements that cause each fault, and the statements that end it. */
 const faults: [breaking: string[], mending: string[]][] = [
   [["alter table pets rename to renamed_pets"], ["alter table renamed_pets rename to pets"]],
   [["alter table pets rename name to title"], ["alter table pets rename title to name"]],

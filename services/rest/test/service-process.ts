@@ -12,14 +12,14 @@ export interface ProcessAnswer {
   readonly retryAfter: string | undefined;
   readonly text: string;
   readonly durationMs: number;
-  /** When it arrived, on `performance.now()`. */
+  /** The time of its arrival, of `performance.now()`. */
   readonly atMs: number;
 }
 
-/** The service as an operator runs it: a process of its own, configured by its environment alone. */
+/** The service as an operator runs it: a separate process that is configured only by its environment. */
 export interface ServiceProcess extends AsyncDisposable {
   get(path: string, key?: string, method?: string): Promise<ProcessAnswer>;
-  /** What it has written on standard error. */
+  /** The text on standard error until now. */
   readonly complaints: () => string;
   /** The exit code, or the signal that ended it; `undefined` while it runs. */
   readonly ended: () => number | NodeJS.Signals | undefined;
@@ -27,7 +27,7 @@ export interface ServiceProcess extends AsyncDisposable {
   signal(name: NodeJS.Signals): void;
 }
 
-/** Resolves when it listens, or has ended. */
+/** Resolves when the service listens or has ended. */
 export async function startProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [...serviceFlags, main], {
     env: { PATH: process.env.PATH, PORT: "0", ...environment },

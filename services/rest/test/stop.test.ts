@@ -4,7 +4,7 @@ import { openFaultProxy } from "@petstore/testing/fault-proxy";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startProcess } from "./service-process.js";
 
-// Far more than the service takes: without its own limits it would never end.
+// Generous: without its own timeouts the service would never end.
 vi.setConfig({ testTimeout: 30_000 });
 
 let database: TestDatabase;
@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-describe("a service that is told to stop while PostgreSQL is silent", () => {
-  it("ends, with exit code 0", async () => {
+describe("a service that gets SIGTERM while PostgreSQL does not answer", () => {
+  it("exits with 0", async () => {
     await using proxy = await openFaultProxy({ url: database.directUrl });
     await using service = await startProcess({ DATABASE_URL: proxy.url });
     expect((await service.get("/readyz")).status).toBe(200);
@@ -31,7 +31,7 @@ describe("a service that is told to stop while PostgreSQL is silent", () => {
     await proxy.blackHole();
     service.signal("SIGTERM");
     await expect.poll(async () => (await service.get("/readyz")).text, { timeout: 10_000 }).toContain("draining");
-    // Within half a second it could be the echo that npm makes of a Ctrl-C.
+    // Within half a second the service ignores a repeated signal, because npm repeats a Ctrl-C.
     await new Promise((resolve) => setTimeout(resolve, 600));
     service.signal("SIGTERM");
     await service.end;

@@ -1,4 +1,4 @@
-// Traces over OTLP/HTTP, received for real: what one request becomes, whose child it is, and what a receiver may do.
+// Traces over OTLP/HTTP, sent to a real receiver: the spans of a request, their parents, and faults of the receiver.
 import { execFile } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -64,7 +64,7 @@ const callerSpanId = "00f067aa0ba902b7";
 const traceparent = `00-${traceId}-${callerSpanId}-01`;
 const body = '{"name":"a-mauve-name","categoryId":1}';
 
-/** The spans of one request, and what logged it, after the store has ended: then everything has been sent. */
+/** The spans and the log lines of one request, after the store has ended and sent everything. */
 async function trace(act: (store: TestStore, key: string) => Promise<unknown>, environment = {}) {
   await using receiver = await openReceiver();
   const store = await openTraced(receiver.url, environment);
@@ -80,7 +80,7 @@ function attributesOf({ attributes }: Span): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }
 
-/** Each span's name below its parent's. */
+/** The name of each span, below the name of its parent. */
 function treeOf(spans: readonly Span[], parent: string): unknown[] {
   return spans
     .filter(({ parentSpanId }) => parentSpanId === parent)
@@ -88,10 +88,10 @@ function treeOf(spans: readonly Span[], parent: string): unknown[] {
 }
 
 describe("tracing", () => {
-  it("makes HTTP, quota and Postgres spans of a request, below the caller's", async () => {
+  it("creates HTTP, quota and Postgres spans for a request, below the client's span", async () => {
     const { spans, exports, request } = await trace((store, key) =>
       store.call("POST", "/v1/pets?secret=1", { key, body, headers: { traceparent } }).then(
-        // A client that pools its connections may send the next request before the last is over.
+        // A client with a connection pool may send the next request before the last one ends.
         () => expect.poll(() => store.logged.length).toBeGreaterThan(0),
       ),
     );
@@ -118,7 +118,7 @@ describe("tracing", () => {
     expect(JSON.stringify(exports)).not.toMatch(/pets_|mauve|secret|select |insert into/);
   });
 
-  it("marks what failed, by its code alone", async () => {
+  it("marks failed requests with the error code only", async () => {
     const { spans } = await trace(async (store, key) => {
       await store.execute("drop table pets cascade");
       await store.call("GET", "/v1/pets", { key, headers: { traceparent } });
@@ -142,7 +142,7 @@ describe("tracing", () => {
     ["upper case", traceparent.toUpperCase()],
     ["more than there is in version 00", `${traceparent}-more`],
     ["noise", "\u00ff".repeat(200)],
-  ])("begins a trace of its own for %s in traceparent", async (_kind, sent) => {
+  ])("starts a new trace for %s in traceparent", async (_kind, sent) => {
     const { spans, request } = await trace((store, key) =>
       store.call("GET", "/v1/pets", { key, headers: { ...(sent && { traceparent: sent }) } }),
     );
@@ -153,7 +153,7 @@ describe("tracing", () => {
     expect(request).toMatchObject({ traceId: server.traceId });
   });
 
-  it("begins a trace of its own for two traceparents", async () => {
+  it("starts a new trace for two traceparents", async () => {
     const { spans } = await trace((store, key) =>
       store.call("GET", "/v1/pets", { key, headers: { traceparent: [traceparent, traceparent] } }),
     );
@@ -165,7 +165,7 @@ describe("tracing", () => {
     const ids = Array.from({ length: 50 }, (_, index) => index.toString(16).padStart(32, "a"));
     const { spans } = await trace((store, key) =>
       Promise.all(
-        // Lists that differ: of those that are the same, only the first has the query among its spans.
+        // Different lists: if several requests share a query, only the first one has its span.
         ids.map((id, index) =>
           store.call("GET", `/v1/pets?limit=${index + 1}`, {
             key,
@@ -183,7 +183,7 @@ describe("tracing", () => {
     }
   });
 
-  it("records what its caller records, and of its own traces the share it was told", async () => {
+  it("follows the sampling of its client, and samples its own traces as configured", async () => {
     const { spans } = await trace(
       async (store, key) => {
         await store.call("GET", "/v1/pets", { key });
@@ -201,7 +201,7 @@ describe("a receiver of traces", () => {
     ["is not there", "absent"],
     ["refuses them", "fail"],
     ["does not answer", "hang"],
-  ])("that %s costs no request anything, and the end a second at most", async (_what, answer) => {
+  ])("that %s delays no request, and the shutdown by at most a second", async (_what, answer) => {
     await using receiver = await openReceiver(answer === "absent" ? "accept" : answer);
     const url = answer === "absent" ? "http://127.0.0.1:1" : receiver.url;
     const store = await openTraced(url);
@@ -226,7 +226,7 @@ it("without a receiver requests have no trace, and their log lines no trace id",
   expect(store.logged.join()).not.toContain("traceId");
 });
 
-it("without a receiver nothing of OpenTelemetry's SDK is loaded", async () => {
+it("without a receiver the OpenTelemetry SDK is not loaded", async () => {
   const script = `
     const { openService } = await import("@petstore/http");
     const { createRequire } = await import("node:module");

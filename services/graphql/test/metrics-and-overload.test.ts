@@ -1,10 +1,10 @@
-// What an operator sees of this API, and what it answers when requests could only be late.
+// The metrics of this API, and its refusals during an overload.
 import { expect, it } from "vitest";
 import { errorsOf, openGraphqlStore } from "./test-store.js";
 
 const query = "{ pets { id } }";
 
-it("requests are counted by the API's route, refusals and their codes included", async () => {
+it("counts requests and refusals by the route of the API", async () => {
   await using store = await openGraphqlStore({ environment: { METRICS_PORT: "0" } });
   const { key } = await store.issueKey();
   await store.ask(query, { key });
@@ -16,7 +16,7 @@ it("requests are counted by the API's route, refusals and their codes included",
   expect(await counted(`request_duration_seconds_count{${labels}}`)).toBe(2);
 });
 
-it("while the queue for the database is too long, an operation is refused as GraphQL refuses, and costs nothing", async () => {
+it("refuses an operation with a GraphQL error while the database queue is too long, without cost", async () => {
   const environment = { DATABASE_POOL_SIZE: "1", DATABASE_ACQUIRE_TIMEOUT_MS: "10000", SHED_DATABASE_QUEUE: "3" };
   await using store = await openGraphqlStore({
     environment: { ...environment, DATABASE_READ_TIMEOUT_MS: "10000", DATABASE_WRITE_TIMEOUT_MS: "10000" },

@@ -6,7 +6,7 @@ import { openTestStore } from "./test-store.js";
 const unavailable = { status: 503, json: { code: "SERVICE_UNAVAILABLE", message: expect.any(String), status: 503 } };
 const preflight = { "Access-Control-Request-Method": "GET" };
 
-describe("with no database where it should be", async () => {
+describe("while no database accepts connections", async () => {
   // Nothing listens on port 1, so connecting is refused at once.
   const store = await openTestStore({ environment: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" } });
   afterAll(() => store[Symbol.asyncDispose]());
@@ -29,7 +29,7 @@ describe("with no database where it should be", async () => {
     },
   );
 
-  it("whatever needs no database is answered as ever", async () => {
+  it("requests that need no database get their usual responses", async () => {
     expect((await store.call("GET", "/docs/get-pet-removal.md")).status).toBe(200);
     expect((await store.call("OPTIONS", "/v1/pets", { headers: preflight })).status).toBe(204);
     expect(await store.call("GET", "/v1/pets", { key: "malformed" })).toMatchObject({
@@ -40,13 +40,13 @@ describe("with no database where it should be", async () => {
   });
 });
 
-describe("with a table that is locked for writes", async () => {
+describe("while a table is locked for writes", async () => {
   const store = await openTestStore({
     environment: { DATABASE_ACQUIRE_TIMEOUT_MS: "300", DATABASE_WRITE_TIMEOUT_MS: "2000" },
   });
   afterAll(() => store[Symbol.asyncDispose]());
 
-  it("a create is told that the database did not answer in time; lists and /readyz are answered as before", async () => {
+  it("a create gets 503 because the database did not answer in time; lists and /readyz still work", async () => {
     const { key } = await store.issueKey();
     await store.call("GET", "/v1/pets", { key });
     await store.execute("begin");
@@ -69,7 +69,7 @@ describe("with a table that is locked for writes", async () => {
   });
 });
 
-describe("with a database that does not get on", async () => {
+describe("while statements time out", async () => {
   const store = await openTestStore({
     environment: { DATABASE_READ_TIMEOUT_MS: "500", DATABASE_WRITE_TIMEOUT_MS: "500" },
   });
@@ -81,7 +81,7 @@ describe("with a database that does not get on", async () => {
     ["POST", "/v1/pets", { body: '{"name":"Ada","categoryId":1}', headers: { "Idempotency-Key": "later" } }],
     ["GET", "/v1/pets/1", {}],
   ])(
-    "%s %s answers 503, gives the account its unit back, and works again afterwards",
+    "%s %s gets 503, gives the unit back to the account, and works again afterwards",
     async (method, path, options) => {
       const { key } = await store.issueKey({ plan: "free" });
       await store.call("GET", "/v1/none", { key });
@@ -96,7 +96,7 @@ describe("with a database that does not get on", async () => {
     },
   );
 
-  it("a fault of ours that no waiting mends is 500, and counts", async () => {
+  it("an error that a retry cannot solve is 500, and counts", async () => {
     const { key } = await store.issueKey({ plan: "free" });
     await store.execute("alter table pets rename to renamed_pets");
     const answer = await store.call("GET", "/v1/pets", { key });
