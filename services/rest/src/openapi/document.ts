@@ -40,7 +40,12 @@ export function openApiDocument(environments: Environments): JsonSchema {
         apiKey: { type: "http", scheme: "bearer", description: "Your API key: `Authorization: Bearer pets_live_...`" },
       },
       schemas: { ...petJsonSchemas().named, Error: errorSchema },
-      headers: Object.fromEntries(Object.entries(headers).map(([name, { field: _, ...header }]) => [name, header])),
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, { description, schema, example, isOptional }]) => [
+          name,
+          { description, schema, example, required: !isOptional },
+        ]),
+      ),
       examples: Object.fromEntries(usedCodes.map((code) => [code, { value: exampleOf(code) }])),
     },
   };

@@ -2,13 +2,13 @@ import type { JsonSchema } from "@petstore/core";
 import { deprecationHeader, sunsetHeader } from "../deprecation.js";
 
 export interface Header {
-  /** The name of the header in the HTTP response. */
-  readonly field: string;
+  /** The name of the header in the HTTP response, if it differs from the name in the document. */
+  readonly field?: string;
   readonly description: string;
   readonly schema: JsonSchema;
   readonly example: unknown;
-  /** True if every response that may have the header does have it. */
-  readonly required: boolean;
+  /** True if some of the responses that may have the header do not have it. */
+  readonly isOptional?: true;
 }
 
 /** The names in `components.headers` of the document. `DeprecationLink` is a Link header in the response. */
@@ -30,96 +30,72 @@ export type HeaderName =
 
 export const headers: Readonly<Record<HeaderName, Header>> = {
   "X-RateLimit-Limit": {
-    field: "X-RateLimit-Limit",
     description:
       "The limit of the window with the fewest remaining requests, or of the window that refused the request.",
     schema: { type: "integer", minimum: 1 },
     example: 60,
-    required: true,
   },
   "X-RateLimit-Remaining": {
-    field: "X-RateLimit-Remaining",
     description: "Requests remaining in that window.",
     schema: { type: "integer", minimum: 0 },
     example: 59,
-    required: true,
   },
   "X-RateLimit-Reset": {
-    field: "X-RateLimit-Reset",
     description: "The time at which that window resets, in seconds since 1970 (Unix time).",
     schema: { type: "integer", minimum: 0 },
     example: 1_795_204_620,
-    required: true,
   },
   RateLimit: {
-    field: "RateLimit",
     description: "Both windows (IETF draft): `r` is the number of remaining requests, `t` the seconds until the reset.",
     schema: { type: "string", pattern: windowList("r", "t") },
     example: '"minute";r=59;t=20, "day";r=999;t=52220',
-    required: true,
   },
   "RateLimit-Policy": {
-    field: "RateLimit-Policy",
     description: "The limits of both windows (IETF draft): `q` requests in `w` seconds.",
     schema: { type: "string", pattern: windowList("q", "w") },
     example: '"minute";q=60;w=60, "day";q=1000;w=86400',
-    required: true,
   },
   "X-Request-Id": {
-    field: "X-Request-Id",
     description: "The id of this request in the log of the service: the id from the request, or a new one.",
     schema: { type: "string", pattern: "^[A-Za-z0-9_.:+/=-]{1,128}$" },
     example: "2f1e6c0e-3f0c-4c52-9d2b-6c1f0a3f7f0e",
-    required: true,
   },
   "Cache-Control": {
-    field: "Cache-Control",
     description: "Responses must not be cached. They depend on the key and the time.",
     schema: { type: "string", const: "no-store" },
     example: "no-store",
-    required: true,
   },
   "Retry-After": {
-    field: "Retry-After",
     description: "The number of seconds to wait. A request after that is not refused for the same reason.",
     schema: { type: "integer", minimum: 1 },
     example: 20,
-    required: true,
   },
   "WWW-Authenticate": {
-    field: "WWW-Authenticate",
     description: "The challenge of RFC 6750. It has an `error` if the request had a key.",
     schema: { type: "string", pattern: '^Bearer realm="petstore"(, error="invalid_token")?$' },
     example: 'Bearer realm="petstore"',
-    required: true,
   },
   Link: {
-    field: "Link",
     description: 'The link to the next page, with `rel="next"` (RFC 8288). The last page has none.',
     schema: { type: "string", pattern: '^<[^>]+>; rel="next"$' },
     example: '</v1/pets?status=available&limit=2&cursor=AQEAAAAAAAAAAg>; rel="next"',
-    required: false,
+    isOptional: true,
   },
   "Idempotency-Replayed": {
-    field: "Idempotency-Replayed",
     description: "Present if this is the stored response of an earlier request with the same idempotency key.",
     schema: { type: "string", const: "true" },
     example: "true",
-    required: false,
+    isOptional: true,
   },
   Deprecation: {
-    field: "Deprecation",
     description: "The date of the deprecation (RFC 9745): 20 November 2026.",
     schema: { type: "string", const: deprecationHeader },
     example: deprecationHeader,
-    required: true,
   },
   Sunset: {
-    field: "Sunset",
     description: "The date on which the endpoint is removed (RFC 8594): 5 December 2030.",
     schema: { type: "string", const: sunsetHeader },
     example: sunsetHeader,
-    required: true,
   },
   DeprecationLink: {
     field: "Link",
@@ -129,7 +105,6 @@ export const headers: Readonly<Record<HeaderName, Header>> = {
       pattern: '^<[^>]+>; rel="deprecation"; type="text/markdown", <[^>]+>; rel="successor-version"$',
     },
     example: '</docs/get-pet-removal.md>; rel="deprecation"; type="text/markdown", </v1/pets>; rel="successor-version"',
-    required: true,
   },
 };
 

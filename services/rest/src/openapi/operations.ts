@@ -9,15 +9,15 @@ export interface Operation {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  readonly isDeprecated: boolean;
+  readonly isDeprecated?: true;
   readonly parameters: readonly Parameter[];
-  /** Named examples of the request body; `undefined` if the operation has no body. */
-  readonly bodies: Readonly<Record<string, Example>> | undefined;
+  /** Named examples of the request body, if the operation has one. */
+  readonly bodies?: Readonly<Record<string, Example>>;
   readonly success: Success;
   /** The error codes of this operation, in addition to those of every operation. */
   readonly codes: readonly ProblemCode[];
   /** The headers that the route adds to all of its responses, in addition to those of every response. */
-  readonly routeHeaders: readonly HeaderName[];
+  readonly routeHeaders?: readonly HeaderName[];
 }
 
 export interface Parameter {
@@ -38,7 +38,7 @@ interface Success {
   readonly status: 200 | 201;
   readonly description: string;
   readonly schema: JsonSchema;
-  readonly headers: readonly HeaderName[];
+  readonly headers?: readonly HeaderName[];
   readonly examples: Readonly<Record<string, Example>>;
 }
 
@@ -66,7 +66,6 @@ export const operations: readonly Operation[] = [
     summary: "List pets",
     description:
       'Returns pets in ascending order of `id`. If there is another page, the `Link` header contains its address with `rel="next"`. The pages are not a change feed: a pet that is created while a client reads them may be missing.',
-    isDeprecated: false,
     parameters: [
       ...Object.entries(listParameters).map(([name, { description, ...schema }]) => ({
         name,
@@ -78,7 +77,6 @@ export const operations: readonly Operation[] = [
       })),
       requestId,
     ],
-    bodies: undefined,
     success: {
       status: 200,
       description: "One page of pets.",
@@ -87,7 +85,6 @@ export const operations: readonly Operation[] = [
       examples: { page: { summary: "Two pets", value: [rex, ada] }, none: { summary: "No pets", value: [] } },
     },
     codes: ["VALIDATION_FAILED", "INVALID_CURSOR"],
-    routeHeaders: [],
   },
   {
     id: "createPet",
@@ -96,7 +93,6 @@ export const operations: readonly Operation[] = [
     summary: "Add a pet",
     description:
       "Adds a pet and returns it with its `id`. With an `Idempotency-Key` the same request can be repeated safely for 24 hours: it adds one pet, and each repetition gets the response of the first request.",
-    isDeprecated: false,
     parameters: [
       {
         name: "Idempotency-Key",
@@ -131,7 +127,6 @@ export const operations: readonly Operation[] = [
       "UNSUPPORTED_MEDIA_TYPE",
       "IDEMPOTENCY_KEY_REUSED",
     ],
-    routeHeaders: [],
   },
   {
     id: "getPet",
@@ -153,12 +148,10 @@ export const operations: readonly Operation[] = [
       },
       requestId,
     ],
-    bodies: undefined,
     success: {
       status: 200,
       description: "The pet.",
       schema: { $ref: "#/components/schemas/Pet" },
-      headers: [],
       examples: { pet: { summary: "A pet", value: rex } },
     },
     codes: ["PET_NOT_FOUND", "ROUTE_NOT_FOUND", "ENDPOINT_REMOVED"],

@@ -38,7 +38,7 @@ export interface ErrorResponse {
 }
 
 /** The error responses of an operation, one per status, in ascending order. */
-export function errorResponses({ codes, routeHeaders }: Operation): readonly ErrorResponse[] {
+export function errorResponses({ codes, routeHeaders = [] }: Operation): readonly ErrorResponse[] {
   const possible = restCodes.filter((code) => codes.includes(code) || commonCodes.includes(code));
   const statuses = [...new Set(possible.map((code) => problems[code].status))].sort((a, b) => a - b);
   return statuses.map((status) => ({
@@ -62,7 +62,7 @@ function headersOfStatus(status: number): readonly HeaderName[] {
 
 /** The `responses` object of an operation. */
 export function responsesOf(operation: Operation): JsonSchema {
-  const { success, routeHeaders } = operation;
+  const { success, routeHeaders = [] } = operation;
   const errors = errorResponses(operation).map(({ status, codes, headers: names }) => [
     status,
     {
@@ -79,7 +79,7 @@ export function responsesOf(operation: Operation): JsonSchema {
   return {
     [success.status]: {
       description: success.description,
-      headers: headerReferences([...commonHeaders, ...success.headers, ...routeHeaders]),
+      headers: headerReferences([...commonHeaders, ...(success.headers ?? []), ...routeHeaders]),
       content: { "application/json": { schema: success.schema, examples: success.examples } },
     },
     ...Object.fromEntries(errors),
@@ -87,5 +87,7 @@ export function responsesOf(operation: Operation): JsonSchema {
 }
 
 function headerReferences(names: readonly HeaderName[]): JsonSchema {
-  return Object.fromEntries(names.map((name) => [headers[name].field, { $ref: `#/components/headers/${name}` }]));
+  return Object.fromEntries(
+    names.map((name) => [headers[name].field ?? name, { $ref: `#/components/headers/${name}` }]),
+  );
 }

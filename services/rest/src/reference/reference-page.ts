@@ -66,9 +66,9 @@ function rangeOf({ minimum, maximum, default: preset }: Parameter["schema"]): st
 }
 
 function responses(operation: Operation): Markup {
-  const { success, routeHeaders } = operation;
+  const { success, routeHeaders = [] } = operation;
   const errors = errorResponses(operation);
-  const names = new Set<HeaderName>([...(errors[0]?.headers ?? []), ...success.headers, ...routeHeaders]);
+  const names = new Set<HeaderName>([...(errors[0]?.headers ?? []), ...(success.headers ?? []), ...routeHeaders]);
   for (const { headers: more } of errors) for (const name of more) names.add(name);
   return html`<h3>Status and code</h3>
 <table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead><tbody>
@@ -77,7 +77,7 @@ ${errors.flatMap(({ status, codes }) => codes.map((code) => html`<tr><td>${statu
 </tbody></table>
 <h3>Headers</h3>
 <table><thead><tr><th scope="col">Header</th><th scope="col">Meaning</th><th scope="col">Example</th></tr></thead><tbody>
-${[...names].map((name) => html`<tr><td><code>${headers[name].field}</code></td><td>${prose(headers[name].description)}</td><td><code>${String(headers[name].example)}</code></td></tr>`)}
+${[...names].map((name) => html`<tr><td><code>${headers[name].field ?? name}</code></td><td>${prose(headers[name].description)}</td><td><code>${String(headers[name].example)}</code></td></tr>`)}
 </tbody></table>
 <h3>Example</h3>
 ${Object.values(success.examples)
