@@ -99,7 +99,7 @@ export const banFaults: readonly Fault[] = [
     outcome`,
     ),
     local: inModule(
-      "local-quota",
+      "engines/local-quota",
       "return banned(mode, windows, penalty.bannedUntilMs, cost);",
       `{ ledger.penalties.set(key, { ...penalty, bannedUntilMs: penalty.bannedUntilMs + 1_000 });
         return banned(mode, windows, penalty.bannedUntilMs, cost); }`,
@@ -109,7 +109,7 @@ export const banFaults: readonly Fault[] = [
     fault: "a ban ends 1 ms late",
     redis: inScript("if bannedUntil > now then\n", "if bannedUntil >= now then\n"),
     local: inModule(
-      "local-quota",
+      "engines/local-quota",
       "penalty !== undefined && penalty.bannedUntilMs > nowMs",
       "penalty !== undefined && penalty.bannedUntilMs >= nowMs",
     ),
@@ -157,12 +157,12 @@ export const banFaults: readonly Fault[] = [
   {
     fault: "all keys of an account are banned together",
     redis: inModule(
-      "redis-quota",
+      "engines/redis-quota",
       `return \`\${accountKeyOf(account)}:\${key}\`;`,
       `return \`\${accountKeyOf(account)}:\`;`,
     ),
     local: inModule(
-      "local-quota",
+      "engines/local-quota",
       "const penalty = key === undefined ? undefined : ledger.penalties.get(key);",
       `const penalty = [...ledger.penalties.values()].find((other) => other.bannedUntilMs > nowMs) ??
         (key === undefined ? undefined : ledger.penalties.get(key));`,

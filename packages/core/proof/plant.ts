@@ -1,5 +1,5 @@
 /** Engines with a fault in them: copies of the built quota in which one piece of source text is replaced. */
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -28,15 +28,13 @@ export async function plant({ module, right, wrong }: Replacement): Promise<Plan
   const built = fileURLToPath(new URL("../src/quota", import.meta.url));
   const directory = await mkdtemp(`${built}-planted-`);
   try {
-    for (const file of await readdir(built)) {
-      if (file.endsWith(".js")) await cp(join(built, file), join(directory, file));
-    }
+    await cp(built, directory, { recursive: true });
     const file = join(directory, `${module}.js`);
     const pieces = (await readFile(file, "utf8")).split(right);
     if (pieces.length !== 2) throw new Error(`${module} has ${pieces.length - 1} times, not once: ${right}`);
     await writeFile(file, pieces.join(wrong));
-    const { createLocalQuota } = await import(pathToFileURL(join(directory, "local-quota.js")).href);
-    const { createRedisQuota } = await import(pathToFileURL(join(directory, "redis-quota.js")).href);
+    const { createLocalQuota } = await import(pathToFileURL(join(directory, "engines/local-quota.js")).href);
+    const { createRedisQuota } = await import(pathToFileURL(join(directory, "engines/redis-quota.js")).href);
     const dispose = () => rm(directory, { recursive: true, force: true });
     return { createLocalQuota, createRedisQuota, [Symbol.asyncDispose]: dispose };
   } catch (error) {
@@ -46,7 +44,7 @@ export async function plant({ module, right, wrong }: Replacement): Promise<Plan
 }
 
 export function inScript(right: string, wrong: string): Replacement {
-  return inModule("reserve-script", right, wrong);
+  return inModule("engines/reserve-script", right, wrong);
 }
 
 export function inModule(module: string, right: string, wrong: string): Replacement {

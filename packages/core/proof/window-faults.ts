@@ -20,7 +20,7 @@ export const windowFaults: readonly Fault[] = [
   {
     fault: "a cost of the whole limit is impossible",
     redis: inScript("if cost > minuteLimit or", "if cost >= minuteLimit or"),
-    local: inModule("local-quota", "if (cost > share.perMinute ||", "if (cost >= share.perMinute ||"),
+    local: inModule("engines/local-quota", "if (cost > share.perMinute ||", "if (cost >= share.perMinute ||"),
   },
   {
     fault: "a minute's refusal eats the day",
@@ -29,7 +29,7 @@ export const windowFaults: readonly Fault[] = [
       "if not dayRefuses then dayUsed, hasSpent = dayUsed + cost, true end\nlocal retryAt =",
     ),
     local: inModule(
-      "local-quota",
+      "engines/local-quota",
       "const retryAtMs = windows[by].resetAtMs;",
       `if (by === "minute") { ledger.dayStartMs = windows.day.resetAtMs - dayMs; ledger.dayUsed = windows.day.used + cost; }
        const retryAtMs = windows[by].resetAtMs;`,
@@ -38,7 +38,11 @@ export const windowFaults: readonly Fault[] = [
   {
     fault: "an admission spends nothing of the day",
     redis: inScript("minuteUsed, dayUsed = minuteUsed + cost, dayUsed + cost", "minuteUsed = minuteUsed + cost"),
-    local: inModule("local-quota", "ledger.dayUsed = windows.day.used + cost", "ledger.dayUsed = windows.day.used"),
+    local: inModule(
+      "engines/local-quota",
+      "ledger.dayUsed = windows.day.used + cost",
+      "ledger.dayUsed = windows.day.used",
+    ),
   },
   {
     fault: "a new window begins with the old one's units",
@@ -66,13 +70,13 @@ export const windowFaults: readonly Fault[] = [
   {
     fault: "a refund goes below zero",
     redis: inScript("math.max(0, mu - units)", "mu - units"),
-    local: inModule("local-quota", "Math.max(0, ledger.minuteUsed - units)", "ledger.minuteUsed - units"),
+    local: inModule("engines/local-quota", "Math.max(0, ledger.minuteUsed - units)", "ledger.minuteUsed - units"),
   },
   {
     fault: "a refund goes to a later minute",
     redis: inScript("if spentInMinute == ms then", "if spentInMinute <= ms then"),
     local: inModule(
-      "local-quota",
+      "engines/local-quota",
       "ledger.minuteStartMs + minuteMs === spentIn.minute.resetAtMs",
       "ledger.minuteStartMs + minuteMs >= spentIn.minute.resetAtMs",
     ),
@@ -81,7 +85,7 @@ export const windowFaults: readonly Fault[] = [
     fault: "a refund goes to a later day",
     redis: inScript("if spentInDay == ds then", "if spentInDay <= ds then"),
     local: inModule(
-      "local-quota",
+      "engines/local-quota",
       "ledger.dayStartMs + dayMs === spentIn.day.resetAtMs",
       "ledger.dayStartMs + dayMs >= spentIn.day.resetAtMs",
     ),
@@ -117,13 +121,13 @@ export const windowFaults: readonly Fault[] = [
   {
     fault: "an extension does not count the held unit",
     redis: inScript("if ARGV[6] ~= '' then giveBack(1", "if ARGV[6] ~= '' then giveBack(0"),
-    local: inModule("local-quota", "giveBack(ledgers.get(reservation.account), 1, held);", ""),
+    local: inModule("engines/local-quota", "giveBack(ledgers.get(reservation.account), 1, held);", ""),
   },
   {
     fault: "an extension counts more than the held unit",
     redis: inScript("if ARGV[6] ~= '' then giveBack(1", "if ARGV[6] ~= '' then giveBack(cost"),
     local: inModule(
-      "local-quota",
+      "engines/local-quota",
       "giveBack(ledgers.get(reservation.account), 1, held);",
       "giveBack(ledgers.get(reservation.account), reservation.cost, held);",
     ),
@@ -135,7 +139,7 @@ export const windowFaults: readonly Fault[] = [
       "if stored and not ARGV[6] then redis.call('SET', KEYS[1]",
     ),
     local: inModule(
-      "local-quota",
+      "engines/local-quota",
       "giveBack(ledgers.get(reservation.account), 1, held);\n        return reserve(reservation, share);",
       `const ledger = ledgers.get(reservation.account);
         const before = { ...ledger };
