@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { tracingChannel } from "node:diagnostics_channel";
 import { createTestDatabase, type TestDatabase } from "@petstore/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -67,6 +68,25 @@ describe("pets added at once", () => {
     expect(listed.pets).toEqual(added);
   });
 
+  it("are one statement for every 64", async () => {
+    const queries = recordQueries();
+    const added = await Promise.all(Array.from({ length: 130 }, (_, index) => pets.add({ ...cat, name: `${index}` })));
+    expect(queries).toEqual(Array(3).fill("insert-pets"));
+    expect(added.map(({ name }) => name)).toEqual(Array.from({ length: 130 }, (_, index) => `${index}`));
+  });
+
+  it("belong to the trace of the first, and go on in the context of each caller", async () => {
+    const request = new AsyncLocalStorage<string>();
+    const queries = recordQueries(() => request.getStore());
+    const add = (name: string) =>
+      request.run(name, async () => {
+        await pets.add(cat);
+        return request.getStore();
+      });
+    expect(await Promise.all(["first", "second"].map(add))).toEqual(["first", "second"]);
+    expect(queries).toEqual(["first"]);
+  });
+
   it("of which the server refuses one: the others are added, and the one alone fails", async () => {
     // As the validator would never pass it on.
     const refused: NewPet = { ...cat, categoryId: 9223372036854775808n };
@@ -93,12 +113,12 @@ function open(url: string): Database {
   return openDatabase({ url, ...limits }, { info() {}, warn() {}, error() {} });
 }
 
-/** The names of the statements that are run from now on, until the end of the test. */
-function recordQueries(): string[] {
-  const names: string[] = [];
-  const start = (message: unknown) => void names.push((message as TracedQuery).statement);
+/** Records each statement that is run from now on until the end of the test, by default its name. */
+function recordQueries(read = (query: TracedQuery): string | undefined => query.statement): (string | undefined)[] {
+  const recorded: (string | undefined)[] = [];
+  const start = (message: unknown) => void recorded.push(read(message as TracedQuery));
   const channel = tracingChannel<unknown, TracedQuery>("petstore:query").start;
   channel.subscribe(start);
   onTestFinished(() => void channel.unsubscribe(start));
-  return names;
+  return recorded;
 }

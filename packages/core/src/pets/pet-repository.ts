@@ -1,7 +1,7 @@
+import DataLoader from "dataloader";
 import { sql } from "kysely";
 import type { Database } from "../database/database.js";
 import { query, statement } from "../database/statement.js";
-import { gather } from "../gather.js";
 import { Problem } from "../problem.js";
 import type { NewPet, Pet, PetStatus } from "./pet.js";
 
@@ -24,9 +24,12 @@ export interface PetRepository {
   /** At most `limit` pets. */
   list(range: PetRange): Promise<PetRangePage>;
   find(id: bigint): Promise<Pet | undefined>;
-  /** The pet with the identifier it was given. Those who add at one time share a statement. */
+  /** Resolves with the stored pet, which has its id. Pets that are added in one event-loop tick share a statement. */
   add(pet: NewPet): Promise<Pet>;
 }
+
+/** Bounds the length of an insert, and how many creates one failure reaches. */
+const maxBatchSize = 64;
 
 export function createPetRepository(database: Pick<Database, "run">): PetRepository {
   function select({ after, status, limit }: PetRange): Promise<Pet[]> {
@@ -46,6 +49,21 @@ export function createPetRepository(database: Pick<Database, "run">): PetReposit
     return pets;
   }
 
+  /** If PostgreSQL refuses the statement, it stored none of the pets: each is inserted alone, so that only bad ones fail. */
+  async function insertAll(newPets: readonly NewPet[]): Promise<(Pet | Problem)[]> {
+    try {
+      return await insert(newPets);
+    } catch (problem) {
+      if (newPets.length === 1 || !wasRefused(problem)) throw problem;
+      const insertAlone = async (newPet: NewPet) => (await insert([newPet]))[0] as Pet;
+      return Promise.all(
+        newPets.map((newPet) => insertAlone(newPet).catch((refused: unknown) => Problem.from(refused))),
+      );
+    }
+  }
+
+  const inserts = new DataLoader<NewPet, Pet>(insertAll, { cache: false, maxBatchSize, batchScheduleFn: setImmediate });
+
   return {
     async list(range) {
       // One row more than the client asked for tells whether another page exists, without counting.
@@ -56,15 +74,7 @@ export function createPetRepository(database: Pick<Database, "run">): PetReposit
       const [pet] = await database.run(selectPet, { id });
       return pet;
     },
-    add: gather(
-      () => "",
-      (newPets) =>
-        insert(newPets).catch((problem: unknown) => {
-          // The server wrote none of them. One that it refuses takes no other with it.
-          if (newPets.length === 1 || !wasRefused(problem)) throw problem;
-          return newPets.map(async (newPet) => (await insert([newPet]))[0] as Pet);
-        }),
-    ),
+    add: (newPet) => inserts.load(newPet),
   };
 }
 

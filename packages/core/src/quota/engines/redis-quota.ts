@@ -9,8 +9,8 @@ import { banned, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
 import type { BanRecord, Extension, Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows } from "../window.js";
+import { batchEqual } from "./batch-equal.js";
 import { bannedUntilOf, outcomes, refundScript, reserveScript } from "./reserve-script.js";
-import { reserveTogether } from "./reserve-together.js";
 
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
@@ -77,7 +77,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
 
   return {
     reserveTimes,
-    reserve: reserveTogether(reserveTimes),
+    reserve: batchEqual(reserveTimes),
     async extend({ held, ...reservation }, carried) {
       const [reply] = await ask(reservation, 1, carried, held);
       return toDecision(reply, reservation.limits, reservation.cost);

@@ -3,9 +3,9 @@ import { ReplyError } from "ioredis";
 import { Problem } from "../../../problem.js";
 import type { BanPolicy } from "../../ban-policy.js";
 import type { Decision } from "../../decision.js";
-import type { Quota, Reservation } from "../../quota.js";
+import type { Quota, Reservation, Usage, UsageQuery } from "../../quota.js";
+import { batchEqual } from "../batch-equal.js";
 import type { Carried, RedisQuota } from "../redis-quota.js";
-import { lookTogether, reserveTogether } from "../reserve-together.js";
 import type { Breaker } from "./breaker.js";
 import { createLastKnownCounts } from "./last-known-counts.js";
 import type { SharedClock } from "./shared-clock.js";
@@ -58,9 +58,14 @@ export function createFailoverQuota(options: FailoverQuotaOptions): Quota {
     });
   }
 
+  async function usage(query: UsageQuery): Promise<Usage> {
+    if (breaker.isOpen()) return fallback.usage(query);
+    return breaker.ask(query.account, () => shared.usage(query)).catch(() => fallback.usage(query));
+  }
+
   return {
     // Gathered here, so that the breaker is asked at the moment of sending.
-    reserve: reserveTogether((reservation, times) =>
+    reserve: batchEqual((reservation, times) =>
       decide<readonly Decision[]>(
         reservation,
         (carried) => shared.reserveTimes(reservation, times, carried),
@@ -75,10 +80,7 @@ export function createFailoverQuota(options: FailoverQuotaOptions): Quota {
       );
       return decision;
     },
-    usage: lookTogether(async (query) => {
-      if (breaker.isOpen()) return fallback.usage(query);
-      return breaker.ask(query.account, () => shared.usage(query)).catch(() => fallback.usage(query));
-    }),
+    usage: batchEqual(async (query, times) => Array(times).fill(await usage(query))),
     async refund(units) {
       if (breaker.isOpen()) return fallback.refund(units);
       // Not refunded here when it fails there: it may have been executed, and would then be given back twice.

@@ -1,0 +1,71 @@
+import { setImmediate as nextTick } from "node:timers/promises";
+import { expect, it } from "vitest";
+import type { UsageQuery } from "../quota.js";
+import { batchEqual } from "./batch-equal.js";
+
+interface Call {
+  readonly account: string;
+  readonly times: number;
+}
+
+/** Resolves each request with its place in the call. Calls for the account `bad` reject. */
+function openBatches() {
+  const calls: Call[] = [];
+  const request = batchEqual(async ({ account }: UsageQuery, times) => {
+    calls.push({ account, times });
+    await nextTick();
+    if (account === "bad") throw new Error("bad account");
+    return Array.from({ length: times }, (_, place) => place);
+  });
+  const limits = { perMinute: 60, perDay: 1_000 };
+  return {
+    calls,
+    request: (account: string, perMinute = 60) => request({ account, limits: { ...limits, perMinute } }),
+  };
+}
+
+it("makes one call for the equal inputs of one tick, with a result for each", async () => {
+  const { calls, request } = openBatches();
+  expect(await Promise.all(["ant", "bee", "ant", "ant"].map((account) => request(account)))).toEqual([0, 0, 1, 2]);
+  expect(calls).toEqual([
+    { account: "ant", times: 3 },
+    { account: "bee", times: 1 },
+  ]);
+});
+
+it("makes a call for each plan of one account", async () => {
+  const { calls, request } = openBatches();
+  await Promise.all([request("ant", 60), request("ant", 300)]);
+  expect(calls.map(({ times }) => times)).toEqual([1, 1]);
+});
+
+it("makes a call for every 64 equal inputs", async () => {
+  const { calls, request } = openBatches();
+  await Promise.all(Array.from({ length: 130 }, () => request("ant")));
+  expect(calls.map(({ times }) => times)).toEqual([64, 64, 2]);
+});
+
+it("batches requests that are made one promise after another", async () => {
+  const { calls, request } = openBatches();
+  const requestAfter = async (promises: number) => {
+    for (let promise = 0; promise < promises; promise += 1) await undefined;
+    return request("ant");
+  };
+  await Promise.all([0, 1, 10].map(requestAfter));
+  expect(calls.map(({ times }) => times)).toEqual([3]);
+});
+
+it("shares no call that began before the request", async () => {
+  const { calls, request } = openBatches();
+  const first = request("ant");
+  while (calls.length === 0) await nextTick();
+  const second = request("ant");
+  expect(await Promise.all([first, second])).toEqual([0, 0]);
+  expect(calls.map(({ times }) => times)).toEqual([1, 1]);
+});
+
+it("rejects all requests of a call that fails, and no others", async () => {
+  const { request } = openBatches();
+  const outcomes = await Promise.allSettled(["bad", "ant", "bad"].map((account) => request(account)));
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "rejected"]);
+});
