@@ -3,8 +3,8 @@ import { Redis } from "ioredis";
 import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
 import { openAtVirtualTime } from "../test/quota/caller.js";
-import { compareEngines } from "../test/quota/compare-engines.js";
-import { boundaryDirected, burstDense, scriptPolicy } from "../test/quota/operations.js";
+import { compareEngines } from "../test/quota/random/compare-engines.js";
+import { boundaryDirected, burstDense, scriptPolicy } from "../test/quota/random/operations.js";
 import { count, type Section } from "./figure.js";
 import { assertEveryKeyHasTtl } from "./key-ttl.js";
 

@@ -24,6 +24,6 @@ describeWithRedis("metrics of a shared quota", () => {
     const scraped = await store.scrape();
     expect(scraped.get("petstore_quota_outages_total")).toBe(1);
     expect(scraped.get('petstore_quota_mode{mode="fallback"}')).toBe(1);
-    expect(store.logged.filter((line) => line.includes("Redis is away"))).toHaveLength(1);
+    expect(store.logged.filter((line) => line.includes("Redis is unavailable"))).toHaveLength(1);
   });
 });

@@ -76,8 +76,8 @@ export function checkWindows(stage: Stage, exchanges: readonly Exchange[]): Chec
 export function countTransitions(services: readonly Service[]): { readonly away: number; readonly back: number } {
   const lines = services.flatMap(({ output }) => output);
   return {
-    away: lines.filter((line) => line.includes('"Redis is away')).length,
-    back: lines.filter((line) => line.includes('"Redis is back')).length,
+    away: lines.filter((line) => line.includes('"Redis is unavailable')).length,
+    back: lines.filter((line) => line.includes('"Redis recovered')).length,
   };
 }
 

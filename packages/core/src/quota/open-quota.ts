@@ -2,8 +2,8 @@ import type { Log } from "../log.js";
 import type { BanPolicy } from "./ban-policy.js";
 import type { QuotaMode } from "./decision.js";
 import { createBreaker } from "./engines/fallback/breaker.js";
-import { createFailoverQuota, type OnRedisFailure } from "./engines/fallback/fallback-quota.js";
-import { createSharedClock } from "./engines/fallback/shared-clock.js";
+import { createFallbackQuota, type OnRedisFailure } from "./engines/fallback/fallback-quota.js";
+import { createLastKnownCounts } from "./engines/fallback/last-known-counts.js";
 import { createLocalQuota } from "./engines/local-quota.js";
 import { openRedis, type RedisConfig } from "./engines/redis-connection.js";
 import { createRedisQuota } from "./engines/redis-quota.js";
@@ -12,25 +12,22 @@ import type { Quota } from "./quota.js";
 
 export interface QuotaConfig {
   readonly banPolicy: BanPolicy;
-  /** What an address may spend on requests that show no valid key. */
+  /** The limits of an address for requests without a valid key. */
   readonly anonymousLimits: Limits;
-  /** Where the counters are shared; absent, this process has them to itself. */
+  /** Undefined: this process counts alone. */
   readonly redis: RedisConfig | undefined;
-  /** How many instances share the limits. */
+  /** How many instances share the limits. While Redis is unavailable, each grants its part. */
   readonly instances: number;
   readonly onRedisFailure: OnRedisFailure;
 }
 
 export interface Quotas extends Disposable {
   readonly accounts: Quota;
-  /**
-   * Always counted in this process, in bounded memory: clients invent addresses, which would fill the Redis of the
-   * accounts.
-   */
+  /** Always counted in this process, in bounded memory: addresses that clients invent would fill Redis. */
   readonly addresses: Quota;
-  /** How the next decision will be made; each decision carries the mode it was made in. */
+  /** The current mode, for health and metrics. Each decision carries the mode it was made in. */
   mode(): QuotaMode;
-  /** How often Redis has gone away. */
+  /** How often Redis has become unavailable. */
   outages(): number;
 }
 
@@ -40,9 +37,9 @@ export interface QuotaDeps {
   readonly now: () => number;
 }
 
-/** The engine the configuration asks for. A Redis that is not there yet is waited for a second, and used from then on. */
+/** Opens the configured engine. Waits up to a second for Redis, and uses it as soon as it is available. */
 export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): Promise<Quotas> {
-  const { banPolicy, instances, onRedisFailure: onFailure } = config;
+  const { banPolicy, instances, onRedisFailure } = config;
   if (config.redis === undefined) {
     return {
       accounts: createLocalQuota({ now, banPolicy }),
@@ -53,17 +50,16 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
     };
   }
   const connection = await openRedis(config.redis);
-  const shared = createRedisQuota({ redis: connection.redis, banPolicy });
-  const clock = createSharedClock(now);
-  // The brace ends the hash tag early: another key, in the slot of the suspect.
-  const probe = (suspect: string) => shared.reserve({ account: `${suspect}}probe`, limits: unlimited, cost: 1 });
+  const redisQuota = createRedisQuota({ redis: connection.redis, banPolicy });
+  // The brace ends the hash tag early: another key, but in the same slot of a Redis Cluster.
+  const probe = (account: string) => redisQuota.reserve({ account: `${account}}probe`, limits: unlimited, cost: 1 });
   const breaker = createBreaker({ connection, probe, deadlineMs: config.redis.commandTimeoutMs, log });
-  const failover = { shared, breaker, clock, banPolicy, instances, onFailure };
+  const counts = createLastKnownCounts({ now, banPolicy, instances, outages: () => breaker.outages });
   if (!breaker.isOpen()) log.info({}, "quotas are shared through Redis");
   return {
-    accounts: createFailoverQuota(failover),
-    // By the clock of Redis, so that all instances report the same resets.
-    addresses: createLocalQuota({ now: clock.now, banPolicy, capacity: maxAddresses }),
+    accounts: createFallbackQuota({ redisQuota, breaker, counts, onFailure: onRedisFailure }),
+    // On the clock of Redis, so that all instances report the same resets.
+    addresses: createLocalQuota({ now: counts.now, banPolicy, capacity: maxAddresses }),
     mode: () => (breaker.isOpen() ? "fallback" : "shared"),
     outages: () => breaker.outages,
     [Symbol.dispose]() {
@@ -73,7 +69,7 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   };
 }
 
-/** About 500 bytes each. Beyond it the address that has been idle longest is forgotten. */
+/** About 500 bytes each. Beyond it the address that was idle longest is forgotten. */
 const maxAddresses = 50_000;
 
 const unlimited: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };

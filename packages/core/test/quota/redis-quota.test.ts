@@ -6,9 +6,9 @@ import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js"
 import { createLocalQuota } from "../../src/quota/engines/local-quota.js";
 import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
 import { createCaller, type OpenedQuota, openAtVirtualTime } from "./caller.js";
-import { compareEngines } from "./compare-engines.js";
 import { describeQuota } from "./describe-quota.js";
-import { boundaryDirected, burstDense, scriptPolicy } from "./operations.js";
+import { compareEngines } from "./random/compare-engines.js";
+import { boundaryDirected, burstDense, scriptPolicy } from "./random/operations.js";
 
 const noon = Date.UTC(2031, 4, 14, 12);
 const limits = { perMinute: 4, perDay: 1_000 };

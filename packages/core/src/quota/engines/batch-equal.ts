@@ -1,34 +1,49 @@
+import { setImmediate as endOfTick } from "node:timers/promises";
 import DataLoader from "dataloader";
 import type { Reservation, UsageQuery } from "../quota.js";
+
+/** The batches of one event-loop tick: a DataLoader for each kind of input, because each kind needs its own call. */
+interface Tick<Input, Result> {
+  readonly loaders: Map<string, DataLoader<Input, Result>>;
+  readonly end: Promise<void>;
+}
 
 /** Bounds how long one script call blocks Redis, and how many requests one failure reaches. */
 const maxBatchSize = 64;
 
 /**
  * Makes one call for all equal inputs of one event-loop tick, at most 64 at a time. `call` gets the input and how many
- * requests made it, and resolves with a result for each of them, in order. When it rejects, all of them reject.
- *
- * Each kind of input has a DataLoader, because each kind needs its own call. The loaders live for one tick, so a request
- * never shares a call that began before it, and inputs that nobody repeats hold no memory.
+ * requests made it, and resolves with a result for each of them, in order. When it rejects, all of them reject. A request
+ * never shares a call that began before it. The trace of a call belongs to its first request.
  */
 export function batchEqual<Input extends UsageQuery & Partial<Reservation>, Result>(
   call: (input: Input, times: number) => Promise<readonly Result[]>,
 ): (input: Input) => Promise<Result> {
-  let loaders = new Map<string, DataLoader<Input, Result>>();
+  let tick: Tick<Input, Result> | undefined;
 
-  function loaderOf(input: Input): DataLoader<Input, Result> {
-    const { account, key, limits, cost } = input;
-    const kind = `${account} ${key} ${limits.perMinute} ${limits.perDay} ${cost}`;
-    let loader = loaders.get(kind);
-    if (loader === undefined) {
-      const options = { cache: false, maxBatchSize, batchScheduleFn: setImmediate };
-      loader = new DataLoader(({ length }) => call(input, length), options);
-      // A new map for each tick: a map that entries come to and go from keeps old tables alive until V8's next full collection.
-      if (loaders.size === 0) setImmediate(() => (loaders = new Map()));
-      loaders.set(kind, loader);
-    }
-    return loader;
+  function beginTick(): Tick<Input, Result> {
+    const end = endOfTick().then(() => {
+      tick = undefined;
+    });
+    // A new map each tick: V8 keeps old tables of a long-lived map, and all they refer to, until a full collection.
+    return { loaders: new Map(), end };
   }
 
-  return (input) => loaderOf(input).load(input);
+  function openLoader(input: Input, { end }: Tick<Input, Result>): DataLoader<Input, Result> {
+    return new DataLoader<Input, Result>(({ length }) => call(input, length), {
+      cache: false,
+      maxBatchSize,
+      // All calls of a tick start together, so that their commands leave in one write to the socket.
+      batchScheduleFn: (dispatch) => void end.then(dispatch),
+    });
+  }
+
+  return (input) => {
+    tick ??= beginTick();
+    const { account, key, limits, cost } = input;
+    const kind = `${account} ${key} ${limits.perMinute} ${limits.perDay} ${cost}`;
+    const loader = tick.loaders.get(kind) ?? openLoader(input, tick);
+    tick.loaders.set(kind, loader);
+    return loader.load(input);
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * The quota of one process, in memory: the default, the reference the other engines are compared with, and the
- * stand-in while a shared one is away. Nothing awaits inside a decision, so both windows change together or not at all.
+ * The quota of one process, in memory: the default, the reference for the engine in Redis, and the fallback while Redis
+ * is unavailable. A decision never awaits, so both windows change together or not at all.
  */
 import { createLruCache } from "../../lru-cache.js";
 import {
@@ -13,50 +13,46 @@ import {
 } from "../ban-policy.js";
 import { banned, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
-import type { Extension, Quota, Refund, Reservation, Usage, UsageQuery } from "../quota.js";
+import type { Extension, Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows, windowAt } from "../window.js";
 
 export interface LocalQuotaOptions {
   /** Epoch milliseconds, whole. */
   readonly now: () => number;
   readonly banPolicy?: BanPolicy;
-  /** Accounts remembered at once; beyond it the one that has been idle longest is forgotten. About 500 bytes each. */
+  /** Accounts remembered at once, about 500 bytes each; beyond it the account that was idle longest is forgotten. */
   readonly capacity?: number;
 }
 
-/** Units spent, by the start of the window they were spent in, and what is held against each key. */
-interface Ledger {
+/** The units spent in the latest minute and day of an account. */
+interface Spent {
   minuteStartMs: number;
   minuteUsed: number;
   dayStartMs: number;
   dayUsed: number;
+}
+
+interface Ledger extends Spent {
+  /** By key. */
   readonly penalties: Map<string, Penalty>;
 }
 
-/** What an account is known to have spent, and until when its keys are banned. */
-interface Seed {
-  readonly minuteStartMs: number;
-  readonly minuteUsed: number;
-  readonly dayStartMs: number;
-  readonly dayUsed: number;
-  readonly bannedUntilMs: ReadonlyMap<string, number>;
-}
-
-/** `share` is the part of the limits that may be granted here; a ban depends on the limits themselves. */
+/** `share` is the part of the limits that this process may grant. Bans depend on the limits themselves. */
 export interface LocalQuota extends Quota {
   reserve(reservation: Reservation, share?: Limits): Promise<Decision>;
   extend(extension: Extension, share?: Limits): Promise<Decision>;
-  /** Replaces what is counted for an account, and adds the bans. */
-  seed(account: string, seed: Seed): void;
+  /** Replaces the units of an account, and adds bans by key. */
+  seed(account: string, spent: Spent, bannedUntilMs: ReadonlyMap<string, number>): void;
 }
 
 const mode = "local";
+const nothingSpent: Readonly<Spent> = { minuteStartMs: 0, minuteUsed: 0, dayStartMs: 0, dayUsed: 0 };
 
 export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   const { now, banPolicy = defaultBanPolicy, capacity = 100_000 } = options;
   const ledgers = createLruCache<Ledger>(capacity);
 
-  function reserve({ account, key, limits, cost }: Reservation, share = limits): Decision {
+  function decide({ account, key, limits, cost }: Reservation, share = limits): Decision {
     const nowMs = now();
     const ledger = ledgers.get(account) ?? openLedger(account);
     const windows = windowsAt(nowMs, ledger, share);
@@ -81,32 +77,13 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     return { outcome: "refused", mode, ...windows, by, retryAtMs };
   }
 
-  function usage({ account, key, limits }: UsageQuery): Usage {
-    const nowMs = now();
-    const ledger = ledgers.get(account);
-    const windows = windowsAt(nowMs, ledger, limits);
-    const bannedUntilMs = key === undefined ? 0 : (ledger?.penalties.get(key)?.bannedUntilMs ?? 0);
-    return bannedUntilMs > nowMs ? { ...windows, bannedUntilMs } : windows;
-  }
-
-  function extend({ held, ...reservation }: Extension, share?: Limits): Decision {
-    giveBack(ledgers.get(reservation.account), 1, held);
-    return reserve(reservation, share);
-  }
-
-  function refund({ account, limits, cost, spentIn }: Refund): Windows {
-    const ledger = ledgers.get(account);
-    giveBack(ledger, cost, spentIn);
-    return windowsAt(now(), ledger, limits);
-  }
-
   function openLedger(account: string): Ledger {
-    const ledger = { minuteStartMs: 0, minuteUsed: 0, dayStartMs: 0, dayUsed: 0, penalties: new Map() };
+    const ledger = { ...nothingSpent, penalties: new Map() };
     ledgers.set(account, ledger);
     return ledger;
   }
 
-  /** Drops what has expired before it adds a key, so an account that rotates its keys does not gather penalties. */
+  /** Drops expired penalties before it adds a key, so an account that rotates its keys does not collect them. */
   function remember(penalties: Map<string, Penalty>, key: string, penalty: Penalty, nowMs: number): void {
     if (!penalties.has(key)) {
       for (const [other, held] of penalties) {
@@ -117,21 +94,36 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   }
 
   return {
-    seed(account, { bannedUntilMs, ...spent }) {
+    seed(account, spent, bannedUntilMs) {
       const ledger = ledgers.get(account) ?? openLedger(account);
       Object.assign(ledger, spent);
       for (const [key, untilMs] of bannedUntilMs) {
         if ((ledger.penalties.get(key)?.bannedUntilMs ?? 0) < untilMs) ledger.penalties.set(key, banEnding(untilMs));
       }
     },
-    reserve: async (reservation, share) => reserve(reservation, share),
-    extend: async (extension, share) => extend(extension, share),
-    usage: async (query) => usage(query),
-    refund: async (units) => refund(units),
-    liftBan: async ({ account, key }) => {
+    async reserve(reservation, share) {
+      return decide(reservation, share);
+    },
+    async extend({ held, ...reservation }, share) {
+      giveBack(ledgers.get(reservation.account), 1, held);
+      return decide(reservation, share);
+    },
+    async usage({ account, key, limits }) {
+      const nowMs = now();
+      const ledger = ledgers.get(account);
+      const windows = windowsAt(nowMs, ledger, limits);
+      const bannedUntilMs = key === undefined ? 0 : (ledger?.penalties.get(key)?.bannedUntilMs ?? 0);
+      return bannedUntilMs > nowMs ? { ...windows, bannedUntilMs } : windows;
+    },
+    async refund({ account, limits, cost, spentIn }) {
+      const ledger = ledgers.get(account);
+      giveBack(ledger, cost, spentIn);
+      return windowsAt(now(), ledger, limits);
+    },
+    async liftBan({ account, key }) {
       ledgers.get(account)?.penalties.delete(key);
     },
-    bans: async () => {
+    async bans() {
       const nowMs = now();
       return [...ledgers.entries()].flatMap(([account, { penalties }]) =>
         [...penalties].flatMap(([key, { bannedUntilMs }]) =>
@@ -139,9 +131,9 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
         ),
       );
     },
-    reset: async ({ account }) => {
+    async reset({ account }) {
       const ledger = ledgers.get(account);
-      if (ledger !== undefined) Object.assign(ledger, { minuteStartMs: 0, minuteUsed: 0, dayStartMs: 0, dayUsed: 0 });
+      if (ledger !== undefined) Object.assign(ledger, nothingSpent);
     },
   };
 }

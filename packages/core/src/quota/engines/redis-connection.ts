@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
-import type { SharedConnection } from "./fallback/breaker.js";
 
 export interface RedisConfig {
   /** One address, or several nodes of a cluster. `redis:` or, with TLS, `rediss:`; credentials as in any URL. */
@@ -10,22 +9,28 @@ export interface RedisConfig {
   readonly commandTimeoutMs: number;
 }
 
-export interface RedisConnection extends SharedConnection, Disposable {
+export interface RedisConnection extends Disposable {
   readonly redis: Redis | Cluster;
+  /** True when commands can be sent at this moment. */
+  isReady(): boolean;
+  /** The listener is called each time a connection is lost. */
+  onLoss(listener: () => void): void;
+  /** Replaces the connection by a new one. Calls that wait for a reply fail. */
+  reconnect(): void;
 }
 
 const timeoutMs = 1_000;
-/** Nodes are dropped within a few milliseconds. */
+/** ioredis drops the nodes of a cluster within a few milliseconds. */
 const stuckAfterMs = 100;
 
-/** Resolves when the connection is ready, or its first attempt has failed: it goes on trying by itself. */
+/** Resolves when the connection is ready or its first attempt has failed. It keeps trying by itself. */
 export async function openRedis({ urls, isCluster }: RedisConfig): Promise<RedisConnection> {
   const lost: (() => void)[] = [];
   const opened = isCluster ? openCluster(urls) : openSingle(urls[0] ?? "");
   const { redis } = opened;
   redis.on("close", onLoss);
   redis.on("+node", (node: Redis) => node.on("close", onLoss));
-  // Each failed attempt emits one. Whoever needs the connection logs its absence, once.
+  // Each failed attempt emits an error. The breaker logs the outage, once.
   redis.on("error", () => {});
   await once(redis, "ready", { signal: AbortSignal.timeout(timeoutMs) }).catch(() => {});
   await opened.connected();
@@ -48,7 +53,7 @@ export async function openRedis({ urls, isCluster }: RedisConfig): Promise<Redis
 interface Opened {
   readonly redis: Redis | Cluster;
   isReady(): boolean;
-  /** Once it is ready itself, when all connections it consists of are, or cannot be, made. */
+  /** After `ready`: resolves when the connections to all nodes are made or have failed. */
   connected(): Promise<unknown>;
 }
 
@@ -56,13 +61,13 @@ function openSingle(url: string): Opened {
   const redis = new Redis(url, connectionOptions);
   return {
     redis,
-    // A connection that broke is still called ready until its end has been told; what is sent to it then is refused.
+    // ioredis reports a broken connection as ready until its `close` event, but refuses commands.
     isReady: () => redis.status === "ready" && redis.stream.writable,
     connected: async () => {},
   };
 }
 
-/** ioredis connects to a node when it is first needed, and has the calls fail that come before it is connected. */
+/** ioredis connects to a node on its first call, and fails further calls until it is connected. */
 function openCluster(urls: readonly string[]): Opened {
   const [first = new URL("redis://")] = urls.map((url) => new URL(url));
   const redis = new Cluster([...urls], {
@@ -74,8 +79,8 @@ function openCluster(urls: readonly string[]): Opened {
       ...(first.protocol === "rediss:" && { tls: {} }),
     },
   });
-  // A redirection that arrives while ioredis drops its nodes adds one, and ioredis then waits for its end for ever. After
-  // a disconnection that was meant to be the last, this one changes nothing.
+  // A redirection that arrives while ioredis drops its nodes adds a node, and ioredis then waits for its end for ever.
+  // After a final disconnection, this second one changes nothing.
   redis.on("disconnecting", () => {
     setTimeout(() => redis.status === "disconnecting" && redis.disconnect(true), stuckAfterMs).unref();
   });
@@ -91,33 +96,33 @@ function openCluster(urls: readonly string[]): Opened {
   };
 }
 
-/** One that waits for its first call keeps that call until it is connected. */
+/** A node in status `wait` keeps its first call until it is connected. */
 const canTakeCalls: ReadonlySet<string> = new Set(["ready", "wait"]);
 
-/** The defaults retry, queue and resend: a request would hang while Redis is away, or be counted twice. */
+/** The defaults retry, queue and resend: a request would hang while Redis is unavailable, or be counted twice. */
 const connectionOptions = {
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
-  // For what ioredis itself asks while it connects: our own calls have the breaker's deadline, which is shorter.
+  // For the commands that ioredis sends while it connects. Our own calls have the breaker's shorter deadline.
   commandTimeout: timeoutMs,
   connectTimeout: timeoutMs,
   // A stopped server would never close its end.
   disconnectTimeout: 1,
   retryStrategy: jitteredDelayMs,
-  // A server that became a replica, or is still loading: another connection may find another one.
+  // The server became a replica or is still loading: a new connection may reach another server.
   reconnectOnError: ({ message }: Error) => /^(READONLY|LOADING)/.test(message),
 } satisfies RedisOptions;
 
 const clusterOptions = {
-  // On the cluster itself: ioredis overrules it among the redisOptions.
+  // On the cluster itself: ioredis overrides this option among the redisOptions.
   enableOfflineQueue: false,
   maxRedirections: 3,
-  // What a node refused is sent again. What broke off with its connection is not: it may have been executed.
+  // A call that a node refused is sent again. A call whose connection broke is not: it may have been executed.
   retryDelayOnClusterDown: 20,
   retryDelayOnTryAgain: 20,
   retryDelayOnFailover: 0,
-  // Nodes do not reconnect by themselves: ioredis cannot end one that is about to, and would wait for its end for ever.
+  // Nodes do not reconnect by themselves: ioredis cannot end a reconnecting node, and would wait for its end for ever.
   clusterNodeRetryStrategy: null,
   clusterRetryStrategy: jitteredDelayMs,
   slotsRefreshTimeout: timeoutMs,

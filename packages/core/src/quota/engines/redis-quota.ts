@@ -1,13 +1,12 @@
 /**
- * The quota any number of processes share: one script call for a decision, or for several that are alike, on the clock of
- * Redis, never on ours.
+ * The quota that any number of processes share: one script call for a decision, or for several equal ones, on the clock
+ * of Redis and never on ours.
  */
 import { Cluster, type Redis } from "ioredis";
-import { sendTogether } from "../../send-together.js";
 import { type BanPolicy, defaultBanPolicy } from "../ban-policy.js";
 import { banned, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
-import type { BanRecord, Extension, Quota, Reservation } from "../quota.js";
+import type { BanRecord, Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows } from "../window.js";
 import { batchEqual } from "./batch-equal.js";
 import { bannedUntilOf, outcomes, refundScript, reserveScript } from "./reserve-script.js";
@@ -15,32 +14,34 @@ import { bannedUntilOf, outcomes, refundScript, reserveScript } from "./reserve-
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
   readonly banPolicy?: BanPolicy;
-  /** Stands before every key. Its version changes when the previous version could not read what is stored. */
+  /** Begins every key. Its version changes when the previous version could not read the stored values. */
   readonly prefix?: string;
-  /** Whole epoch milliseconds that replace the clock of Redis: for tests. */
+  /** Replaces the clock of Redis in tests, in whole epoch milliseconds. */
   readonly now?: () => number;
 }
 
-/** What is known of an account that Redis may not know, after an outage. */
-export interface Carried {
-  readonly minute: CarriedWindow;
-  readonly day: CarriedWindow;
+/** Counts of an account that Redis may lack after an outage. */
+export interface UnsyncedUnits {
+  readonly minute: WindowCounter;
+  readonly day: WindowCounter;
 }
 
-export interface CarriedWindow {
-  readonly startMs: number;
-  /** What Redis itself had counted when it was last heard of: it has lost its memory if it counts less. */
-  readonly floor: number;
-  /** Units spent without it. */
-  readonly units: number;
+export interface WindowCounter {
+  /** The end of the window, which identifies it. */
+  readonly resetAtMs: number;
+  /** The units that Redis must have counted at least. If it has counted fewer, it lost data. */
+  readonly lastKnownUsed: number;
+  /** Units granted without Redis, on top of those. */
+  readonly unsyncedUnits: number;
 }
 
-/** Rejects with what ioredis rejects with. */
+/** Rejects with the errors of ioredis. */
 export interface RedisQuota extends Quota {
-  /** `carried` is counted before the first decision is made. */
-  reserveTimes(reservation: Reservation, times: number, carried?: Carried): Promise<readonly Decision[]>;
-  /** `carried` is counted before the held unit is given back, because it may contain that unit. */
-  extend(extension: Extension, carried?: Carried): Promise<Decision>;
+  /**
+   * Decides equal reservations, one after another, by one script call. First it counts the unsynced units, then it gives
+   * the held unit back, because the unsynced units may contain it.
+   */
+  decide(reservation: Reservation, times: number, unsynced?: UnsyncedUnits, held?: Windows): Promise<Decision[]>;
 }
 
 const mode = "shared";
@@ -52,11 +53,15 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   const commands = redis as unknown as Commands;
   const time = now ?? (() => "");
 
-  /** A cost of 0 only looks. `held` is the admission of a unit to give back first. */
-  async function ask(reservation: Reservation, times: number, carried?: Carried, held?: Windows): Promise<Replies> {
-    const { account, key, limits, cost } = reservation;
+  /** A cost of 0 only reads. */
+  function callScript(
+    { account, key, limits, cost }: Reservation,
+    times: number,
+    unsynced?: UnsyncedUnits,
+    held?: Windows,
+  ): Promise<Replies> {
     const keys = keysOf(account, key);
-    if (!(redis instanceof Cluster) && redis.stream?.writable) sendTogether(redis.stream);
+    corkUntilEndOfTick(redis);
     return commands.petstoreReserve(
       keys.length,
       ...keys,
@@ -66,24 +71,24 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
       cost,
       times,
       ...(held ? [held.minute.resetAtMs - minuteMs, held.day.resetAtMs - dayMs] : ["", ""]),
-      ...(carried ? [...carriedArguments(carried.minute), ...carriedArguments(carried.day)] : []),
+      ...(unsynced ? [...scriptArguments(unsynced.minute, minuteMs), ...scriptArguments(unsynced.day, dayMs)] : []),
     );
   }
 
-  async function reserveTimes(reservation: Reservation, times: number, carried?: Carried): Promise<Decision[]> {
-    const replies = await ask(reservation, times, carried);
+  const decide: RedisQuota["decide"] = async (reservation, ...how) => {
+    const replies = await callScript(reservation, ...how);
     return replies.map((reply) => toDecision(reply, reservation.limits, reservation.cost));
-  }
+  };
 
   return {
-    reserveTimes,
-    reserve: batchEqual(reserveTimes),
-    async extend({ held, ...reservation }, carried) {
-      const [reply] = await ask(reservation, 1, carried, held);
-      return toDecision(reply, reservation.limits, reservation.cost);
+    decide,
+    reserve: batchEqual(decide),
+    async extend({ held, ...reservation }) {
+      const [decision] = await decide(reservation, 1, undefined, held);
+      return decision as Decision;
     },
     async usage(query) {
-      const [reply] = await ask({ ...query, cost: 0 }, 1);
+      const [reply] = await callScript({ ...query, cost: 0 }, 1);
       const windows = toWindows(reply, query.limits);
       return reply[0] === outcomes.banned ? { ...windows, bannedUntilMs: reply[6] } : windows;
     },
@@ -120,9 +125,9 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   }
 }
 
-/** Walks over every key of a server, a thousand at a time, which holds nobody up for long. */
+/** Scans every key of a server, a thousand at a time, which does not block other clients for long. */
 async function bansOn(server: Redis, prefix: string, nowMs: number): Promise<BanRecord[]> {
-  // The walk may come by a key twice.
+  // A scan may return a key twice.
   const bans = new Map<string, BanRecord>();
   let cursor = "0";
   do {
@@ -155,14 +160,22 @@ type Reply = readonly [
 
 type Replies = readonly [Reply, ...Reply[]];
 
-/** What `defineCommand` adds to a connection; ioredis leaves its type to us. */
+/** The commands that `defineCommand` adds; ioredis does not type them. */
 interface Commands {
   petstoreReserve(...keysAndArguments: (string | number | undefined)[]): Promise<Replies>;
   petstoreRefund(...keysAndArguments: (string | number)[]): Promise<Reply>;
 }
 
-function carriedArguments({ startMs, floor, units }: CarriedWindow): number[] {
-  return [startMs, floor, units];
+function scriptArguments({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, lengthMs: number): number[] {
+  return [resetAtMs - lengthMs, lastKnownUsed, unsyncedUnits];
+}
+
+/** Sends the commands of one tick in one write: several small writes to a socket cost more than the commands. */
+function corkUntilEndOfTick(redis: Redis | Cluster): void {
+  if (redis instanceof Cluster || !redis.stream?.writable || redis.stream.writableCorked > 0) return;
+  const { stream } = redis;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }
 
 function toWindows([, nowMs, minuteStartMs, minuteUsed, dayStartMs, dayUsed]: Reply, limits: Limits): Windows {
@@ -188,6 +201,6 @@ function toDecision(reply: Reply, limits: Limits, cost: number): Decision {
       return { outcome: "refused", mode, ...windows, by, retryAtMs: windows[by].resetAtMs };
     }
     default:
-      throw new Error("the reserve script answered something it does not know");
+      throw new Error(`the reserve script replied with an unknown outcome: ${outcome}`);
   }
 }

@@ -1,35 +1,25 @@
-/**
- * Decides whether the shared quota is asked at all. The first call that fails opens it: from then on nothing is sent but
- * a probe, which no request waits for, until that succeeds. So an outage costs the requests under way one deadline,
- * once, and the others nothing.
- */
 import { ReplyError } from "ioredis";
 import type { Log } from "../../../log.js";
-import { timeoutAfterReading } from "../../../timeout-after-reading.js";
+import type { RedisConnection } from "../redis-connection.js";
 
 export interface BreakerOptions {
-  readonly connection: SharedConnection;
-  /** Tries what has failed: a call like any other, a write, to the server that holds the account `suspect`. */
-  readonly probe: (suspect: string) => Promise<unknown>;
+  readonly connection: Pick<RedisConnection, "isReady" | "onLoss" | "reconnect">;
+  /** Writes to the server that holds `account`, because a server that only reads has not recovered. */
+  readonly probe: (account: string) => Promise<unknown>;
   /** How long a call may take. */
   readonly deadlineMs: number;
   readonly log: Log;
 }
 
-export interface SharedConnection {
-  /** Whether commands can be sent at this moment. */
-  isReady(): boolean;
-  /** Called at every loss, because what comes back may have forgotten everything, also while nobody asked. */
-  onLoss(listener: () => void): void;
-  /** Drops the connection, and whatever waits on it, for a new one. */
-  reconnect(): void;
-}
-
+/**
+ * Stops calls to Redis after the first one that fails. While it is open, Redis is sent only probes, in the background,
+ * and the first one that succeeds closes it. An outage costs the calls in flight one deadline, and later calls nothing.
+ */
 export interface Breaker extends Disposable {
-  /** Whether the shared quota is to be left alone. */
+  /** Whether Redis must not be called. Also opens the breaker when the connection is not ready. */
   isOpen(): boolean;
-  /** Makes a call about an account. Rejects when it fails or takes too long, and is open from then on. */
-  ask<Answer>(account: string, call: () => Promise<Answer>): Promise<Answer>;
+  /** Calls Redis about an account. Rejects, and opens the breaker, when the call fails or misses the deadline. */
+  run<Reply>(account: string, call: () => Promise<Reply>): Promise<Reply>;
   /** How often it has opened. */
   readonly outages: number;
 }
@@ -40,58 +30,59 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   let isOpen = false;
   let isDisposed = false;
   let outages = 0;
-  let suspect = "";
+  let failedAccount = "";
   let nextProbe: NodeJS.Timeout | undefined;
 
   function open(account: string, error?: unknown): void {
     if (isOpen || isDisposed) return;
     isOpen = true;
     outages += 1;
-    suspect = account;
-    log.warn({ error }, "Redis is away: quotas are not shared");
-    dropUnlessAnswered(error);
-    probeLater();
+    failedAccount = account;
+    log.warn({ error }, "Redis is unavailable: quotas are not shared");
+    reconnectAfter(error);
+    scheduleProbe();
   }
 
   /**
-   * An answer, even an error, shows that the connection lives. Without one, whoever waits on it would wait out a deadline
-   * of their own, and a stopped server would execute later whatever is still sent. A connection that was lost is replaced
-   * without us.
+   * Without a reply, other calls on this connection would wait for their own deadlines, and a stopped server would
+   * execute later everything it is still sent. An error reply shows that the connection works. A lost connection
+   * reconnects by itself.
    */
-  function dropUnlessAnswered(error: unknown): void {
+  function reconnectAfter(error: unknown): void {
     if (error !== undefined && !(error instanceof ReplyError)) connection.reconnect();
   }
 
-  function probeLater(): void {
-    if (!isDisposed) nextProbe = setTimeout(probeNow, probeIntervalMs).unref();
+  function scheduleProbe(): void {
+    if (!isDisposed) nextProbe = setTimeout(sendProbe, probeIntervalMs).unref();
   }
 
-  function probeNow(): void {
+  function sendProbe(): void {
     if (!connection.isReady()) {
-      probeLater();
+      scheduleProbe();
       return;
     }
-    within(deadlineMs, probe(suspect)).then(close, (error: unknown) => {
-      dropUnlessAnswered(error);
-      probeLater();
+    withDeadline(probe(failedAccount), deadlineMs).then(close, (error: unknown) => {
+      reconnectAfter(error);
+      scheduleProbe();
     });
   }
 
   function close(): void {
     isOpen = false;
-    if (!isDisposed) log.info({}, "Redis is back: quotas are shared again");
+    if (!isDisposed) log.info({}, "Redis recovered: quotas are shared again");
   }
 
+  // Each loss opens the breaker, even when no call is in flight: Redis may return without its data.
   connection.onLoss(() => open(""));
   return {
     isOpen() {
-      // Asked before every call, so that none fails of which one could not tell whether it was sent.
+      // A call that is sent now would fail, and nobody could tell whether Redis had received it.
       if (!isOpen && !connection.isReady()) open("");
       return isOpen;
     },
-    async ask(account, call) {
+    async run(account, call) {
       try {
-        return await within(deadlineMs, call());
+        return await withDeadline(call(), deadlineMs);
       } catch (error) {
         open(account, error);
         throw error;
@@ -107,11 +98,11 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   };
 }
 
-/** Rejects where there is no answer at the deadline. */
-function within<Answer>(deadlineMs: number, call: Promise<Answer>): Promise<Answer> {
+function withDeadline<Reply>(call: Promise<Reply>, deadlineMs: number): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(new Error(`no answer within ${deadlineMs} ms`));
-    const timer = timeoutAfterReading(giveUp, deadlineMs);
+    const fail = () => reject(new Error(`no reply within ${deadlineMs} ms`));
+    // Node runs timers, then reads sockets, then runs immediates: a reply that this process was too busy to read is not late.
+    const timer = setTimeout(() => setImmediate(fail), deadlineMs);
     call.finally(() => clearTimeout(timer)).then(resolve, reject);
   });
 }

@@ -1,7 +1,7 @@
 /**
- * Decides while Redis is unavailable. It starts from the counters in the last replies and grants this instance's share of
- * what was left of each window; in a window that begins in the outage, its share of the limit. What it grants is carried
- * back afterwards, with what Redis is known to have counted, in case Redis comes back without its memory.
+ * Decides while Redis is unavailable. It starts from the counters in the last replies of Redis and grants this instance's
+ * share of what was left of each window. In a window that begins during the outage, it grants its share of the limit.
+ * After the outage, Redis is told the units granted here, and its own last known counters in case it lost its data.
  *
  * With even load all instances together grant the limit. With uneven load, an instance that last saw an account early in
  * the window may grant up to its share again: at most limit x (2 - 1 / instances) in that window, and the limit in later
@@ -11,243 +11,232 @@ import { createLruCache } from "../../../lru-cache.js";
 import type { BanPolicy } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";
 import type { Limits } from "../../plan.js";
-import type { BanRecord, Extension, Refund, Reservation, Usage, UsageQuery } from "../../quota.js";
+import type { Quota, Reservation } from "../../quota.js";
 import { dayMs, minuteMs, type WindowState, type Windows } from "../../window.js";
 import { createLocalQuota } from "../local-quota.js";
-import type { Carried, CarriedWindow } from "../redis-quota.js";
-import type { SharedClock } from "./shared-clock.js";
+import type { UnsyncedUnits, WindowCounter } from "../redis-quota.js";
 
 export interface LastKnownCountsOptions {
-  readonly clock: SharedClock;
+  /** The clock of this machine, in whole epoch milliseconds. */
+  readonly now: () => number;
   readonly banPolicy: BanPolicy;
   /** How many instances share the limits. */
   readonly instances: number;
-  /** Accounts remembered at once. */
-  readonly capacity: number;
-  /** How often the shared quota has gone away, the present outage included. */
+  /** How often Redis has become unavailable, the present outage included. */
   readonly outages: () => number;
+  /** Accounts remembered at once; beyond it the account that was idle longest is forgotten. */
+  readonly capacity?: number;
 }
 
-/** Reports windows as the shared quota does, under the account's own limits; what remains is what is granted here. */
-export interface Fallback {
-  /** Remembers what the shared quota answered. */
+/** Reports each window under the account's own limits; what remains is what this instance still grants. */
+export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftBan" | "bans" | "reset"> {
+  /** The clock of Redis: the clock of this machine, corrected by the last reply. */
+  now(): number;
+  /** Records a decision of Redis. */
   observe(reservation: Reservation, decision: Decision): void;
-  /** Decides in the shared quota's place; `isCounted` when that has counted the units, or may have. */
-  reserve(reservation: Reservation, isCounted: boolean): Promise<Decision>;
-  /** Extends an admission in the shared quota's place; `isCounted`: it made the extension, or may have made it. */
-  extend(extension: Extension, isCounted: boolean): Promise<Decision>;
-  usage(query: UsageQuery): Promise<Usage>;
-  refund(refund: Refund): Promise<Windows>;
-  /** What a call to the shared quota brings along: all that is owed to it. Taken once, and taken for counted from then on. */
-  takeCarried(account: string): Carried | undefined;
-  /** Takes back what a call that was not executed had brought along. */
-  putBack(account: string, carried: Carried): void;
-  /** Forgets what was seen and granted; bans stay. */
-  reset(account: string): Promise<void>;
-  liftBan(target: { readonly account: string; readonly key: string }): Promise<void>;
-  /** What the shared quota has banned, as far as it was seen, and what was banned here. */
-  bans(): Promise<BanRecord[]>;
+  /**
+   * Decides without Redis. `mayBeCounted`: Redis received the reservation and may have counted it. `held` is the admission
+   * of one unit that the reservation extends.
+   */
+  decide(reservation: Reservation, mayBeCounted: boolean, held?: Admitted): Promise<Decision>;
+  /** Returns what the next call must tell Redis, and counts it as known to Redis from now on. */
+  drainUnsynced(account: string): UnsyncedUnits | undefined;
+  /** Undoes a drain, because Redis did not execute the call. */
+  restoreUnsynced(account: string, units: UnsyncedUnits): void;
 }
 
-/** The latest window of an account: units the shared quota has counted, or should have, and units granted without it. */
-interface Tally {
-  readonly lengthMs: number;
-  startMs: number;
-  floor: number;
-  units: number;
-}
-
-interface Sighting {
-  minute: Tally;
-  day: Tally;
+/** What this instance knows of an account. */
+interface AccountSnapshot {
+  counters: UnsyncedUnits;
+  /** The bans that Redis has reported, by key. */
   readonly bannedUntilMs: Map<string, number>;
-  /** The outage the local engine was seeded for, and the last one after which the account was carried back. */
-  seededFor: number;
-  carriedAfter: number;
+  /** The number of outages when the local quota was seeded with these counts. */
+  outagesAtSeed: number;
+  /** The number of outages when Redis was last told these counts. */
+  outagesAtSync: number;
 }
 
-export function createLastKnownCounts({
-  clock,
-  banPolicy,
-  instances,
-  capacity,
-  outages,
-}: LastKnownCountsOptions): Fallback {
-  const sightings = createLruCache<Sighting>(capacity);
-  const local = createLocalQuota({ now: clock.now, banPolicy, capacity });
+const emptyCounter: WindowCounter = { resetAtMs: 0, lastKnownUsed: 0, unsyncedUnits: 0 };
+const emptyCounters: UnsyncedUnits = { minute: emptyCounter, day: emptyCounter };
 
-  function sightingOf(account: string, carriedAfter: number): Sighting {
-    let sighting = sightings.get(account);
-    if (sighting === undefined) {
-      sighting = { minute: tally(minuteMs), day: tally(dayMs), bannedUntilMs: new Map(), seededFor: 0, carriedAfter };
-      sightings.set(account, sighting);
-    }
-    return sighting;
+export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnownCounts {
+  const { now, banPolicy, instances, outages, capacity = 100_000 } = options;
+  const snapshots = createLruCache<AccountSnapshot>(capacity);
+  const local = createLocalQuota({ now: redisNow, banPolicy, capacity });
+  let clockOffsetMs = 0;
+
+  function redisNow(): number {
+    return now() + clockOffsetMs;
   }
 
-  /** Seeds the local engine for an account, once an outage. */
-  function prepare(account: string, limits: Limits): { readonly sighting: Sighting; readonly share: Limits } {
-    const sighting = sightingOf(account, outages() - 1);
-    const { minute, day, bannedUntilMs } = sighting;
-    if (sighting.seededFor !== outages()) {
-      sighting.seededFor = outages();
-      local.seed(account, {
-        minuteStartMs: minute.startMs,
+  function snapshotOf(account: string, outagesAtSync: number): AccountSnapshot {
+    let snapshot = snapshots.get(account);
+    if (snapshot === undefined) {
+      snapshot = { counters: emptyCounters, bannedUntilMs: new Map(), outagesAtSeed: 0, outagesAtSync };
+      snapshots.set(account, snapshot);
+    }
+    return snapshot;
+  }
+
+  /** The snapshot of an account during an outage. The local quota is seeded with it once in each outage. */
+  function seededSnapshotOf(account: string, limits: Limits): AccountSnapshot {
+    const snapshot = snapshotOf(account, outages() - 1);
+    if (snapshot.outagesAtSeed !== outages()) {
+      snapshot.outagesAtSeed = outages();
+      const { minute, day } = snapshot.counters;
+      const spent = {
+        minuteStartMs: minute.resetAtMs - minuteMs,
         minuteUsed: usedOfShare(minute, limits.perMinute),
-        dayStartMs: day.startMs,
+        dayStartMs: day.resetAtMs - dayMs,
         dayUsed: usedOfShare(day, limits.perDay),
-        bannedUntilMs,
-      });
+      };
+      local.seed(account, spent, snapshot.bannedUntilMs);
     }
-    return { sighting, share: { perMinute: shareOf(limits.perMinute), perDay: shareOf(limits.perDay) } };
+    return snapshot;
   }
 
-  /** At least 1: a limit below the number of instances would otherwise close the service. */
-  function shareOf(limit: number): number {
+  function shareOf({ perMinute, perDay }: Limits): Limits {
+    return { perMinute: shareOfLimit(perMinute), perDay: shareOfLimit(perDay) };
+  }
+
+  /** At least 1: otherwise a limit below the number of instances would refuse everything. */
+  function shareOfLimit(limit: number): number {
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** Counts as used whatever is not this instance's share of the rest, and what it granted in an outage before. */
-  function usedOfShare({ floor, units }: Tally, limit: number): number {
-    return shareOf(limit) - Math.floor(Math.max(0, limit - floor) / instances) + units;
-  }
-
-  /** `held` is the admission of the one unit that the request already holds. */
-  async function decide(reservation: Reservation, isCounted: boolean, held?: Admitted): Promise<Decision> {
-    const { account, cost, limits } = reservation;
-    const { sighting, share } = prepare(account, limits);
-    const decided = await (held === undefined
-      ? local.reserve(reservation, share)
-      : local.extend({ ...reservation, held }, share));
-    const decision: Decision = { ...ofAccount(decided, limits), mode: "fallback" };
-    if (decision.outcome === "admitted") {
-      charge(sighting.minute, decision.minute, cost, isCounted, held?.minute);
-      charge(sighting.day, decision.day, cost, isCounted, held?.day);
-      return decision;
-    }
-    // If the shared quota may have refused the extension, it may have given the unit back already.
-    if (held !== undefined && !isCounted) {
-      takeBack(sighting.minute, held.minute, 1);
-      takeBack(sighting.day, held.day, 1);
-    }
-    // The cost is above this instance's share but within the limit: refuse until the reset, not for ever.
-    if (decision.outcome !== "impossible" || cost > Math.min(limits.perMinute, limits.perDay)) return decision;
-    return { ...decision, outcome: "refused", by: "minute", retryAtMs: decision.minute.resetAtMs };
+  /** Leaves of this instance's share of the limit only its share of the units that Redis had left. */
+  function usedOfShare({ lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): number {
+    const shareOfRest = Math.floor(Math.max(0, limit - lastKnownUsed) / instances);
+    return shareOfLimit(limit) - shareOfRest + unsyncedUnits;
   }
 
   return {
+    now: redisNow,
     observe({ account, key }, decision) {
-      clock.observe(decision.nowMs);
-      const { minute, day, bannedUntilMs, carriedAfter } = sightingOf(account, outages());
-      // Until the account is carried back, the answer to a call sent before may know of less than must have been counted.
-      const isSettled = carriedAfter === outages();
-      see(minute, decision.minute, isSettled);
-      see(day, decision.day, isSettled);
+      clockOffsetMs = decision.nowMs - now();
+      const snapshot = snapshotOf(account, outages());
+      // Before the sync, the reply to an earlier call may lack units that Redis must have counted since.
+      const isSynced = snapshot.outagesAtSync === outages();
+      snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
+        const { resetAtMs, lastKnownUsed, unsyncedUnits } = inWindow(counter, decision[window]);
+        const { used } = decision[window];
+        return { resetAtMs, lastKnownUsed: isSynced ? used : Math.max(lastKnownUsed, used), unsyncedUnits };
+      });
       if (key === undefined) return;
+      const { bannedUntilMs } = snapshot;
       if (decision.outcome !== "banned") {
-        // Lifted by another process, or over: it must not come back with the next outage.
+        // The ban is over or was lifted by another process: it must not return with the next outage.
         if (bannedUntilMs.delete(key)) void local.liftBan({ account, key });
         return;
       }
       for (const [other, untilMs] of bannedUntilMs) if (untilMs <= decision.nowMs) bannedUntilMs.delete(other);
       bannedUntilMs.set(key, decision.bannedUntilMs);
     },
-    reserve: decide,
-    extend: ({ held, ...reservation }, isCounted) => decide(reservation, isCounted, held),
+    async decide(reservation, mayBeCounted, held) {
+      const { account, cost, limits } = reservation;
+      const snapshot = seededSnapshotOf(account, limits);
+      const share = shareOf(limits);
+      const ofShare = await (held === undefined
+        ? local.reserve(reservation, share)
+        : local.extend({ ...reservation, held }, share));
+      const decision: Decision = { ...underAccountLimits(ofShare, limits), mode: "fallback" };
+      if (decision.outcome === "admitted") {
+        snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
+          const counter = inWindow(before, decision[window]);
+          const isHeldHere = held?.[window].resetAtMs === counter.resetAtMs;
+          // A unit that is held in this window is counted already, unless the account was reset since.
+          const heldUnits = isHeldHere ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
+          const units = cost - heldUnits;
+          const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
+          return mayBeCounted ? moveToKnown(admitted, units) : admitted;
+        });
+        return decision;
+      }
+      // If Redis may have refused the extension itself, it may have given the held unit back already.
+      if (held !== undefined && !mayBeCounted) snapshot.counters = afterRefund(snapshot.counters, held, 1);
+      // A cost above this instance's share but within the limit is refused until the reset, not for ever.
+      if (decision.outcome !== "impossible" || cost > Math.min(limits.perMinute, limits.perDay)) return decision;
+      return { ...decision, outcome: "refused", by: "minute", retryAtMs: decision.minute.resetAtMs };
+    },
     async usage(query) {
-      const { share } = prepare(query.account, query.limits);
-      return ofAccount(await local.usage({ ...query, limits: share }), query.limits);
+      seededSnapshotOf(query.account, query.limits);
+      return underAccountLimits(await local.usage({ ...query, limits: shareOf(query.limits) }), query.limits);
     },
     async refund(refund) {
-      const { sighting, share } = prepare(refund.account, refund.limits);
-      takeBack(sighting.minute, refund.spentIn.minute, refund.cost);
-      takeBack(sighting.day, refund.spentIn.day, refund.cost);
-      return ofAccount(await local.refund({ ...refund, limits: share }), refund.limits);
+      const { account, limits, cost, spentIn } = refund;
+      const snapshot = seededSnapshotOf(account, limits);
+      snapshot.counters = afterRefund(snapshot.counters, spentIn, cost);
+      return underAccountLimits(await local.refund({ ...refund, limits: shareOf(limits) }), limits);
     },
-    takeCarried(account) {
-      const sighting = sightings.get(account);
-      if (sighting === undefined) return undefined;
-      const { minute, day } = sighting;
-      // A unit may have been granted while the outage ended.
-      if (sighting.carriedAfter === outages() && minute.units === 0 && day.units === 0) return undefined;
-      sighting.carriedAfter = outages();
-      return { minute: take(minute), day: take(day) };
+    drainUnsynced(account) {
+      const snapshot = snapshots.get(account);
+      if (snapshot === undefined) return undefined;
+      const { counters, outagesAtSync } = snapshot;
+      const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
+      // This instance may have granted a unit at the moment the outage ended, after another call had told Redis the rest.
+      if (outagesAtSync === outages() && !hasUnsynced) return undefined;
+      // If the call fails without a reply, the next one raises the counters of Redis to here, whether this one arrived or not.
+      snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
+      snapshot.outagesAtSync = outages();
+      return counters;
     },
-    putBack(account, carried) {
-      const sighting = sightingOf(account, outages() - 1);
-      sighting.carriedAfter = outages() - 1;
-      giveBack(sighting.minute, carried.minute);
-      giveBack(sighting.day, carried.day);
+    restoreUnsynced(account, drained) {
+      const snapshot = snapshotOf(account, outages() - 1);
+      snapshot.outagesAtSync = outages() - 1;
+      snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
+        const { resetAtMs, unsyncedUnits } = drained[window];
+        return counter.resetAtMs === resetAtMs ? moveToKnown(counter, -unsyncedUnits) : counter;
+      });
     },
-    async reset(account) {
-      const sighting = sightings.get(account);
-      if (sighting !== undefined) Object.assign(sighting, { minute: tally(minuteMs), day: tally(dayMs) });
+    async reset({ account }) {
+      const snapshot = snapshots.get(account);
+      if (snapshot !== undefined) snapshot.counters = emptyCounters;
       await local.reset({ account });
     },
     async liftBan(target) {
-      sightings.get(target.account)?.bannedUntilMs.delete(target.key);
+      snapshots.get(target.account)?.bannedUntilMs.delete(target.key);
       await local.liftBan(target);
     },
     async bans() {
-      const running = await local.bans();
-      const isHere = new Set(running.map(({ account, key }) => `${account} ${key}`));
-      for (const [account, { bannedUntilMs }] of sightings.entries()) {
+      // The bans of this instance itself, and the bans that it has seen in Redis.
+      const bans = new Map((await local.bans()).map((ban) => [`${ban.account} ${ban.key}`, ban]));
+      for (const [account, { bannedUntilMs }] of snapshots.entries()) {
         for (const [key, untilMs] of bannedUntilMs) {
-          const isRunning = untilMs > clock.now() && !isHere.has(`${account} ${key}`);
-          if (isRunning) running.push({ account, key, bannedUntilMs: untilMs });
+          const name = `${account} ${key}`;
+          if (untilMs > redisNow() && !bans.has(name)) bans.set(name, { account, key, bannedUntilMs: untilMs });
         }
       }
-      return running;
+      return [...bans.values()];
     },
   };
 }
 
-function tally(lengthMs: number): Tally {
-  return { lengthMs, startMs: 0, floor: 0, units: 0 };
+function mapCounters(
+  { minute, day }: UnsyncedUnits,
+  change: (counter: WindowCounter, window: "minute" | "day") => WindowCounter,
+): UnsyncedUnits {
+  return { minute: change(minute, "minute"), day: change(day, "day") };
 }
 
-/** The tally of that window, which begins at nothing when it is another one than before. */
-function enter(tally: Tally, { resetAtMs }: WindowState): Tally {
-  const startMs = resetAtMs - tally.lengthMs;
-  return startMs === tally.startMs ? tally : Object.assign(tally, { startMs, floor: 0, units: 0 });
+/** The counter itself while its window runs, and an empty one for a later window. */
+function inWindow(counter: WindowCounter, { resetAtMs }: WindowState): WindowCounter {
+  return counter.resetAtMs === resetAtMs ? counter : { ...emptyCounter, resetAtMs };
 }
 
-function see(tally: Tally, window: WindowState, isSettled: boolean): void {
-  const { floor } = enter(tally, window);
-  tally.floor = isSettled ? window.used : Math.max(floor, window.used);
+/** Units that Redis has counted stay: only Redis can give them back. */
+function afterRefund(counters: UnsyncedUnits, spentIn: Windows, units: number): UnsyncedUnits {
+  return mapCounters(counters, (counter, window) => {
+    if (counter.resetAtMs !== spentIn[window].resetAtMs) return counter;
+    return { ...counter, unsyncedUnits: Math.max(0, counter.unsyncedUnits - units) };
+  });
 }
 
-/** Counts an admission; a unit that is `held` in the same window is counted already. */
-function charge(tally: Tally, window: WindowState, cost: number, isCounted: boolean, held?: WindowState): void {
-  const { floor, units } = enter(tally, window);
-  const charged = cost - (held?.resetAtMs === window.resetAtMs ? Math.min(1, floor + units) : 0);
-  if (isCounted) tally.floor += charged;
-  else tally.units += charged;
+function moveToKnown({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, units: number): WindowCounter {
+  return { resetAtMs, lastKnownUsed: lastKnownUsed + units, unsyncedUnits: unsyncedUnits - units };
 }
 
-function takeBack(tally: Tally, { resetAtMs }: WindowState, units: number): void {
-  if (resetAtMs - tally.lengthMs === tally.startMs) tally.units = Math.max(0, tally.units - units);
-}
-
-/**
- * The units become part of the floor: should the call that takes them fail without an answer, the next one raises the
- * counter to where it must be, whether they arrived or not.
- */
-function take(tally: Tally): CarriedWindow {
-  const { startMs, floor, units } = tally;
-  tally.floor += units;
-  tally.units = 0;
-  return { startMs, floor, units };
-}
-
-function giveBack(tally: Tally, { startMs, units }: CarriedWindow): void {
-  if (startMs !== tally.startMs) return;
-  tally.floor -= units;
-  tally.units += units;
-}
-
-/** Windows of this instance's share, told under the account's limits. */
-function ofAccount<Told extends Windows>(windows: Told, { perMinute, perDay }: Limits): Told {
+/** Windows of this instance's share, reported under the account's limits. */
+function underAccountLimits<Reported extends Windows>(windows: Reported, { perMinute, perDay }: Limits): Reported {
   return { ...windows, minute: underLimit(windows.minute, perMinute), day: underLimit(windows.day, perDay) };
 }
 

@@ -1,26 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { defaultBanPolicy } from "../../src/quota/ban-policy.js";
-import type { OnRedisFailure } from "../../src/quota/engines/fallback/fallback-quota.js";
-import { openQuotas, type Quotas } from "../../src/quota/open-quota.js";
-import type { Limits } from "../../src/quota/plan.js";
+import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
+import { openQuotas, type QuotaConfig, type Quotas } from "../../../src/quota/open-quota.js";
+import type { Limits } from "../../../src/quota/plan.js";
 
-export interface FailoverOptions {
+export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "instances" | "onRedisFailure">> {
   readonly urls: readonly string[];
-  readonly instances?: number;
-  readonly onRedisFailure?: OnRedisFailure;
-  /** By default longer than a busy machine makes a healthy Redis wait. */
+  /** By default longer than a healthy Redis needs on a busy machine. */
   readonly commandTimeoutMs?: number;
   readonly now?: () => number;
 }
 
-export interface Failover extends Quotas {
+export interface LoggedQuotas extends Quotas {
   /** The messages logged so far. */
   readonly logged: readonly string[];
 }
 
-/** An instance as a service opens it. */
-export async function openFailover(options: FailoverOptions): Promise<Failover> {
+/** Opens the quotas of one instance as a service does. */
+export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<LoggedQuotas> {
   const { urls, instances = 1, onRedisFailure = "local", commandTimeoutMs = 1_000, now = Date.now } = options;
   const logged: string[] = [];
   const record = (_fields: object, message: string) => void logged.push(message);
@@ -34,7 +31,7 @@ export async function openFailover(options: FailoverOptions): Promise<Failover> 
   return { ...(await openQuotas(config, { log: { info: record, warn: record, error: record }, now })), logged };
 }
 
-/** Rejects when that does not come true in time. */
+/** Rejects when the condition is not true in time. */
 export async function until(isTrue: () => boolean | Promise<boolean>, timeoutMs = 2_000): Promise<void> {
   const endMs = performance.now() + timeoutMs;
   while (!(await isTrue())) {
@@ -43,7 +40,7 @@ export async function until(isTrue: () => boolean | Promise<boolean>, timeoutMs 
   }
 }
 
-/** An account nobody has used yet, limited by its day alone: no minute ends in the middle of a test. */
+/** A new account that is limited by its day alone: no minute ends in the middle of a test. */
 export function newAccount(perDay: number): {
   readonly account: string;
   readonly limits: Limits;
@@ -54,6 +51,6 @@ export function newAccount(perDay: number): {
 
 export const messages = {
   shared: "quotas are shared through Redis",
-  away: "Redis is away: quotas are not shared",
-  back: "Redis is back: quotas are shared again",
+  unavailable: "Redis is unavailable: quotas are not shared",
+  recovered: "Redis recovered: quotas are shared again",
 } as const;

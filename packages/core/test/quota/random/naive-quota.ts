@@ -2,11 +2,11 @@
  * The rules a second time, as plainly as they can be said: it forgets nothing that ever happened and works every answer
  * out of the whole history. Far too slow to serve anybody, and free of the state the engines keep.
  */
-import type { BanPolicy } from "../../src/quota/ban-policy.js";
-import type { Decision } from "../../src/quota/decision.js";
-import type { Limits } from "../../src/quota/plan.js";
-import type { Quota, Reservation } from "../../src/quota/quota.js";
-import type { WindowState, Windows } from "../../src/quota/window.js";
+import type { BanPolicy } from "../../../src/quota/ban-policy.js";
+import type { Decision } from "../../../src/quota/decision.js";
+import type { Limits } from "../../../src/quota/plan.js";
+import type { Quota, Reservation } from "../../../src/quota/quota.js";
+import type { WindowState, Windows } from "../../../src/quota/window.js";
 
 interface NaiveQuotaOptions {
   readonly now: () => number;

@@ -2,18 +2,18 @@ import { describeWithRedis } from "@petstore/testing";
 import { openFaultProxy } from "@petstore/testing/fault-proxy";
 import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Quota, Reservation } from "../../src/quota/quota.js";
-import { messages, newAccount, openFailover, until } from "./failover-scene.js";
+import type { Quota, Reservation } from "../../../src/quota/quota.js";
+import { messages, newAccount, openQuotasOnRedis, until } from "./quotas-fixture.js";
 
 describeWithRedis("the quota when Redis", () => {
   describe("is absent at start", () => {
-    it("is up at once, decides alone, and carries what it granted to Redis when that appears", async () => {
+    it("opens at once, decides alone, and tells Redis the granted units when that becomes available", async () => {
       await using server = await openRedisServer();
       await server.kill();
       const startMs = performance.now();
-      using opened = await openFailover({ urls: [server.url] });
+      using opened = await openQuotasOnRedis({ urls: [server.url] });
       expect(performance.now() - startMs).toBeLessThan(1_500);
-      expect([opened.mode(), opened.logged]).toEqual(["fallback", [messages.away]]);
+      expect([opened.mode(), opened.logged]).toEqual(["fallback", [messages.unavailable]]);
       const account = newAccount(100);
       expect(await countAdmitted(opened.accounts, account, 10)).toBe(10);
 
@@ -23,10 +23,10 @@ describeWithRedis("the quota when Redis", () => {
     });
   });
 
-  describe("answers", () => {
-    it("is asked once for questions that are alike and come at once, as when requests are turned away", async () => {
+  describe("is healthy", () => {
+    it("makes one call for equal usage queries of one tick, as when requests are refused without a reservation", async () => {
       await using server = await openRedisServer();
-      using opened = await openFailover({ urls: [server.url] });
+      using opened = await openQuotasOnRedis({ urls: [server.url] });
       const { account, limits } = newAccount(100);
       await opened.accounts.reserve({ account, limits, cost: 3 });
       await server.command("CONFIG", "RESETSTAT");
@@ -43,8 +43,8 @@ describeWithRedis("the quota when Redis", () => {
     });
     afterAll(() => server?.[Symbol.asyncDispose]());
 
-    it("answers every call while Redis is killed under load, and hands nothing out twice when it is back empty", async () => {
-      using opened = await openFailover({ urls: [server.url] });
+    it("decides every call while Redis is killed under load, and grants nothing twice when it recovers empty", async () => {
+      using opened = await openQuotasOnRedis({ urls: [server.url] });
       const account = newAccount(500);
       const first = countAdmitted(opened.accounts, account, 200);
       await server.kill();
@@ -55,8 +55,8 @@ describeWithRedis("the quota when Redis", () => {
       expect(await countAdmitted(opened.accounts, account, 400)).toBe(200);
     });
 
-    it("logs a line when it goes and a line when it returns, however many call", async () => {
-      using opened = await openFailover({ urls: [server.url] });
+    it("logs one line at the start and one at the end of an outage, under any load", async () => {
+      using opened = await openQuotasOnRedis({ urls: [server.url] });
       for (let outage = 0; outage < 2; outage += 1) {
         const calls = countAdmitted(opened.accounts, newAccount(1_000), 200);
         await server.kill();
@@ -66,61 +66,58 @@ describeWithRedis("the quota when Redis", () => {
         await until(() => opened.mode() === "shared");
         await countAdmitted(opened.accounts, newAccount(1_000), 200);
       }
-      const { shared, away, back } = messages;
-      expect(opened.logged).toEqual([shared, away, back, away, back]);
+      const { shared, unavailable, recovered } = messages;
+      expect(opened.logged).toEqual([shared, unavailable, recovered, unavailable, recovered]);
     });
 
-    it("notices that Redis was restarted while nobody called", async () => {
-      using opened = await openFailover({ urls: [server.url] });
+    it("notices that Redis was restarted while no call was in flight", async () => {
+      using opened = await openQuotasOnRedis({ urls: [server.url] });
       const account = newAccount(500);
       await countAdmitted(opened.accounts, account, 300);
       await server.restart();
-      await until(() => opened.logged.at(-1) === messages.back);
+      await until(() => opened.logged.at(-1) === messages.recovered);
       expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 301 } });
     });
 
     it.each([
       { reason: "READONLY", fail: "REPLICAOF 127.0.0.1 1", recover: "REPLICAOF NO ONE" },
       { reason: "OOM", fail: "CONFIG SET maxmemory 1", recover: "CONFIG SET maxmemory 0" },
-    ])(
-      "decides alone while Redis answers PING but $reason to writes, and sends it nothing but probes",
-      async (fault) => {
-        using opened = await openFailover({ urls: [server.url] });
-        const account = newAccount(5_000);
-        expect(await countAdmitted(opened.accounts, account, 100)).toBe(100);
-        await command(server, fault.fail);
-        expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", day: { used: 101 } });
-        expect(await server.command("PING")).toBe("PONG");
-        await command(server, "CONFIG RESETSTAT");
-        const startMs = performance.now();
-        let calls = 0;
-        for (; performance.now() - startMs < 1_000; calls += 10) await countAdmitted(opened.accounts, account, 10);
-        expect(opened.mode()).toBe("fallback");
-        expect(await scriptCalls(server)).toBeLessThanOrEqual(8);
-        await command(server, fault.recover);
-        await until(() => opened.mode() === "shared");
-        expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: Math.min(5_000, calls + 102) } });
-        expect(opened.logged).toEqual([messages.shared, messages.away, messages.back]);
-      },
-    );
+    ])("decides alone while Redis replies to PING but $reason to writes, and sends it only probes", async (fault) => {
+      using opened = await openQuotasOnRedis({ urls: [server.url] });
+      const account = newAccount(5_000);
+      expect(await countAdmitted(opened.accounts, account, 100)).toBe(100);
+      await command(server, fault.fail);
+      expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", day: { used: 101 } });
+      expect(await server.command("PING")).toBe("PONG");
+      await command(server, "CONFIG RESETSTAT");
+      const startMs = performance.now();
+      let calls = 0;
+      for (; performance.now() - startMs < 1_000; calls += 10) await countAdmitted(opened.accounts, account, 10);
+      expect(opened.mode()).toBe("fallback");
+      expect(await scriptCalls(server)).toBeLessThanOrEqual(8);
+      await command(server, fault.recover);
+      await until(() => opened.mode() === "shared");
+      expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: Math.min(5_000, calls + 102) } });
+      expect(opened.logged).toEqual([messages.shared, messages.unavailable, messages.recovered]);
+    });
 
-    it("takes forgotten scripts for no failure", async () => {
-      using opened = await openFailover({ urls: [server.url] });
+    it("loads forgotten scripts again without an outage", async () => {
+      using opened = await openQuotasOnRedis({ urls: [server.url] });
       const account = newAccount(1_000);
       for (let flush = 0; flush < 20; flush += 1) {
         const calls = countAdmitted(opened.accounts, account, 20);
         await command(server, "SCRIPT FLUSH");
         await calls;
-        // Loads the script again: a second flush, while calls repeat what the first one refused, would be a failure.
+        // Loads the script again: a second flush while calls are repeated after the first one would be a failure.
         await opened.accounts.reserve(account);
       }
       expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 420 } });
       expect(opened.logged).toEqual([messages.shared]);
     });
 
-    it("counts every call once when answers are lost after their execution", async () => {
+    it("counts every call once when replies are lost after the execution", async () => {
       await using proxy = await openFaultProxy({ url: server.url });
-      using opened = await openFailover({ urls: [proxy.url] });
+      using opened = await openQuotasOnRedis({ urls: [proxy.url] });
       const account = newAccount(100_000);
       let admitted = await countAdmitted(opened.accounts, account, 50);
       for (let fault = 0; fault < 5; fault += 1) {
@@ -135,9 +132,9 @@ describeWithRedis("the quota when Redis", () => {
       expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 800 } });
     });
 
-    it("counts every call once when Redis never got them", async () => {
+    it("counts every call once when Redis never received them", async () => {
       await using proxy = await openFaultProxy({ url: server.url });
-      using opened = await openFailover({ urls: [proxy.url] });
+      using opened = await openQuotasOnRedis({ urls: [proxy.url] });
       const account = newAccount(100_000);
       await countAdmitted(opened.accounts, account, 50);
       await proxy.blackHole();
@@ -147,8 +144,8 @@ describeWithRedis("the quota when Redis", () => {
       expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 101 } });
     });
 
-    it("waits for a stopped Redis once, and its late executions admit nobody twice", async () => {
-      using opened = await openFailover({ urls: [server.url], commandTimeoutMs: 100 });
+    it("waits for a stopped Redis once, and its late executions grant nothing twice", async () => {
+      using opened = await openQuotasOnRedis({ urls: [server.url], commandTimeoutMs: 100 });
       const account = newAccount(1_000);
       await countAdmitted(opened.accounts, account, 100);
       server.pause();
@@ -164,8 +161,8 @@ describeWithRedis("the quota when Redis", () => {
       expect(await countAdmitted(opened.accounts, account, 1_000)).toBe(771);
     });
 
-    it("carries the units of an outage into one of the calls that follow together", async () => {
-      using opened = await openFailover({ urls: [server.url] });
+    it("tells Redis the units of an outage in one of many simultaneous calls", async () => {
+      using opened = await openQuotasOnRedis({ urls: [server.url] });
       const account = newAccount(10_000);
       await countAdmitted(opened.accounts, account, 10);
       await server.kill();
@@ -176,8 +173,8 @@ describeWithRedis("the quota when Redis", () => {
       expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 310 } });
     });
 
-    it("answers SERVICE_UNAVAILABLE with both windows where it was told to deny", async () => {
-      using opened = await openFailover({ urls: [server.url], onRedisFailure: "deny" });
+    it("rejects with SERVICE_UNAVAILABLE when it denies, and still reports both windows", async () => {
+      using opened = await openQuotasOnRedis({ urls: [server.url], onRedisFailure: "deny" });
       const account = newAccount(100);
       await countAdmitted(opened.accounts, account, 10);
       await server.kill();
@@ -190,8 +187,8 @@ describeWithRedis("the quota when Redis", () => {
       expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", day: { used: 11 } });
     });
 
-    it("lifts a ban and resets an account here and rejects, because others cannot learn of it", async () => {
-      using opened = await openFailover({ urls: [server.url] });
+    it("lifts a ban and resets an account on this instance, and rejects because others cannot learn of it", async () => {
+      using opened = await openQuotasOnRedis({ urls: [server.url] });
       const account = newAccount(10);
       await countAdmitted(opened.accounts, account, 10);
       await server.kill();
@@ -203,7 +200,7 @@ describeWithRedis("the quota when Redis", () => {
 
     it("keeps the windows of Redis when the clock of this machine is an hour off", async () => {
       const hourMs = 3_600_000;
-      using opened = await openFailover({ urls: [server.url], now: () => Date.now() + hourMs });
+      using opened = await openQuotasOnRedis({ urls: [server.url], now: () => Date.now() + hourMs });
       const account = newAccount(100);
       const seen = await opened.accounts.reserve(account);
       await server.kill();
@@ -216,8 +213,8 @@ describeWithRedis("the quota when Redis", () => {
       expect(alone).toMatchObject({ outcome: "admitted", day: { used: 2, resetAtMs: seen.day.resetAtMs } });
     });
 
-    it("gives a unit back that was spent on either side of an outage", async () => {
-      using opened = await openFailover({ urls: [server.url] });
+    it("gives a unit back that was spent before or during an outage", async () => {
+      using opened = await openQuotasOnRedis({ urls: [server.url] });
       const account = newAccount(100);
       const before = await opened.accounts.reserve(account);
       await server.kill();
@@ -232,7 +229,7 @@ describeWithRedis("the quota when Redis", () => {
   });
 });
 
-/** All at once. */
+/** Makes all calls at once. */
 async function countAdmitted(quota: Quota, reservation: Reservation, calls: number): Promise<number> {
   const decisions = await Promise.all(Array.from({ length: calls }, () => quota.reserve(reservation)));
   return decisions.filter(({ outcome }) => outcome === "admitted").length;

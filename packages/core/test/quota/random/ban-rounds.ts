@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { dayMs, minuteMs } from "../../src/quota/window.js";
+import { dayMs, minuteMs } from "../../../src/quota/window.js";
 import type { Operation, Script } from "./operations.js";
 import type { Move } from "./virtual-clock.js";
 

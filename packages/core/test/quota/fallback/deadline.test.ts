@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describeWithRedis } from "@petstore/testing";
 import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { messages, newAccount, openFailover, until } from "./failover-scene.js";
+import { messages, newAccount, openQuotasOnRedis, until } from "./quotas-fixture.js";
 
 describeWithRedis("the deadline of a decision", () => {
   let server: RedisServer;
@@ -11,8 +11,8 @@ describeWithRedis("the deadline of a decision", () => {
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
-  it("ends the wait of all calls with that of the first", async () => {
-    using opened = await openFailover({ urls: [server.url], commandTimeoutMs: 1_000 });
+  it("ends the wait of all calls when the first call misses it", async () => {
+    using opened = await openQuotasOnRedis({ urls: [server.url], commandTimeoutMs: 1_000 });
     const account = newAccount(100);
     await opened.accounts.reserve(account);
     server.pause();
@@ -27,8 +27,8 @@ describeWithRedis("the deadline of a decision", () => {
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 4 } });
   });
 
-  it("is not missed by an answer that this process was too busy to read", async () => {
-    using opened = await openFailover({ urls: [server.url], commandTimeoutMs: 200 });
+  it("is not missed by a reply that this process was too busy to read", async () => {
+    using opened = await openQuotasOnRedis({ urls: [server.url], commandTimeoutMs: 200 });
     const decision = opened.accounts.reserve(newAccount(100));
     const endMs = performance.now() + 400;
     while (performance.now() < endMs);

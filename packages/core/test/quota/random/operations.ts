@@ -3,13 +3,13 @@
  * once. The clock is moved relative to what the engine answered, because faults sit on the edges it draws.
  */
 import fc from "fast-check";
-import type { BanPolicy } from "../../src/quota/ban-policy.js";
-import type { Admitted, Decision } from "../../src/quota/decision.js";
-import type { Limits } from "../../src/quota/plan.js";
-import type { Quota, Usage } from "../../src/quota/quota.js";
-import { dayMs, minuteMs, type Windows } from "../../src/quota/window.js";
+import type { BanPolicy } from "../../../src/quota/ban-policy.js";
+import type { Admitted, Decision } from "../../../src/quota/decision.js";
+import type { Limits } from "../../../src/quota/plan.js";
+import type { Quota, Usage } from "../../../src/quota/quota.js";
+import { dayMs, minuteMs, type Windows } from "../../../src/quota/window.js";
+import type { OpenedQuota } from "../caller.js";
 import { banRounds } from "./ban-rounds.js";
-import type { OpenedQuota } from "./caller.js";
 import { createVirtualClock, type Move } from "./virtual-clock.js";
 
 /** Small numbers, so that a script of some dozen calls fills minutes and days and is banned several times. */

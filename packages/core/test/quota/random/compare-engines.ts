@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { dayMs } from "../../src/quota/window.js";
-import type { OpenedQuota } from "./caller.js";
+import { dayMs } from "../../../src/quota/window.js";
+import type { OpenedQuota } from "../caller.js";
 import { type Played, play, type Reply, type Script } from "./operations.js";
 
 export interface CompareOptions {

@@ -1,5 +1,5 @@
-import type { BanPolicy } from "../../src/quota/ban-policy.js";
-import type { Decision } from "../../src/quota/decision.js";
+import type { BanPolicy } from "../../../src/quota/ban-policy.js";
+import type { Decision } from "../../../src/quota/decision.js";
 
 /** An instant at which an answer may change, as far as the answers so far have told. */
 type Edge = "minuteReset" | "dayReset" | "retry" | "graceEnd" | "earlyStart" | "episodeEnd" | "banEnd" | "memoryEnd";

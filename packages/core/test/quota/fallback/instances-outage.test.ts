@@ -1,8 +1,8 @@
 import { describeWithRedis } from "@petstore/testing";
 import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Quota, Reservation } from "../../src/quota/quota.js";
-import { type Failover, newAccount, openFailover, until } from "./failover-scene.js";
+import type { Quota, Reservation } from "../../../src/quota/quota.js";
+import { type LoggedQuotas, newAccount, openQuotasOnRedis, until } from "./quotas-fixture.js";
 
 describeWithRedis("two instances on one Redis", () => {
   let server: RedisServer;
@@ -11,9 +11,9 @@ describeWithRedis("two instances on one Redis", () => {
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
-  const open = () => openFailover({ urls: [server.url], instances: 2 });
+  const open = () => openQuotasOnRedis({ urls: [server.url], instances: 2 });
 
-  it("grant together what was left, and no more, while it is away and when it is back empty", async () => {
+  it("grant together the units that were left, and no more, during an outage and after Redis recovers empty", async () => {
     using one = await open();
     using other = await open();
     const account = newAccount(100);
@@ -26,7 +26,7 @@ describeWithRedis("two instances on one Redis", () => {
     expect(await grants(other.accounts, account, 10)).toBe(10);
     await server.restart();
     await untilShared(one, other);
-    // In this order: the one that has last seen 41 cannot know of the 42nd.
+    // In this order: the instance that saw 41 units last cannot know of the 42nd.
     await other.accounts.reserve(account);
     await one.accounts.reserve(account);
     // 42 before the outage, 39 in it, 2 after it.
@@ -34,7 +34,7 @@ describeWithRedis("two instances on one Redis", () => {
     expect(await grants(other.accounts, account, 100)).toBe(0);
   });
 
-  it("carry units back once more when Redis refused the call that brought them", async () => {
+  it("tell Redis their units again when it rejected the first call", async () => {
     using one = await open();
     using other = await open();
     const account = newAccount(1_000);
@@ -49,12 +49,12 @@ describeWithRedis("two instances on one Redis", () => {
     await server.command("REPLICAOF", "NO", "ONE");
     await untilShared(one, other);
     expect(await grants(other.accounts, account, 100)).toBe(100);
-    // 50 of the outage and 1 of the one after it, 100 of the other instance, and this one.
+    // 50 units of the first outage, 1 of the second, 100 of the other instance, and this unit.
     expect(await one.accounts.reserve(account)).toMatchObject({ day: { used: 152 } });
   });
 });
 
-/** One after the other. */
+/** Reserves one unit after the other, and returns how many were granted. */
 async function grants(quota: Quota, reservation: Reservation, calls: number): Promise<number> {
   let granted = 0;
   for (let call = 0; call < calls; call += 1) {
@@ -63,6 +63,6 @@ async function grants(quota: Quota, reservation: Reservation, calls: number): Pr
   return granted;
 }
 
-function untilShared(...opened: readonly Failover[]): Promise<void> {
+function untilShared(...opened: readonly LoggedQuotas[]): Promise<void> {
   return until(() => opened.every(({ mode }) => mode() === "shared"));
 }

@@ -2,9 +2,9 @@ import { describeWithRedis } from "@petstore/testing";
 import { openFaultProxy } from "@petstore/testing/fault-proxy";
 import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Admitted } from "../../src/quota/decision.js";
-import type { Quota, Reservation } from "../../src/quota/quota.js";
-import { newAccount, openFailover, until } from "./failover-scene.js";
+import type { Admitted } from "../../../src/quota/decision.js";
+import type { Quota, Reservation } from "../../../src/quota/quota.js";
+import { newAccount, openQuotasOnRedis, until } from "./quotas-fixture.js";
 
 describeWithRedis("an extension when Redis", () => {
   let server: RedisServer;
@@ -13,8 +13,8 @@ describeWithRedis("an extension when Redis", () => {
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
-  it("dies after the first unit and comes back empty: n units are counted", async () => {
-    using opened = await openFailover({ urls: [server.url] });
+  it("is killed after the first unit and recovers empty: n units are counted", async () => {
+    using opened = await openQuotasOnRedis({ urls: [server.url] });
     const account = newAccount(100);
     const held = await admit(opened.accounts, account);
     await server.kill();
@@ -28,8 +28,8 @@ describeWithRedis("an extension when Redis", () => {
     expect(await opened.accounts.reserve(account)).toMatchObject({ mode: "shared", day: { used: 6 } });
   });
 
-  it("comes back after the first unit: n units are counted", async () => {
-    using opened = await openFailover({ urls: [server.url] });
+  it("recovers after the first unit: n units are counted", async () => {
+    using opened = await openQuotasOnRedis({ urls: [server.url] });
     const account = newAccount(100);
     await server.kill();
     const held = await admit(opened.accounts, account);
@@ -42,8 +42,8 @@ describeWithRedis("an extension when Redis", () => {
     });
   });
 
-  it("comes back after the first unit and refuses: the unit is given back", async () => {
-    using opened = await openFailover({ urls: [server.url] });
+  it("recovers after the first unit and refuses: the unit is given back", async () => {
+    using opened = await openQuotasOnRedis({ urls: [server.url] });
     const account = newAccount(10);
     await server.kill();
     for (let unit = 0; unit < 8; unit += 1) await opened.accounts.reserve(account);
@@ -55,9 +55,9 @@ describeWithRedis("an extension when Redis", () => {
     expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 8 } });
   });
 
-  it("executes it and its answer is lost: n units are counted, not more", async () => {
+  it("executes it and the reply is lost: n units are counted, not more", async () => {
     await using proxy = await openFaultProxy({ url: server.url });
-    using opened = await openFailover({ urls: [proxy.url] });
+    using opened = await openQuotasOnRedis({ urls: [proxy.url] });
     const account = newAccount(100);
     const held = await admit(opened.accounts, account);
     await proxy.dropReplies();
@@ -69,7 +69,7 @@ describeWithRedis("an extension when Redis", () => {
 
   it("never receives it: n units are counted", async () => {
     await using proxy = await openFaultProxy({ url: server.url });
-    using opened = await openFailover({ urls: [proxy.url] });
+    using opened = await openQuotasOnRedis({ urls: [proxy.url] });
     const account = newAccount(100);
     const held = await admit(opened.accounts, account);
     await proxy.blackHole();
@@ -79,9 +79,9 @@ describeWithRedis("an extension when Redis", () => {
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 6 } });
   });
 
-  it("refuses it and its answer is lost: the unit is given back once", async () => {
+  it("refuses it and the reply is lost: the unit is given back once", async () => {
     await using proxy = await openFaultProxy({ url: server.url });
-    using opened = await openFailover({ urls: [proxy.url] });
+    using opened = await openQuotasOnRedis({ urls: [proxy.url] });
     const account = newAccount(10);
     for (let unit = 0; unit < 9; unit += 1) await opened.accounts.reserve(account);
     const held = await admit(opened.accounts, account);
@@ -94,8 +94,8 @@ describeWithRedis("an extension when Redis", () => {
     expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "refused", mode: "shared" });
   });
 
-  it("is unavailable is rejected where the quota was told to deny", async () => {
-    using opened = await openFailover({ urls: [server.url], onRedisFailure: "deny" });
+  it("is unavailable and the quota denies: it is rejected", async () => {
+    using opened = await openQuotasOnRedis({ urls: [server.url], onRedisFailure: "deny" });
     const account = newAccount(100);
     const held = await admit(opened.accounts, account);
     await server.kill();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describeWithRedis } from "@petstore/testing";
 import { openRedisCluster, type RedisCluster } from "@petstore/testing/redis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Failover, messages, newAccount, openFailover, until } from "./failover-scene.js";
+import { type LoggedQuotas, messages, newAccount, openQuotasOnRedis, until } from "./quotas-fixture.js";
 
 describeWithRedis("the quota on a Redis Cluster", () => {
   let cluster: RedisCluster;
@@ -11,9 +11,9 @@ describeWithRedis("the quota on a Redis Cluster", () => {
   }, 60_000);
   afterAll(() => cluster?.[Symbol.asyncDispose]());
 
-  const open = () => openFailover({ urls: cluster.nodes.map(({ url }) => url) });
+  const open = () => openQuotasOnRedis({ urls: cluster.nodes.map(({ url }) => url) });
 
-  it("counts every call once when connections to its nodes break under load", { timeout: 30_000 }, async () => {
+  it("counts every call once when the connections to its nodes break under load", { timeout: 30_000 }, async () => {
     using opened = await open();
     const accounts = Array.from({ length: 12 }, () => newAccount(100_000));
     const callAll = () =>
@@ -32,26 +32,26 @@ describeWithRedis("the quota on a Redis Cluster", () => {
     }
   });
 
-  it("counts a call once that was executed, and whose answer was lost", { timeout: 30_000 }, async () => {
-    using opened = await openFailover({ urls: cluster.nodes.map(({ url }) => url), commandTimeoutMs: 5_000 });
+  it("counts an executed call once when its reply is lost", { timeout: 30_000 }, async () => {
+    using opened = await openQuotasOnRedis({ urls: cluster.nodes.map(({ url }) => url), commandTimeoutMs: 5_000 });
     const account = newAccount(100_000);
     const node = await cluster.masterOf(`petstore:quota:2:{${account.account}}`);
     const callAll = () => Promise.all(Array.from({ length: 20 }, () => opened.accounts.reserve(account)));
     await callAll();
     for (let fault = 1; fault <= 5; fault += 1) {
-      // When it goes on it finds both at once: the calls, and the order to hang up on whoever made them.
+      // When the node continues, it finds both at once: the calls, and the command to close their connection.
       node.pause();
       const calls = callAll();
-      const hangUp = node.command("CLIENT", "KILL", "TYPE", "normal");
+      const closing = node.command("CLIENT", "KILL", "TYPE", "normal");
       await sleep(50);
       node.resume();
-      await Promise.all([calls, hangUp]);
+      await Promise.all([calls, closing]);
       await until(() => opened.mode() === "shared", 5_000);
     }
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 121 } });
   });
 
-  it("is used when it appears after the start", { timeout: 30_000 }, async () => {
+  it("is used when it becomes available after the start", { timeout: 30_000 }, async () => {
     await Promise.all(cluster.nodes.map((node) => node.kill()));
     using opened = await open();
     expect(opened.mode()).toBe("fallback");
@@ -62,7 +62,7 @@ describeWithRedis("the quota on a Redis Cluster", () => {
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 2 } });
   });
 
-  it("is found again after all its connections broke at once, time after time", { timeout: 30_000 }, async () => {
+  it("is found again each time that all connections break at once", { timeout: 30_000 }, async () => {
     using opened = await open();
     for (let fault = 0; fault < 10; fault += 1) {
       for (const node of cluster.nodes) await node.command("CLIENT", "KILL", "TYPE", "normal");
@@ -72,7 +72,7 @@ describeWithRedis("the quota on a Redis Cluster", () => {
   });
 
   it.each(["command", "kill"] as const)(
-    "goes on without a restart when a replica takes over by %s",
+    "works without a restart after a failover by %s",
     { timeout: 60_000 },
     async (by) => {
       using opened = await open();
@@ -112,10 +112,10 @@ async function callUntil(
   return other;
 }
 
-/** Every outage is logged by a line at its beginning and one at its end. */
-function expectPairs({ logged }: Failover): void {
-  const { shared, away, back } = messages;
+/** Every outage is logged by one line at its start and one at its end. */
+function expectPairs({ logged }: LoggedQuotas): void {
+  const { shared, unavailable, recovered } = messages;
   const outages = (logged.length - 1) / 2;
-  expect(logged).toEqual([shared, ...Array.from({ length: outages }, () => [away, back]).flat()]);
+  expect(logged).toEqual([shared, ...Array.from({ length: outages }, () => [unavailable, recovered]).flat()]);
   expect(outages).toBeLessThanOrEqual(12);
 }

@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import { type BanPolicy, defaultBanPolicy } from "../../../src/quota/ban-policy.js";
+import type { Decision } from "../../../src/quota/decision.js";
+import type { LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
+import { dayMs, minuteMs } from "../../../src/quota/window.js";
+import { admitted, midnight, noon, openCounts, outcomes, shop } from "./last-known-counts-fixture.js";
+
+const hourMs = 3_600_000;
+
+describe("the last known counts while Redis is unavailable", () => {
+  it.each([
+    [1, 20],
+    [2, 10],
+    [3, 6],
+    [40, 0],
+  ])(
+    "grant an account last known at 40 of 60 this instance's share of the rest: with %i instances, %i",
+    async (instances, granted) => {
+      const { counts, outages } = openCounts({ instances });
+      counts.observe(shop, admitted(40));
+      outages.count = 1;
+      expect(await grants(counts)).toBe(granted);
+    },
+  );
+
+  it("grant an unknown account, and a minute that begins in the outage, the share of the limit", async () => {
+    const { counts, clock, outages } = openCounts();
+    counts.observe(shop, admitted(40));
+    outages.count = 1;
+    expect(await grants(counts, { ...shop, account: "other" })).toBe(30);
+    expect(await grants(counts)).toBe(10);
+    clock.nowMs = noon + minuteMs;
+    expect(await grants(counts)).toBe(30);
+    expect(await grants(counts, { ...shop, account: "other" })).toBe(30);
+  });
+
+  it("share the rest of the day like the rest of the minute", async () => {
+    const { counts, clock, outages } = openCounts();
+    counts.observe(shop, admitted(0, 990));
+    outages.count = 1;
+    expect(await grants(counts)).toBe(5);
+    clock.nowMs = noon + minuteMs;
+    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "refused", by: "day" });
+    clock.nowMs = midnight + dayMs;
+    expect(await grants(counts)).toBe(30);
+  });
+
+  it("admit one request under a limit below the number of instances", async () => {
+    const { counts, outages } = openCounts({ instances: 5 });
+    outages.count = 1;
+    expect(await grants(counts, { ...shop, limits: { perMinute: 2, perDay: 100 } })).toBe(1);
+  });
+
+  it("report the account's own limits, and as remaining the units that this instance still grants", async () => {
+    const { counts, outages } = openCounts();
+    counts.observe(shop, admitted(40));
+    outages.count = 1;
+    expect(await counts.usage(shop)).toMatchObject({
+      minute: { limit: 60, used: 50 },
+      day: { limit: 1_000, used: 520 },
+    });
+    expect(await counts.decide(shop, false)).toMatchObject({ minute: { limit: 60, used: 51 }, day: { used: 521 } });
+    await grants(counts);
+    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "refused", minute: { limit: 60, used: 60 } });
+  });
+
+  it("refuse a cost above the share, and call a cost above the limit impossible", async () => {
+    const { counts, outages } = openCounts();
+    outages.count = 1;
+    const refused = { outcome: "refused", by: "minute", retryAtMs: noon + minuteMs, minute: { limit: 60, used: 30 } };
+    expect(await counts.decide({ ...shop, cost: 31 }, false)).toMatchObject(refused);
+    expect(await counts.decide({ ...shop, cost: 60 }, false)).toMatchObject(refused);
+    expect(await counts.decide({ ...shop, cost: 61 }, false)).toMatchObject({ outcome: "impossible" });
+    expect(await counts.decide({ ...shop, cost: 30 }, false)).toMatchObject({ outcome: "admitted" });
+  });
+
+  it("keep a ban of Redis to its end, for its key alone", async () => {
+    const { counts, clock, outages } = openCounts();
+    const bannedUntilMs = noon + 90_000;
+    counts.observe(shop, { ...admitted(60), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs });
+    outages.count = 1;
+    clock.nowMs = bannedUntilMs - 1;
+    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "banned", bannedUntilMs });
+    expect(await counts.decide({ ...shop, key: "2" }, false)).toMatchObject({ outcome: "admitted" });
+    clock.nowMs = bannedUntilMs;
+    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
+  });
+
+  it("do not renew a lifted ban in the next outage", async () => {
+    const { counts, outages } = openCounts();
+    const banned: Decision = {
+      ...admitted(1),
+      outcome: "banned",
+      bannedUntilMs: noon + hourMs,
+      retryAtMs: noon + hourMs,
+    };
+    counts.observe(shop, banned);
+    outages.count = 1;
+    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
+    counts.observe(shop, admitted(2));
+    outages.count = 2;
+    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
+    counts.observe(shop, banned);
+    await counts.liftBan({ account: "shop", key: "1" });
+    outages.count = 3;
+    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
+  });
+
+  it("ban a key that ignores refusals, by the account's limit and not by the share", async () => {
+    const banPolicy: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 1, graceMs: -1 };
+    const { counts, outages } = openCounts({ banPolicy });
+    outages.count = 1;
+    const small = { ...shop, limits: { perMinute: 4, perDay: 100 } };
+    // Its share is 2 units a minute, but it takes 4 strikes after the first refusal.
+    const expected = [...Array(2).fill("admitted"), ...Array(4).fill("refused"), "banned"];
+    expect(await outcomes(counts, 7, small)).toEqual(expected);
+  });
+
+  it("keep the windows of the clock of Redis when the clock of this machine is an hour off", async () => {
+    const { counts, clock, outages } = openCounts();
+    clock.nowMs = noon + hourMs;
+    counts.observe(shop, admitted(40));
+    outages.count = 1;
+    expect(await grants(counts)).toBe(10);
+    clock.nowMs += minuteMs - 1;
+    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "refused", retryAtMs: noon + minuteMs });
+    clock.nowMs += 1;
+    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "admitted", nowMs: noon + minuteMs });
+  });
+
+  it("grant no unit twice when a second outage follows", async () => {
+    const { counts, outages } = openCounts();
+    counts.observe(shop, admitted(40));
+    outages.count = 1;
+    expect(await grants(counts)).toBe(10);
+    outages.count = 2;
+    expect(await grants(counts)).toBe(0);
+  });
+
+  it("forget all counts on reset, and keep a ban", async () => {
+    const { counts, outages } = openCounts();
+    const bannedUntilMs = noon + hourMs;
+    counts.observe(shop, { ...admitted(60), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs });
+    await counts.reset(shop);
+    outages.count = 1;
+    expect(await grants(counts)).toBe(30);
+    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
+    await counts.reset(shop);
+    expect(await grants(counts)).toBe(30);
+  });
+
+  it("forget the account that was idle longest beyond their capacity, so memory stays bounded", async () => {
+    const { counts, outages } = openCounts({ capacity: 2 });
+    for (const account of ["one", "two", "three"]) counts.observe({ ...shop, account }, admitted(60));
+    outages.count = 1;
+    expect(await grants(counts, { ...shop, account: "three" })).toBe(0);
+    expect(await grants(counts, { ...shop, account: "one" })).toBe(30);
+  });
+});
+
+async function grants(counts: LastKnownCounts, reservation = shop): Promise<number> {
+  const decided = await outcomes(counts, 100, { ...reservation, key: `${Math.random()}` });
+  return decided.filter((outcome) => outcome === "admitted").length;
+}
