@@ -1,5 +1,4 @@
 import { type ClientBase, Query } from "pg";
-import { timeoutAfterReading } from "../timeout-after-reading.js";
 import { DatabaseTimeout } from "./availability.js";
 import { destroySocket } from "./end-client.js";
 
@@ -36,4 +35,12 @@ export function sendQuery<Row>(client: ClientBase, { name, text, values, timeout
     });
     client.query(Object.assign(query, { name }));
   });
+}
+
+/**
+ * `setTimeout` for deadlines of replies. Node runs timers, then reads sockets, then runs immediates, so a reply that
+ * arrived while this process was busy is read before the callback runs.
+ */
+export function timeoutAfterReading(callback: () => void, milliseconds: number): NodeJS.Timeout {
+  return setTimeout(() => setImmediate(callback), milliseconds);
 }

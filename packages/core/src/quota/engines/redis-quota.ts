@@ -61,7 +61,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     held?: Windows,
   ): Promise<Replies> {
     const keys = keysOf(account, key);
-    corkUntilEndOfTick(redis);
+    corkUntilNextTick(redis);
     return commands.petstoreReserve(
       keys.length,
       ...keys,
@@ -171,7 +171,7 @@ function scriptArguments({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCoun
 }
 
 /** Sends the commands of one tick in one write: several small writes to a socket cost more than the commands. */
-function corkUntilEndOfTick(redis: Redis | Cluster): void {
+function corkUntilNextTick(redis: Redis | Cluster): void {
   if (redis instanceof Cluster || !redis.stream?.writable || redis.stream.writableCorked > 0) return;
   const { stream } = redis;
   stream.cork();
