@@ -1,6 +1,6 @@
 import { type Fault, inModule, inScript } from "./plant.js";
 
-/** Mistakes in who is banned, and for how long. */
+/** Mistakes in bans and their length. */
 export const banFaults: readonly Fault[] = [
   {
     fault: "strikes outlive their episode",

@@ -1,6 +1,7 @@
 import { limitsOf } from "../src/quota/plan.js";
 import { belowTwiceTheLimit, burst, fleet, patient, pool } from "./clients.js";
-import { count, type Figure, type Section, table } from "./figure.js";
+import { count, type Figure, type Suite, table } from "./figure.js";
+import type { Simulation } from "./simulation.js";
 import {
   type LoopTraffic,
   simulatedMinutes,
@@ -8,16 +9,15 @@ import {
   watchClients,
   watchLoop,
   watchTightLoop,
-} from "./scenarios.js";
-import type { World } from "./simulation.js";
+} from "./traffic.js";
 
-/** Loops that have to be banned on Free. A larger plan grants more units before it refuses at all. */
+/** Loops that must be banned on Free. A larger plan grants more units before its first refusal. */
 const loops = [
   { requestsPerSecond: 100, banWithinMs: 10_000 },
   { requestsPerSecond: 10, banWithinMs: 60_000 },
 ];
 
-/** Of each plan at most: a loop makes ten times the requests of others. */
+/** The maximum for each plan: a loop makes ten times the requests of other clients. */
 const loopRuns = 100;
 
 const plans = [
@@ -34,7 +34,7 @@ interface Waits {
   admitted: number;
 }
 
-export const bans: Section = {
+export const bans: Suite = {
   name: "bans",
   summary: `clients of every plan in virtual time, ${simulatedMinutes} minutes each, under the default ban policy`,
   async run({ seed: firstSeed, print, progress }) {
@@ -80,18 +80,18 @@ export const bans: Section = {
 
 function honouringClients(
   waits: Waits,
-): readonly { readonly client: string; readonly begin: (world: World) => void }[] {
+): readonly { readonly client: string; readonly begin: (simulation: Simulation) => void }[] {
   return [
-    { client: "bursts of 64", begin: (world) => burst(world, 64) },
-    { client: "64 under way", begin: (world) => pool(world, 64) },
+    { client: "bursts of 64", begin: (simulation) => burst(simulation, 64) },
+    { client: "64 in flight", begin: (simulation) => pool(simulation, 64) },
     ...fleetSizes.map((size) => ({
       client: `fleet of ${size}, one key`,
-      begin: (world: World) => fleet(world, size),
+      begin: (simulation: Simulation) => fleet(simulation, size),
     })),
     {
       client: "one, sequential",
-      begin: (world) =>
-        patient(world, ({ outcome }) => {
+      begin: (simulation) =>
+        patient(simulation, ({ outcome }) => {
           waits.all += 1;
           if (outcome === "admitted") waits.admitted += 1;
         }),
@@ -137,7 +137,7 @@ function duringBans(loops: readonly LoopTraffic[]): readonly Figure[] {
       isMet: lengthenings === 0 && requests > 0,
     },
     allOf(
-      "bans: over when announced, although called on",
+      "bans: over when announced, although the key kept calling",
       how(({ isOverOnTime }) => isOverOnTime),
       loops.length,
     ),

@@ -1,91 +1,96 @@
-/** How programs call: those that honour Retry-After, in all the ways that come near to looking as if they did not. */
+/** How programs call: loops, and programs that honour Retry-After in all the ways that almost look as if they did not. */
 import { type Decision, retryAfterSeconds } from "../src/quota/decision.js";
 import { minuteMs } from "../src/quota/window.js";
-import type { Network, Random, World } from "./simulation.js";
+import type { Network, Random, Simulation } from "./simulation.js";
 
 /** Across a country: some 20 ms one way, and every hundredth packet is sent again. */
 const internet: Network = (random) => 2 - 20 * Math.log(1 - random()) + (random() < 0.01 ? 1_000 * random() : 0);
 /** In the same building: 1 to 8 ms there and back. */
 const nearby: Network = (random) => 0.5 + 3.5 * random();
 
-/** Fires that many requests at once, waits for all answers and for the longest Retry-After among them, and goes on. */
-export function burst(world: World, width: number): void {
-  const costOf = drawCosts(world.random);
+/** Sends `width` requests at once, waits for all decisions and for the longest Retry-After among them, and repeats. */
+export function burst(simulation: Simulation, width: number): void {
+  const costOf = drawCosts(simulation.random);
   const fire = () => {
     let open = width;
     let waitMs = 0;
     for (let request = 0; request < width; request += 1) {
-      world.call("key", costOf(), internet, (decision) => {
-        waitMs = Math.max(waitMs, waitOf(decision, world.random));
+      simulation.call("key", costOf(), internet, (decision) => {
+        waitMs = Math.max(waitMs, waitOf(decision, simulation.random));
         open -= 1;
-        if (open === 0) world.after(waitMs || 200 * world.random(), fire);
+        if (open === 0) simulation.after(waitMs || 200 * simulation.random(), fire);
       });
     }
   };
   fire();
 }
 
-/** One program that keeps that many requests under way, each of which waits for itself when it is refused. */
-export function pool(world: World, width: number): void {
-  const costOf = drawCosts(world.random);
+/** One program that keeps `width` requests in flight. Each waits on its own when it is refused. */
+export function pool(simulation: Simulation, width: number): void {
+  const costOf = drawCosts(simulation.random);
   const step = () =>
-    world.call("key", costOf(), internet, (decision) => {
-      world.after(waitOf(decision, world.random), step);
+    simulation.call("key", costOf(), internet, (decision) => {
+      simulation.after(waitOf(decision, simulation.random), step);
     });
   for (let request = 0; request < width; request += 1) step();
 }
 
 /**
- * That many programs with one key, which know nothing of each other. Some fleets are as fast as they can be; others use
- * their minute up at leisure, so that each program hears at another time that it is gone.
+ * `size` programs with one key that know nothing of each other. Some fleets call as fast as they can. Others use their
+ * minute up slowly, so that each program is refused at another time.
  */
-export function fleet(world: World, size: number): void {
-  const costOf = drawCosts(world.random);
-  const longestPauseMs = world.random() < 0.3 ? 0 : (2 * world.random() * size * minuteMs) / world.limits.perMinute;
+export function fleet(simulation: Simulation, size: number): void {
+  const costOf = drawCosts(simulation.random);
+  const longestPauseMs =
+    simulation.random() < 0.3 ? 0 : (2 * simulation.random() * size * minuteMs) / simulation.limits.perMinute;
   for (let program = 0; program < size; program += 1) {
-    const pauseMs = longestPauseMs * world.random();
+    const pauseMs = longestPauseMs * simulation.random();
     const step = () =>
-      world.call("key", costOf(), internet, (decision) => {
-        world.after(waitOf(decision, world.random) || pauseMs * 2 * world.random(), step);
+      simulation.call("key", costOf(), internet, (decision) => {
+        simulation.after(waitOf(decision, simulation.random) || pauseMs * 2 * simulation.random(), step);
       });
-    world.after(5_000 * world.random(), step);
+    simulation.after(5_000 * simulation.random(), step);
   }
 }
 
 /** Ignores every refusal and calls at an even rate, a little below twice what the minute grants. */
-export function belowTwiceTheLimit(world: World): void {
-  loop(world, (2 * world.limits.perMinute - 1) / 60, () => {});
+export function belowTwiceTheLimit(simulation: Simulation): void {
+  loop(simulation, (2 * simulation.limits.perMinute - 1) / 60, () => {});
 }
 
-/** Ignores every refusal and calls so often, without waiting for answers. */
-export function loop(world: World, requestsPerSecond: number, onAnswer: (decision: Decision) => void): void {
+/** Ignores every refusal and calls at this rate, without waiting for decisions. */
+export function loop(simulation: Simulation, requestsPerSecond: number, onAnswer: (decision: Decision) => void): void {
   const step = () => {
-    world.call("key", 1, nearby, onAnswer);
-    world.after(1_000 / requestsPerSecond, step);
+    simulation.call("key", 1, nearby, onAnswer);
+    simulation.after(1_000 / requestsPerSecond, step);
   };
   step();
 }
 
-/** Calls one request after the other and waits exactly as long as it is told; `onWaited` hears what that led to. */
-export function patient(world: World, onWaited: (decision: Decision) => void): void {
+/** Makes one request after the other and waits exactly for Retry-After. `onWaited` gets each decision after a wait. */
+export function patient(simulation: Simulation, onWaited: (decision: Decision) => void): void {
   const step = (hasWaited: boolean) =>
-    world.call("key", 1, internet, (decision) => {
+    simulation.call("key", 1, internet, (decision) => {
       if (hasWaited) onWaited(decision);
       const waits = decision.outcome === "refused" || decision.outcome === "banned";
-      world.after(waits ? retryAfterSeconds(decision) * 1_000 : 0, () => step(waits));
+      simulation.after(waits ? retryAfterSeconds(decision) * 1_000 : 0, () => step(waits));
     });
   step(false);
 }
 
-/** Calls again as soon as it has an answer, whatever that is; `until` says when it has had enough. */
-export function tightLoop(world: World, until: (decision: Decision) => boolean, onEnd: (last: Decision) => void): void {
-  world.call("key", 1, nearby, (decision) => {
+/** Calls again as soon as it has a decision, until `until` is true for one. */
+export function tightLoop(
+  simulation: Simulation,
+  until: (decision: Decision) => boolean,
+  onEnd: (last: Decision) => void,
+): void {
+  simulation.call("key", 1, nearby, (decision) => {
     if (until(decision)) onEnd(decision);
-    else tightLoop(world, until, onEnd);
+    else tightLoop(simulation, until, onEnd);
   });
 }
 
-/** Timers and clocks are not exact: it wakes up to 0.9 s early or late. 0 when there is nothing to wait for. */
+/** Timers and clocks are not exact: a program wakes up to 0.9 s early or late. 0 after an admission. */
 function waitOf(decision: Decision, random: Random): number {
   if (decision.outcome !== "refused" && decision.outcome !== "banned") return 0;
   return Math.max(1, retryAfterSeconds(decision) * 1_000 + 1_800 * (random() - 0.5));

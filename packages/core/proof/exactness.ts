@@ -5,29 +5,29 @@ import { Redis } from "ioredis";
 import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
 import type { Limits } from "../src/quota/plan.js";
 import type { Quota } from "../src/quota/quota.js";
-import type { Order, Spent } from "./contender.js";
-import { count, type Figure, type Section, type SectionSurroundings } from "./figure.js";
+import { count, type Figure, type Suite, type SuiteContext } from "./figure.js";
+import type { Order, Spent } from "./spender.js";
 
 const runs = 50;
 const processes = 4;
-/** The test's own time: no minute ends while a run is on. */
+/** Virtual time: no minute ends during a run. */
 const noonMs = Date.UTC(2031, 4, 14, 12);
 
-type Progress = SectionSurroundings["progress"];
+type Progress = SuiteContext["progress"];
 
-interface Contest {
+interface ExactnessCase {
   readonly figure: string;
   readonly limits: Limits;
   readonly units: number;
-  /** Of each process, all calling at once. */
+  /** The number of simultaneous callers in each process. */
   readonly callers: number;
-  /** Of all processes together. */
+  /** The number of requests of all processes together. */
   readonly requests: number;
   readonly largestCost: number;
 }
 
 const mixed = { units: 1_000, callers: 64, requests: 10_000, largestCost: 8 };
-const contests: readonly Contest[] = [
+const cases: readonly ExactnessCase[] = [
   { figure: "minute of 1,000 units", limits: { perMinute: 1_000, perDay: 100_000 }, ...mixed },
   { figure: "day of 1,000 units", limits: { perMinute: 100_000, perDay: 1_000 }, ...mixed },
   {
@@ -40,17 +40,17 @@ const contests: readonly Contest[] = [
   },
 ];
 
-export const exactness: Section = {
+export const exactness: Suite = {
   name: "exactness",
-  summary: `${processes} processes spend one account's units at the same time; none too many, none too few`,
+  summary: `${processes} processes spend one account's units at the same time: exactly the limit is granted`,
   async run({ progress }) {
     await using server = await openRedisServer();
-    using contenders = openContenders(server.url);
+    using spenders = openSpenders(server.url);
     const redis = new Redis(server.url);
     const quota = createRedisQuota({ redis, now: () => noonMs });
     try {
       const figures: Figure[] = [];
-      for (const contest of contests) figures.push(await hold(contest, contenders, quota, progress));
+      for (const testCase of cases) figures.push(await runCase(testCase, spenders, quota, progress));
       return figures;
     } finally {
       redis.disconnect();
@@ -58,15 +58,15 @@ export const exactness: Section = {
   },
 };
 
-async function hold(contest: Contest, contenders: Contenders, quota: Quota, progress: Progress): Promise<Figure> {
-  const { figure, limits, units, callers, requests, largestCost } = contest;
+async function runCase(testCase: ExactnessCase, spenders: Spenders, quota: Quota, progress: Progress): Promise<Figure> {
+  const { figure, limits, units, callers, requests, largestCost } = testCase;
   let exact = 0;
   let shared = 0;
   for (let run = 1; run <= runs; run += 1) {
     const account = `${figure}, run ${run}`;
     const beginAtMs = Date.now() + 20;
     const order = { account, limits, callers, requests: requests / processes, largestCost, nowMs: noonMs, beginAtMs };
-    const spent = await contenders.spend(order);
+    const spent = await spenders.spend(order);
     const granted = spent.reduce((sum, one) => sum + one.units, 0);
     const { minute, day } = await quota.usage({ account, limits });
     if (granted === units && minute.used === units && day.used === units) exact += 1;
@@ -82,13 +82,13 @@ async function hold(contest: Contest, contenders: Contenders, quota: Quota, prog
   };
 }
 
-interface Contenders extends Disposable {
-  /** All of them carry the order out at once. */
+interface Spenders extends Disposable {
+  /** All processes execute the order at once. */
   spend(order: Order): Promise<readonly Spent[]>;
 }
 
-function openContenders(redisUrl: string): Contenders {
-  const main = new URL("./contender.js", import.meta.url);
+function openSpenders(redisUrl: string): Spenders {
+  const main = new URL("./spender.js", import.meta.url);
   const children = Array.from({ length: processes }, (_, index) => fork(main, [redisUrl, `key-${index}`]));
   return {
     spend: (order) => Promise.all(children.map((child) => ask(child, order))),
@@ -102,7 +102,7 @@ async function ask(child: ChildProcess, order: Order): Promise<Spent> {
   const done = new AbortController();
   const answer = once(child, "message", { signal: done.signal });
   const end = once(child, "exit", { signal: done.signal }).then(() => {
-    throw new Error("a process of the contest ended before its answer");
+    throw new Error("a process ended before it sent its result");
   });
   child.send(order);
   try {

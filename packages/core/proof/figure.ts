@@ -1,4 +1,4 @@
-/** One promise of the quota, what was asked of it and what came out. */
+/** One promise of the quota, with the required and the measured value. */
 export interface Figure {
   readonly figure: string;
   readonly required: string;
@@ -6,15 +6,15 @@ export interface Figure {
   readonly isMet: boolean;
 }
 
-/** A part of the proof. */
-export interface Section {
+/** The tests of one kind of promise. */
+export interface Suite {
   readonly name: string;
   readonly summary: string;
-  run(surroundings: SectionSurroundings): Promise<readonly Figure[]>;
+  run(context: SuiteContext): Promise<readonly Figure[]>;
 }
 
-export interface SectionSurroundings {
-  /** What every random choice is drawn from, so that a run can be repeated. */
+export interface SuiteContext {
+  /** Seeds every random choice, so that a run can be repeated. */
   readonly seed: number;
   print(text: string): void;
   progress(line: string): void;

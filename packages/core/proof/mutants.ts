@@ -6,13 +6,13 @@ import { type CompareOptions, compareEngines } from "../test/quota/random/compar
 import { createNaiveQuota } from "../test/quota/random/naive-quota.js";
 import { boundaryDirected, burstDense, scriptPolicy } from "../test/quota/random/operations.js";
 import { banFaults } from "./ban-faults.js";
-import { count, type Section, table } from "./figure.js";
-import { assertEveryKeyHasTtl } from "./key-ttl.js";
+import { assertEveryKeyHasTtl } from "./differential.js";
+import { count, type Suite, table } from "./figure.js";
 import { plant, type Replacement } from "./plant.js";
 import { windowFaults } from "./window-faults.js";
 
 const requiredMutants = 14;
-/** Of some 50 scripts of each generator: several times what the best hidden fault was seen to need. */
+/** Each round plays about 50 scripts of each generator. The best hidden fault needed a small part of these rounds. */
 const rounds = 40;
 
 const generators = [
@@ -20,13 +20,13 @@ const generators = [
   { generator: "boundary-directed", scripts: boundaryDirected },
 ];
 
-/** How a fault was found, if it was. */
+/** How a fault was caught. Undefined: it escaped. */
 type Caught = string | undefined;
 type Judged = Pick<CompareOptions, "open" | "inspect">;
 
-export const mutants: Section = {
+export const mutants: Suite = {
   name: "mutants",
-  summary: "faults planted in the source of either engine, each of which the comparisons have to find",
+  summary: "faults planted in the source of either engine: the comparisons must catch each of them",
   async run({ seed, print, progress }) {
     await using server = await openRedisServer();
     const rows: { readonly engine: string; readonly fault: string; readonly caughtBy: Caught }[] = [];
@@ -41,7 +41,7 @@ export const mutants: Section = {
     const caught = rows.filter(({ caughtBy }) => caughtBy !== undefined);
     return [
       {
-        figure: "mutants: planted, the engines' source replaced",
+        figure: "mutants: planted in the source of the engines",
         required: `at least ${requiredMutants}`,
         measured: count(rows.length),
         isMet: rows.length >= requiredMutants,
@@ -56,7 +56,7 @@ export const mutants: Section = {
   },
 };
 
-/** A fault in the script is judged by the local quota. */
+/** The local quota judges a fault in the script. */
 async function huntInRedis(fault: string, replacement: Replacement, url: string, seed: number): Promise<Caught> {
   await using planted = await plant(replacement);
   const redis = new Redis(url);
@@ -73,7 +73,7 @@ async function huntInRedis(fault: string, replacement: Replacement, url: string,
   }
 }
 
-/** A fault in the local quota, which is what the script is judged by, is judged by the model. */
+/** The naive model judges a fault in the local quota. */
 async function huntInLocal(fault: string, replacement: Replacement, seed: number): Promise<Caught> {
   await using planted = await plant(replacement);
   const open = () =>
@@ -99,7 +99,7 @@ async function hunt(fault: string, judged: Judged, seed: number): Promise<Caught
   return undefined;
 }
 
-/** A mutant that does nothing at all would be caught too, and would prove nothing. */
+/** A mutant that admits nothing would be caught too, and would prove nothing. */
 async function assertAlive({ quota, setNow }: OpenedQuota, fault: string): Promise<void> {
   const who = { account: `alive: ${fault}`, key: "key", limits: { perMinute: 10, perDay: 10 } };
   setNow(Date.UTC(2031, 4, 14, 12));

@@ -1,17 +1,17 @@
-/** Engines with a fault in them: copies of the built quota in which one piece of source text is replaced. */
+/** Engines with a fault: copies of the built quota in which one piece of text is replaced. */
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 export interface Replacement {
-  /** The module of src/quota it is planted in, without its ending. */
+  /** The path of the module below src/quota, without its extension. */
   readonly module: string;
-  /** Text that has to be there exactly once. */
+  /** Text that occurs exactly once. */
   readonly right: string;
   readonly wrong: string;
 }
 
-/** A mistake somebody could make, as it would look in each engine that could have it. */
+/** A mistake that a programmer could make, as it would look in each engine that could have it. */
 export interface Fault {
   readonly fault: string;
   readonly redis?: Replacement;

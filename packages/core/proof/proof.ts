@@ -2,41 +2,40 @@ import { parseArgs } from "node:util";
 import { bans } from "./bans.js";
 import { differential } from "./differential.js";
 import { exactness } from "./exactness.js";
-import { count, type Figure, figureTable, type Section } from "./figure.js";
+import { count, type Figure, figureTable, type Suite } from "./figure.js";
 import { mutants } from "./mutants.js";
 
-const sections: readonly Section[] = [exactness, differential, mutants, bans];
+const suites: readonly Suite[] = [exactness, differential, mutants, bans];
 
-export interface Surroundings {
+export interface ProofOutput {
   print(text: string): void;
   complain(text: string): void;
 }
 
 type Command =
   | { readonly kind: "help" }
-  | { readonly kind: "run"; readonly chosen: readonly Section[]; readonly seed: number }
-  /** What was said cannot be understood; `reason` says why. */
-  | { readonly kind: "unclear"; readonly reason: string };
+  | { readonly kind: "run"; readonly chosen: readonly Suite[]; readonly seed: number }
+  | { readonly kind: "invalid"; readonly reason: string };
 
-/** Runs one command line; the exit code is 0, 1 when a figure fell short or could not be had, 2 when it was not understood. */
-export async function runProof(words: readonly string[], { print, complain }: Surroundings): Promise<0 | 1 | 2> {
+/** Runs one command line. The exit code is 1 when a promise is broken or a suite fails, and 2 for an invalid command line. */
+export async function runProof(words: readonly string[], { print, complain }: ProofOutput): Promise<0 | 1 | 2> {
   const command = readCommandLine(words);
   switch (command.kind) {
     case "help":
       print(helpText());
       return 0;
-    case "unclear":
+    case "invalid":
       complain(`${command.reason}\n`);
       return 2;
     case "run": {
       const { chosen, seed } = command;
       complain(`seed ${seed}\n`);
       const figures: Figure[] = [];
-      for (const section of chosen) {
+      for (const suite of chosen) {
         const beganMs = performance.now();
-        complain(`\n${section.name}: ${section.summary}\n`);
+        complain(`\n${suite.name}: ${suite.summary}\n`);
         const progress = (line: string) => complain(`  ${line}\n`);
-        figures.push(...(await attempt(section, () => section.run({ seed, print, progress }))));
+        figures.push(...(await attempt(suite, () => suite.run({ seed, print, progress }))));
         complain(`  ${count(Math.round((performance.now() - beganMs) / 1_000))} s\n`);
       }
       print(`\n${figureTable(figures)}`);
@@ -45,8 +44,8 @@ export async function runProof(words: readonly string[], { print, complain }: Su
   }
 }
 
-/** A section that cannot run has fallen short, and the others still run; its row in the table says so. */
-async function attempt({ name }: Section, run: () => Promise<readonly Figure[]>): Promise<readonly Figure[]> {
+/** A suite that cannot run is a failed figure in the table. The others still run. */
+async function attempt({ name }: Suite, run: () => Promise<readonly Figure[]>): Promise<readonly Figure[]> {
   try {
     return await run();
   } catch (error) {
@@ -59,29 +58,29 @@ function readCommandLine(words: readonly string[]): Command {
   try {
     const { values } = parseArgs({ args: [...words], options: optionShapes });
     if (values.help) return { kind: "help" };
-    const names = values.only?.split(",") ?? sections.map(({ name }) => name);
-    const unknown = names.find((name) => !sections.some((section) => section.name === name));
-    if (unknown !== undefined) return { kind: "unclear", reason: `There is no section "${unknown}"; see --help.` };
-    if (!/^\d{1,9}$/.test(values.seed)) return { kind: "unclear", reason: "--seed must be a whole number." };
-    return { kind: "run", chosen: sections.filter(({ name }) => names.includes(name)), seed: Number(values.seed) };
+    const names = values.only?.split(",") ?? suites.map(({ name }) => name);
+    const unknown = names.find((name) => !suites.some((suite) => suite.name === name));
+    if (unknown !== undefined) return { kind: "invalid", reason: `There is no suite "${unknown}"; see --help.` };
+    if (!/^\d{1,9}$/.test(values.seed)) return { kind: "invalid", reason: "--seed must be a whole number." };
+    return { kind: "run", chosen: suites.filter(({ name }) => names.includes(name)), seed: Number(values.seed) };
   } catch (error) {
-    return { kind: "unclear", reason: error instanceof Error ? error.message : `${error}` };
+    return { kind: "invalid", reason: error instanceof Error ? error.message : `${error}` };
   }
 }
 
 function helpText(): string {
-  const lines = sections.map(({ name, summary }) => `  ${name.padEnd(14)}${summary}`);
+  const lines = suites.map(({ name, summary }) => `  ${name.padEnd(14)}${summary}`);
   return `Usage: npm run quota:proof -- [options]
 
-Puts the quota's promises to the test, on a private Redis and in virtual time, and prints a figure for each. The exit code
-is 1 when one falls short. All but the last section need redis-server in PATH.
+Tests the promises of the quota, on a private Redis and in virtual time, and prints a figure for each. The exit code is 1
+when one is broken. All suites but the last need redis-server in PATH.
 
-Sections:
+Suites:
 ${lines.join("\n")}
 
 Options:
-  --only <names>  sections to run, separated by commas (default all)
-  --seed <n>      repeats a run: everything random is drawn from it (default a new one each time)
+  --only <names>  suites to run, separated by commas (default all)
+  --seed <n>      seeds every random choice, to repeat a run (default a new seed each time)
   --help          show this
 `;
 }

@@ -1,22 +1,22 @@
-/** Virtual time: what clients and a network do, one instant after the other, with a real quota in the middle. */
+/** Virtual time: clients and a network around a real quota, one instant after the other. */
 import { defaultBanPolicy } from "../src/quota/ban-policy.js";
 import type { Decision } from "../src/quota/decision.js";
 import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import type { Limits } from "../src/quota/plan.js";
 import type { Reservation } from "../src/quota/quota.js";
 
-/** One way of a request or of its answer. */
+/** The delay of a request, or of its response, in milliseconds. */
 export type Network = (random: Random) => number;
 
 /** Evenly from 0 up to 1. */
 export type Random = () => number;
 
-export interface World {
+export interface Simulation {
   readonly random: Random;
   readonly limits: Limits;
   nowMs(): number;
   after(delayMs: number, step: () => void): void;
-  /** The answer is there when the request has gone one way, has been decided, and the answer has come back. */
+  /** Sends a request, decides it when it arrives, and calls `answer` when the response has come back. */
   call(key: string, cost: number, network: Network, answer: (decision: Decision) => void): void;
 }
 
@@ -25,23 +25,23 @@ export interface SimulationOptions {
   readonly seed: number;
   readonly startMs: number;
   readonly endMs: number;
-  /** Units of the day that are gone before it begins. */
+  /** Units of the day that are spent before the start. */
   readonly spentOfDay: number;
   readonly onDecision: (decision: Decision) => void;
 }
 
-/** Runs everything that `begin` sets in motion until the end. */
-export async function simulate(options: SimulationOptions, begin: (world: World) => void): Promise<void> {
+/** Runs all steps that `begin` schedules, and their steps, until the end. */
+export async function simulate(options: SimulationOptions, begin: (simulation: Simulation) => void): Promise<void> {
   const { limits, seed, startMs, endMs, spentOfDay, onDecision } = options;
-  const agenda: { readonly atMs: number; readonly step: () => void | Promise<void> }[] = [];
+  const steps: { readonly atMs: number; readonly step: () => void | Promise<void> }[] = [];
   let nowMs = startMs - 60_000;
   const quota = createLocalQuota({ now: () => Math.floor(nowMs), banPolicy: defaultBanPolicy });
   const random = createRandom(seed);
 
-  /** Things of the same instant happen in the order they were put down. */
+  /** Steps of the same instant run in the order in which they were scheduled. */
   function after(delayMs: number, step: () => void | Promise<void>): void {
     const atMs = nowMs + delayMs;
-    agenda.splice(agenda.findLastIndex((other) => other.atMs <= atMs) + 1, 0, { atMs, step });
+    steps.splice(steps.findLastIndex((other) => other.atMs <= atMs) + 1, 0, { atMs, step });
   }
 
   function call(key: string, cost: number, network: Network, answer: (decision: Decision) => void): void {
@@ -62,13 +62,13 @@ export async function simulate(options: SimulationOptions, begin: (world: World)
   }
   nowMs = startMs;
   begin({ random, limits, nowMs: () => nowMs, after, call });
-  for (let next = agenda.shift(); next !== undefined && next.atMs < endMs; next = agenda.shift()) {
+  for (let next = steps.shift(); next !== undefined && next.atMs < endMs; next = steps.shift()) {
     nowMs = next.atMs;
     await next.step();
   }
 }
 
-/** mulberry32: small, and the same everywhere. */
+/** mulberry32: small, and the same on every machine. */
 export function createRandom(seed: number): Random {
   let state = seed;
   return () => {

@@ -1,6 +1,6 @@
 import { type Fault, inModule, inScript } from "./plant.js";
 
-/** Mistakes in what is granted, given back and kept. */
+/** Mistakes in how units are granted, given back and kept. */
 export const windowFaults: readonly Fault[] = [
   {
     fault: ">= for > at the minute's limit",
@@ -50,7 +50,7 @@ export const windowFaults: readonly Fault[] = [
     local: inModule("window", "return { limit, used: 0,", "return { limit, used: storedUsed,"),
   },
   {
-    fault: "a clock that steps back hands units out twice",
+    fault: "a clock that steps back grants units twice",
     redis: inScript("storedStart >= start and storedStart - start <= length", "storedStart == start"),
     local: inModule(
       "window",
@@ -140,11 +140,11 @@ export const windowFaults: readonly Fault[] = [
     ),
     local: inModule(
       "engines/local-quota",
-      "giveBack(ledgers.get(reservation.account), 1, held);\n        return reserve(reservation, share);",
+      "giveBack(ledgers.get(reservation.account), 1, held);\n            return decide(reservation, share);",
       `const ledger = ledgers.get(reservation.account);
         const before = { ...ledger };
         giveBack(ledger, 1, held);
-        const decision = reserve(reservation, share);
+        const decision = decide(reservation, share);
         if (ledger && decision.outcome !== "admitted") {
           ledger.minuteUsed = before.minuteUsed;
           ledger.dayUsed = before.dayUsed;

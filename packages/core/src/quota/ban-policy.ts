@@ -14,16 +14,16 @@ export interface BanPolicy {
    * refuses all of them.
    */
   readonly strikesPerUnit: number;
-  /** Refusals this soon after an episode's first one are calls that were already in flight. */
+  /** Refusals this soon after the first one of an episode are no strikes: they were already in flight. */
   readonly graceMs: number;
-  /** Refusals this soon before the retry time are clocks that run a little fast. */
+  /** Refusals this soon before the retry time are no strikes: the clock of the client runs a little fast. */
   readonly earlyMs: number;
   /** An episode ends after this time at the latest. */
   readonly longestEpisodeMs: number;
-  /** The first ban's length; each further one doubles it. */
+  /** The length of the first ban. Each further ban is twice as long. */
   readonly firstBanMs: number;
   readonly longestBanMs: number;
-  /** How long after a ban's end the next one would still be longer. */
+  /** How long after the end of a ban the next ban is still longer. */
   readonly memoryMs: number;
 }
 
@@ -49,20 +49,20 @@ export interface Penalty {
   readonly strikes: number;
   /** 0 when the key was never banned. */
   readonly bannedUntilMs: number;
-  /** How many bans in a row: the next one lasts `firstBanMs * 2 ** banLevel`. */
+  /** Bans in a row. The next ban lasts `firstBanMs * 2 ** banLevel`. */
   readonly banLevel: number;
 }
 
 export interface RefusedCall {
   readonly nowMs: number;
   readonly retryAtMs: number;
-  /** The account's own limit, also where an instance grants only its share. */
+  /** The limit of the account, even when an instance grants only its share. */
   readonly minuteLimit: number;
 }
 
 const untouched: Penalty = { episodeStartMs: 0, retryAtMs: 0, strikes: 0, bannedUntilMs: 0, banLevel: 0 };
 
-/** The penalty after one more refusal. It bans the key when `bannedUntilMs` lies after the call. */
+/** The penalty after one more refusal. It bans the key when `bannedUntilMs` is after the call. */
 export function afterRefusal(penalty: Penalty | undefined, call: RefusedCall, policy: BanPolicy): Penalty {
   const before = penalty ?? untouched;
   const episodeEndMs = Math.min(before.retryAtMs, before.episodeStartMs + policy.longestEpisodeMs);
@@ -81,14 +81,14 @@ function strikesThatBan(minuteLimit: number, policy: BanPolicy): number {
   return Math.max(policy.minimumStrikes, policy.strikesPerUnit * minuteLimit);
 }
 
-/** The penalty of a key of which only its ban is known: the first of its row. */
+/** The penalty of a key that is known only by its ban, which counts as the first in a row. */
 export function banEnding(bannedUntilMs: number): Penalty {
   return { ...untouched, bannedUntilMs, banLevel: 1 };
 }
 
 /**
- * The instant from which a penalty can be forgotten: it says nothing any more, and would not under a clock that steps
- * back by two days, which is as far as a day's window may be kept.
+ * The instant from which a penalty can be forgotten. It has no effect any more, even if the clock steps back by two days,
+ * which is as far as a day's window is kept.
  */
 export function penaltyExpiresAtMs(penalty: Penalty, policy: BanPolicy): number {
   const rememberedUntilMs = penalty.bannedUntilMs === 0 ? 0 : penalty.bannedUntilMs + policy.memoryMs;

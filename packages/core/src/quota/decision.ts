@@ -1,6 +1,6 @@
 import type { WindowState, Windows } from "./window.js";
 
-/** What the quota answers to one reservation. Every kind carries both windows, so every response can report them. */
+/** The decision about one reservation. Every kind carries both windows, so every response can report them. */
 export type Decision = Admitted | Refused | Banned | Impossible;
 
 /** Which engine decides: this process alone, Redis for all instances, or this process while Redis is unavailable. */
@@ -19,27 +19,27 @@ export interface Admitted extends Decided {
 /** A window had too few units left; nothing was spent. */
 export interface Refused extends Decided {
   readonly outcome: "refused";
-  /** The window whose reset lets the same request through. */
+  /** The window whose reset admits the same request. */
   readonly by: "minute" | "day";
   readonly retryAtMs: number;
 }
 
-/** The key is banned; nothing was spent, and asking did not lengthen the ban. */
+/** The key is banned. Nothing was spent, and the request did not lengthen the ban. */
 export interface Banned extends Decided {
   readonly outcome: "banned";
   readonly bannedUntilMs: number;
-  /** The end of the ban or, when a window is used up beyond it, that window's reset. */
+  /** The end of the ban, or the reset of a window that is used up beyond it. */
   readonly retryAtMs: number;
 }
 
-/** The request costs more than a whole window holds: no wait helps. Nothing was spent, and it is no strike. */
+/** The request costs more than a limit: no wait helps. Nothing was spent, and it is no strike. */
 export interface Impossible extends Decided {
   readonly outcome: "impossible";
 }
 
 /**
- * The one window the X-RateLimit triple speaks of: the one that refused, else the one with least remaining. In the last
- * minute of a day both have one Reset, within which Remaining must not rise, so there it is always the latter.
+ * The window in the X-RateLimit headers: the window that refused, else the window with least remaining. In the last minute
+ * of a day both windows have the same Reset. Remaining must not rise within one Reset, so there it is always the latter.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;
@@ -51,21 +51,21 @@ export function reportedWindow(decision: Windows | Decision): WindowState {
   return day.resetAtMs >= minute.resetAtMs ? day : minute;
 }
 
-/** The window that has too few units left for `cost`; the day where both have, because only its reset helps. */
+/** The window with too few units left for `cost`. If both have too few, it is the day, because only its reset helps. */
 export function refusingWindow({ minute, day }: Windows, cost: number): "minute" | "day" | undefined {
   if (day.used + cost > day.limit) return "day";
   if (minute.used + cost > minute.limit) return "minute";
   return undefined;
 }
 
-/** The answer to a banned key. It may return when the ban has ended and the windows have room again for `cost`. */
+/** The decision for a banned key. It may return when its ban has ended and both windows have room for `cost` again. */
 export function banned(mode: QuotaMode, windows: Windows, bannedUntilMs: number, cost: number): Banned {
   const by = refusingWindow(windows, cost);
   const roomAtMs = by === undefined ? 0 : windows[by].resetAtMs;
   return { outcome: "banned", mode, ...windows, bannedUntilMs, retryAtMs: Math.max(bannedUntilMs, roomAtMs) };
 }
 
-/** Units left in a window; 0 where a plan was lowered below what is already used. */
+/** Units left in a window. 0 when a plan was lowered below the units already used. */
 export function remaining(window: WindowState): number {
   return Math.max(0, window.limit - window.used);
 }

@@ -2,27 +2,27 @@ import { once } from "node:events";
 import { Cluster, type Redis } from "ioredis";
 import { openRedis, type RedisConfig } from "./engines/redis-connection.js";
 
-/** What an operator has to know about one Redis server, seen from this machine. */
+/** The facts about one Redis server that an operator must know, seen from this machine. */
 export interface RedisFacts {
   /** Host and port. */
   readonly address: string;
   readonly version: string;
-  /** Whether the server itself is a node of a cluster. */
+  /** True for a node of a cluster. */
   readonly isCluster: boolean;
-  /** What it forgets when its memory is full; only `noeviction` keeps counters exact. */
+  /** The `maxmemory-policy`. Only `noeviction` keeps counters exact. */
   readonly evictionPolicy: string;
-  /** How far its clock is ahead of ours. */
+  /** How far its clock is ahead of the clock of this machine. */
   readonly clockOffsetMs: number;
-  /** How much of that the way there and back may account for. */
+  /** Half the round trip: the error of that measurement. */
   readonly clockUncertaintyMs: number;
 }
 
-/** Every master that counts. Rejects with what ioredis met when Redis cannot be reached. */
+/** Inspects every master. Rejects with the error of ioredis when Redis cannot be reached. */
 export async function inspectRedis(config: RedisConfig, now: () => number): Promise<RedisFacts[]> {
   using connection = await openRedis(config);
   const { redis } = connection;
   if (!connection.isReady()) {
-    // It goes on trying, and each attempt tells why it fails.
+    // ioredis keeps trying, and each failed attempt emits an error.
     const [reason] = await once(redis, "error", { signal: AbortSignal.timeout(1_500) }).catch((error: unknown) => [
       error,
     ]);
@@ -35,16 +35,16 @@ export async function inspectRedis(config: RedisConfig, now: () => number): Prom
 async function factsOf(server: Redis, now: () => number): Promise<RedisFacts> {
   const info = await server.info();
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1] ?? "";
-  const askedAtMs = now();
+  const sentAtMs = now();
   const [seconds, microseconds] = await server.time();
-  const answeredAtMs = now();
+  const receivedAtMs = now();
   const serverMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
   return {
     address: `${server.options.host}:${server.options.port}`,
     version: field("redis_version"),
     isCluster: field("redis_mode") === "cluster",
     evictionPolicy: field("maxmemory_policy"),
-    clockOffsetMs: Math.round(serverMs - (askedAtMs + answeredAtMs) / 2),
-    clockUncertaintyMs: Math.ceil((answeredAtMs - askedAtMs) / 2),
+    clockOffsetMs: Math.round(serverMs - (sentAtMs + receivedAtMs) / 2),
+    clockUncertaintyMs: Math.ceil((receivedAtMs - sentAtMs) / 2),
   };
 }

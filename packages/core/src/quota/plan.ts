@@ -9,14 +9,14 @@ type FixedPlan = "free" | "pro" | "business";
 
 export const planNames: readonly Plan[] = ["free", "pro", "business", "enterprise"];
 
-/** The contract's "Rate limits by plan". Enterprise has no entry: its numbers are agreed with each account. */
+/** The contract's "Rate limits by plan". Enterprise has no entry: each of its accounts has custom limits. */
 const planLimits: Readonly<Record<FixedPlan, Limits>> = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
   business: { perMinute: 1_000, perDay: 100_000 },
 };
 
-/** What an account may spend: what was agreed with it, else what its plan says. Enterprise without numbers is a fault. */
+/** The custom limits of an account, else the limits of its plan. Throws for Enterprise without custom limits. */
 export function limitsOf({
   plan,
   customLimits,

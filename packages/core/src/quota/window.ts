@@ -1,6 +1,6 @@
 /**
- * Fixed windows, aligned to the UTC clock. What is stored is the window's start and the units *used* in it, never what
- * remains, so that a change of plan acts at once and keeps the usage.
+ * Fixed windows, aligned to the UTC clock. An engine stores the start of a window and the units *used* in it, never the
+ * units that remain, so that a change of plan acts at once and keeps the usage.
  */
 export const minuteMs = 60_000;
 export const dayMs = 86_400_000;
@@ -20,8 +20,8 @@ export interface Windows {
 }
 
 /**
- * The window that counts at `nowMs`, given the last one units were spent in. A stored window counts while it runs and
- * for one window length before it: a clock that stepped back must not hand the same units out twice.
+ * The window at `nowMs`. The stored window is the last one in which units were spent. It holds while it runs and for one
+ * window length before its start: a clock that stepped back must not grant the same units twice.
  */
 export function windowAt(
   nowMs: number,

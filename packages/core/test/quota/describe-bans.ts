@@ -12,7 +12,7 @@ const limits = { perMinute: 4, perDay: 1_000 };
 /** The second refusal bans, also one at the same instant as the first. */
 const policy: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 0, graceMs: -1 };
 
-/** How long a key stays banned, and what a ban changes. */
+/** The length of bans and their effect. */
 export function describeBans(open: OpenQuota): void {
   describe("bans", () => {
     it("a ban is 60 s: over at its end, not 1 ms before", async () => {
@@ -108,7 +108,7 @@ export function describeBans(open: OpenQuota): void {
       expect(await sharing().reserve(start)).toMatchObject({ outcome: "admitted" });
     });
 
-    it("a ban is told with the time it ends, also when the day is used up beyond it", async () => {
+    it("reports the end of a ban, also when the day is used up beyond it", async () => {
       await using opened = await open(policy);
       const caller = createCaller(opened, { perMinute: 4, perDay: 6 });
       const bannedUntilMs = start + 60_000;
@@ -120,7 +120,7 @@ export function describeBans(open: OpenQuota): void {
       expect(await caller.reserve(noon + minuteMs)).toMatchObject({ bannedUntilMs, retryAtMs: tomorrow });
     });
 
-    it("a ban shorter than the minute is told with the minute's reset to come back at", async () => {
+    it("a ban shorter than the minute names the reset of the minute as the retry time", async () => {
       await using opened = await open({ ...policy, firstBanMs: 10_000 });
       const caller = createCaller(opened, limits);
       const banned = await caller.callUntilBanned(start);
@@ -128,7 +128,7 @@ export function describeBans(open: OpenQuota): void {
       expect(await caller.reserve(banned.retryAtMs)).toMatchObject({ outcome: "admitted" });
     });
 
-    it("a banned key hears of its ban, not that its cost is impossible", async () => {
+    it("a banned key is told of its ban before an impossible cost", async () => {
       await using opened = await open(policy);
       const caller = createCaller(opened, limits);
       const { bannedUntilMs } = await caller.callUntilBanned(start);
@@ -150,7 +150,7 @@ export function describeBans(open: OpenQuota): void {
       expect(again.bannedUntilMs - again.nowMs).toBe(60_000);
     });
 
-    it("liftBan of a key never seen changes nothing", async () => {
+    it("liftBan of an unknown key changes nothing", async () => {
       await using opened = await open(policy);
       const caller = createCaller(opened, limits);
       await caller.liftBan(start);

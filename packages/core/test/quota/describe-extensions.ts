@@ -10,7 +10,7 @@ const limits = { perMinute: 5, perDay: 8 };
 const small = { perMinute: 4, perDay: 100 };
 const oneStrike: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 0 };
 
-/** A request that holds one unit learns that it costs more. */
+/** A request that holds one unit turns out to cost more. */
 export function describeExtensions(open: OpenQuota): void {
   describe("extensions", () => {
     it("leaves exactly n units charged when it admits", async () => {
@@ -90,7 +90,7 @@ export function describeExtensions(open: OpenQuota): void {
       expect(await caller.extend(noon + 10_000, held, 4)).toMatchObject({ outcome: "banned", minute: { used: 3 } });
     });
 
-    it("a refused extension is one strike, whatever it costs", async () => {
+    it("a refused extension is one strike at any cost", async () => {
       await using opened = await open({ ...oneStrike, minimumStrikes: 2 });
       const caller = createCaller(opened, small);
       await caller.reserve(noon, 3);
@@ -103,7 +103,7 @@ export function describeExtensions(open: OpenQuota): void {
       }
     });
 
-    it("gives the held unit back to a key that was banned meanwhile, and does not lengthen the ban", async () => {
+    it("gives the held unit back to a key that was banned in between, and does not lengthen the ban", async () => {
       await using opened = await open({ ...oneStrike, graceMs: -1 });
       const caller = createCaller(opened, small);
       const held = await caller.admit(noon);

@@ -12,8 +12,8 @@ import { describeWindows } from "./describe-windows.js";
 const noon = Date.UTC(2031, 4, 14, 12);
 
 /**
- * What every engine promises, through its interface alone. `open` is called once a test; it may hand out the same
- * store each time, since no two tests share an account. `mode` is what its decisions carry.
+ * The promises of every engine, through its interface alone. `open` is called once in each test. It may return the same
+ * store each time, because no two tests share an account. `mode` is the mode of its decisions.
  */
 export function describeQuota(name: string, mode: QuotaMode, open: OpenQuota): void {
   describe(`${name} quota`, () => {

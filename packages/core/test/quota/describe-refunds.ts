@@ -59,10 +59,10 @@ export function describeRefunds(open: OpenQuota): void {
     it("never creates an account", async () => {
       await using opened = await open(defaultBanPolicy);
       const admitted = await createCaller(opened, limits).reserve(noon, 2);
-      const stranger = createCaller(opened, limits);
-      expect(await stranger.refund(noon, 2, admitted)).toMatchObject({ minute: { used: 0 }, day: { used: 0 } });
-      expect(await stranger.reserve(noon, 5)).toMatchObject({ outcome: "admitted", minute: { used: 5 } });
-      expect(await stranger.reserve(noon)).toMatchObject({ outcome: "refused" });
+      const other = createCaller(opened, limits);
+      expect(await other.refund(noon, 2, admitted)).toMatchObject({ minute: { used: 0 }, day: { used: 0 } });
+      expect(await other.reserve(noon, 5)).toMatchObject({ outcome: "admitted", minute: { used: 5 } });
+      expect(await other.reserve(noon)).toMatchObject({ outcome: "refused" });
     });
   });
 }

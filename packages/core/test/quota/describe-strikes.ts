@@ -11,7 +11,7 @@ const limits = { perMinute: 4, perDay: 1_000 };
 const oneStrike: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 0 };
 const twoStrikes: BanPolicy = { ...oneStrike, minimumStrikes: 2 };
 
-/** Which refusals count against a key. A ban here only shows that one did. */
+/** The refusals that count against a key. A ban shows that one did. */
 export function describeStrikes(open: OpenQuota): void {
   describe("strikes", () => {
     it("the first refusal of an episode is no strike", async () => {
@@ -55,7 +55,7 @@ export function describeStrikes(open: OpenQuota): void {
       },
     );
 
-    it("strikes end with their episode, at the instant it was told to come back", async () => {
+    it("strikes end with their episode, at the retry time", async () => {
       for (const [offsetMs, outcome] of [
         [-1, "banned"],
         [0, "refused"],
@@ -73,7 +73,7 @@ export function describeStrikes(open: OpenQuota): void {
       }
     });
 
-    it("what the last episode was forgiven, the new one is forgiven again", async () => {
+    it("forgives in each episode anew", async () => {
       await using opened = await open(oneStrike);
       const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
       expect(await caller.outcomes(noon + 10_000, 4)).toEqual(Array(4).fill("refused"));
@@ -81,7 +81,7 @@ export function describeStrikes(open: OpenQuota): void {
       expect(await caller.outcomes(reset, 4)).toEqual(Array(4).fill("refused"));
     });
 
-    it("an episode ends when its first refusal was told to come back, not when a later one was", async () => {
+    it("an episode ends at the retry time of its first refusal, not of a later one", async () => {
       await using opened = await open(oneStrike);
       const caller = createCaller(opened, { perMinute: 4, perDay: 8 });
       await caller.reserve(noon - minuteMs, 3);
@@ -91,7 +91,7 @@ export function describeStrikes(open: OpenQuota): void {
       expect(await caller.reserve(reset + 10_000, 3)).toMatchObject({ outcome: "refused", by: "day" });
     });
 
-    it("an episode ends as soon as any of its refusals was told to come back", async () => {
+    it("an episode ends at the earliest retry time of its refusals", async () => {
       await using opened = await open(oneStrike);
       const caller = createCaller(opened, { perMinute: 4, perDay: 8 });
       await caller.reserve(noon - minuteMs, 3);
@@ -146,7 +146,7 @@ export function describeStrikes(open: OpenQuota): void {
       expect(await caller.reserve(reset - 2_000)).toMatchObject({ outcome: "banned" });
     });
 
-    it("a request is one strike, whatever it costs", async () => {
+    it("a request is one strike at any cost", async () => {
       await using opened = await open(twoStrikes);
       const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
       expect(await caller.reserve(noon + 20_000, 4)).toMatchObject({ outcome: "refused" });

@@ -51,7 +51,7 @@ export function describeWindows(open: OpenQuota): void {
       });
     });
 
-    it("names the day where both windows refuse, because only its reset helps", async () => {
+    it("names the day when both windows refuse, because only its reset helps", async () => {
       await using opened = await open(defaultBanPolicy);
       const caller = createCaller(opened, { perMinute: 5, perDay: 5 });
       await caller.reserve(noon, 5);
@@ -150,7 +150,7 @@ export function describeWindows(open: OpenQuota): void {
       { window: "minute", lengthMs: minuteMs, firstMs: noon },
       { window: "day", lengthMs: dayMs, firstMs: midnight },
     ] as const)(
-      "a clock that stepped back by less than a $window does not hand units out twice, by more starts afresh",
+      "a clock that stepped back by less than a $window grants no unit twice, and by more starts a new window",
       async ({ window, lengthMs, firstMs }) => {
         const spent = { limit: 5, used: 5, resetAtMs: firstMs + lengthMs };
         for (const [nowMs, expected] of [
@@ -196,7 +196,7 @@ export function describeWindows(open: OpenQuota): void {
       expect(await createCaller(opened, limits).reserve(noon)).toMatchObject({ outcome: "admitted" });
     });
 
-    it("usage spends nothing, also for an account never seen", async () => {
+    it("usage spends nothing, also for an unknown account", async () => {
       await using opened = await open(defaultBanPolicy);
       const caller = createCaller(opened, limits);
       const untouched = {
@@ -211,7 +211,7 @@ export function describeWindows(open: OpenQuota): void {
       expect(await caller.usage(noon)).toMatchObject({ minute: { used: 2 }, day: { used: 2 } });
     });
 
-    it("reset forgets what the account has spent, and nobody else's", async () => {
+    it("reset forgets the units of the account, and of no other account", async () => {
       await using opened = await open(defaultBanPolicy);
       const [caller, other] = [createCaller(opened, limits), createCaller(opened, limits)];
       await caller.reserve(noon, 5);

@@ -17,20 +17,20 @@ describe("local quota", () => {
     await second?.reserve(noon, 5);
     await first?.reserve(noon);
     await third?.reserve(noon, 5);
-    expect(await first?.usage(noon), "asked for last").toMatchObject({ minute: { used: 5 } });
+    expect(await first?.usage(noon), "used last").toMatchObject({ minute: { used: 5 } });
     expect(await second?.usage(noon), "idle longest").toMatchObject({ minute: { used: 0 } });
-    expect(await third?.usage(noon), "the newcomer").toMatchObject({ minute: { used: 5 } });
+    expect(await third?.usage(noon), "the newest").toMatchObject({ minute: { used: 5 } });
   });
 
   it("memory stays bounded: to look at accounts, refund or lift bans remembers none of them", async () => {
     await using opened = openLocal({ capacity: 1 });
     const caller = createCaller(opened, limits);
     const admitted = await caller.reserve(noon, 5);
-    const stranger = createCaller(opened, limits);
-    await stranger.usage(noon);
-    await stranger.refund(noon, 1, admitted);
-    await stranger.liftBan(noon);
-    await stranger.reset(noon);
+    const other = createCaller(opened, limits);
+    await other.usage(noon);
+    await other.refund(noon, 1, admitted);
+    await other.liftBan(noon);
+    await other.reset(noon);
     expect(await caller.usage(noon)).toMatchObject({ minute: { used: 5 } });
   });
 

@@ -1,22 +1,22 @@
 /**
- * The rules of `local-quota.ts` and `ban-policy.ts` in the language of Redis, so that one round trip decides both
- * windows for any number of processes. The scripts deal in whole milliseconds and units alone; what a caller reads is
- * computed from their replies in TypeScript, by the code that serves every engine.
+ * The rules of `local-quota.ts` and `ban-policy.ts` as Redis scripts, so that one round trip decides both windows for any
+ * number of processes. The scripts use only whole milliseconds and units. TypeScript computes decisions from their
+ * replies, with the code that serves every engine.
  *
- * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. From its first refusal on, the penalty of a key is
- * another, `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both, where a hash would take a call
- * of its own. Every key has a TTL, which only collects garbage: no decision depends on it.
+ * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. After its first refusal, an API key has a penalty,
+ * `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both; a hash would take a call of its own.
+ * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * Version 2 knows only the first part of a penalty, and its episode stood where the zeros are. Both versions read the ban;
- * each ignores the other's episode.
+ * Version 2 of the format has only the part before the semicolon, with its episode in place of the zeros. Both versions
+ * read the ban, and each ignores the episode of the other.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";
 
-/** What the first number of a reply means. */
+/** The first number of a reply. */
 export const outcomes = { looked: 0, admitted: 1, refused: 2, banned: 3, impossible: 4 } as const;
 
-/** Numbers are written with `%d`: Lua by itself writes large ones as 1.7e+12. */
+/** Numbers are formatted with `%d`: Lua would format large ones as 1.7e+12. */
 const readKeys = `
 local now = tonumber(ARGV[1])
 if not now then
@@ -48,7 +48,7 @@ local function save(key, neededUntil, format, ...)
 end`;
 
 /**
- * Decides equal reservations, one after the other. KEYS: the account and, where bans apply, the key's penalty. ARGV:
+ * Decides equal reservations, one after the other. KEYS: the account and, if the key can be banned, its penalty. ARGV:
  *
  * - 1: the time in milliseconds, or an empty string for the clock of the server
  * - 2, 3: the limits of the minute and the day
@@ -132,7 +132,7 @@ export function bannedUntilOf(penalty: string): number {
   return Number(penalty.split(":")[4] ?? 0);
 }
 
-/** KEYS: the account. ARGV: the time; units; the starts of the minute and of the day they were spent in. */
+/** KEYS: the account. ARGV: the time, the units, and the starts of the minute and the day they were spent in. */
 export const refundScript: string = `${readKeys}
 giveBack(tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
 return { ${outcomes.looked}, now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;

@@ -43,7 +43,7 @@ describeWithRedis("the quota when Redis", () => {
     });
     afterAll(() => server?.[Symbol.asyncDispose]());
 
-    it("decides every call while Redis is killed under load, and grants nothing twice when it recovers empty", async () => {
+    it("decides every call while Redis is killed under load, and grants nothing twice after it recovers empty", async () => {
       using opened = await openQuotasOnRedis({ urls: [server.url] });
       const account = newAccount(500);
       const first = countAdmitted(opened.accounts, account, 200);

@@ -8,8 +8,8 @@ const midnight = Date.UTC(2031, 4, 14);
 const beforeEdgeMs = 150;
 
 /**
- * One key that is banned again and again, at the end of a ban and at the end of its memory. A ban at such an instant needs
- * an episode that began before it, which scripts drawn at random almost never have.
+ * One key that is banned several times, at the end of a ban and at the end of its memory. A ban at such an instant needs
+ * an episode that began before it. Random scripts almost never contain one.
  */
 export const banRounds: fc.Arbitrary<Script> = fc.record({
   startMs: fc.integer({ min: midnight, max: midnight + dayMs - 10 * minuteMs }),

@@ -6,26 +6,26 @@ import { type Played, play, type Reply, type Script } from "./operations.js";
 
 export interface CompareOptions {
   readonly scripts: fc.Arbitrary<Script>;
-  /** The engine under test, and the one that is right; new ones for each script. */
+  /** Opens the engine under test and the reference engine, for each script. */
   readonly open: () => readonly [OpenedQuota, OpenedQuota];
   /** Keeps the accounts of one comparison apart from those of another on the same store. */
   readonly name: string;
   readonly seed: number;
   /** Compares scripts until they have made that many calls. */
   readonly atLeastCalls: number;
-  /** Looks for the shortest script that shows a difference too. */
+  /** Also looks for the shortest script that shows a difference. */
   readonly shrinks?: boolean;
-  /** Rejects when something else than an answer is wrong. */
+  /** Rejects when something other than a reply is wrong. */
   readonly inspect?: (accountPrefix: string) => Promise<void>;
 }
 
 export interface Compared {
   readonly calls: number;
-  /** What the first call that was answered differently was, and how; absent when all answers were equal. */
+  /** The first call with different replies, and the difference. Undefined when all replies were equal. */
   readonly difference?: string;
 }
 
-/** Plays random scripts on two engines at once and compares every answer in full. */
+/** Plays random scripts on two engines at once and compares every reply in full. */
 export async function compareEngines(options: CompareOptions): Promise<Compared> {
   const { scripts, open, name, seed, atLeastCalls, shrinks = true, inspect } = options;
   let calls = 0;
@@ -52,10 +52,10 @@ export async function compareEngines(options: CompareOptions): Promise<Compared>
   return { calls };
 }
 
-/** The first field that differs, under the name of the call. */
+/** The name of the call and the first field that differs. */
 function describeDifference({ call, cost, replies: [given, right] }: Played): string {
-  const asked = cost > 0 ? `${call} ${cost}` : call;
-  return `${asked}: ${firstDifference(withoutMode(given), withoutMode(right))}`;
+  const name = cost > 0 ? `${call} ${cost}` : call;
+  return `${name}: ${firstDifference(withoutMode(given), withoutMode(right))}`;
 }
 
 /** The mode is the only thing in which engines may differ. */
@@ -65,11 +65,11 @@ function withoutMode(reply: Reply): object | undefined {
   return rest;
 }
 
-function firstDifference(given: unknown, right: unknown, path = "answer"): string {
+function firstDifference(given: unknown, right: unknown, path = "reply"): string {
   if (!isRecord(given) || !isRecord(right)) return `${path} ${String(given)}, not ${String(right)}`;
   const fields = [...new Set([...Object.keys(right), ...Object.keys(given)])];
   const field = fields.find((name) => !isDeepStrictEqual(given[name], right[name])) ?? "";
-  return firstDifference(given[field], right[field], path === "answer" ? field : `${path}.${field}`);
+  return firstDifference(given[field], right[field], path === "reply" ? field : `${path}.${field}`);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,6 @@
 /**
- * The rules a second time, as plainly as they can be said: it forgets nothing that ever happened and works every answer
- * out of the whole history. Far too slow to serve anybody, and free of the state the engines keep.
+ * The rules a second time, in their simplest form: it keeps the whole history and computes every decision from it. It is
+ * far too slow for a service, but it has none of the state of the engines.
  */
 import type { BanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Decision } from "../../../src/quota/decision.js";
@@ -18,7 +18,7 @@ const mode = "local";
 type Length = "minute" | "day";
 const lengths = { minute: 60_000, day: 24 * 60 * 60_000 } as const;
 
-type Happening =
+type PastCall =
   | (Units & { readonly what: "spent"; readonly account: string })
   | (Units & { readonly what: "refunded"; readonly account: string })
   | { readonly what: "forgotten"; readonly account: string }
@@ -42,10 +42,10 @@ interface Ban {
 }
 
 export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
-  const history: Happening[] = [];
+  const history: PastCall[] = [];
 
   function windows(account: string, limits: Limits): Windows {
-    const all = history.filter((happening) => happening.account === account);
+    const all = history.filter((past) => past.account === account);
     const own = all.slice(all.findLastIndex(({ what }) => what === "forgotten") + 1);
     return {
       nowMs: now(),
@@ -56,11 +56,11 @@ export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
 
   function runningBan(account: string, key: string | undefined): Ban | undefined {
     if (key === undefined) return undefined;
-    const own = history.flatMap((happening) => {
-      return "key" in happening && happening.account === account && happening.key === key ? [happening] : [];
+    const own = history.flatMap((past) => {
+      return "key" in past && past.account === account && past.key === key ? [past] : [];
     });
     const sincePardon = own.slice(own.findLastIndex(({ what }) => what === "pardoned") + 1);
-    const refusals = sincePardon.flatMap((happening) => (happening.what === "refused" ? [happening] : []));
+    const refusals = sincePardon.flatMap((past) => (past.what === "refused" ? [past] : []));
     return bansAfter(refusals, banPolicy).findLast(({ endMs }) => now() < endMs);
   }
 
@@ -106,7 +106,7 @@ export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
       history.push({ what: "pardoned", account, key });
     },
     bans: async () => {
-      const refused = history.filter(({ what }) => what === "refused") as Extract<Happening, { what: "refused" }>[];
+      const refused = history.filter(({ what }) => what === "refused") as Extract<PastCall, { what: "refused" }>[];
       const names = new Map(refused.map(({ account, key }) => [`${account} ${key}`, { account, key }]));
       return [...names.values()].flatMap(({ account, key }) => {
         const ban = runningBan(account, key);
@@ -119,33 +119,33 @@ export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
   };
 }
 
-/** The window last spent in, if it is the clock's own or the one right after it; else the clock's own, unspent. */
-function windowOf(length: Length, history: readonly Happening[], nowMs: number, limit: number): WindowState {
+/** The window of the last spent units, if it is the current one or the next one. Else the current window, unspent. */
+function windowOf(length: Length, history: readonly PastCall[], nowMs: number, limit: number): WindowState {
   const ownResetMs = (Math.floor(nowMs / lengths[length]) + 1) * lengths[length];
-  const last = history.findLast((happening) => happening.what === "spent");
+  const last = history.findLast((past) => past.what === "spent");
   const lastResetMs = last?.windows[length].resetAtMs ?? ownResetMs;
   if (lastResetMs !== ownResetMs && lastResetMs !== ownResetMs + lengths[length]) {
     return { limit, used: 0, resetAtMs: ownResetMs };
   }
   let used = 0;
-  for (const happening of sinceLastOutside(lastResetMs, length, history)) {
-    if (happening.what === "spent") used += happening.cost;
-    if (happening.what === "refunded" && happening.windows[length].resetAtMs === lastResetMs) {
-      used = Math.max(0, used - happening.cost);
+  for (const past of sinceLastOutside(lastResetMs, length, history)) {
+    if (past.what === "spent") used += past.cost;
+    if (past.what === "refunded" && past.windows[length].resetAtMs === lastResetMs) {
+      used = Math.max(0, used - past.cost);
     }
   }
   return { limit, used, resetAtMs: lastResetMs };
 }
 
-/** Units are counted for one window at a time: to spend in another one, even an earlier one, forgets it. */
-function sinceLastOutside(resetAtMs: number, length: Length, history: readonly Happening[]): readonly Happening[] {
+/** Only one window is counted at a time: spending in another one, even an earlier one, forgets it. */
+function sinceLastOutside(resetAtMs: number, length: Length, history: readonly PastCall[]): readonly PastCall[] {
   const outside = history.findLastIndex(
-    (happening) => happening.what === "spent" && happening.windows[length].resetAtMs !== resetAtMs,
+    (past) => past.what === "spent" && past.windows[length].resetAtMs !== resetAtMs,
   );
   return history.slice(outside + 1);
 }
 
-/** Every ban that one key's refusals since its last pardon have led to. */
+/** The bans that follow from the refusals of one key since its last pardon. */
 function bansAfter(refusals: readonly Refusal[], policy: BanPolicy): Ban[] {
   const bans: Ban[] = [];
   let first: Refusal | undefined;

@@ -1,6 +1,6 @@
 /**
  * Random scripts for quota engines: pure data, so that fast-check can shrink them, played on one or more engines at
- * once. The clock is moved relative to what the engine answered, because faults sit on the edges it draws.
+ * once. The clock moves relative to the replies of the engine, because faults hide at the instants that these name.
  */
 import fc from "fast-check";
 import type { BanPolicy } from "../../../src/quota/ban-policy.js";
@@ -32,7 +32,7 @@ const scriptPlans: readonly Limits[] = [
 ];
 
 export type Call =
-  /** So often at once. */
+  /** `times` calls at once. */
   | { readonly call: "reserve"; readonly cost: number; readonly times: number }
   /** Extends the account's latest admission of one unit, which can be extended once. */
   | { readonly call: "extend"; readonly cost: number }
@@ -51,7 +51,7 @@ export interface Script {
   readonly operations: readonly Operation[];
 }
 
-/** What one call was answered by each engine, in their order. */
+/** One call and the reply of each engine, in the order of the engines. */
 export interface Played {
   readonly call: Call["call"];
   readonly account: string;
@@ -99,7 +99,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   },
 );
 
-/** Steps of 0 to 900 ms, many of them 0: what a busy second looks like. */
+/** Steps of 0 to 900 ms, many of them 0, as in a busy second. */
 export const burstDense: fc.Arbitrary<Script> = scripts(
   fc.oneof(
     { weight: 12, arbitrary: wait(fc.constant(0)) },
@@ -108,7 +108,7 @@ export const burstDense: fc.Arbitrary<Script> = scripts(
   ),
 );
 
-/** Jumps to every instant at which an answer may change, and 1 ms to either side of it. */
+/** Jumps to every instant at which a reply may change, and 1 ms to either side of it. */
 const randomBoundaries: fc.Arbitrary<Script> = scripts(
   fc.oneof(
     { weight: 10, arbitrary: wait(fc.constant(0)) },
@@ -146,8 +146,8 @@ export const boundaryDirected: fc.Arbitrary<Script> = fc.oneof(
 );
 
 /**
- * Plays a script on all engines at one virtual time, led by the first one's answers. The clock never falls further than
- * `fallBackMs` behind the latest instant it has shown.
+ * Plays a script on all engines at one virtual time, led by the replies of the first one. The clock never falls further
+ * than `fallBackMs` behind its latest instant.
  */
 export async function play(
   script: Script,
@@ -230,7 +230,7 @@ function wait(ms: fc.Arbitrary<number>): fc.Arbitrary<Move> {
   return ms.map((waitMs) => ({ waitMs }));
 }
 
-/** Most of a script is about one account and one key; the others are there to be mixed up with them. */
+/** Most calls are about one account and one key. Calls of the others show that an engine keeps them apart. */
 function scripts(move: fc.Arbitrary<Move>): fc.Arbitrary<Script> {
   const mostlyFirst = fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) });
   const operation = fc

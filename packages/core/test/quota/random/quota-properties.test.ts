@@ -35,11 +35,11 @@ describeQuota("naive", "local", async (banPolicy) =>
 );
 
 describe.each(generators)("local quota, $generator scripts", { timeout: 60_000 }, ({ scripts }) => {
-  it("gives the answers of a model that keeps the whole history", async () => {
+  it("replies like a model that keeps the whole history", async () => {
     await holds(scripts, async (script) => {
       const played = await play(script, [openLocal(), openNaive()], { fallBackMs: 2 * dayMs });
-      for (const { replies, ...asked } of played) {
-        assert.deepEqual({ ...asked, reply: replies[0] }, { ...asked, reply: replies[1] });
+      for (const { replies, ...call } of played) {
+        assert.deepEqual({ ...call, reply: replies[0] }, { ...call, reply: replies[1] });
       }
     });
   });
@@ -68,7 +68,7 @@ describe.each(generators)("local quota, $generator scripts", { timeout: 60_000 }
     );
   });
 
-  it("spends what it admits, in both windows, and nothing otherwise", async () => {
+  it("spends exactly the admitted units, in both windows", async () => {
     await holds(scripts.map(withUsageQueries), async (script) => {
       const played = await playLocal(script, 2 * dayMs);
       for (const [index, { call, cost, replies }] of played.entries()) {
@@ -116,7 +116,7 @@ describe.each(generators)("local quota, $generator scripts", { timeout: 60_000 }
     });
   });
 
-  it("admits whoever waits for Retry-After, refused or banned, while nobody else calls", async () => {
+  it("admits a refused or banned client that waits for Retry-After, without other traffic", async () => {
     await holds(fc.tuple(scripts, fc.boolean()), async ([script, inWholeSeconds]) => {
       const opened = openLocal();
       const last = decisions(await play(script, [opened], { fallBackMs: minuteMs })).at(-1);

@@ -1,7 +1,7 @@
 import type { BanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Decision } from "../../../src/quota/decision.js";
 
-/** An instant at which an answer may change, as far as the answers so far have told. */
+/** An instant at which a reply may change, known from earlier replies. */
 type Edge = "minuteReset" | "dayReset" | "retry" | "graceEnd" | "earlyStart" | "episodeEnd" | "banEnd" | "memoryEnd";
 
 export type Move = { readonly waitMs: number } | { readonly to: Edge; readonly offsetMs: number };
@@ -12,12 +12,12 @@ interface Who {
 }
 
 export interface VirtualClock {
-  /** The instant after the move. A jump goes forward only: to an edge unknown or passed, the clock stands still. */
+  /** Returns the instant after the move. A jump goes forward only; the clock does not move to an unknown or past edge. */
   move(move: Move, who: Who): number;
   observe(decision: Decision, who: Who): void;
 }
 
-/** The clock of a script: it learns the edges of each key from the answers it gets. */
+/** The clock of a script. It learns the edges of each key from the decisions. */
 export function createVirtualClock(
   startMs: number,
   { fallBackMs, banPolicy }: { readonly fallBackMs: number; readonly banPolicy: BanPolicy },

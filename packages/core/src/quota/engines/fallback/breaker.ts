@@ -16,7 +16,7 @@ export interface BreakerOptions {
  * and the first one that succeeds closes it. An outage costs the calls in flight one deadline, and later calls nothing.
  */
 export interface Breaker extends Disposable {
-  /** Whether Redis must not be called. Also opens the breaker when the connection is not ready. */
+  /** True when Redis must not be called. Also opens the breaker when the connection is not ready. */
   isOpen(): boolean;
   /** Calls Redis about an account. Rejects, and opens the breaker, when the call fails or misses the deadline. */
   run<Reply>(account: string, call: () => Promise<Reply>): Promise<Reply>;
@@ -101,7 +101,8 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
 function withDeadline<Reply>(call: Promise<Reply>, deadlineMs: number): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const fail = () => reject(new Error(`no reply within ${deadlineMs} ms`));
-    // Node runs timers, then reads sockets, then runs immediates: a reply that this process was too busy to read is not late.
+    // Node runs timers, then reads sockets, then runs immediates. A reply that arrived while this process was busy is not
+    // late.
     const timer = setTimeout(() => setImmediate(fail), deadlineMs);
     call.finally(() => clearTimeout(timer)).then(resolve, reject);
   });

@@ -14,12 +14,12 @@ export interface FallbackQuotaOptions {
   readonly onFailure: OnRedisFailure;
 }
 
-/** While Redis is unavailable, this instance decides, or requests are answered SERVICE_UNAVAILABLE. */
+/** While Redis is unavailable, this instance decides (local), or every request gets SERVICE_UNAVAILABLE (deny). */
 export type OnRedisFailure = "local" | "deny";
 
 /**
- * The quota in Redis while the breaker is closed, and this instance's own decisions from the last known counts while it is
- * open. While it is open, `liftBan` and `reset` act on this instance and then reject: other instances do not learn of them.
+ * Decides in Redis while the breaker is closed, and from the last known counts of this instance while it is open. While it
+ * is open, `liftBan` and `reset` act on this instance and then reject, because other instances do not learn of them.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: FallbackQuotaOptions): Quota {
   /** Decides equal reservations. The call to Redis carries the units granted without it. */
@@ -81,8 +81,8 @@ export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: 
 }
 
 /**
- * Whether Redis replied with an error, and so has not executed the call. After any other failure it may have: only the
- * reply may be lost, and a stopped Redis executes what it was sent when it continues.
+ * True when Redis replied with an error, so it has not executed the call. After any other failure it may have executed
+ * it: perhaps only the reply was lost, and a stopped Redis executes pending calls when it continues.
  */
 function isRejection(error: unknown): boolean {
   return error instanceof ReplyError;

@@ -1,7 +1,7 @@
 /**
  * Decides while Redis is unavailable. It starts from the counters in the last replies of Redis and grants this instance's
  * share of what was left of each window. In a window that begins during the outage, it grants its share of the limit.
- * After the outage, Redis is told the units granted here, and its own last known counters in case it lost its data.
+ * After the outage it reports the units granted here to Redis, and the last known counters in case Redis lost its data.
  *
  * With even load all instances together grant the limit. With uneven load, an instance that last saw an account early in
  * the window may grant up to its share again: at most limit x (2 - 1 / instances) in that window, and the limit in later
@@ -35,24 +35,24 @@ export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftB
   /** Records a decision of Redis. */
   observe(reservation: Reservation, decision: Decision): void;
   /**
-   * Decides without Redis. `mayBeCounted`: Redis received the reservation and may have counted it. `held` is the admission
-   * of one unit that the reservation extends.
+   * Decides without Redis. `mayBeCounted`: Redis was sent the reservation and may have counted it. `held`: the admission of
+   * one unit that the reservation extends.
    */
   decide(reservation: Reservation, mayBeCounted: boolean, held?: Admitted): Promise<Decision>;
-  /** Returns what the next call must tell Redis, and counts it as known to Redis from now on. */
+  /** Returns the units that the next call must report to Redis, and counts them as known to Redis from now on. */
   drainUnsynced(account: string): UnsyncedUnits | undefined;
   /** Undoes a drain, because Redis did not execute the call. */
   restoreUnsynced(account: string, units: UnsyncedUnits): void;
 }
 
-/** What this instance knows of an account. */
+/** The counts and bans of an account, as far as this instance knows them. */
 interface AccountSnapshot {
   counters: UnsyncedUnits;
   /** The bans that Redis has reported, by key. */
   readonly bannedUntilMs: Map<string, number>;
   /** The number of outages when the local quota was seeded with these counts. */
   outagesAtSeed: number;
-  /** The number of outages when Redis was last told these counts. */
+  /** The number of outages when these counts were last sent to Redis. */
   outagesAtSync: number;
 }
 
@@ -173,9 +173,9 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       if (snapshot === undefined) return undefined;
       const { counters, outagesAtSync } = snapshot;
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
-      // This instance may have granted a unit at the moment the outage ended, after another call had told Redis the rest.
+      // Even after a sync there may be a new unit: one that this instance granted at the moment the outage ended.
       if (outagesAtSync === outages() && !hasUnsynced) return undefined;
-      // If the call fails without a reply, the next one raises the counters of Redis to here, whether this one arrived or not.
+      // If this call gets no reply, the next one raises the counters of Redis to these numbers if it did not arrive.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
       snapshot.outagesAtSync = outages();
       return counters;
@@ -218,7 +218,7 @@ function mapCounters(
   return { minute: change(minute, "minute"), day: change(day, "day") };
 }
 
-/** The counter itself while its window runs, and an empty one for a later window. */
+/** The counter itself if it counts this window, else an empty one. */
 function inWindow(counter: WindowCounter, { resetAtMs }: WindowState): WindowCounter {
   return counter.resetAtMs === resetAtMs ? counter : { ...emptyCounter, resetAtMs };
 }

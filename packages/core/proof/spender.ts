@@ -1,4 +1,4 @@
-// One of the processes that spend the units of one account at the same time. It lives as long as the one that forked it.
+// One of several processes that spend the units of one account at the same time. It ends with the process that forked it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
@@ -7,14 +7,14 @@ import type { Limits } from "../src/quota/plan.js";
 export interface Order {
   readonly account: string;
   readonly limits: Limits;
-  /** How many call at once, each again as soon as it has its answer. */
+  /** How many callers run at once. Each calls again as soon as it has its decision. */
   readonly callers: number;
-  /** Of all callers together. */
+  /** The number of requests of all callers together. */
   readonly requests: number;
   /** Costs are drawn from 1 to this. */
   readonly largestCost: number;
   readonly nowMs: number;
-  /** On the machine's clock: an instant by which every process has the order. */
+  /** The start on the clock of the machine, late enough for every process to have the order. */
   readonly beginAtMs: number;
 }
 
@@ -31,7 +31,7 @@ process.on("message", (order: Order) => {
   spend(order).then(
     (spent) => process.send?.(spent),
     (error: unknown) => {
-      // The end of this process is what tells the one that waits.
+      // The parent process waits for a message or for the end of this process.
       process.stderr.write(`${error}\n`);
       process.exit(1);
     },

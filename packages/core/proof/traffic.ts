@@ -2,7 +2,7 @@ import { type Decision, retryAfterSeconds } from "../src/quota/decision.js";
 import type { Limits } from "../src/quota/plan.js";
 import { dayMs, minuteMs } from "../src/quota/window.js";
 import { loop, tightLoop } from "./clients.js";
-import { createRandom, simulate, type World } from "./simulation.js";
+import { createRandom, type Simulation, simulate } from "./simulation.js";
 
 export const simulatedMinutes = 12;
 
@@ -15,18 +15,22 @@ export interface Traffic {
 }
 
 export interface LoopTraffic extends Traffic {
-  /** From the first request on. */
+  /** Counted from the first request. */
   readonly bannedAfterMs: number;
   readonly requestsDuringBan: number;
-  /** Those after which the ban was to end later than announced at first. */
+  /** The requests after which the ban ended later than announced at first. */
   readonly lengthenings: number;
   readonly isOverOnTime: boolean;
   readonly isSiblingAdmitted: boolean;
   readonly isAdmittedAfterWaiting: boolean;
 }
 
-/** A few minutes at any time, often across midnight, often with a day that runs out meanwhile. */
-export async function watchClients(limits: Limits, seed: number, begin: (world: World) => void): Promise<Traffic> {
+/** Some minutes at a random time of day, often across midnight, often with a day that is used up in these minutes. */
+export async function watchClients(
+  limits: Limits,
+  seed: number,
+  begin: (simulation: Simulation) => void,
+): Promise<Traffic> {
   const random = createRandom(seed);
   const minutesBefore = random() < 0.3 ? simulatedMinutes * random() : 12 * 60 * random() + simulatedMinutes;
   const minutesLeft = random() < 0.5 ? 6 * random() : Number.POSITIVE_INFINITY;
@@ -37,23 +41,23 @@ export async function watchClients(limits: Limits, seed: number, begin: (world: 
   return counted.traffic();
 }
 
-/** How long a loop that ignores every refusal calls until it is banned, in milliseconds from its first request on. */
+/** The milliseconds from the first request of a loop that ignores every refusal to its ban. */
 export async function watchLoop(limits: Limits, seed: number, requestsPerSecond: number): Promise<number> {
   const startMs = midnightMs + Math.floor(20 * 60 * minuteMs * createRandom(seed)());
   const counted = countTraffic();
   let bannedAfterMs = Number.POSITIVE_INFINITY;
   const options = { ...counted.options(startMs), endMs: startMs + 2 * minuteMs };
-  await simulate({ limits, seed, startMs, spentOfDay: 0, ...options }, (world) => {
-    loop(world, requestsPerSecond, ({ outcome }) => {
-      if (outcome === "banned") bannedAfterMs = Math.min(bannedAfterMs, world.nowMs() - startMs);
+  await simulate({ limits, seed, startMs, spentOfDay: 0, ...options }, (simulation) => {
+    loop(simulation, requestsPerSecond, ({ outcome }) => {
+      if (outcome === "banned") bannedAfterMs = Math.min(bannedAfterMs, simulation.nowMs() - startMs);
     });
   });
   return bannedAfterMs;
 }
 
 /**
- * A loop that ignores everything until its ban is over; it goes on, is banned again, and waits for once. Meanwhile
- * another key of its account calls in the first minute of its own.
+ * A loop that ignores everything until its first ban is over, continues until it is banned again, and then waits as told.
+ * After the first ban, another key of the account calls in the next minute.
  */
 export async function watchTightLoop(limits: Limits, seed: number): Promise<LoopTraffic> {
   const startMs = midnightMs + Math.floor(20 * 60 * minuteMs * createRandom(seed)());
@@ -66,18 +70,18 @@ export async function watchTightLoop(limits: Limits, seed: number): Promise<Loop
     isSiblingAdmitted: false,
     isAdmittedAfterWaiting: false,
   };
-  await simulate({ limits, seed, startMs, spentOfDay: 0, ...counted.options(startMs) }, (world) => {
+  await simulate({ limits, seed, startMs, spentOfDay: 0, ...counted.options(startMs) }, (simulation) => {
     const ignoreUntilBanned = (then: (ban: Decision & { outcome: "banned" }) => void) => {
       tightLoop(
-        world,
+        simulation,
         ({ outcome }) => outcome === "banned",
         (last) => last.outcome === "banned" && then(last),
       );
     };
     ignoreUntilBanned((ban) => {
       seen.bannedAfterMs = ban.nowMs - startMs;
-      world.after(ban.minute.resetAtMs - world.nowMs(), () => {
-        world.call(
+      simulation.after(ban.minute.resetAtMs - simulation.nowMs(), () => {
+        simulation.call(
           "sibling",
           1,
           () => 1,
@@ -92,11 +96,11 @@ export async function watchTightLoop(limits: Limits, seed: number): Promise<Loop
         if (decision.bannedUntilMs > ban.bannedUntilMs) seen.lengthenings += 1;
         return false;
       };
-      tightLoop(world, isOver, (first) => {
+      tightLoop(simulation, isOver, (first) => {
         seen.isOverOnTime = first.nowMs >= ban.bannedUntilMs && first.nowMs < ban.bannedUntilMs + 20;
         ignoreUntilBanned((second) => {
-          world.after(retryAfterSeconds(second) * 1_000, () => {
-            world.call(
+          simulation.after(retryAfterSeconds(second) * 1_000, () => {
+            simulation.call(
               "key",
               1,
               () => 1,
