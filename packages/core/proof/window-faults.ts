@@ -121,16 +121,12 @@ export const windowFaults: readonly Fault[] = [
   {
     fault: "an extension does not count the held unit",
     redis: inScript("if ARGV[6] ~= '' then giveBack(1", "if ARGV[6] ~= '' then giveBack(0"),
-    local: inModule("engines/local-quota", "giveBack(ledgers.get(reservation.account), 1, held);", ""),
+    local: inModule("engines/local-quota", "giveBack(ledger, 1, held);", ";"),
   },
   {
     fault: "an extension counts more than the held unit",
     redis: inScript("if ARGV[6] ~= '' then giveBack(1", "if ARGV[6] ~= '' then giveBack(cost"),
-    local: inModule(
-      "engines/local-quota",
-      "giveBack(ledgers.get(reservation.account), 1, held);",
-      "giveBack(ledgers.get(reservation.account), reservation.cost, held);",
-    ),
+    local: inModule("engines/local-quota", "giveBack(ledger, 1, held);", "giveBack(ledger, cost, held);"),
   },
   {
     fault: "a refused extension keeps the held unit",
@@ -140,16 +136,17 @@ export const windowFaults: readonly Fault[] = [
     ),
     local: inModule(
       "engines/local-quota",
-      "giveBack(ledgers.get(reservation.account), 1, held);\n            return decide(reservation, share);",
-      `const ledger = ledgers.get(reservation.account);
+      "decide(reservation, reservation.limits, held)",
+      `{
+        const ledger = ledgers.get(reservation.account);
         const before = { ...ledger };
-        giveBack(ledger, 1, held);
-        const decision = decide(reservation, share);
+        const decision = decide(reservation, reservation.limits, held);
         if (ledger && decision.outcome !== "admitted") {
           ledger.minuteUsed = before.minuteUsed;
           ledger.dayUsed = before.dayUsed;
         }
-        return decision;`,
+        return decision;
+      }`,
     ),
   },
   {

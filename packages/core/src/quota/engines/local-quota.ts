@@ -13,7 +13,7 @@ import {
 } from "../ban-policy.js";
 import { banned, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
-import type { Extension, Quota, Reservation } from "../quota.js";
+import type { Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows, windowAt } from "../window.js";
 
 export interface LocalQuotaOptions {
@@ -37,10 +37,12 @@ interface Ledger extends Spent {
   readonly penalties: Map<string, Penalty>;
 }
 
-/** `share` is the part of the limits that this process may grant. Bans depend on the limits themselves. */
 export interface LocalQuota extends Quota {
-  reserve(reservation: Reservation, share?: Limits): Promise<Decision>;
-  extend(extension: Extension, share?: Limits): Promise<Decision>;
+  /**
+   * Reserves units, or extends the `held` admission of one unit. `share` is the part of the limits that this process may
+   * grant. Bans depend on the limits themselves.
+   */
+  decide(reservation: Reservation, share: Limits, held?: Windows): Decision;
   /** Replaces the units of an account, and adds bans by key. */
   seed(account: string, spent: Spent, bannedUntilMs: ReadonlyMap<string, number>): void;
 }
@@ -52,9 +54,10 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   const { now, banPolicy = defaultBanPolicy, capacity = 100_000 } = options;
   const ledgers = createLruCache<Ledger>(capacity);
 
-  function decide({ account, key, limits, cost }: Reservation, share = limits): Decision {
+  function decide({ account, key, limits, cost }: Reservation, share: Limits, held?: Windows): Decision {
     const nowMs = now();
     const ledger = ledgers.get(account) ?? openLedger(account);
+    if (held !== undefined) giveBack(ledger, 1, held);
     const windows = windowsAt(nowMs, ledger, share);
     const penalty = key === undefined ? undefined : ledger.penalties.get(key);
     if (penalty !== undefined && penalty.bannedUntilMs > nowMs)
@@ -101,13 +104,9 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
         if ((ledger.penalties.get(key)?.bannedUntilMs ?? 0) < untilMs) ledger.penalties.set(key, banEnding(untilMs));
       }
     },
-    async reserve(reservation, share) {
-      return decide(reservation, share);
-    },
-    async extend({ held, ...reservation }, share) {
-      giveBack(ledgers.get(reservation.account), 1, held);
-      return decide(reservation, share);
-    },
+    decide,
+    reserve: async (reservation) => decide(reservation, reservation.limits),
+    extend: async ({ held, ...reservation }) => decide(reservation, reservation.limits, held),
     async usage({ account, key, limits }) {
       const nowMs = now();
       const ledger = ledgers.get(account);

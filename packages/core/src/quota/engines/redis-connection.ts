@@ -25,24 +25,23 @@ const stuckAfterMs = 100;
 
 /** Resolves when the connection is ready or its first attempt has failed. It keeps trying by itself. */
 export async function openRedis({ urls, isCluster }: RedisConfig): Promise<RedisConnection> {
-  const lost: (() => void)[] = [];
-  const opened = isCluster ? openCluster(urls) : openSingle(urls[0] ?? "");
-  const { redis } = opened;
+  const listeners: (() => void)[] = [];
+  const { redis, isReady, connected } = isCluster ? openCluster(urls) : openSingle(urls[0] ?? "");
   redis.on("close", onLoss);
   redis.on("+node", (node: Redis) => node.on("close", onLoss));
   // Each failed attempt emits an error. The breaker logs the outage, once.
   redis.on("error", () => {});
   await once(redis, "ready", { signal: AbortSignal.timeout(timeoutMs) }).catch(() => {});
-  await opened.connected();
+  await connected();
 
   function onLoss(): void {
-    for (const listener of lost) listener();
+    for (const listener of listeners) listener();
   }
 
   return {
     redis,
-    isReady: opened.isReady,
-    onLoss: (listener) => void lost.push(listener),
+    isReady,
+    onLoss: (listener) => void listeners.push(listener),
     reconnect() {
       if (redis.status === "ready") redis.disconnect(true);
     },
@@ -50,12 +49,8 @@ export async function openRedis({ urls, isCluster }: RedisConfig): Promise<Redis
   };
 }
 
-interface Opened {
-  readonly redis: Redis | Cluster;
-  isReady(): boolean;
-  /** After `ready`: resolves when the connections to all nodes are made or have failed. */
-  connected(): Promise<unknown>;
-}
+/** `connected` resolves when the connections to all nodes are made or have failed. */
+type Opened = Pick<RedisConnection, "redis" | "isReady"> & { connected(): Promise<unknown> };
 
 function openSingle(url: string): Opened {
   const redis = new Redis(url, connectionOptions);

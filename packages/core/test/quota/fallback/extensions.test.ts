@@ -8,51 +8,51 @@ import { admitted, midnight, noon, openCounts, outcomes, shop, unsynced } from "
 const usedInRedis = 40;
 
 describe("an extension while Redis is unavailable", () => {
-  it("charges a unit that Redis has counted once", async () => {
+  it("charges a unit that Redis has counted once", () => {
     const { counts, held } = openWithUnitHeldInRedis();
-    expect(await extend(counts, held, 11)).toMatchObject({ outcome: "admitted", mode: "fallback" });
-    expect(await outcomes(counts, 1)).toEqual(["refused"]);
+    expect(extend(counts, held, 11)).toMatchObject({ outcome: "admitted", mode: "fallback" });
+    expect(outcomes(counts, 1)).toEqual(["refused"]);
     expect(counts.drainUnsynced("shop")).toEqual(unsynced(usedInRedis, 10));
   });
 
-  it("refuses more than this instance's share, and gives the unit back here", async () => {
+  it("refuses more than this instance's share, and gives the unit back here", () => {
     const { counts, held } = openWithUnitHeldInRedis();
-    expect(await extend(counts, held, 12)).toMatchObject({ outcome: "refused", by: "minute" });
-    expect(await outcomes(counts, 12)).toEqual([...Array(11).fill("admitted"), "refused"]);
+    expect(extend(counts, held, 12)).toMatchObject({ outcome: "refused", by: "minute" });
+    expect(outcomes(counts, 12)).toEqual([...Array(11).fill("admitted"), "refused"]);
     expect(counts.drainUnsynced("shop")).toEqual(unsynced(usedInRedis, 11));
   });
 
-  it("takes back a held unit that was granted without Redis", async () => {
+  it("takes back a held unit that was granted without Redis", () => {
     const { counts } = openWithUnitHeldInRedis();
-    const held = await admittedBy(counts);
-    expect(await extend(counts, held, 50)).toMatchObject({ outcome: "refused", by: "minute" });
+    const held = admittedBy(counts);
+    expect(extend(counts, held, 50)).toMatchObject({ outcome: "refused", by: "minute" });
     expect(counts.drainUnsynced("shop")).toEqual(unsynced(usedInRedis, 0));
   });
 
-  it("tells Redis n units when the held unit was granted without it", async () => {
+  it("tells Redis n units when the held unit was granted without it", () => {
     const { counts } = openWithUnitHeldInRedis();
-    const held = await admittedBy(counts);
-    expect(await extend(counts, held, 4)).toMatchObject({ outcome: "admitted" });
+    const held = admittedBy(counts);
+    expect(extend(counts, held, 4)).toMatchObject({ outcome: "admitted" });
     expect(counts.drainUnsynced("shop")).toEqual(unsynced(usedInRedis, 4));
   });
 
-  it("raises the last known counters when Redis may have executed it", async () => {
+  it("raises the last known counters when Redis may have executed it", () => {
     const { counts, held } = openWithUnitHeldInRedis();
-    expect(await counts.decide({ ...shop, cost: 4 }, true, held)).toMatchObject({ outcome: "admitted" });
+    expect(counts.decide({ ...shop, cost: 4 }, true, held)).toMatchObject({ outcome: "admitted" });
     expect(counts.drainUnsynced("shop")).toEqual(unsynced(usedInRedis + 3, 0));
   });
 
-  it("gives nothing back here when Redis may have done so itself", async () => {
+  it("gives nothing back here when Redis may have done so itself", () => {
     const { counts, held } = openWithUnitHeldInRedis();
-    await outcomes(counts, 2);
-    expect(await counts.decide({ ...shop, cost: 12 }, true, held)).toMatchObject({ outcome: "refused" });
+    outcomes(counts, 2);
+    expect(counts.decide({ ...shop, cost: 12 }, true, held)).toMatchObject({ outcome: "refused" });
     expect(counts.drainUnsynced("shop")).toEqual(unsynced(usedInRedis, 2));
   });
 
-  it("charges a new minute n units; the day counts the held unit", async () => {
+  it("charges a new minute n units; the day counts the held unit", () => {
     const { counts, clock, held } = openWithUnitHeldInRedis();
     clock.nowMs = noon + minuteMs;
-    expect(await extend(counts, held, 5)).toMatchObject({ outcome: "admitted" });
+    expect(extend(counts, held, 5)).toMatchObject({ outcome: "admitted" });
     expect(counts.drainUnsynced("shop")).toEqual({
       minute: { resetAtMs: noon + 2 * minuteMs, lastKnownUsed: 0, unsyncedUnits: 5 },
       day: { resetAtMs: midnight + dayMs, lastKnownUsed: usedInRedis, unsyncedUnits: 4 },
@@ -62,7 +62,7 @@ describe("an extension while Redis is unavailable", () => {
   it("charges n units after a reset of the account", async () => {
     const { counts, held } = openWithUnitHeldInRedis();
     await counts.reset(shop);
-    expect(await extend(counts, held, 5)).toMatchObject({ outcome: "admitted" });
+    expect(extend(counts, held, 5)).toMatchObject({ outcome: "admitted" });
     expect(counts.drainUnsynced("shop")).toEqual(unsynced(0, 5));
   });
 });
@@ -75,12 +75,12 @@ function openWithUnitHeldInRedis() {
   return { ...fixture, held };
 }
 
-function extend(counts: LastKnownCounts, held: Admitted, cost: number): Promise<Decision> {
+function extend(counts: LastKnownCounts, held: Admitted, cost: number): Decision {
   return counts.decide({ ...shop, cost }, false, held);
 }
 
-async function admittedBy(counts: LastKnownCounts): Promise<Admitted> {
-  const decision = await counts.decide(shop, false);
+function admittedBy(counts: LastKnownCounts): Admitted {
+  const decision = counts.decide(shop, false);
   if (decision.outcome !== "admitted") throw new Error(`expected an admission, got ${decision.outcome}`);
   return decision;
 }

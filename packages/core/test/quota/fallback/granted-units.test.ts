@@ -7,37 +7,37 @@ import { admitted, type CountsFixture, noon, openCounts, outcomes, shop } from "
 const limit = 60;
 
 describe.each([2, 4])("%i instances while Redis is unavailable", (instances) => {
-  it("grant exactly the limit together after even load", async () => {
+  it("grant exactly the limit together after even load", () => {
     const opened = openInstances(instances);
     for (const { counts } of opened) counts.observe(shop, admitted(20));
-    expect(20 + (await grantedBy(opened))).toBe(limit);
+    expect(20 + grantedBy(opened)).toBe(limit);
   });
 
-  it("grant at most limit x (2 - 1 / instances) in the minute of the failure when one had all the load", async () => {
+  it("grant at most limit x (2 - 1 / instances) in the minute of the failure when one had all the load", () => {
     const opened = openInstances(instances);
     opened[0]?.counts.observe(shop, admitted(limit));
-    expect(limit + (await grantedBy(opened))).toBe(limit * (2 - 1 / instances));
+    expect(limit + grantedBy(opened)).toBe(limit * (2 - 1 / instances));
   });
 
-  it("grant less than that when the others have seen one request of the account", async () => {
+  it("grant less than that when the others have seen one request of the account", () => {
     const opened = openInstances(instances);
     for (const [index, { counts }] of opened.entries()) counts.observe(shop, admitted(index === 0 ? limit : 1));
-    const granted = limit + (await grantedBy(opened));
+    const granted = limit + grantedBy(opened);
     expect(granted).toBeGreaterThan(limit);
     expect(granted).toBeLessThan(limit * (2 - 1 / instances));
   });
 
-  it("grant at most the limit in the next minute", async () => {
+  it("grant at most the limit in the next minute", () => {
     const opened = openInstances(instances);
     opened[0]?.counts.observe(shop, admitted(limit));
-    await grantedBy(opened);
+    grantedBy(opened);
     for (const { clock } of opened) clock.nowMs = noon + minuteMs;
-    expect(await grantedBy(opened)).toBe(limit);
+    expect(grantedBy(opened)).toBe(limit);
   });
 
-  it("grant a limit below their number once each", async () => {
+  it("grant a limit below their number once each", () => {
     const opened = openInstances(instances);
-    expect(await grantedBy(opened, { perMinute: instances - 1, perDay: 1_000 })).toBe(instances);
+    expect(grantedBy(opened, { perMinute: instances - 1, perDay: 1_000 })).toBe(instances);
   });
 });
 
@@ -50,8 +50,8 @@ function openInstances(instances: number): CountsFixture[] {
 }
 
 /** The units that all instances together grant to as many requests as each of them can get. */
-async function grantedBy(opened: readonly CountsFixture[], limits: Limits = shop.limits): Promise<number> {
+function grantedBy(opened: readonly CountsFixture[], limits: Limits = shop.limits): number {
   const reservation: Reservation = { ...shop, limits };
-  const decided = await Promise.all(opened.map(({ counts }) => outcomes(counts, 2 * limit, reservation)));
+  const decided = opened.map(({ counts }) => outcomes(counts, 2 * limit, reservation));
   return decided.flat().filter((outcome) => outcome === "admitted").length;
 }

@@ -43,14 +43,10 @@ export function unsynced(lastKnownUsed: number, unsyncedUnits: number): Unsynced
   };
 }
 
-export async function outcomes(
-  counts: LastKnownCounts,
-  requests: number,
-  reservation = shop,
-): Promise<Decision["outcome"][]> {
+export function outcomes(counts: LastKnownCounts, requests: number, reservation = shop): Decision["outcome"][] {
   const decided: Decision["outcome"][] = [];
   for (let request = 0; request < requests; request += 1) {
-    decided.push((await counts.decide(reservation, false)).outcome);
+    decided.push(counts.decide(reservation, false).outcome);
   }
   return decided;
 }

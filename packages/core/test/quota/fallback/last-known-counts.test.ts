@@ -15,40 +15,40 @@ describe("the last known counts while Redis is unavailable", () => {
     [40, 0],
   ])(
     "grant an account last known at 40 of 60 this instance's share of the rest: with %i instances, %i",
-    async (instances, granted) => {
+    (instances, granted) => {
       const { counts, outages } = openCounts({ instances });
       counts.observe(shop, admitted(40));
       outages.count = 1;
-      expect(await grants(counts)).toBe(granted);
+      expect(grants(counts)).toBe(granted);
     },
   );
 
-  it("grant an unknown account, and a minute that begins in the outage, the share of the limit", async () => {
+  it("grant an unknown account, and a minute that begins in the outage, the share of the limit", () => {
     const { counts, clock, outages } = openCounts();
     counts.observe(shop, admitted(40));
     outages.count = 1;
-    expect(await grants(counts, { ...shop, account: "other" })).toBe(30);
-    expect(await grants(counts)).toBe(10);
+    expect(grants(counts, { ...shop, account: "other" })).toBe(30);
+    expect(grants(counts)).toBe(10);
     clock.nowMs = noon + minuteMs;
-    expect(await grants(counts)).toBe(30);
-    expect(await grants(counts, { ...shop, account: "other" })).toBe(30);
+    expect(grants(counts)).toBe(30);
+    expect(grants(counts, { ...shop, account: "other" })).toBe(30);
   });
 
-  it("share the rest of the day like the rest of the minute", async () => {
+  it("share the rest of the day like the rest of the minute", () => {
     const { counts, clock, outages } = openCounts();
     counts.observe(shop, admitted(0, 990));
     outages.count = 1;
-    expect(await grants(counts)).toBe(5);
+    expect(grants(counts)).toBe(5);
     clock.nowMs = noon + minuteMs;
-    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "refused", by: "day" });
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "refused", by: "day" });
     clock.nowMs = midnight + dayMs;
-    expect(await grants(counts)).toBe(30);
+    expect(grants(counts)).toBe(30);
   });
 
-  it("admit one request under a limit below the number of instances", async () => {
+  it("admit one request under a limit below the number of instances", () => {
     const { counts, outages } = openCounts({ instances: 5 });
     outages.count = 1;
-    expect(await grants(counts, { ...shop, limits: { perMinute: 2, perDay: 100 } })).toBe(1);
+    expect(grants(counts, { ...shop, limits: { perMinute: 2, perDay: 100 } })).toBe(1);
   });
 
   it("report the account's own limits, and as remaining the units that this instance still grants", async () => {
@@ -59,31 +59,31 @@ describe("the last known counts while Redis is unavailable", () => {
       minute: { limit: 60, used: 50 },
       day: { limit: 1_000, used: 520 },
     });
-    expect(await counts.decide(shop, false)).toMatchObject({ minute: { limit: 60, used: 51 }, day: { used: 521 } });
-    await grants(counts);
-    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "refused", minute: { limit: 60, used: 60 } });
+    expect(counts.decide(shop, false)).toMatchObject({ minute: { limit: 60, used: 51 }, day: { used: 521 } });
+    grants(counts);
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "refused", minute: { limit: 60, used: 60 } });
   });
 
-  it("refuse a cost above the share, and call a cost above the limit impossible", async () => {
+  it("refuse a cost above the share, and call a cost above the limit impossible", () => {
     const { counts, outages } = openCounts();
     outages.count = 1;
     const refused = { outcome: "refused", by: "minute", retryAtMs: noon + minuteMs, minute: { limit: 60, used: 30 } };
-    expect(await counts.decide({ ...shop, cost: 31 }, false)).toMatchObject(refused);
-    expect(await counts.decide({ ...shop, cost: 60 }, false)).toMatchObject(refused);
-    expect(await counts.decide({ ...shop, cost: 61 }, false)).toMatchObject({ outcome: "impossible" });
-    expect(await counts.decide({ ...shop, cost: 30 }, false)).toMatchObject({ outcome: "admitted" });
+    expect(counts.decide({ ...shop, cost: 31 }, false)).toMatchObject(refused);
+    expect(counts.decide({ ...shop, cost: 60 }, false)).toMatchObject(refused);
+    expect(counts.decide({ ...shop, cost: 61 }, false)).toMatchObject({ outcome: "impossible" });
+    expect(counts.decide({ ...shop, cost: 30 }, false)).toMatchObject({ outcome: "admitted" });
   });
 
-  it("keep a ban of Redis to its end, for its key alone", async () => {
+  it("keep a ban of Redis to its end, for its key alone", () => {
     const { counts, clock, outages } = openCounts();
     const bannedUntilMs = noon + 90_000;
     counts.observe(shop, { ...admitted(60), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs });
     outages.count = 1;
     clock.nowMs = bannedUntilMs - 1;
-    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "banned", bannedUntilMs });
-    expect(await counts.decide({ ...shop, key: "2" }, false)).toMatchObject({ outcome: "admitted" });
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned", bannedUntilMs });
+    expect(counts.decide({ ...shop, key: "2" }, false)).toMatchObject({ outcome: "admitted" });
     clock.nowMs = bannedUntilMs;
-    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
   });
 
   it("do not renew a lifted ban in the next outage", async () => {
@@ -96,45 +96,45 @@ describe("the last known counts while Redis is unavailable", () => {
     };
     counts.observe(shop, banned);
     outages.count = 1;
-    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
     counts.observe(shop, admitted(2));
     outages.count = 2;
-    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
     counts.observe(shop, banned);
     await counts.liftBan({ account: "shop", key: "1" });
     outages.count = 3;
-    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
   });
 
-  it("ban a key that ignores refusals, by the account's limit and not by the share", async () => {
+  it("ban a key that ignores refusals, by the account's limit and not by the share", () => {
     const banPolicy: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 1, graceMs: -1 };
     const { counts, outages } = openCounts({ banPolicy });
     outages.count = 1;
     const small = { ...shop, limits: { perMinute: 4, perDay: 100 } };
     // Its share is 2 units a minute, but it takes 4 strikes after the first refusal.
     const expected = [...Array(2).fill("admitted"), ...Array(4).fill("refused"), "banned"];
-    expect(await outcomes(counts, 7, small)).toEqual(expected);
+    expect(outcomes(counts, 7, small)).toEqual(expected);
   });
 
-  it("keep the windows of the clock of Redis when the clock of this machine is an hour off", async () => {
+  it("keep the windows of the clock of Redis when the clock of this machine is an hour off", () => {
     const { counts, clock, outages } = openCounts();
     clock.nowMs = noon + hourMs;
     counts.observe(shop, admitted(40));
     outages.count = 1;
-    expect(await grants(counts)).toBe(10);
+    expect(grants(counts)).toBe(10);
     clock.nowMs += minuteMs - 1;
-    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "refused", retryAtMs: noon + minuteMs });
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "refused", retryAtMs: noon + minuteMs });
     clock.nowMs += 1;
-    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "admitted", nowMs: noon + minuteMs });
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted", nowMs: noon + minuteMs });
   });
 
-  it("grant no unit twice when a second outage follows", async () => {
+  it("grant no unit twice when a second outage follows", () => {
     const { counts, outages } = openCounts();
     counts.observe(shop, admitted(40));
     outages.count = 1;
-    expect(await grants(counts)).toBe(10);
+    expect(grants(counts)).toBe(10);
     outages.count = 2;
-    expect(await grants(counts)).toBe(0);
+    expect(grants(counts)).toBe(0);
   });
 
   it("forget all counts on reset, and keep a ban", async () => {
@@ -143,22 +143,22 @@ describe("the last known counts while Redis is unavailable", () => {
     counts.observe(shop, { ...admitted(60), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs });
     await counts.reset(shop);
     outages.count = 1;
-    expect(await grants(counts)).toBe(30);
-    expect(await counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
+    expect(grants(counts)).toBe(30);
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
     await counts.reset(shop);
-    expect(await grants(counts)).toBe(30);
+    expect(grants(counts)).toBe(30);
   });
 
-  it("forget the account that was idle longest beyond their capacity, so memory stays bounded", async () => {
+  it("forget the account that was idle longest beyond their capacity, so memory stays bounded", () => {
     const { counts, outages } = openCounts({ capacity: 2 });
     for (const account of ["one", "two", "three"]) counts.observe({ ...shop, account }, admitted(60));
     outages.count = 1;
-    expect(await grants(counts, { ...shop, account: "three" })).toBe(0);
-    expect(await grants(counts, { ...shop, account: "one" })).toBe(30);
+    expect(grants(counts, { ...shop, account: "three" })).toBe(0);
+    expect(grants(counts, { ...shop, account: "one" })).toBe(30);
   });
 });
 
-async function grants(counts: LastKnownCounts, reservation = shop): Promise<number> {
-  const decided = await outcomes(counts, 100, { ...reservation, key: `${Math.random()}` });
+function grants(counts: LastKnownCounts, reservation = shop): number {
+  const decided = outcomes(counts, 100, { ...reservation, key: `${Math.random()}` });
   return decided.filter((outcome) => outcome === "admitted").length;
 }

@@ -37,9 +37,9 @@ export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: 
       return decideHere(!isRejection(error));
     }
 
-    function decideHere(mayBeCounted: boolean): Promise<Decision[]> {
+    function decideHere(mayBeCounted: boolean): Decision[] {
       if (onFailure === "local") {
-        return Promise.all(Array.from({ length: times }, () => counts.decide(reservation, mayBeCounted, held)));
+        return Array.from({ length: times }, () => counts.decide(reservation, mayBeCounted, held));
       }
       throw new Problem("SERVICE_UNAVAILABLE", "The quota cannot be checked; try again shortly.", {
         retryAfterSeconds: 1,

@@ -38,7 +38,7 @@ export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftB
    * Decides without Redis. `mayBeCounted`: Redis was sent the reservation and may have counted it. `held`: the admission of
    * one unit that the reservation extends.
    */
-  decide(reservation: Reservation, mayBeCounted: boolean, held?: Admitted): Promise<Decision>;
+  decide(reservation: Reservation, mayBeCounted: boolean, held?: Admitted): Decision;
   /** Returns the units that the next call must report to Redis, and counts them as known to Redis from now on. */
   drainUnsynced(account: string): UnsyncedUnits | undefined;
   /** Undoes a drain, because Redis did not execute the call. */
@@ -132,13 +132,10 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       for (const [other, untilMs] of bannedUntilMs) if (untilMs <= decision.nowMs) bannedUntilMs.delete(other);
       bannedUntilMs.set(key, decision.bannedUntilMs);
     },
-    async decide(reservation, mayBeCounted, held) {
+    decide(reservation, mayBeCounted, held) {
       const { account, cost, limits } = reservation;
       const snapshot = seededSnapshotOf(account, limits);
-      const share = shareOf(limits);
-      const ofShare = await (held === undefined
-        ? local.reserve(reservation, share)
-        : local.extend({ ...reservation, held }, share));
+      const ofShare = local.decide(reservation, shareOf(limits), held);
       const decision: Decision = { ...underAccountLimits(ofShare, limits), mode: "fallback" };
       if (decision.outcome === "admitted") {
         snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
