@@ -1,3 +1,3 @@
 import { testConfig, withPostgres } from "@petstore/testing/config";
 
-export default testConfig({ globalSetup: [...withPostgres.globalSetup, "./test/away-from-midnight.ts"] });
+export default testConfig({ globalSetup: [...withPostgres.globalSetup, "./test/wait-past-midnight.ts"] });

@@ -2,15 +2,15 @@ import { hostname } from "node:os";
 import { type AccountRepository, createAccountRepository } from "./access/account-repository.js";
 import { type Authenticator, createAuthenticator, type KeyCacheUse } from "./access/authenticator.js";
 import { createKeyRepository, type KeyRepository, type KeyWithAccount } from "./access/key-repository.js";
+import { createBanLifter } from "./changes/ban-lifter.js";
+import { subscribeToChanges } from "./changes/subscribe-to-changes.js";
 import type { Config } from "./config/config.js";
-import { databaseUnavailable } from "./database/availability.js";
+import { isTransactionPooler } from "./database/connection.js";
 import { type Connections, type Database, openDatabase } from "./database/database.js";
+import { databaseUnavailable } from "./database/database-errors.js";
 import type { Listener } from "./database/listener.js";
-import { isTransactionPooler } from "./database/pooler.js";
 import { watchDatabase } from "./database/reachability.js";
 import type { Log } from "./log.js";
-import { createBanLifter } from "./operator/ban-lifter.js";
-import { followNews } from "./operator/follow-news.js";
 import { type Catalogue, createCatalogue } from "./pets/catalogue.js";
 import { forgetIdempotencyKeys } from "./pets/idempotency.js";
 import type { QuotaMode } from "./quota/decision.js";
@@ -22,27 +22,27 @@ import type { Quota } from "./quota/quota.js";
 export interface Core extends AsyncDisposable {
   readonly catalogue: Catalogue;
   /**
-   * For requests whose key is stale: validates like `catalogue`, and throws SERVICE_UNAVAILABLE where that would ask
-   * PostgreSQL. So a key that has been revoked since reads and writes nothing.
+   * For requests with a stale key: validates like `catalogue`, and throws SERVICE_UNAVAILABLE instead of querying
+   * PostgreSQL. A key that has been revoked since then reads and writes nothing.
    */
   readonly catalogueWhileUnreachable: Catalogue;
   readonly accounts: AccountRepository;
   readonly keys: KeyRepository;
   readonly authenticator: Authenticator;
-  /** Counts what accounts spend, all their keys and both APIs together. */
+  /** Counts the requests of each account: all its keys and both APIs together. */
   readonly accountQuota: Quota;
-  /** Counts requests without a valid key per client address, in this process: invented addresses fill no Redis. */
+  /** Counts requests without a valid key by client address, in this process: invented addresses cannot fill Redis. */
   readonly addressQuota: Quota;
   readonly anonymousLimits: Limits;
-  /** What works at this moment. Cached: asking touches nothing. */
+  /** The current state, from memory: costs nothing. */
   health(): Health;
-  /** What is counted at this moment; asking touches nothing either. */
+  /** The current counters, from memory: costs nothing. */
   stats(): Stats;
 }
 
 export interface Health {
   readonly isDatabaseReachable: boolean;
-  /** Requests fail because no connection of the pool comes free in time. */
+  /** Requests fail because no connection of the pool becomes free in time. */
   readonly isDatabaseBusy: boolean;
   readonly quotaMode: QuotaMode;
 }
@@ -50,11 +50,11 @@ export interface Health {
 export interface Stats {
   readonly database: Connections;
   readonly keyCache: KeyCacheUse;
-  /** How often Redis has gone away since the start. */
+  /** How often Redis became unavailable since the start. */
   readonly quotaOutages: number;
 }
 
-export interface CoreDeps {
+interface CoreDeps {
   readonly log: Log;
   /** Epoch milliseconds, whole. */
   readonly now: () => number;
@@ -63,8 +63,8 @@ export interface CoreDeps {
 }
 
 /**
- * Needs no database to be there yet; what needs one answers SERVICE_UNAVAILABLE until it is. Throws one line when the
- * database is there and refuses the user or the password.
+ * Resolves without a reachable database too; calls that need it throw SERVICE_UNAVAILABLE until it is reachable. Throws
+ * one line if the database refuses the user or the password.
  */
 export async function openCore(config: Pick<Config, "database" | "quota">, deps: CoreDeps): Promise<Core> {
   const { log, now, monotonicNow = () => performance.now() } = deps;
@@ -80,7 +80,7 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
   const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow });
   const listener = listen();
   await listener?.attempted;
-  const sweep = setInterval(forget, sweepIntervalMs).unref();
+  const cleanUp = setInterval(forgetOldIdempotencyKeys, cleanUpIntervalMs).unref();
 
   async function findByDigest(digest: string): Promise<KeyWithAccount | undefined> {
     const key = await keys.findByDigest(digest);
@@ -91,23 +91,22 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
   function listen(): Listener | undefined {
     const url = config.database.directUrl ?? config.database.url;
     if (isTransactionPooler(url)) {
-      log.warn({}, "nobody can listen through a PgBouncer: without DATABASE_DIRECT_URL, changes are seen within 5 s");
+      log.warn({}, "cannot listen through PgBouncer: without DATABASE_DIRECT_URL, changes are seen within 5 s");
       return undefined;
     }
     const instance = `${hostname()}:${process.pid}`;
-    const { accounts: quota, mode } = quotas;
-    return followNews({ url, database, authenticator, quota, mode, bans, instance, log });
+    return subscribeToChanges({ url, database, authenticator, quotas, bans, instance, log });
   }
 
-  function forget(): void {
+  function forgetOldIdempotencyKeys(): void {
     forgetIdempotencyKeys(database).catch((error: unknown) => {
-      log.warn({ error }, "could not forget old idempotency keys; the next sweep tries again");
+      log.warn({ error }, "could not delete old idempotency keys; the next attempt follows in a minute");
     });
   }
 
   return {
-    catalogue: createCatalogue({ database }),
-    catalogueWhileUnreachable: createCatalogue({ database: unreachableDatabase }),
+    catalogue: createCatalogue(database),
+    catalogueWhileUnreachable: createCatalogue(unreachableDatabase),
     accounts: createAccountRepository(database),
     keys,
     authenticator,
@@ -125,7 +124,7 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
       quotaOutages: quotas.outages(),
     }),
     async [Symbol.asyncDispose]() {
-      clearInterval(sweep);
+      clearInterval(cleanUp);
       quotas[Symbol.dispose]();
       await Promise.all([
         listener?.[Symbol.asyncDispose](),
@@ -136,7 +135,7 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
   };
 }
 
-const sweepIntervalMs = 60_000;
+const cleanUpIntervalMs = 60_000;
 
 const unreachableDatabase: Pick<Database, "run"> = {
   run: async () => {

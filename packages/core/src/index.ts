@@ -1,37 +1,28 @@
 export {
   type Account,
-  type AccountRepository,
   type CustomLimits,
   createAccountRepository,
   type NewAccount,
 } from "./access/account-repository.js";
-export { digestApiKey, isWellFormedApiKey, type KeyMode, mintApiKey } from "./access/api-key.js";
-export { type Authentication, type Authenticator, createAuthenticator } from "./access/authenticator.js";
-export {
-  createKeyRepository,
-  type KeyRecord,
-  type KeyRepository,
-  type KeyWithAccount,
-} from "./access/key-repository.js";
+export { digestApiKey, isWellFormedApiKey, mintApiKey } from "./access/api-key.js";
+export type { Authentication } from "./access/authenticator.js";
+export { createKeyRepository, type KeyRecord, type KeyWithAccount } from "./access/key-repository.js";
+export type { OperatorRequest, OperatorResponse } from "./changes/change-events.js";
+export { type InstanceResponses, requestFromInstances } from "./changes/request-from-instances.js";
 export type { Config, HttpConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/config.js";
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
-export { type Core, type CoreDeps, type Health, openCore, type Stats } from "./core.js";
+export { type Core, type Health, openCore } from "./core.js";
 export { type Database, type DatabaseConfig, openDatabase, type TracedQuery } from "./database/database.js";
-export { type DatabaseFacts, type InspectOptions, inspectDatabase } from "./database/inspect-database.js";
-export { type InspectRoleOptions, inspectRole, type RoleFacts } from "./database/inspect-role.js";
-export { type MigrateOptions, migrate, pendingMigrations } from "./database/migrate.js";
+export { type DatabaseFacts, inspectDatabase } from "./database/inspect-database.js";
+export { migrate, pendingMigrations } from "./database/migrate.js";
 export type { Log } from "./log.js";
 export { isLoopback } from "./loopback.js";
-export { type AskInstancesOptions, askInstances, type InstanceAnswers } from "./operator/ask-instances.js";
-export type { Answer, Question } from "./operator/news.js";
-export type { Catalogue, CreatePet, PetConnection, PetPage } from "./pets/catalogue.js";
+export type { Catalogue, PetConnection, PetPage } from "./pets/catalogue.js";
 export type { CreatedPet } from "./pets/idempotency.js";
-export { maxInt64, minInt64, parseInt64 } from "./pets/int64.js";
 export { type JsonSchema, petJsonSchemas } from "./pets/json-schema.js";
-export { type NewPet, type Pet, type PetStatus, petStatuses } from "./pets/pet.js";
+export { maxInt64, minInt64, type NewPet, type Pet, type PetStatus, parseInt64, petStatuses } from "./pets/pet.js";
 export { rules } from "./pets/validation.js";
-export { Problem, type ProblemBody, type ProblemCode, type ProblemKind, problems } from "./problem.js";
-export { problemReference } from "./problem-reference.js";
+export { Problem, type ProblemCode, problemReference, problems } from "./problem.js";
 export { type BanPolicy, defaultBanPolicy } from "./quota/ban-policy.js";
 export {
   type Admitted,

@@ -1,4 +1,4 @@
-/** What the domain needs of a log: pino's shape, so that a service hands its own logger in. */
+/** The part of pino's logger that the domain uses: a service passes its own logger. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

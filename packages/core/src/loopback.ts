@@ -4,7 +4,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** True for the host of a URL, or an address to listen on, whose connections stay on the machine. `""` is a Unix socket. */
+/** True if connections to this host of a URL, or listening address, stay on the machine. `""` is a Unix socket. */
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, "$1");
   const version = isIP(address);

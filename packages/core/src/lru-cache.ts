@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 
 /**
- * The entries used last, so many of them at most. `max` would take the memory for all of them at once, which for a limit
- * that only an attack reaches is megabytes that nobody uses.
+ * Keeps the most recently used entries. The option `max` would allocate the memory for all entries at once: megabytes for
+ * a limit that only an attack reaches.
  */
 export function createLruCache<Value extends object | number>(
   capacity: number,

@@ -8,11 +8,11 @@ describe("a problem", () => {
     );
   });
 
-  it("says its code's meaning where nobody said it better", () => {
+  it("has the meaning of its code as its default message", () => {
     expect(new Problem("NOT_ACCEPTABLE").message).toBe(problems.NOT_ACCEPTABLE.meaning);
   });
 
-  it("hides whatever else was thrown behind INTERNAL_ERROR, and keeps it as the cause", () => {
+  it("hides any other error behind INTERNAL_ERROR, and keeps it as the cause", () => {
     for (const thrown of [new Error("select secret"), "text", undefined, null, { code: "23505" }]) {
       const problem = Problem.from(thrown);
       expect(problem).toMatchObject({ code: "INTERNAL_ERROR", status: 500, cause: thrown });

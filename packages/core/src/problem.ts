@@ -1,7 +1,7 @@
 const table = {
   INVALID_JSON: { status: 400, meaning: "The request body is not well-formed JSON in UTF-8." },
   VALIDATION_FAILED: { status: 400, meaning: "A parameter, header or field is missing, unknown or out of its range." },
-  INVALID_CURSOR: { status: 400, meaning: "The cursor is not one this list returned, or belongs to another filter." },
+  INVALID_CURSOR: { status: 400, meaning: "This list did not return the cursor, or returned it for another filter." },
   GRAPHQL_PARSE_FAILED: { status: 400, meaning: "The query is not a GraphQL document, or has more than 1,000 tokens." },
   GRAPHQL_VALIDATION_FAILED: { status: 400, meaning: "The GraphQL document does not fit the schema or its limits." },
   OPERATION_TOO_LARGE: { status: 400, meaning: "One request asks for more units than its limit could ever admit." },
@@ -37,7 +37,10 @@ const table = {
     status: 500,
     meaning: "The service failed in a way it did not expect; the request id finds the log line.",
   },
-  SERVICE_UNAVAILABLE: { status: 503, meaning: "A part this request needs is away; Retry-After says when to return." },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    meaning: "A dependency of the service is unavailable; Retry-After says when to return.",
+  },
 } as const;
 
 export type ProblemCode = keyof typeof table;
@@ -45,31 +48,31 @@ export type ProblemCode = keyof typeof table;
 export interface ProblemKind {
   /** The HTTP status, which is also the `status` of the body. */
   readonly status: number;
-  /** One sentence for the reference, and the message where no better one is known. */
+  /** One sentence for the reference; also the default message. */
   readonly meaning: string;
 }
 
 /**
- * Every error this service answers, in one table: REST sends it as the body of the contract's Error shape, GraphQL as
- * `errors[].extensions`. The reference `packages/core/errors.md` is generated from it.
+ * Every error of the service. REST sends it in the contract's Error shape, GraphQL in `errors[].extensions`. The
+ * reference `packages/core/errors.md` is generated from this table.
  */
 export const problems: Readonly<Record<ProblemCode, ProblemKind>> = table;
 
 /** The contract's Error shape. */
-export interface ProblemBody {
+interface ProblemBody {
   readonly code: ProblemCode;
   readonly message: string;
   readonly status: number;
 }
 
-export interface ProblemOptions {
-  /** What really happened. Logged once where the answer is written, never sent. */
+interface ProblemOptions {
+  /** The error behind this one. It is logged once, when the response is written, and never sent. */
   readonly cause?: unknown;
   /** Seconds until a retry can succeed, for the Retry-After header (RFC 9110 section 10.2.3). */
   readonly retryAfterSeconds?: number;
 }
 
-/** A fault with a public face. Its message names the field and the rule; it never repeats input, SQL or key material. */
+/** An error that a client may see. Its message names the field and the rule; it never repeats input, SQL or keys. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
@@ -83,7 +86,7 @@ export class Problem extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
-  /** The only way from something thrown to something public: what is not already a Problem becomes INTERNAL_ERROR. */
+  /** The only way to a public error: anything thrown that is not a Problem becomes INTERNAL_ERROR. */
   static from(thrown: unknown): Problem {
     return thrown instanceof Problem ? thrown : new Problem("INTERNAL_ERROR", undefined, { cause: thrown });
   }
@@ -91,4 +94,20 @@ export class Problem extends Error {
   toJSON(): ProblemBody {
     return { code: this.code, message: this.message, status: this.status };
   }
+}
+
+/** The table in Markdown: the file `packages/core/errors.md`, and a page of each API. */
+export function problemReference(): string {
+  const rows = Object.entries(problems).map(
+    ([code, { status, meaning }]) => `| ${status} | \`${code}\` | ${meaning} |`,
+  );
+  return `# Error codes
+
+Every error body of the REST API is \`{"code", "message", "status"}\`; the GraphQL API has \`code\` and \`status\` in an
+error's \`extensions\`. Programs should decide by \`code\`: messages may change.
+
+| status | code | meaning |
+|---|---|---|
+${rows.join("\n")}
+`;
 }

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
-import { queryAlone, type Statement, statement } from "../src/database/statement.js";
+import { type Statement, statement } from "../src/database/statement.js";
 
 let server: TestDatabase;
 beforeAll(async () => {
@@ -35,14 +35,14 @@ describe("the database", () => {
     expect(await database.run(statementTimeout, {})).toEqual([{ set: "2s" }]);
   });
 
-  it("names no statement and sets nothing for a session where a PgBouncer is said to stand", async () => {
+  it("names no statement and sets nothing for a session behind a PgBouncer", async () => {
     await using database = open({ poolSize: 1, url: `${server.directUrl}?pgbouncer=true` });
     for (let round = 0; round < 3; round++) await database.run(echo, { value: 1n });
     expect(await database.run(prepared, {})).toEqual([]);
     expect(await database.run(statementTimeout, {})).toEqual([{ set: "0" }]);
   });
 
-  it("answers SERVICE_UNAVAILABLE when no connection comes free in time", async () => {
+  it("throws SERVICE_UNAVAILABLE if no connection becomes free in time", async () => {
     await using database = open({ poolSize: 1, acquireTimeoutMs: 700, writeTimeoutMs: 10_000 });
     const holding = database.run(sleep, { seconds: 3 });
     const queued = database.run(echo, { value: 1n });
@@ -54,7 +54,7 @@ describe("the database", () => {
     expect(await database.run(echo, { value: 1n })).toHaveLength(1);
   });
 
-  it("lets a statement that only reads take less time than one that writes, on the same connection", async () => {
+  it("gives reads a shorter limit than writes on the same connection", async () => {
     await using database = open({ poolSize: 1, url: server.directUrl, readTimeoutMs: 500, writeTimeoutMs: 2_000 });
     for (let round = 0; round < 2; round++) {
       expect(await database.run(limitsOfReading, {})).toEqual([{ statement: "500ms", lock: "450ms" }]);
@@ -66,9 +66,9 @@ describe("the database", () => {
   });
 
   it.each([
-    ["a statement that only reads", "read", 100],
-    ["a statement that writes", "write", 400],
-  ])("keeps the limit of %s behind a PgBouncer, where nothing is set for a session", async (_what, kind, limitMs) => {
+    ["reads", "read", 100],
+    ["writes", "write", 400],
+  ])("keeps the limit of %s behind a PgBouncer, without a setting of the session", async (_what, kind, limitMs) => {
     const limits = { readTimeoutMs: 100, writeTimeoutMs: 400 };
     await using database = open({ poolSize: 1, url: `${server.directUrl}?pgbouncer=true`, ...limits });
     const startedAtMs = performance.now();
@@ -80,13 +80,13 @@ describe("the database", () => {
     expect(await database.run(echo, { value: 1n })).toHaveLength(1);
   });
 
-  it("ends a statement at its limit, and serves the next one on the same pool", async () => {
+  it("ends a statement at its limit, and runs the next one on the same pool", async () => {
     await using database = open({ poolSize: 1, readTimeoutMs: 50, writeTimeoutMs: 50 });
     await expect(database.run(sleep, { seconds: 5 })).rejects.toEqual(unavailable);
     expect(await database.run(echo, { value: 1n })).toHaveLength(1);
   });
 
-  it("survives the end of its connections, idle or in use, and loses one statement at most for each", async () => {
+  it("loses at most one statement for each connection that the server ends, idle or in use", async () => {
     await using database = open({ poolSize: 2 });
     const holding = database.run(sleep, { seconds: 5 });
     await database.run(echo, { value: 1n });
@@ -97,12 +97,12 @@ describe("the database", () => {
     expect(await database.run(echo, { value: 1n })).toHaveLength(1);
   });
 
-  it("answers SERVICE_UNAVAILABLE where nothing listens", async () => {
+  it("throws SERVICE_UNAVAILABLE if nothing listens", async () => {
     await using database = open({ url: "postgres://petstore@127.0.0.1:1/petstore" });
     await expect(database.run(echo, { value: 1n })).rejects.toEqual(gone);
   });
 
-  it("prepares a statement anew, at the cost of one answer, when a migration has changed what it returns", async () => {
+  it("prepares a statement again after one failure when a migration has changed its result", async () => {
     await using database = open({ poolSize: 1, url: server.directUrl });
     await execute("create table changing (one int); insert into changing values (1)");
     expect(await database.run(everything, {})).toEqual([{ one: 1 }]);
@@ -111,7 +111,7 @@ describe("the database", () => {
     expect(await database.run(everything, {})).toEqual([{ one: 1, two: 2 }]);
   });
 
-  it("takes a statement the server rejects for a fault of ours, and keeps the connection", async () => {
+  it("throws INTERNAL_ERROR if the server rejects a statement, and keeps the connection", async () => {
     await using database = open({ poolSize: 1 });
     await expect(database.run(mistaken, {})).rejects.toMatchObject({ code: "INTERNAL_ERROR" });
     expect(await database.run(echo, { value: 1n })).toHaveLength(1);
@@ -142,8 +142,8 @@ async function execute(text: string): Promise<void> {
   await client.end();
 }
 
-const echo = statement<{ value: bigint }, { value: bigint }>("echo", (db, slot) =>
-  db.selectNoFrom(sql<bigint>`${slot("value")}::bigint`.as("value")),
+const echo = statement<{ value: bigint }, { value: bigint }>("write", "echo", (db, parameter) =>
+  db.selectNoFrom(sql<bigint>`${parameter("value")}::bigint`.as("value")),
 );
 
 const everything: Statement<Record<never, never>, unknown> = {
@@ -152,33 +152,37 @@ const everything: Statement<Record<never, never>, unknown> = {
   bind: () => [],
 };
 
-const sleep = statement<{ seconds: number }, { done: unknown }>("sleep", (db, slot) =>
-  db.selectNoFrom(sql`pg_sleep(${slot("seconds")}::float8)`.as("done")),
+const sleep = statement<{ seconds: number }, { done: unknown }>("write", "sleep", (db, parameter) =>
+  db.selectNoFrom(sql`pg_sleep(${parameter("seconds")}::float8)`.as("done")),
 );
 
-const prepared = statement<Record<never, never>, { name: string }>("prepared", (db) =>
+const prepared = statement<Record<never, never>, { name: string }>("write", "prepared", (db) =>
   db.selectNoFrom(sql<string>`unnest(array(select name from pg_prepared_statements))`.as("name")),
 );
 
-const statementTimeout = statement<Record<never, never>, { set: string }>("statement-timeout", (db) =>
+const statementTimeout = statement<Record<never, never>, { set: string }>("write", "statement-timeout", (db) =>
   db.selectNoFrom(sql<string>`current_setting('statement_timeout')`.as("set")),
 );
 
-const sleepReading = queryAlone<{ seconds: number }, { done: unknown }>("sleep-reading", (db, slot) =>
-  db.selectNoFrom(sql`pg_sleep(${slot("seconds")}::float8)`.as("done")),
+const sleepReading = statement<{ seconds: number }, { done: unknown }>("read", "sleep-reading", (db, parameter) =>
+  db.selectNoFrom(sql`pg_sleep(${parameter("seconds")}::float8)`.as("done")),
 );
 
 const limits = [
   sql<string>`current_setting('statement_timeout')`.as("statement"),
   sql<string>`current_setting('lock_timeout')`.as("lock"),
 ];
-const limitsOfReading = queryAlone<Record<never, never>, { statement: string; lock: string }>("limits-reading", (db) =>
-  db.selectNoFrom(limits),
+const limitsOfReading = statement<Record<never, never>, { statement: string; lock: string }>(
+  "read",
+  "limits-reading",
+  (db) => db.selectNoFrom(limits),
 );
-const limitsOfWriting = statement<Record<never, never>, { statement: string; lock: string }>("limits-writing", (db) =>
-  db.selectNoFrom(limits),
+const limitsOfWriting = statement<Record<never, never>, { statement: string; lock: string }>(
+  "write",
+  "limits-writing",
+  (db) => db.selectNoFrom(limits),
 );
 
-const mistaken = statement<Record<never, never>, { value: number }>("mistaken", (db) =>
+const mistaken = statement<Record<never, never>, { value: number }>("write", "mistaken", (db) =>
   db.selectNoFrom(sql<number>`1 / 0`.as("value")),
 );

@@ -1,26 +1,28 @@
 import { createTestDatabase } from "@petstore/testing";
 import { describe, expect, it } from "vitest";
-import { describeSettings } from "../src/config/read-config.js";
+import { settings } from "../src/config/read-config.js";
 import { migrate, problemReference } from "../src/index.js";
 import { describeSchema } from "./describe-schema.js";
 
 describe("generated files", () => {
-  it("schema.sql shows what the migrations make", async () => {
+  it("schema.sql shows the result of the migrations", async () => {
     await using database = await createTestDatabase();
     await migrate(database.url);
     await expect(await describeSchema(database.url)).toMatchFileSnapshot("../src/database/schema.sql");
   });
 
-  it(".env.example names every variable, what it is for and its default", async () => {
-    const settings = describeSettings().map(({ name, description, isRequired, isSecret, defaultText }) => {
-      const file = isSecret ? `\nOr ${name}_FILE: the name of a file that holds it.` : "";
+  it(".env.example describes every variable and its default", async () => {
+    const descriptions = Object.entries(settings).map(([name, setting]) => {
+      const { description, isSecret } = setting.meta() ?? {};
+      const file = isSecret === true ? `\nOr ${name}_FILE: the name of a file that holds it.` : "";
       const comment = `${description}${file}`.replace(/^/gm, "# ");
-      return `${comment}\n${isRequired ? "" : "#"}${name}=${defaultText}`;
+      const absent = setting.safeParse(undefined);
+      return `${comment}\n${absent.success ? "#" : ""}${name}=${absent.data ?? ""}`;
     });
     const page = `# Generated from \`packages/core/src/config/read-config.ts\` by \`npm run generate\`.
-# What has a # before its name may be left out; the value shown is the default.
+# A variable with a # before its name may be left out; the value shown is its default.
 
-${settings.join("\n\n")}
+${descriptions.join("\n\n")}
 `;
     await expect(page).toMatchFileSnapshot("../.env.example");
   });

@@ -1,4 +1,4 @@
-// A host that has vanished, or a firewall that forgot a connection: packets are sent, and nothing ever comes back.
+// A host has vanished, or a firewall has forgotten a connection: nothing answers the packets we send.
 import { readFile } from "node:fs/promises";
 import { createTestDatabase, type TestDatabase } from "@petstore/testing";
 import { type FaultProxy, openFaultProxy } from "@petstore/testing/fault-proxy";
@@ -7,9 +7,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { openListener } from "../src/database/listener.js";
 import { migrate } from "../src/database/migrate.js";
-import { openProbe } from "../src/database/probe.js";
 import { watchDatabase } from "../src/database/reachability.js";
-import { query, queryAlone, statement } from "../src/database/statement.js";
+import { statement } from "../src/database/statement.js";
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -44,6 +43,8 @@ function configOf(config: Partial<DatabaseConfig> = {}): DatabaseConfig {
   };
 }
 
+const connections = () => ({ open: 0, idle: 0, waiting: 0, timeouts: 0 });
+
 /** Two shared connections and four of the pool. */
 async function openAll(config?: Partial<DatabaseConfig>): Promise<Database> {
   const database = openDatabase(configOf({ readTimeoutMs: 5_000, writeTimeoutMs: 5_000, ...config }), silentLog);
@@ -61,10 +62,10 @@ async function openAll(config?: Partial<DatabaseConfig>): Promise<Database> {
 
 describe("a database that is silent", () => {
   it.each([
-    ["read", () => read],
-    ["read alone", () => readAlone],
-    ["write", () => write],
-  ])("is a timeout for a statement that was to %s", async (_what, of) => {
+    ["a pipelined read", () => read],
+    ["a read", () => readAlone],
+    ["a write", () => write],
+  ])("is a timeout for %s", async (_what, of) => {
     const database = openDatabase(configOf(), silentLog);
     await proxy.blackHole();
     await expect(database.run(of(), {})).rejects.toEqual(timeout);
@@ -73,7 +74,7 @@ describe("a database that is silent", () => {
     await database[Symbol.asyncDispose]();
   });
 
-  it("costs one timeout: all other idle connections are opened anew", async () => {
+  it("costs one timeout: all other idle connections are replaced", async () => {
     const database = await openAll({ readTimeoutMs: 300, writeTimeoutMs: 300 });
     await proxy.blackHole();
     await expect(database.run(write, {})).rejects.toEqual(timeout);
@@ -83,7 +84,7 @@ describe("a database that is silent", () => {
     await database[Symbol.asyncDispose]();
   });
 
-  it("does not keep idle connections from being closed", async () => {
+  it("does not delay the end of idle connections", async () => {
     const database = await openAll();
     await proxy.blackHole();
     const startedAtMs = performance.now();
@@ -93,7 +94,7 @@ describe("a database that is silent", () => {
     await proxy.restore();
   });
 
-  it("does not keep busy connections from being closed, behind the limit of their statements", async () => {
+  it("does not delay the end of busy connections beyond the limit of their statements", async () => {
     const database = await openAll({ readTimeoutMs: 700, writeTimeoutMs: 700 });
     await proxy.blackHole();
     const failing = Promise.all(
@@ -105,15 +106,14 @@ describe("a database that is silent", () => {
     await proxy.restore();
   });
 
-  it("does not keep the connections outside the pool from being closed", async () => {
+  it("does not delay the end of the connections outside the pool", async () => {
     const url = proxy.url;
     const options = { channel: "silent", applicationName: "silent", onMessage() {}, onListening() {}, log: silentLog };
     const listener = openListener({ url, ...options });
     await listener.attempted;
-    const probe = openProbe(configOf());
-    await probe.ask(read, {});
+    const reachability = await watchDatabase(configOf(), { connections }, silentLog);
     await proxy.blackHole();
-    await Promise.all([listener[Symbol.asyncDispose](), probe[Symbol.asyncDispose]()]);
+    await Promise.all([listener[Symbol.asyncDispose](), reachability[Symbol.asyncDispose]()]);
     await proxy.restore();
   });
 });
@@ -128,8 +128,8 @@ describe("a statement that was sent before the database is closed", () => {
   });
 });
 
-describe("a pool that is used up", () => {
-  it("is busy, and the database stays reachable", async () => {
+describe("a pool without a free connection", () => {
+  it("is busy while the database stays reachable", async () => {
     const config = configOf({ poolSize: 1, readTimeoutMs: 2_000, writeTimeoutMs: 20_000 });
     const database = openDatabase(config, silentLog);
     await using reachability = await watchDatabase(config, database, silentLog);
@@ -143,7 +143,7 @@ describe("a pool that is used up", () => {
     await database[Symbol.asyncDispose]();
   });
 
-  it("is not what a database that is silent looks like", async () => {
+  it("differs from a silent database, which is unreachable", async () => {
     const config = configOf();
     const database = openDatabase(config, silentLog);
     await using reachability = await watchDatabase(config, database, silentLog);
@@ -155,19 +155,21 @@ describe("a pool that is used up", () => {
   });
 });
 
-it.skipIf(process.platform !== "linux")("every connection is kept alive from 30 s on", async () => {
-  const port = Number(new URL(proxy.url).port);
-  const database = await openAll();
-  await using _probe = openProbe(configOf());
-  await _probe.ask(read, {});
-  const options = { channel: "alive", applicationName: "alive", onMessage() {}, onListening() {}, log: silentLog };
-  await using listener = openListener({ url: proxy.url, ...options });
-  await listener.attempted;
-  const timers = await keepAliveTimersOf(port);
-  expect(timers).toHaveLength(8);
-  for (const seconds of timers) expect(seconds).toBeLessThanOrEqual(30);
-  await database[Symbol.asyncDispose]();
-});
+it.skipIf(process.platform !== "linux")(
+  "sends a keepalive packet on every connection that is idle for 30 s",
+  async () => {
+    const port = Number(new URL(proxy.url).port);
+    const database = await openAll();
+    await using _reachability = await watchDatabase(configOf(), database, silentLog);
+    const options = { channel: "alive", applicationName: "alive", onMessage() {}, onListening() {}, log: silentLog };
+    await using listener = openListener({ url: proxy.url, ...options });
+    await listener.attempted;
+    const timers = await keepAliveTimersOf(port);
+    expect(timers).toHaveLength(8);
+    for (const seconds of timers) expect(seconds).toBeLessThanOrEqual(30);
+    await database[Symbol.asyncDispose]();
+  },
+);
 
 /** The seconds until the next keepalive packet of each connection to a port; not a number without keepalive. */
 async function keepAliveTimersOf(port: number): Promise<number[]> {
@@ -180,19 +182,21 @@ async function keepAliveTimersOf(port: number): Promise<number[]> {
     );
 }
 
-const read = query<Record<never, never>, { one: number }>("read", (db) => db.selectNoFrom(sql<number>`1`.as("one")));
-const readAlone = queryAlone<Record<never, never>, { one: number }>("read-alone", (db) =>
+const read = statement<Record<never, never>, { one: number }>("pipelined read", "read", (db) =>
   db.selectNoFrom(sql<number>`1`.as("one")),
 );
-const write = statement<Record<never, never>, { one: number }>("write", (db) =>
+const readAlone = statement<Record<never, never>, { one: number }>("read", "read-alone", (db) =>
   db.selectNoFrom(sql<number>`1`.as("one")),
 );
-const nap = query<Record<never, never>, { done: unknown }>("nap", (db) =>
+const write = statement<Record<never, never>, { one: number }>("write", "write", (db) =>
+  db.selectNoFrom(sql<number>`1`.as("one")),
+);
+const nap = statement<Record<never, never>, { done: unknown }>("pipelined read", "nap", (db) =>
   db.selectNoFrom(sql<unknown>`pg_sleep(0.7)`.as("done")),
 );
-const napAlone = statement<Record<never, never>, { done: unknown }>("nap-alone", (db) =>
+const napAlone = statement<Record<never, never>, { done: unknown }>("write", "nap-alone", (db) =>
   db.selectNoFrom(sql<unknown>`pg_sleep(0.7)`.as("done")),
 );
-const sleepLong = statement<Record<never, never>, { done: unknown }>("sleep-long", (db) =>
+const sleepLong = statement<Record<never, never>, { done: unknown }>("write", "sleep-long", (db) =>
   db.selectNoFrom(sql<unknown>`pg_sleep(4)`.as("done")),
 );

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
-import { inspectRole } from "@petstore/core";
+import { inspectDatabase } from "@petstore/core";
 import { choosePort, embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { describe, expect, it } from "vitest";
 import { openDirectory, type StoreProcess, startStore } from "./store-process.js";
@@ -136,8 +136,8 @@ describe("the standalone store", () => {
     await urlOf(store);
     const url = (await embeddedPostgresUrl(directory.path)) ?? "";
     expect(new URL(url).username).toBe("petstore_service");
-    const facts = await inspectRole({ url, timeoutMs: 20_000 });
-    expect(facts).toMatchObject({ isSuperuser: false, isAdministrator: false, canChangeTables: false });
+    const { role } = await inspectDatabase({ url, timeoutMs: 20_000, now: Date.now });
+    expect(role).toMatchObject({ isSuperuser: false, isAdministrator: false, canChangeTables: false });
     await stop(store);
   });
 

@@ -8,10 +8,10 @@ import {
   planNames,
 } from "@petstore/core";
 import { Argument, type Command, InvalidArgumentError } from "commander";
+import { type CommandContext, Refusal, withDatabase } from "./command-context.js";
 import { findAccount, noSuchAccount } from "./find-account.js";
 import { type Fields, formatJson, formatRecord, formatRecords, formatTable } from "./output.js";
 import { keyFields } from "./record-fields.js";
-import { Refusal, type Surroundings, withDatabase } from "./workplace.js";
 
 interface LimitOptions {
   perMinute?: number;
@@ -19,17 +19,17 @@ interface LimitOptions {
   json: boolean;
 }
 
-export function addAccountCommands(program: Command, surroundings: Surroundings): void {
+export function addAccountCommands(program: Command, context: CommandContext): void {
   const account = program.command("account").description("the holders of plans and keys");
 
   withLimits(account.command("create <name>").description("add an account"))
     .option("--plan <plan>", `its plan: ${planNames.join(", ")}`, planName, "free")
     .action((name: string, options: LimitOptions & { plan: Plan }) =>
-      withDatabase(surroundings, async ({ database }) => {
+      withDatabase(context, async ({ database }) => {
         checkName(name);
         const created = await createAccountRepository(database).create(planned(name, options.plan, options));
         if (created === undefined) throw new Refusal("There is an account of this name already.");
-        surroundings.print(formatRecord(fields(created), options.json));
+        context.print(formatRecord(fields(created), options.json));
       }),
     );
 
@@ -38,9 +38,9 @@ export function addAccountCommands(program: Command, surroundings: Surroundings)
     .description("show every account")
     .option("--json", "print JSON", false)
     .action((options: { json: boolean }) =>
-      withDatabase(surroundings, async ({ database }) => {
+      withDatabase(context, async ({ database }) => {
         const accounts = await createAccountRepository(database).list();
-        surroundings.print(formatRecords(accounts.map(fields), options.json));
+        context.print(formatRecords(accounts.map(fields), options.json));
       }),
     );
 
@@ -49,27 +49,27 @@ export function addAccountCommands(program: Command, surroundings: Surroundings)
     .description("show one account and its keys, without the keys themselves")
     .option("--json", "print JSON", false)
     .action((name: string, { json }: { json: boolean }) =>
-      withDatabase(surroundings, async ({ database }) => {
+      withDatabase(context, async ({ database }) => {
         const found = await findAccount(database, name);
         const keys = (await createKeyRepository(database).list(found.id)).map(keyFields);
-        if (json) surroundings.print(formatJson({ ...fields(found), keys }));
-        else surroundings.print(`${formatRecord(fields(found), false)}\n\nkeys\n${formatTable(keys)}`);
+        if (json) context.print(formatJson({ ...fields(found), keys }));
+        else context.print(`${formatRecord(fields(found), false)}\n\nkeys\n${formatTable(keys)}`);
       }),
     );
 
   withLimits(account.command("set-plan <name>").description("change what an account may ask; what it used is kept"))
     .addArgument(new Argument("<plan>", "its new plan").choices(planNames))
     .action((name: string, plan: Plan, options: LimitOptions) =>
-      withDatabase(surroundings, async ({ database }) => {
+      withDatabase(context, async ({ database }) => {
         const changed = await createAccountRepository(database).setPlan(planned(name, plan, options));
-        surroundings.print(formatRecord(fields(changed ?? noSuchAccount()), options.json));
+        context.print(formatRecord(fields(changed ?? noSuchAccount()), options.json));
       }),
     );
 
   withLimits(
     account.command("set-limits <name>").description("change the numbers agreed with an Enterprise account"),
   ).action((name: string, options: LimitOptions) =>
-    withDatabase(surroundings, async ({ database }) => {
+    withDatabase(context, async ({ database }) => {
       const { plan } = await findAccount(database, name);
       if (plan !== "enterprise") {
         throw new Refusal(
@@ -77,7 +77,7 @@ export function addAccountCommands(program: Command, surroundings: Surroundings)
         );
       }
       const changed = await createAccountRepository(database).setPlan(planned(name, plan, options));
-      surroundings.print(formatRecord(fields(changed ?? noSuchAccount()), options.json));
+      context.print(formatRecord(fields(changed ?? noSuchAccount()), options.json));
     }),
   );
 }

@@ -1,13 +1,13 @@
 import { createAccountRepository, createKeyRepository } from "@petstore/core";
 import type { Command } from "commander";
+import { type CommandContext, Refusal, withDatabase } from "./command-context.js";
 import { findAccount } from "./find-account.js";
-import { askForBans } from "./instances.js";
+import { requestBans } from "./instances.js";
 import { keyId, noSuchKey } from "./key-commands.js";
 import { formatRecord, formatRecords } from "./output.js";
 import { keyFields } from "./record-fields.js";
-import { Refusal, type Surroundings, withDatabase } from "./workplace.js";
 
-export function addBanCommands(program: Command, surroundings: Surroundings): void {
+export function addBanCommands(program: Command, context: CommandContext): void {
   const ban = program.command("ban").description("keys that are banned for calling on after 429");
 
   ban
@@ -15,12 +15,12 @@ export function addBanCommands(program: Command, surroundings: Surroundings): vo
     .description("ask the running instances which keys are banned, of all accounts or of the one of this name")
     .option("--json", "print JSON", false)
     .action((name: string | undefined, { json }: { json: boolean }) =>
-      withDatabase(surroundings, async (workplace) => {
-        const accounts = createAccountRepository(workplace.database);
-        const known = name === undefined ? await accounts.list() : [await findAccount(workplace.database, name)];
+      withDatabase(context, async (opened) => {
+        const accounts = createAccountRepository(opened.database);
+        const known = name === undefined ? await accounts.list() : [await findAccount(opened.database, name)];
         const names = new Map(known.map((account) => [`${account.id}`, account.name]));
-        const answers = await askForBans(workplace, surroundings);
-        const rows = answers.flatMap(({ instance, mode, bans = [] }) =>
+        const responses = await requestBans(opened, context);
+        const rows = responses.flatMap(({ instance, mode, bans = [] }) =>
           bans
             .filter(({ account }) => name === undefined || names.has(account))
             .map(({ account, key, bannedUntilMs }) => ({
@@ -30,7 +30,7 @@ export function addBanCommands(program: Command, surroundings: Surroundings): vo
               by: mode === "shared" ? "Redis" : instance,
             })),
         );
-        surroundings.print(formatRecords(rows, json));
+        context.print(formatRecords(rows, json));
       }),
     );
 
@@ -39,10 +39,10 @@ export function addBanCommands(program: Command, surroundings: Surroundings): vo
     .description("end the ban of a key, by its id, and of those it was rotated from or to; its strikes are forgotten")
     .option("--json", "print JSON", false)
     .action((id: string, { json }: { json: boolean }) =>
-      withDatabase(surroundings, async ({ database }) => {
+      withDatabase(context, async ({ database }) => {
         const record = await createKeyRepository(database).liftBan(keyId(id));
         if (record === undefined) throw new Refusal(noSuchKey);
-        surroundings.print(formatRecord(keyFields(record), json));
+        context.print(formatRecord(keyFields(record), json));
       }),
     );
 }

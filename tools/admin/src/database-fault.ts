@@ -1,6 +1,6 @@
 import { Problem } from "@petstore/core";
 
-/** What is wrong with the database and what to do, in one line without the password; `undefined` when it is something else. */
+/** One line for the operator, with advice and without the password; `undefined` if the database is not the cause. */
 export function explainDatabase(error: unknown, url: string): string | undefined {
   const cause = error instanceof Problem ? error.cause : error;
   if (!(cause instanceof Error)) return undefined;

@@ -1,5 +1,5 @@
 import { type Account, createAccountRepository, type Database } from "@petstore/core";
-import { Refusal } from "./workplace.js";
+import { Refusal } from "./command-context.js";
 
 export async function findAccount(database: Database, name: string): Promise<Account> {
   return (await createAccountRepository(database).findByName(name)) ?? noSuchAccount();

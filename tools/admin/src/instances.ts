@@ -1,64 +1,72 @@
-import { type Answer, askInstances, type InstanceAnswers, type Question } from "@petstore/core";
-import { Refusal, type Surroundings, silent, type Workplace } from "./workplace.js";
+import {
+  type InstanceResponses,
+  type OperatorRequest,
+  type OperatorResponse,
+  requestFromInstances,
+} from "@petstore/core";
+import { type CommandContext, type OpenedDatabase, Refusal, silent } from "./command-context.js";
 
 const deadlineMs = 2_000;
 const scanDeadlineMs = 15_000;
 
 /**
- * Asks every running instance. Refuses when none is there: what is counted lives in the instances and in their Redis,
- * and nowhere else. Says so when some did not answer.
+ * Sends a request to every running instance. Refuses if none is running, because only the instances and their Redis have
+ * the counters. Warns if some did not respond.
  */
-export async function askRunning(
-  workplace: Workplace,
-  surroundings: Surroundings,
-  question: Question,
-): Promise<readonly Answer[]> {
-  const { answers, listening } = await ask(workplace, surroundings, question);
-  if (answers.length === 0) {
+export async function requestFromRunning(
+  opened: OpenedDatabase,
+  context: CommandContext,
+  request: OperatorRequest,
+): Promise<readonly OperatorResponse[]> {
+  const { responses, listening } = await send(opened, context, request);
+  if (responses.length === 0) {
     throw new Refusal(
       listening === 0
         ? "No instance of the store is running on this database, and only those know: start one."
         : `None of ${listening} running instances answered within ${deadlineMs / 1_000} s; petstore doctor may say why.`,
     );
   }
-  complainOfSilent(surroundings, answers.length, listening);
-  return answers.filter(({ failed }) => failed !== true);
+  warnOfSilent(context, responses.length, listening);
+  return responses.filter(({ failed }) => failed !== true);
 }
 
-/** Asks for bans: of those instances that share a Redis, one. */
-export async function askForBans(workplace: Workplace, surroundings: Surroundings): Promise<readonly Answer[]> {
-  const present = await askRunning(workplace, surroundings, { about: "presence" });
+/** The bans, in parts. Only one of the instances that share a Redis is asked. */
+export async function requestBans(
+  opened: OpenedDatabase,
+  context: CommandContext,
+): Promise<readonly OperatorResponse[]> {
+  const present = await requestFromRunning(opened, context, { about: "presence" });
   const sharing = present.filter(({ mode }) => mode === "shared");
   const alone = present.filter(({ mode }) => mode !== "shared");
   const of = [...sharing.slice(0, 1), ...alone].map(({ instance }) => instance);
-  const { answers } = await ask(workplace, surroundings, { about: "bans", of }, of.length);
-  const told = answers.filter(({ failed }) => failed !== true);
-  complainOfSilent(surroundings, new Set(told.map(({ instance }) => instance)).size, of.length);
-  return told;
+  const { responses } = await send(opened, context, { about: "bans", of }, of.length);
+  const usable = responses.filter(({ failed }) => failed !== true);
+  warnOfSilent(context, new Set(usable.map(({ instance }) => instance)).size, of.length);
+  return usable;
 }
 
-/** Who answers at all, also when nobody does. */
-export function lookAround(workplace: Workplace, surroundings: Surroundings): Promise<InstanceAnswers> {
-  return ask(workplace, surroundings, { about: "presence" });
+/** Which instances respond. Does not refuse if none is running. */
+export function findInstances(opened: OpenedDatabase, context: CommandContext): Promise<InstanceResponses> {
+  return send(opened, context, { about: "presence" });
 }
 
-function ask(
-  { database, directUrl: url }: Workplace,
-  { randomBytes }: Surroundings,
-  question: Question,
+function send(
+  { database, directUrl: url }: OpenedDatabase,
+  { randomBytes }: CommandContext,
+  request: OperatorRequest,
   expected?: number,
-): Promise<InstanceAnswers> {
-  return askInstances({
+): Promise<InstanceResponses> {
+  return requestFromInstances({
     database,
     url,
-    question,
+    request,
     id: randomBytes(16).toString("hex"),
-    deadlineMs: question.about === "bans" ? scanDeadlineMs : deadlineMs,
+    deadlineMs: request.about === "bans" ? scanDeadlineMs : deadlineMs,
     log: silent,
     ...(expected !== undefined && { expected }),
   });
 }
 
-function complainOfSilent({ complain }: Surroundings, answered: number, asked: number): void {
-  if (answered < asked) complain(`Only ${answered} of ${asked} instances answered.`);
+function warnOfSilent({ complain }: CommandContext, responded: number, asked: number): void {
+  if (responded < asked) complain(`Only ${responded} of ${asked} instances answered.`);
 }

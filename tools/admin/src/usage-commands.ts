@@ -1,11 +1,11 @@
-import { type Answer, limitsOf, remaining, type WindowState } from "@petstore/core";
+import { limitsOf, type OperatorResponse, remaining, type WindowState } from "@petstore/core";
 import type { Command } from "commander";
+import { type CommandContext, withDatabase } from "./command-context.js";
 import { findAccount } from "./find-account.js";
-import { askRunning } from "./instances.js";
+import { requestFromRunning } from "./instances.js";
 import { formatJson, formatTable } from "./output.js";
-import { type Surroundings, withDatabase } from "./workplace.js";
 
-export function addUsageCommands(program: Command, surroundings: Surroundings): void {
+export function addUsageCommands(program: Command, context: CommandContext): void {
   program
     .command("usage")
     .description("what accounts have used of their limits")
@@ -13,11 +13,11 @@ export function addUsageCommands(program: Command, surroundings: Surroundings): 
     .description("ask the running instances how both windows of the account of this name stand; costs it nothing")
     .option("--json", "print JSON", false)
     .action((name: string, { json }: { json: boolean }) =>
-      withDatabase(surroundings, async (workplace) => {
-        const account = await findAccount(workplace.database, name);
-        const question = { about: "usage", account: `${account.id}`, limits: limitsOf(account) } as const;
-        const counts = countsOf(await askRunning(workplace, surroundings, question));
-        surroundings.print(json ? formatJson({ account: name, plan: account.plan, counts }) : table(counts));
+      withDatabase(context, async (opened) => {
+        const account = await findAccount(opened.database, name);
+        const request = { about: "usage", account: `${account.id}`, limits: limitsOf(account) } as const;
+        const counts = countsOf(await requestFromRunning(opened, context, request));
+        context.print(json ? formatJson({ account: name, plan: account.plan, counts }) : table(counts));
       }),
     );
 }
@@ -36,10 +36,10 @@ interface ShownWindow {
   readonly resetsAt: string;
 }
 
-/** Instances that share a Redis tell the same: what the last of them saw. */
-function countsOf(answers: readonly Answer[]): Count[] {
+/** Instances that share a Redis report the same counts: the last response of them is shown. */
+function countsOf(responses: readonly OperatorResponse[]): Count[] {
   const byCounter = new Map<string, Count>();
-  for (const { instance, mode, usage } of answers) {
+  for (const { instance, mode, usage } of responses) {
     if (usage === undefined) continue;
     const by = mode === "shared" ? "Redis" : mode === "fallback" ? `${instance}, without its Redis` : instance;
     byCounter.set(by, { by, minute: shown(usage.minute), day: shown(usage.day) });

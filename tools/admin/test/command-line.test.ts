@@ -54,14 +54,14 @@ describe("petstore", () => {
     });
   });
 
-  it("says what to do without a database, and does not show the address of one that is away", async () => {
+  it("says what to do without a database, and does not show the password of an unreachable one", async () => {
     expect(await petstore("account list", "")).toMatchObject({
       exitCode: 1,
       complained: "There is no database: start the store with npm start, or set DATABASE_URL.",
     });
-    const away = await petstore("account list", "postgres://someone:secret@127.0.0.1:1/petstore");
-    expect(away).toMatchObject({ exitCode: 1, complained: expect.stringContaining("127.0.0.1") });
-    expect(away.complained).not.toContain("secret");
+    const unreachable = await petstore("account list", "postgres://someone:secret@127.0.0.1:1/petstore");
+    expect(unreachable).toMatchObject({ exitCode: 1, complained: expect.stringContaining("127.0.0.1") });
+    expect(unreachable.complained).not.toContain("secret");
   });
 
   it.each([

@@ -107,7 +107,7 @@ describeWithRedis("with two instances that share a Redis", () => {
     for (const instance of [one, other]) expect(await instance.request(key, 1)).toBe("refused");
   });
 
-  it("usage show tells what each knows while it is away", async () => {
+  it("usage show reports the count of each instance while Redis is unavailable", async () => {
     await using redis = await openRedisServer();
     await using one = await openInstance({ ...environment, REDIS_URL: redis.url });
     const { key } = await json("key issue shop");

@@ -1,8 +1,9 @@
+import type { Selectable } from "kysely";
 import type { Database } from "../database/database.js";
-import { queryAlone, statement } from "../database/statement.js";
+import { statement } from "../database/statement.js";
 import type { Tables } from "../database/tables.js";
 
-/** Numbers agreed with one Enterprise account, units per window. */
+/** Limits agreed with one Enterprise account, in units per window. */
 export interface CustomLimits {
   readonly perMinute: number;
   readonly perDay: number;
@@ -12,7 +13,7 @@ export interface Account {
   readonly id: bigint;
   readonly name: string;
   readonly plan: Tables["accounts"]["plan"];
-  /** Present for Enterprise, and for no other plan. */
+  /** Present for Enterprise only. */
   readonly customLimits?: CustomLimits;
   readonly createdAt: Date;
 }
@@ -20,36 +21,27 @@ export interface Account {
 export type NewAccount = Pick<Account, "name" | "plan" | "customLimits">;
 
 export interface AccountRepository {
-  /** `undefined` when the name is taken. */
+  /** `undefined` if the name is taken. */
   create(account: NewAccount): Promise<Account | undefined>;
   findByName(name: string): Promise<Account | undefined>;
   list(): Promise<Account[]>;
-  /** The account on its new plan; `undefined` when there is none of this name. */
+  /** The account on its new plan; `undefined` if no account has this name. */
   setPlan(change: NewAccount): Promise<Account | undefined>;
 }
 
 export function createAccountRepository(database: Database): AccountRepository {
+  async function save(write: typeof insertAccount, account: NewAccount): Promise<Account | undefined> {
+    const { name, plan, customLimits } = account;
+    const limits = { minuteLimit: customLimits?.perMinute ?? null, dayLimit: customLimits?.perDay ?? null };
+    const [row] = await database.run(write, { name, plan, ...limits });
+    return row && toAccount(row);
+  }
+
   return {
-    async create({ name, plan, customLimits }) {
-      const [row] = await database.run(insertAccount, {
-        name,
-        plan,
-        minuteLimit: customLimits?.perMinute ?? null,
-        dayLimit: customLimits?.perDay ?? null,
-      });
-      return row && toAccount(row);
-    },
+    create: (account) => save(insertAccount, account),
+    setPlan: (change) => save(updatePlan, change),
     async findByName(name) {
       const [row] = await database.run(selectAccountByName, { name });
-      return row && toAccount(row);
-    },
-    async setPlan({ name, plan, customLimits }) {
-      const [row] = await database.run(updatePlan, {
-        name,
-        plan,
-        minuteLimit: customLimits?.perMinute ?? null,
-        dayLimit: customLimits?.perDay ?? null,
-      });
       return row && toAccount(row);
     },
     async list() {
@@ -58,58 +50,50 @@ export function createAccountRepository(database: Database): AccountRepository {
   };
 }
 
-interface AccountRow {
-  id: bigint;
-  name: string;
-  plan: Tables["accounts"]["plan"];
-  minute_limit: number | null;
-  day_limit: number | null;
-  created_at: Date;
-}
+type AccountRow = Selectable<Tables["accounts"]>;
 
-interface InsertAccount {
+interface SavedAccount {
   name: string;
-  plan: Tables["accounts"]["plan"];
+  plan: Account["plan"];
   minuteLimit: number | null;
   dayLimit: number | null;
 }
 
-const insertAccount = statement<InsertAccount, AccountRow>("insert-account", (db, slot) =>
+const insertAccount = statement<SavedAccount, AccountRow>("write", "insert-account", (db, parameter) =>
   db
     .insertInto("accounts")
     .values({
-      name: slot("name"),
-      plan: slot("plan"),
-      minute_limit: slot("minuteLimit"),
-      day_limit: slot("dayLimit"),
+      name: parameter("name"),
+      plan: parameter("plan"),
+      minute_limit: parameter("minuteLimit"),
+      day_limit: parameter("dayLimit"),
     })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .returningAll(),
 );
 
-const updatePlan = statement<InsertAccount, AccountRow>("update-plan", (db, slot) =>
+const updatePlan = statement<SavedAccount, AccountRow>("write", "update-plan", (db, parameter) =>
   db
     .updateTable("accounts")
-    .set({ plan: slot("plan"), minute_limit: slot("minuteLimit"), day_limit: slot("dayLimit") })
-    .where("name", "=", slot("name"))
+    .set({ plan: parameter("plan"), minute_limit: parameter("minuteLimit"), day_limit: parameter("dayLimit") })
+    .where("name", "=", parameter("name"))
     .returningAll(),
 );
 
-const selectAccountByName = queryAlone<{ name: string }, AccountRow>("select-account-by-name", (db, slot) =>
-  db.selectFrom("accounts").selectAll().where("name", "=", slot("name")),
+const selectAccountByName = statement<{ name: string }, AccountRow>("read", "select-account-by-name", (db, parameter) =>
+  db.selectFrom("accounts").selectAll().where("name", "=", parameter("name")),
 );
 
-const selectAccounts = queryAlone<Record<never, never>, AccountRow>("select-accounts", (db) =>
+const selectAccounts = statement<Record<never, never>, AccountRow>("read", "select-accounts", (db) =>
   db.selectFrom("accounts").selectAll().orderBy("id"),
 );
 
 function toAccount(row: AccountRow): Account {
-  const account = { id: row.id, name: row.name, plan: row.plan, createdAt: row.created_at };
-  const customLimits = toCustomLimits(row.minute_limit, row.day_limit);
-  return customLimits === undefined ? account : { ...account, customLimits };
+  return { id: row.id, name: row.name, plan: row.plan, createdAt: row.created_at, ...customLimitsOf(row) };
 }
 
-/** The schema lets an account have both numbers or neither. */
-export function toCustomLimits(minuteLimit: number | null, dayLimit: number | null): CustomLimits | undefined {
-  return minuteLimit === null || dayLimit === null ? undefined : { perMinute: minuteLimit, perDay: dayLimit };
+/** The schema lets an account have both limits or neither. */
+export function customLimitsOf(row: Pick<AccountRow, "minute_limit" | "day_limit">): Pick<Account, "customLimits"> {
+  if (row.minute_limit === null || row.day_limit === null) return {};
+  return { customLimits: { perMinute: row.minute_limit, perDay: row.day_limit } };
 }

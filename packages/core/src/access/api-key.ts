@@ -1,19 +1,19 @@
 /**
- * An API key reads `pets_<live|test>_<secret>_<checksum>`: 32 base62 characters of secret (190 bits) and their CRC-32 in
- * six more, so that a typing error is told apart without asking the database, and a leaked key is recognisable by
- * scanners. Only the SHA-256 of the whole is ever stored; a secret of this size needs no slow hash.
+ * An API key is `pets_<live|test>_<secret>_<checksum>`: a secret of 32 base62 characters (190 bits), and a CRC-32 in six
+ * more. The checksum finds a typing error without a query, and the format lets scanners find leaked keys. Only the
+ * SHA-256 of the key is stored; a secret of this size needs no slow hash.
  */
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-export type KeyMode = "live" | "test";
+type KeyMode = "live" | "test";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secretLength = 32;
 const checksumLength = 6;
 const pattern = /^(pets_(?:live|test)_[0-9A-Za-z]{32})_([0-9A-Za-z]{6})$/;
 
-/** A new key. `randomBytes` must come from a cryptographic source. */
+/** Makes a new key. `randomBytes` must come from a cryptographic source. */
 export function mintApiKey(mode: KeyMode, randomBytes: (size: number) => Uint8Array): string {
   let secret = "";
   while (secret.length < secretLength) {
@@ -26,13 +26,13 @@ export function mintApiKey(mode: KeyMode, randomBytes: (size: number) => Uint8Ar
   return `${unsigned}_${checksum(unsigned)}`;
 }
 
-/** Whether the text is a key this service could have minted. Costs no I/O. */
+/** True if this service could have minted the key. Costs no I/O. */
 export function isWellFormedApiKey(text: string): boolean {
   const match = pattern.exec(text);
   return match !== null && checksum(match[1] ?? "") === match[2];
 }
 
-/** SHA-256 of the key in hex: what the database knows it by. */
+/** The key's SHA-256 in hexadecimal digits, as the database stores it. */
 export function digestApiKey(key: string): string {
   return hash("sha256", key, "hex");
 }

@@ -1,7 +1,7 @@
 /**
- * From a bearer token to the account behind it. A malformed key costs no query. A well-formed key costs at most one
- * query every few seconds, known or unknown, however many requests send it. A cached record is used for 5 s; an older one
- * only while PostgreSQL cannot be reached, and it is marked as stale then.
+ * Finds the account behind a bearer token. A malformed key costs no query. A well-formed key, known or unknown, costs at
+ * most one query every few seconds, for any number of requests. A cached record is used for 5 s. An older one is used only
+ * while PostgreSQL is unreachable, and is marked as stale.
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
@@ -9,7 +9,7 @@ import { digestApiKey, isWellFormedApiKey } from "./api-key.js";
 import type { KeyRepository, KeyWithAccount } from "./key-repository.js";
 import { createUnknownKeyLimiter } from "./unknown-key-limiter.js";
 
-export interface AuthenticatorDeps {
+interface AuthenticatorDeps {
   readonly keys: Pick<KeyRepository, "findByDigest">;
   /** Milliseconds of a monotonic clock: the age of a record does not depend on the time of day. */
   readonly monotonicNow: () => number;
@@ -19,62 +19,62 @@ export type Authentication =
   | {
       readonly outcome: "accepted";
       readonly key: KeyWithAccount;
-      /** PostgreSQL could not be asked for more than 5 s: the key may have been revoked since. */
+      /** PostgreSQL has been unreachable for more than 5 s: the key may have been revoked since then. */
       readonly isStale: boolean;
     }
   | {
       readonly outcome: "rejected";
-      /** The 401 that says why. */
+      /** The 401 with the reason. */
       readonly problem: Problem;
-      /** The key, where it was revoked or has expired. */
+      /** Present if the key was revoked or has expired. */
       readonly key?: KeyWithAccount;
     };
 
 export interface Authenticator {
   /**
-   * `client` is who sent the token: look-ups of unknown keys are limited per client. Rejects with SERVICE_UNAVAILABLE
-   * when the key cannot be checked.
+   * `client` identifies the sender: look-ups of unknown keys are limited per client. Rejects with SERVICE_UNAVAILABLE if
+   * the key cannot be checked.
    */
   authenticate(token: string, client: string): Promise<Authentication>;
-  /** One key of the account, or the account itself, has changed: what is cached of it is not used again. */
+  /** A key of the account, or the account itself, has changed: its cached records are not used again. */
   forgetAccount(accountId: bigint): void;
-  /** Changes may have been missed: nothing that is cached is used again. */
+  /** Change events may be lost: no cached record is used again. */
   forgetAll(): void;
   cache(): KeyCacheUse;
 }
 
 export interface KeyCacheUse {
-  /** Well-formed keys that needed no query of their own. */
+  /** Well-formed keys that needed no query. */
   readonly hits: number;
   /** Queries. */
   readonly misses: number;
-  /** Keys that were not looked up, because their client had sent too many unknown ones. */
+  /** Keys not looked up because their client had sent too many unknown keys. */
   readonly refusals: number;
   /** Keys in memory, unknown ones included. */
   readonly size: number;
 }
 
-/** From this age on a record is read again in the background, so that nobody waits for a key that is in use. */
+/** From this age on, a record is read again in the background, so that requests do not wait for a key in use. */
 const refreshAfterMs = 4_000;
-/** How long a revocation or a change of plan may stay unseen by an instance. */
+/** How long an instance may miss a revocation or a change of plan. */
 const freshMs = 5_000;
-/** The oldest record that is used while PostgreSQL cannot be reached, and how long a key counts as seen. */
+/** The oldest record that is used while PostgreSQL is unreachable. Also how long a key counts as seen. */
 const staleMs = 3_600_000;
-/** How long after a failed look-up a cached record is used without waiting for another one. Longer than a look-up takes. */
+/** How long after a failed look-up requests use cached records without a look-up. Longer than a look-up takes. */
 const unreachableMs = 3_000;
 const capacity = 10_000;
 
 interface CachedKey {
   readonly key: KeyWithAccount;
-  /** When PostgreSQL was asked. */
+  /** When the look-up began. */
   readonly checkedAtMs: number;
-  /** The number of that look-up. It shows whether the record is older than a change. */
+  /** The number of that look-up. It shows if the record is older than a change. */
   readonly check: number;
 }
 
 export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): Authenticator {
   const known = createLruCache<CachedKey>(capacity);
-  /** When PostgreSQL last had no such key. A separate cache, so that unknown keys do not evict known ones. */
+  /** When the look-up of an unknown key began. A separate cache, so that unknown keys do not evict known ones. */
   const unknown = createLruCache<number>(capacity);
   const lookUps = new Map<string, Promise<CachedKey | undefined>>();
   const limiter = createUnknownKeyLimiter({ monotonicNow });
@@ -94,7 +94,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
     return monotonicNow() - checkedAtMs;
   }
 
-  /** One look-up at a time for each key, however many requests need it. */
+  /** Requests with the same key share one look-up. */
   function find(digest: string, client: string): Promise<CachedKey | undefined> {
     const inFlight = lookUps.get(digest);
     if (inFlight !== undefined) {
@@ -125,7 +125,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
         return undefined;
       }
       const cached = { key, ...read };
-      // The row may be from before the change. The next look-up sees it.
+      // The row may be older than the change. The next look-up sees the change.
       if (!isCurrent(cached)) continue;
       unknown.delete(digest);
       known.set(digest, cached);
@@ -142,7 +142,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
   async function check(digest: string, client: string): Promise<Authentication> {
     const stale = monotonicNow() - failedAtMs < unreachableMs ? staleRecord(digest) : undefined;
     if (stale !== undefined) {
-      // One look-up at a time finds out when PostgreSQL is back. One for each key would fill the queue of the pool.
+      // One look-up at a time is enough to notice a recovery. One for each key would fill the queue of the pool.
       if (lookUps.size === 0) ignoreFailure(find(digest, client));
       return judge(stale, true);
     }

@@ -1,5 +1,6 @@
 import type { Database } from "../database/database.js";
-import { type Account, toCustomLimits } from "./account-repository.js";
+import type { Statement } from "../database/statement.js";
+import { type Account, customLimitsOf } from "./account-repository.js";
 import {
   expireKey,
   insertKey,
@@ -12,22 +13,22 @@ import {
   selectKeysOfAccount,
 } from "./key-statements.js";
 
-/** What is known of a key; the key itself is known to its holder alone. */
+/** The stored facts about a key. The key itself is not stored. */
 export interface KeyRecord {
   readonly id: bigint;
   readonly accountId: bigint;
   readonly createdAt: Date;
   readonly expiresAt?: Date;
   readonly revokedAt?: Date;
-  /** The key that the first rotation began with, or the key itself: what is held against one is held against all of them. */
+  /** The first key of a chain of rotations. All keys of the chain share strikes and bans. */
   readonly lineage: bigint;
-  /** The last time a ban of the lineage was lifted, on the clock of the database. */
+  /** When a ban of the lineage was last lifted, by the clock of PostgreSQL. */
   readonly banLiftedAt?: Date;
 }
 
 /**
- * A key with what its account may do: all that authentication needs, in one row. Its times are also given relative to
- * the moment of the read, by PostgreSQL's clock: the clock of an instance may be wrong.
+ * A key and the plan of its account: everything that authentication needs, in one row. Its times are also given relative
+ * to the moment of the read, by PostgreSQL's clock, because the clock of an instance may be wrong.
  */
 export interface KeyWithAccount extends KeyRecord {
   readonly plan: Account["plan"];
@@ -40,98 +41,81 @@ export interface KeyWithAccount extends KeyRecord {
 
 interface NewKey {
   readonly accountId: bigint;
-  /** SHA-256 in hex. */
+  /** SHA-256 in hexadecimal digits. */
   readonly digest: string;
   readonly expiresAt?: Date;
 }
 
-interface Rotation {
+interface Rotation extends Omit<NewKey, "accountId"> {
+  /** The key that is replaced. */
   readonly id: bigint;
-  /** Of the key that takes its place, SHA-256 in hex. */
-  readonly digest: string;
-  readonly expiresAt?: Date;
-  /** How long the old key still works at most. */
+  /** How long the replaced key works at most. */
   readonly graceMs: number;
 }
 
 /** A time, or a number of milliseconds from now by the clock of PostgreSQL. */
 type KeyEnd = { readonly at: Date } | { readonly inMs: number };
 
-interface Rotated {
-  readonly old: KeyRecord;
-  readonly replacement: KeyRecord;
-}
-
 /**
- * Everything throws SERVICE_UNAVAILABLE where PostgreSQL is unreachable or too busy. "Now" is the clock of PostgreSQL, which
+ * Every call throws SERVICE_UNAVAILABLE if PostgreSQL is unreachable or too busy. "Now" is the clock of PostgreSQL, which
  * all instances and operators share.
  */
 export interface KeyRepository {
   add(key: NewKey): Promise<KeyRecord>;
-  /** All keys of the account, those that have ended included, ascending by id. */
+  /** All keys of the account, ended ones included, ascending by id. */
   list(accountId: bigint): Promise<KeyRecord[]>;
-  /** The key after its revocation, which happens once; `undefined` when there is no such key. */
+  /** The revoked key; `undefined` if no key has this id. A second call keeps the time of the first. */
   revoke(id: bigint): Promise<KeyRecord | undefined>;
   /**
    * Adds a new key of the same lineage as a working key. The old key ends after the grace, or at its own expiry if that
-   * is earlier. `undefined` when there is no such key, or it has ended already.
+   * is earlier. `undefined` if no key has this id, or it has already ended.
    */
-  rotate(rotation: Rotation): Promise<Rotated | undefined>;
-  /** The key with its new end, which may lie before or after the old one; `undefined` when there is none, or it was revoked. */
+  rotate(rotation: Rotation): Promise<{ readonly old: KeyRecord; readonly replacement: KeyRecord } | undefined>;
+  /** The key with its new end, earlier or later than the old one; `undefined` if no such key exists, or it was revoked. */
   expire(id: bigint, end: KeyEnd): Promise<KeyRecord | undefined>;
-  /** Lets every instance end the ban of the key and forget its strikes. `undefined` when there is no such key. */
+  /** Lets every instance end the ban of the key and forget its strikes. `undefined` if no key has this id. */
   liftBan(id: bigint): Promise<KeyRecord | undefined>;
   find(id: bigint): Promise<KeyRecord | undefined>;
-  /** The key whose text has this SHA-256, in hexadecimal digits, and the account it belongs to. */
+  /** The key with this SHA-256, in hexadecimal digits, and the plan of its account. */
   findByDigest(digest: string): Promise<KeyWithAccount | undefined>;
 }
 
 export function createKeyRepository(database: Database): KeyRepository {
+  async function run<Values>(statement: Statement<Values, KeyRow>, values: Values): Promise<KeyRecord[]> {
+    return (await database.run(statement, values)).map(toKeyRecord);
+  }
+
   return {
     async add({ accountId, digest, expiresAt = null }) {
-      const [row] = await database.run(insertKey, { accountId, digest: Buffer.from(digest, "hex"), expiresAt });
-      if (row === undefined) throw new Error("the inserted key was not returned");
-      return toKeyRecord(row);
+      const [key] = await run(insertKey, { accountId, digest: Buffer.from(digest, "hex"), expiresAt });
+      if (key === undefined) throw new Error("the inserted key was not returned");
+      return key;
     },
-    async list(accountId) {
-      return (await database.run(selectKeysOfAccount, { accountId })).map(toKeyRecord);
-    },
-    async revoke(id) {
-      const [row] = await database.run(revokeKey, { id });
-      return row && toKeyRecord(row);
-    },
+    list: (accountId) => run(selectKeysOfAccount, { accountId }),
+    revoke: async (id) => (await run(revokeKey, { id }))[0],
     async rotate({ id, digest, expiresAt = null, graceMs }) {
-      const values = { id, digest: Buffer.from(digest, "hex"), expiresAt, graceMs };
-      const rows = (await database.run(rotateKey, values)).map(toKeyRecord);
-      const old = rows.find((row) => row.id === id);
-      const replacement = rows.find((row) => row.id !== id);
+      const keys = await run(rotateKey, { id, digest: Buffer.from(digest, "hex"), expiresAt, graceMs });
+      const old = keys.find((key) => key.id === id);
+      const replacement = keys.find((key) => key.id !== id);
       return old && replacement && { old, replacement };
     },
     async expire(id, end) {
       const values = "at" in end ? { at: end.at, inMs: 0 } : { at: null, inMs: end.inMs };
-      const [row] = await database.run(expireKey, { id, ...values });
-      return row && toKeyRecord(row);
+      return (await run(expireKey, { id, ...values }))[0];
     },
-    async liftBan(id) {
-      const rows = await database.run(liftBanOfKey, { id });
-      const row = rows.find((other) => other.id === id);
-      return row && toKeyRecord(row);
-    },
-    async find(id) {
-      const [row] = await database.run(selectKey, { id });
-      return row && toKeyRecord(row);
-    },
+    liftBan: async (id) => (await run(liftBanOfKey, { id })).find((key) => key.id === id),
+    find: async (id) => (await run(selectKey, { id }))[0],
     async findByDigest(digest) {
       const [row] = await database.run(selectKeyByDigest, { digest: Buffer.from(digest, "hex") });
-      if (row === undefined) return undefined;
-      const customLimits = toCustomLimits(row.minute_limit, row.day_limit);
-      return {
-        ...toKeyRecord(row),
-        plan: row.plan,
-        ...(customLimits && { customLimits }),
-        ...(row.expires_in_ms !== null && { expiresInMs: row.expires_in_ms }),
-        ...(row.ban_lifted_ago_ms !== null && { banLiftedAgoMs: row.ban_lifted_ago_ms }),
-      };
+      return (
+        row && {
+          ...toKeyRecord(row),
+          plan: row.plan,
+          ...customLimitsOf(row),
+          ...(row.expires_in_ms !== null && { expiresInMs: row.expires_in_ms }),
+          ...(row.ban_lifted_ago_ms !== null && { banLiftedAgoMs: row.ban_lifted_ago_ms }),
+        }
+      );
     },
   };
 }

@@ -1,22 +1,13 @@
 /** The SQL of API keys. "Now" is always the clock of PostgreSQL. */
-import { type RawBuilder, sql } from "kysely";
-import { query, queryAlone, type Statement, statement } from "../database/statement.js";
-import type { Account } from "./account-repository.js";
+import { type RawBuilder, type Selectable, sql } from "kysely";
+import { type Statement, statement } from "../database/statement.js";
+import type { Tables } from "../database/tables.js";
 
-export interface KeyRow {
-  id: bigint;
-  account_id: bigint;
-  created_at: Date;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  lineage: bigint | null;
-  ban_lifted_at: Date | null;
-}
+export type KeyRow = Omit<Selectable<Tables["api_keys"]>, "digest">;
 
-interface KeyWithAccountRow extends KeyRow {
-  plan: Account["plan"];
-  minute_limit: number | null;
-  day_limit: number | null;
+interface KeyWithAccountRow
+  extends KeyRow,
+    Pick<Selectable<Tables["accounts"]>, "plan" | "minute_limit" | "day_limit"> {
   expires_in_ms: number | null;
   ban_lifted_ago_ms: number | null;
 }
@@ -34,35 +25,38 @@ const keyColumns = [
 const now = sql<Date>`now()`;
 
 export const insertKey: Statement<{ accountId: bigint; digest: Buffer; expiresAt: Date | null }, KeyRow> = statement(
+  "write",
   "insert-key",
-  (db, slot) =>
+  (db, parameter) =>
     db
       .insertInto("api_keys")
-      .values({ account_id: slot("accountId"), digest: slot("digest"), expires_at: slot("expiresAt") })
+      .values({ account_id: parameter("accountId"), digest: parameter("digest"), expires_at: parameter("expiresAt") })
       .returning(keyColumns),
 );
 
-export const selectKeysOfAccount: Statement<{ accountId: bigint }, KeyRow> = queryAlone(
+export const selectKeysOfAccount: Statement<{ accountId: bigint }, KeyRow> = statement(
+  "read",
   "select-keys-of-account",
-  (db, slot) => db.selectFrom("api_keys").select(keyColumns).where("account_id", "=", slot("accountId")).orderBy("id"),
+  (db, parameter) =>
+    db.selectFrom("api_keys").select(keyColumns).where("account_id", "=", parameter("accountId")).orderBy("id"),
 );
 
-export const revokeKey: Statement<{ id: bigint }, KeyRow> = statement("revoke-key", (db, slot) =>
+export const revokeKey: Statement<{ id: bigint }, KeyRow> = statement("write", "revoke-key", (db, parameter) =>
   db
     .updateTable("api_keys")
     .set(({ fn }) => ({ revoked_at: fn.coalesce("revoked_at", now) }))
-    .where("id", "=", slot("id"))
+    .where("id", "=", parameter("id"))
     .returning(keyColumns),
 );
 
 export const rotateKey: Statement<{ id: bigint; digest: Buffer; expiresAt: Date | null; graceMs: number }, KeyRow> =
-  statement("rotate-key", (db, slot) =>
+  statement("write", "rotate-key", (db, parameter) =>
     db
       .with("old", (cte) =>
         cte
           .updateTable("api_keys")
-          .set(({ fn }) => ({ expires_at: fn("least", ["expires_at", later(slot("graceMs"))]) }))
-          .where("id", "=", slot("id"))
+          .set(({ fn }) => ({ expires_at: fn("least", ["expires_at", later(parameter("graceMs"))]) }))
+          .where("id", "=", parameter("id"))
           .where("revoked_at", "is", null)
           .where(({ or, eb }) => or([eb("expires_at", "is", null), eb("expires_at", ">", now)]))
           .returning(keyColumns),
@@ -76,8 +70,8 @@ export const rotateKey: Statement<{ id: bigint; digest: Buffer; expiresAt: Date 
               .selectFrom("old")
               .select(({ fn }) => [
                 "account_id",
-                sql<Buffer>`${slot("digest")}::bytea`.as("digest"),
-                sql<Date | null>`${slot("expiresAt")}::timestamptz`.as("expires_at"),
+                sql<Buffer>`${parameter("digest")}::bytea`.as("digest"),
+                sql<Date | null>`${parameter("expiresAt")}::timestamptz`.as("expires_at"),
                 fn.coalesce("lineage", "id").as("lineage"),
                 "ban_lifted_at",
               ]),
@@ -90,17 +84,18 @@ export const rotateKey: Statement<{ id: bigint; digest: Buffer; expiresAt: Date 
   );
 
 export const expireKey: Statement<{ id: bigint; at: Date | null; inMs: number }, KeyRow> = statement(
+  "write",
   "expire-key",
-  (db, slot) =>
+  (db, parameter) =>
     db
       .updateTable("api_keys")
-      .set({ expires_at: sql<Date>`coalesce(${slot("at")}::timestamptz, ${later(slot("inMs"))})` })
-      .where("id", "=", slot("id"))
+      .set({ expires_at: sql<Date>`coalesce(${parameter("at")}::timestamptz, ${later(parameter("inMs"))})` })
+      .where("id", "=", parameter("id"))
       .where("revoked_at", "is", null)
       .returning(keyColumns),
 );
 
-export const liftBanOfKey: Statement<{ id: bigint }, KeyRow> = statement("lift-ban-of-key", (db, slot) =>
+export const liftBanOfKey: Statement<{ id: bigint }, KeyRow> = statement("write", "lift-ban-of-key", (db, parameter) =>
   db
     .updateTable("api_keys")
     .set({ ban_lifted_at: now })
@@ -110,19 +105,20 @@ export const liftBanOfKey: Statement<{ id: bigint }, KeyRow> = statement("lift-b
         "=",
         selectFrom("api_keys as one")
           .select((one) => one.fn.coalesce("one.lineage", "one.id").as("lineage"))
-          .where("one.id", "=", slot("id")),
+          .where("one.id", "=", parameter("id")),
       ),
     )
     .returning(keyColumns),
 );
 
-export const selectKey: Statement<{ id: bigint }, KeyRow> = queryAlone("select-key", (db, slot) =>
-  db.selectFrom("api_keys").select(keyColumns).where("id", "=", slot("id")),
+export const selectKey: Statement<{ id: bigint }, KeyRow> = statement("read", "select-key", (db, parameter) =>
+  db.selectFrom("api_keys").select(keyColumns).where("id", "=", parameter("id")),
 );
 
-export const selectKeyByDigest: Statement<{ digest: Buffer }, KeyWithAccountRow> = query(
+export const selectKeyByDigest: Statement<{ digest: Buffer }, KeyWithAccountRow> = statement(
+  "pipelined read",
   "select-key-by-digest",
-  (db, slot) =>
+  (db, parameter) =>
     db
       .selectFrom("api_keys")
       .innerJoin("accounts", "accounts.id", "api_keys.account_id")
@@ -134,14 +130,14 @@ export const selectKeyByDigest: Statement<{ digest: Buffer }, KeyWithAccountRow>
         millisecondsBetween("now()", "api_keys.expires_at").as("expires_in_ms"),
         millisecondsBetween("api_keys.ban_lifted_at", "now()").as("ban_lifted_ago_ms"),
       ])
-      .where("api_keys.digest", "=", slot("digest")),
+      .where("api_keys.digest", "=", parameter("digest")),
 );
 
 function later(milliseconds: RawBuilder<number>): RawBuilder<Date> {
   return sql<Date>`now() + ${milliseconds}::float8 * interval '1 millisecond'`;
 }
 
-/** By their epochs: a time may be `infinity`, which PostgreSQL before 17 cannot subtract. */
+/** Subtracts epochs, because a time may be `infinity`, which PostgreSQL before 17 cannot subtract. */
 function millisecondsBetween(from: string, to: string): RawBuilder<number | null> {
   return sql<
     number | null

@@ -1,7 +1,7 @@
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
 
-export interface UnknownKeyLimiterDeps {
+interface UnknownKeyLimiterDeps {
   /** Milliseconds of a monotonic clock. */
   readonly monotonicNow: () => number;
 }
@@ -88,7 +88,7 @@ export function createUnknownKeyLimiter({ monotonicNow }: UnknownKeyLimiterDeps)
         if (found === undefined) budget.left -= 1;
         return found;
       } catch (error) {
-        // The others would wait for PostgreSQL one after the other, and fail like this one.
+        // The waiting look-ups would fail one after the other, each after its own timeout.
         for (const { fail } of budget.waiting.splice(0)) fail(error);
         throw error;
       } finally {

@@ -1,4 +1,4 @@
-/** What can be configured. `read-config.ts` reads it from the environment. */
+/** The configuration of a service. `read-config.ts` reads it from the environment. */
 import type { DatabaseConfig } from "../database/database.js";
 import type { QuotaConfig } from "../quota/open-quota.js";
 
@@ -12,25 +12,25 @@ export interface Config {
 export interface HttpConfig {
   readonly host: string;
   readonly port: number;
-  /** Where clients reach the service, without a path; links are relative when it is absent. */
+  /** The address for clients, without a path. Without it, links are relative. */
   readonly publicUrl: string | undefined;
-  /** Where the staging environment is reached, without a path; only the OpenAPI document names it. */
+  /** The address of the staging environment, without a path; only the OpenAPI document names it. */
   readonly stagingUrl: string | undefined;
-  /** Proxies whose X-Forwarded-For is believed, as addresses or CIDR ranges. */
+  /** Addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
-  /** The address of `/metrics` and detailed probes, away from clients. Not served where the port is absent. */
+  /** The address of `/metrics` and detailed probes, which clients must not reach. Not served without the port. */
   readonly metricsHost: string;
   readonly metricsPort: number | undefined;
   /** Connections one client address may hold; 0 is no limit. */
   readonly maxConnectionsPerAddress: number;
-  /** How long a service that was told to stop still takes requests, for its balancer to notice. */
+  /** How long a service still takes requests after SIGTERM, until its balancer notices. */
   readonly shutdownGraceMs: number;
   readonly shedding: SheddingConfig;
-  /** Where traces are sent; without it nothing is traced. */
+  /** The receiver of traces. Without it, nothing is traced. */
   readonly tracing: TracingConfig | undefined;
 }
 
-/** From when on requests are answered 503 at once, because they could only be late; 0 is never. */
+/** Above these limits, requests get a 503 response at once, because they would only be late; 0 is never. */
 export interface SheddingConfig {
   /** Delay of the event loop, for most of a second. */
   readonly eventLoopDelayMs: number;
@@ -42,7 +42,7 @@ export interface TracingConfig {
   /** The base address of an OTLP receiver over HTTP; traces go to `/v1/traces` below it. */
   readonly endpoint: string;
   readonly serviceName: string;
-  /** The share of traces that begin here and are recorded; one that began elsewhere goes by its own flag. */
+  /** The share of traces to record, of those that begin here. A trace that began elsewhere has its own flag. */
   readonly sampledShare: number;
 }
 

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { describeSettings, readConfig, readDatabaseConfig } from "./read-config.js";
+import { readConfig, readDatabaseConfig, settings } from "./read-config.js";
 
 const DATABASE_URL = "postgres://user:secret@localhost/petstore";
 
 describe("the configuration", () => {
-  it("needs nothing but the database's address", () => {
+  it("needs only the address of the database", () => {
     expect(readConfig({ DATABASE_URL })).toMatchObject({
       database: { url: DATABASE_URL, poolSize: 10 },
       http: { host: "127.0.0.1", port: 3000, metricsHost: "127.0.0.1", publicUrl: undefined, trustedProxies: [] },
@@ -19,7 +19,7 @@ describe("the configuration", () => {
     });
   });
 
-  it("sheds late, stops at once and traces nothing unless it is told to", () => {
+  it("by default sheds late, stops at once and traces nothing", () => {
     expect(readConfig({ DATABASE_URL }).http).toMatchObject({
       shutdownGraceMs: 0,
       shedding: { eventLoopDelayMs: 500, databaseQueue: 1_000 },
@@ -43,7 +43,7 @@ describe("the configuration", () => {
     expect(readConfig({ DATABASE_URL, ...environment }).http.maxConnectionsPerAddress).toBe(limit);
   });
 
-  it("takes an empty variable for an absent one", () => {
+  it("treats an empty variable as absent", () => {
     expect(readConfig({ DATABASE_URL, PORT: "", TRUST_PROXY: "" }).http.port).toBe(3000);
   });
 
@@ -51,7 +51,7 @@ describe("the configuration", () => {
     expect(readConfig({ DATABASE_URL }).database).toMatchObject({ readTimeoutMs: 1_000, writeTimeoutMs: 3_000 });
   });
 
-  it("lets the old name of the time limit set both, where a new name does not", () => {
+  it("lets the old name of the time limit set both limits, unless a new name is set", () => {
     const environment = { DATABASE_URL, DATABASE_STATEMENT_TIMEOUT_MS: "700" };
     expect(readConfig(environment).database).toMatchObject({ readTimeoutMs: 700, writeTimeoutMs: 700 });
     const both = { ...environment, DATABASE_WRITE_TIMEOUT_MS: "900" };
@@ -70,7 +70,7 @@ describe("the configuration", () => {
     });
   });
 
-  it("reports every fault at once, by name, and repeats no value", () => {
+  it("reports every fault at once, by name, and shows no value", () => {
     const faulty = { DATABASE_URL: "mysql://secret", PORT: "70000", TRUST_PROXY: "10.0.0.0/33", LOG_LEVEL: "loud" };
     const read = () => readConfig(faulty);
     for (const name of Object.keys(faulty)) expect(read).toThrow(`  ${name} must`);
@@ -110,7 +110,7 @@ describe("the configuration", () => {
     expect(quota.redis?.urls).toEqual(["redis://:secret@localhost"]);
   });
 
-  it("reports secret files that cannot be used beside everything else, and shows neither content nor name", () => {
+  it("reports unusable secret files with all other faults, and shows neither content nor file name", () => {
     using garbage = temporaryFile("mysql://secret");
     using empty = temporaryFile("\n");
     const read = () =>
@@ -135,21 +135,23 @@ describe("the configuration", () => {
     );
   });
 
-  it("takes a file for secrets alone: no other variable has one", () => {
+  it("reads files for secrets only", () => {
     using file = temporaryFile("1");
     expect(readConfig({ DATABASE_URL, PORT_FILE: file.name }).http.port).toBe(3000);
   });
 
   it("describes every variable", () => {
-    for (const { name, description } of describeSettings()) expect(description, name).toMatch(/^[A-Z0-9].*\.$/s);
+    for (const [name, setting] of Object.entries(settings)) {
+      expect(setting.meta()?.description, name).toMatch(/^[A-Z0-9].*\.$/s);
+    }
   });
 
-  it("reads the database alone where nothing else matters", () => {
+  it("reads the settings of the database only", () => {
     expect(readDatabaseConfig({ DATABASE_URL, PORT: "x" })).toMatchObject({ url: DATABASE_URL, poolSize: 10 });
     expect(() => readDatabaseConfig({ DATABASE_URL: "secret" })).toThrow("  DATABASE_URL must be a URL");
   });
 
-  it("says that the database's address is required", () => {
+  it("requires the address of the database", () => {
     expect(() => readConfig({})).toThrow("  DATABASE_URL is required");
   });
 });

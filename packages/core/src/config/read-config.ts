@@ -1,29 +1,23 @@
-/** Reads the configuration from environment variables, once, at start. Every invalid one is reported, by name. */
+/** Reads the configuration from environment variables, once, at the start of a service. */
 import { z } from "zod";
 import type { DatabaseConfig } from "../database/database.js";
 import { defaultBanPolicy } from "../quota/ban-policy.js";
 import { type Config, logLevels } from "./config.js";
-import { notesOf, readSettings, type SettingNotes } from "./read-settings.js";
+import { type Environment, readSettings } from "./read-settings.js";
 import { addressRanges, databaseUrl, flag, httpUrl, origin, redisUrls, share, whole } from "./setting.js";
 
-/**
- * Names and values as in `process.env`; a secret also from the file that its name with `_FILE` tells. Throws an Error
- * with one line for every variable at fault, values never shown.
- */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+/** Throws an Error with one line for every faulty variable. */
+export function readConfig(environment: Environment): Config {
   return toConfig(readSettings(environmentSchema, withNewNames(environment)));
 }
 
-/** The database alone, for whoever needs nothing else: faults of other variables do not matter. */
-export function readDatabaseConfig(environment: Readonly<Record<string, string | undefined>>): DatabaseConfig {
+/** The same for the database only: faults of other variables do not matter. */
+export function readDatabaseConfig(environment: Environment): DatabaseConfig {
   return toDatabaseConfig(readSettings(z.object(databaseSettings), withNewNames(environment)));
 }
 
 /** Accepts the setting names of earlier versions, because both versions may run with one environment. */
-function withNewNames({
-  DATABASE_STATEMENT_TIMEOUT_MS: ofBoth,
-  ...environment
-}: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+function withNewNames({ DATABASE_STATEMENT_TIMEOUT_MS: ofBoth, ...environment }: Environment): Environment {
   return {
     ...environment,
     DATABASE_READ_TIMEOUT_MS: environment.DATABASE_READ_TIMEOUT_MS || ofBoth,
@@ -31,139 +25,132 @@ function withNewNames({
   };
 }
 
-/** What can be set, in the order of the schema: what `.env.example` is made of. */
-export function describeSettings(): SettingNotes[] {
-  return notesOf(environmentSchema);
-}
-
 const databaseSettings = {
   DATABASE_URL: databaseUrl().meta({
     isSecret: true,
-    description: `Where the PostgreSQL is (14 or later): postgres://user:password@host:port/database. Add ?pgbouncer=true
-where a PgBouncer in transaction mode answers there.`,
+    description: `The address of PostgreSQL 14 or later: postgres://user:password@host:port/database. Add ?pgbouncer=true if
+it leads to a PgBouncer in transaction mode.`,
   }),
   DATABASE_DIRECT_URL: databaseUrl()
     .optional()
     .meta({
       isSecret: true,
-      description: `The same database past the PgBouncer, for the one connection of each instance that listens for changes.
-Without it, and with a PgBouncer, changes of keys and plans are seen within 5 s instead of at once.`,
+      description: `The same database without the PgBouncer, for the connection of each instance that listens for changes.
+With a PgBouncer and without this address, changes of keys and plans take effect within 5 s instead of at once.`,
     }),
   DATABASE_POOL_SIZE: whole(1, 1_000)
     .default(10)
     .meta({
-      description: `Connections of one instance, besides two: one listens for changes, one serves /readyz. Of five or more, two
-are shared by the queries that only read; the rest serve one statement at a time.`,
+      description: `Connections of one instance. Two more are always open: one listens for changes, one serves /readyz. If the
+number is at least 5, two of the connections are shared by reads; the others run one statement at a time.`,
     }),
   DATABASE_ACQUIRE_TIMEOUT_MS: whole(1, 60_000).default(1_000).meta({
-    description: "How long a request waits for a free connection before it is answered 503.",
+    description: "How long a request waits for a free connection before it gets a 503 response.",
   }),
   DATABASE_READ_TIMEOUT_MS: whole(1, 60_000).default(1_000).meta({
-    description: "How long a statement that only reads may run before its request is answered 503.",
+    description: "How long a statement that only reads may run before its request gets a 503 response.",
   }),
   DATABASE_WRITE_TIMEOUT_MS: whole(1, 60_000)
     .default(3_000)
     .meta({
       description: `The same for a statement that writes: a commit waits for the disk. Behind a PgBouncer, the role has to set it too.
-DATABASE_STATEMENT_TIMEOUT_MS, the name of earlier versions, still sets both where they are absent.`,
+DATABASE_STATEMENT_TIMEOUT_MS, the name in earlier versions, sets both limits if they are absent.`,
     }),
 };
 
-/** Each with what `.env.example` tells about it: `npm run generate` writes that file. */
 const environmentSchema = z.object({
   ...databaseSettings,
-  HOST: z.string().default("127.0.0.1").meta({ description: "The address to listen on; 0.0.0.0 for all of them." }),
-  PORT: whole(0, 65_535).default(3_000).meta({ description: "0 takes a free one." }),
+  HOST: z.string().default("127.0.0.1").meta({ description: "The address to listen on; 0.0.0.0 for all addresses." }),
+  PORT: whole(0, 65_535).default(3_000).meta({ description: "0 takes a free port." }),
   METRICS_PORT: whole(0, 65_535).optional().meta({
-    description: "Where /metrics, and /livez and /readyz with details, are served; nowhere when it is absent.",
+    description: "The port of /metrics, and of /livez and /readyz with details. Without it they are not served.",
   }),
   METRICS_HOST: z
     .string()
     .default("127.0.0.1")
     .meta({
-      description: `The address METRICS_PORT listens on. What is shown there is for operators: 0.0.0.0 only where clients cannot
+      description: `The address that METRICS_PORT listens on. The metrics are for operators: use 0.0.0.0 only if clients cannot
 reach the port.`,
     }),
   PUBLIC_URL: origin().optional().meta({
-    description:
-      "Where clients reach the service, such as https://api.example.com; links are relative when it is absent.",
+    description: "The address for clients, such as https://api.example.com. Without it, links are relative.",
   }),
   STAGING_URL: origin().optional().meta({
-    description: "Where a staging service is reached, for the OpenAPI document.",
+    description: "The address of a staging service, for the OpenAPI document.",
   }),
   TRUST_PROXY: addressRanges().meta({
-    description: "Addresses or CIDR ranges of proxies whose X-Forwarded-For is believed, separated by commas.",
+    description: "Addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted, separated by commas.",
   }),
   MAX_CONNECTIONS_PER_ADDRESS: whole(0, 1_000_000)
     .optional()
     .meta({
-      description: `Connections one client address may hold; further ones are closed at once. 0 is no limit. When it is absent: 1000,
-or 0 where TRUST_PROXY is set, because all connections come from the proxies then.`,
+      description: `How many connections one client address may hold; further ones are closed at once. 0 is no limit. The default
+is 1000, or 0 if TRUST_PROXY is set, because all connections come from the proxies then.`,
     }),
   REDIS_URL: redisUrls()
     .optional()
     .meta({
       isSecret: true,
-      description: `Where the counters are shared: redis://user:password@host:port, rediss:// for TLS, several, separated by
-commas, for Redis Cluster. Without it each instance counts for itself.`,
+      description: `The Redis of the shared counters: redis://user:password@host:port, or rediss:// for TLS. Several addresses,
+separated by commas, are a Redis Cluster. Without it, each instance counts for itself.`,
     }),
-  REDIS_CLUSTER: flag().meta({ description: "Whether the one address given is a node of a Redis Cluster." }),
+  REDIS_CLUSTER: flag().meta({ description: "True if the only address in REDIS_URL is a node of a Redis Cluster." }),
   REDIS_COMMAND_TIMEOUT_MS: whole(1, 10_000).default(80).meta({
     description: "How long a decision waits for Redis before this instance decides alone.",
   }),
   QUOTA_ON_REDIS_FAILURE: z.enum(["local", "deny"], { error: "must be local or deny" }).default("local").meta({
-    description: "While Redis is away: each instance decides alone (local), or requests are answered 503 (deny).",
+    description:
+      "While Redis is unavailable: each instance decides alone (local), or requests get a 503 response (deny).",
   }),
   QUOTA_INSTANCES: whole(1, 10_000).default(1).meta({
-    description: "How many instances share the limits: each grants its part while Redis is away.",
+    description: "How many instances share the limits: each grants its part while Redis is unavailable.",
   }),
   ANONYMOUS_REQUESTS_PER_MINUTE: whole(1, 1_000_000_000).default(300).meta({
-    description: "Requests without a valid key that each instance answers to one address.",
+    description: "Requests without a valid key that each instance accepts from one address in a minute.",
   }),
   ANONYMOUS_REQUESTS_PER_DAY: whole(1, 1_000_000_000).default(10_000).meta({ description: "The same for a day." }),
   BAN_STRIKES: whole(0, 1_000_000).default(defaultBanPolicy.minimumStrikes).meta({
-    description: "Fewest strikes (refusals of a key that calls on after 429) that ban a key; 0 switches bans off.",
+    description: "The fewest strikes (refusals of a key that ignores Retry-After) that ban a key; 0 switches bans off.",
   }),
   BAN_STRIKES_PER_UNIT: whole(0, 1_000)
     .default(defaultBanPolicy.strikesPerUnit)
     .meta({
-      description: `Strikes that ban a key for each unit of its account's minute limit, where that is more than BAN_STRIKES.
-With less than 2, a key that calls at less than twice its limit can be banned.`,
+      description: `Strikes for each unit of the account's minute limit: a key is banned at this number of strikes if it is more than
+BAN_STRIKES. With less than 2, a key that calls at less than twice its limit can be banned.`,
     }),
   BAN_EPISODE_MS: whole(1, 86_400_000).default(defaultBanPolicy.longestEpisodeMs).meta({
-    description: "How long strikes are added up: until the earliest Retry-After, and for this time at most.",
+    description: "How long strikes are added up: until the earliest Retry-After ends, and for this time at most.",
   }),
   BAN_GRACE_MS: whole(0, 60_000).default(defaultBanPolicy.graceMs).meta({
     description: "A refusal this soon after the first one is no strike: the call was already in flight.",
   }),
   BAN_EARLY_MS: whole(0, 60_000).default(defaultBanPolicy.earlyMs).meta({
-    description:
-      "A refusal this soon before the earliest Retry-After ends is no strike: some clocks run a little fast.",
+    description: "A refusal this soon before the earliest Retry-After ends is no strike: some clocks run fast.",
   }),
   BAN_FIRST_MS: whole(1, 86_400_000).default(defaultBanPolicy.firstBanMs).meta({
-    description: "How long the first ban lasts; each further one doubles it.",
+    description: "The duration of the first ban; each further ban lasts twice as long as the one before.",
   }),
   BAN_LONGEST_MS: whole(1, 604_800_000).default(defaultBanPolicy.longestBanMs).meta({
-    description: "What no ban exceeds.",
+    description: "The longest duration of a ban.",
   }),
   BAN_MEMORY_MS: whole(0, 2_592_000_000).default(defaultBanPolicy.memoryMs).meta({
-    description: "How long after a ban's end the next one is still longer.",
+    description: "How long after the end of a ban the next ban is still longer.",
   }),
   SHUTDOWN_GRACE_MS: whole(0, 600_000).default(0).meta({
-    description: "How long requests are served on after SIGTERM, until the balancer has seen that /readyz says no.",
+    description: "How long requests are still served after SIGTERM, so that the balancer can see that /readyz is 503.",
   }),
   SHED_EVENT_LOOP_DELAY_MS: whole(0, 60_000).default(500).meta({
-    description: "Above this delay of the event loop, for most of a second, requests are answered 503; 0 is never.",
+    description: "If the event loop delay exceeds this for most of a second, requests get a 503 response; 0 is never.",
   }),
   SHED_DATABASE_QUEUE: whole(0, 1_000_000).default(1_000).meta({
-    description: "When so many requests wait for a connection, further ones are answered 503; 0 is never.",
+    description: "If this many requests wait for a connection, further requests get a 503 response; 0 is never.",
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl().optional().meta({
-    description: "Where traces are sent, by OTLP over HTTP; nowhere when it is absent.",
+    description: "The receiver of traces, by OTLP over HTTP. Without it, nothing is traced.",
   }),
-  OTEL_SERVICE_NAME: z.string().default("petstore").meta({ description: "What traces call this service." }),
+  OTEL_SERVICE_NAME: z.string().default("petstore").meta({ description: "The name of this service in traces." }),
   OTEL_TRACES_SAMPLER_ARG: share().default(1).meta({
-    description: "The share of traces that begin here and are recorded, from 0 to 1.",
+    description: "The share of traces to record, from 0 to 1, of those that begin in this service.",
   }),
   LOG_LEVEL: z
     .enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` })
@@ -172,6 +159,9 @@ With less than 2, a key that calls at less than twice its limit can be banned.`,
       description: `One of ${logLevels.join(", ")}.`,
     }),
 });
+
+/** Every variable by name. `npm run generate` writes their descriptions to `.env.example`. */
+export const settings: Readonly<Record<string, z.ZodType>> = environmentSchema.shape;
 
 function toDatabaseConfig(environment: z.output<z.ZodObject<typeof databaseSettings>>): DatabaseConfig {
   return {

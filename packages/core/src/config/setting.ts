@@ -1,4 +1,4 @@
-/** The kinds of values a variable can have. */
+/** The kinds of values that a variable can have. */
 import { isIP } from "node:net";
 import { z } from "zod";
 
@@ -31,7 +31,8 @@ export function redisUrls(): Setting<string[]> {
     .string()
     .transform(listOf)
     .refine((urls) => urls.length > 0 && urls.every((url) => /^rediss?:$/.test(protocolOf(url))), {
-      error: "must be a URL that begins with redis:// or rediss://, or several, separated by commas, for a cluster",
+      error:
+        "must be a URL that begins with redis:// or rediss://, or several of them, separated by commas, for a cluster",
     });
 }
 
@@ -48,7 +49,6 @@ export function httpUrl(): Setting<string> {
     .refine((text) => /^https?:$/.test(protocolOf(text)), "must be a URL that begins with http:// or https://");
 }
 
-/** A part of the whole. */
 export function share(): Setting<number> {
   return z
     .string()

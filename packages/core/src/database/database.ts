@@ -1,57 +1,62 @@
 import { tracingChannel } from "node:diagnostics_channel";
 import { DatabaseError, Pool, type PoolClient } from "pg";
 import type { Log } from "../log.js";
-import { asProblem, DatabaseTimeout } from "./availability.js";
-import { clientConfigOf, lockTimeoutMs } from "./client-config.js";
-import { destroySocket, goodbyeMs } from "./end-client.js";
-import { openPipelines } from "./pipelines.js";
-import { isTransactionPooler } from "./pooler.js";
-import { type PreparedQuery, readGraceMs, sendQuery } from "./send-query.js";
+import {
+  type BoundQuery,
+  clientConfigOf,
+  closeTimeoutMs,
+  destroySocket,
+  isTransactionPooler,
+  lockTimeoutMs,
+  readGraceMs,
+  sendQuery,
+} from "./connection.js";
+import { asProblem, DatabaseTimeout } from "./database-errors.js";
+import { openPipelinedReads } from "./pipelined-reads.js";
 import type { Statement } from "./statement.js";
 
 export interface DatabaseConfig {
-  /** With `pgbouncer=true` among its parameters where a PgBouncer in transaction mode answers there. */
+  /** Has the parameter `pgbouncer=true` if it leads to a PgBouncer in transaction mode. */
   readonly url: string;
-  /** The same database past the PgBouncer, for listening, which needs a session of its own. Absent: `url`. */
+  /** The same database without the PgBouncer, for `listen`, which needs a session of its own. Default: `url`. */
   readonly directUrl?: string | undefined;
   readonly poolSize: number;
   /** How long a request waits for a free connection. */
   readonly acquireTimeoutMs: number;
-  /** How long a statement that only reads may run. The server keeps the limit; where it is silent, this process does. */
+  /** How long a statement that only reads may run. The server keeps the limit; if it is silent, this process does. */
   readonly readTimeoutMs: number;
-  /** The same for a statement that writes. A commit waits for a disk. */
+  /** The same for a statement that writes. A commit waits for the disk. */
   readonly writeTimeoutMs: number;
 }
 
 export interface Database extends AsyncDisposable {
-  /** Runs a statement in a transaction of its own. Throws a Problem, SERVICE_UNAVAILABLE where a retry can help. */
+  /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): Connections;
 }
 
-/** The connections of a database at this moment. */
 export interface Connections {
   readonly open: number;
   readonly idle: number;
-  /** Requests that wait for one. */
+  /** Requests that wait for a connection. */
   readonly waiting: number;
-  /** How often none came free in time, since the start. */
+  /** How many requests got no connection in time, since the start. */
   readonly timeouts: number;
 }
 
-/** What a subscriber of the channel `petstore:query` is told of each statement, under way and ended. */
+/** The message of the diagnostics channel `petstore:query`, for the start and the end of each statement. */
 export interface TracedQuery {
   readonly statement: string;
 }
 
-/** Who traces requests listens here; without a listener it costs nothing. */
+/** For tracing. Costs nothing without a subscriber. */
 const queries = tracingChannel<unknown, TracedQuery>("petstore:query");
 
 export function openDatabase(config: DatabaseConfig, log: Log): Database {
   const isPooled = isTransactionPooler(config.url);
-  const shared = isPooled || config.poolSize < leastToShare ? 0 : sharedConnections;
+  const shared = isPooled || config.poolSize < smallestPoolToShare ? 0 : sharedConnections;
   const report = (error: Error) => log.warn({ error }, "database connection lost");
-  const pipelines = openPipelines({
+  const reads = openPipelinedReads({
     count: shared,
     config: clientConfigOf(config, config.readTimeoutMs),
     answerTimeoutMs: config.readTimeoutMs + readGraceMs,
@@ -61,41 +66,41 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   const pool = new Pool({
     ...clientConfigOf(config, config.writeTimeoutMs),
     max: config.poolSize - shared,
-    // An idle connection stays, instead of a timer being set and cleared around every query.
+    // Idle connections stay open: closing them would set and clear a timer around every query.
     idleTimeoutMillis: 0,
   });
   const clients = new Set<PoolClient>();
   const busy = new Set<PoolClient>();
-  /** The limit of a connection, where it differs from the one it was opened with. */
+  /** The statement timeout of a connection, if it differs from the one it was opened with. */
   const limits = new WeakMap<PoolClient, number>();
   let timeouts = 0;
   pool.on("error", report);
   pool.on("connect", (client) => {
     clients.add(client);
-    // A connection that breaks while a query holds it emits its own error, which would otherwise end the process.
+    // Without a listener, the error of a connection that breaks during a query would end the process.
     client.on("error", () => {});
   });
   pool.on("remove", (client) => clients.delete(client));
 
   async function run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
-    const { text, isQuery = false, isReadOnly = isQuery } = statement;
-    const prepared = {
+    const { access = "write", text } = statement;
+    const query = {
       name: isPooled ? "" : statement.name,
       text,
       values: statement.bind(values),
-      timeoutMs: isReadOnly ? config.readTimeoutMs : config.writeTimeoutMs,
+      timeoutMs: access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,
     };
-    const rows = isQuery ? await pipelines.ask<Row>(prepared) : undefined;
-    return rows ?? runAlone(prepared);
+    const rows = access === "pipelined read" ? await reads.send<Row>(query) : undefined;
+    return rows ?? runAlone(query);
   }
 
-  async function runAlone<Row>(prepared: PreparedQuery): Promise<Row[]> {
+  async function runAlone<Row>(query: BoundQuery): Promise<Row[]> {
     let client: PoolClient | undefined;
     try {
       client = await acquire();
       busy.add(client);
-      if (!isPooled) await setLimit(client, prepared.timeoutMs);
-      const rows = await sendQuery<Row>(client, prepared);
+      if (!isPooled) await setLimit(client, query.timeoutMs);
+      const rows = await sendQuery<Row>(client, query);
       release(client, false);
       return rows;
     } catch (error) {
@@ -127,7 +132,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
     client.release(isBroken);
   }
 
-  /** Costs a round trip when reads and writes alternate on one connection, as in a pool without shared connections. */
+  /** Costs a round trip when reads and writes alternate on one connection, as they do in a pool without shared ones. */
   async function setLimit(client: PoolClient, timeoutMs: number): Promise<void> {
     if ((limits.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;
     await sendQuery(client, {
@@ -141,21 +146,21 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
 
   /** Closes all idle connections after a timeout: a firewall that dropped one has probably dropped the others. */
   function dropIdle(): void {
-    pipelines.dropIdle();
+    reads.dropIdle();
     for (const client of clients) if (!busy.has(client)) destroySocket(client);
   }
 
   /** Waits for running statements, but not for a server that is silent. */
   async function close(): Promise<void> {
     const ended = [...clients].map((client) => new Promise((resolve) => client.once("end", resolve)));
-    const destroyIdle = setTimeout(dropIdle, goodbyeMs);
+    const destroyIdle = setTimeout(dropIdle, closeTimeoutMs);
     const destroyAll = setTimeout(
       () => {
         for (const client of clients) destroySocket(client);
       },
-      Math.max(config.readTimeoutMs, config.writeTimeoutMs) + readGraceMs + goodbyeMs,
+      Math.max(config.readTimeoutMs, config.writeTimeoutMs) + readGraceMs + closeTimeoutMs,
     );
-    await Promise.all([pipelines[Symbol.asyncDispose](), pool.end(), ...ended]);
+    await Promise.all([reads[Symbol.asyncDispose](), pool.end(), ...ended]);
     clearTimeout(destroyIdle);
     clearTimeout(destroyAll);
   }
@@ -166,14 +171,14 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
         ? queries.tracePromise(() => run(statement, values), { statement: statement.name })
         : run(statement, values),
     connections() {
-      const { open, idle } = pipelines.connections();
+      const { open, idle } = reads.connections();
       return { open: open + pool.totalCount, idle: idle + pool.idleCount, waiting: pool.waitingCount, timeouts };
     },
     [Symbol.asyncDispose]: close,
   };
 }
 
-/** Of the pool's size. The rest serves what needs a connection to itself. */
+/** How many connections of the pool serve pipelined reads. The others run one statement at a time. */
 const sharedConnections = 2;
 /** A smaller pool shares none. */
-const leastToShare = 5;
+const smallestPoolToShare = 5;

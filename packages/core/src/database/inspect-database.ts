@@ -1,30 +1,40 @@
 import { Client } from "pg";
 
-/** What an operator has to know about a database, seen from this machine. */
+/** The state of a database that concerns an operator, seen from this machine. */
 export interface DatabaseFacts {
   /** As PostgreSQL writes it, such as `18.1`. */
   readonly version: string;
   /** As PostgreSQL counts it: 180001. */
   readonly versionNumber: number;
-  /** How far its clock is ahead of ours. */
+  /** How far the server's clock is ahead of ours. */
   readonly clockOffsetMs: number;
-  /** How much of that the way there and back may account for. */
+  /** How much of the offset the round trip may account for. */
   readonly clockUncertaintyMs: number;
-  /** Whether something between us and the server lends its sessions out, as PgBouncer does. */
+  /** True if a pooler such as PgBouncer shares the server's sessions between clients. */
   readonly isPooled: boolean;
-  /** In milliseconds; 0 for none. Set by the role, the database or the pooler: nothing of ours. */
+  /** Set by the role, the database or the pooler, not by us. In milliseconds; 0 for none. */
   readonly statementTimeoutMs: number;
-  readonly maxConnections: number;
+  readonly role: RoleFacts;
 }
 
-export interface InspectOptions {
+/** The rights of the connection's role, beyond reading and writing rows. */
+interface RoleFacts {
+  readonly name: string;
+  readonly isSuperuser: boolean;
+  /** It may create roles or databases. */
+  readonly isAdministrator: boolean;
+  /** It may create tables, or owns existing ones and may alter and drop them. */
+  readonly canChangeTables: boolean;
+}
+
+interface InspectOptions {
   readonly url: string;
   readonly timeoutMs: number;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-/** Rejects with what pg rejects with when the database cannot be asked. */
+/** Rejects with pg's error if the database cannot be reached. */
 export async function inspectDatabase({ url, timeoutMs, now }: InspectOptions): Promise<DatabaseFacts> {
   const client = new Client({
     connectionString: url,
@@ -32,43 +42,48 @@ export async function inspectDatabase({ url, timeoutMs, now }: InspectOptions): 
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   });
-  // Whatever was under way reports it.
+  // The query that fails reports the fault.
   client.on("error", () => {});
   try {
     await client.connect();
-    // The first query may have to wait for a connection of the pooler.
-    await client.query("select 1");
-    const askedAtMs = now();
-    const { rows } = await client.query<FactsRow>(factsQuery);
-    const answeredAtMs = now();
-    const [row] = rows;
-    if (row === undefined) throw new Error("the database told nothing about itself");
+    const role = await one<RoleFacts>(client, roleQuery);
+    const sentAtMs = now();
+    const { nowMs, pid, ...facts } = await one<ServerRow>(client, serverQuery);
+    const receivedAtMs = now();
     return {
-      version: row.version,
-      versionNumber: row.version_number,
-      clockOffsetMs: Math.round(row.now_ms - (askedAtMs + answeredAtMs) / 2),
-      clockUncertaintyMs: Math.ceil((answeredAtMs - askedAtMs) / 2),
-      // PgBouncer hands out process numbers of its own.
-      isPooled: row.pid !== (client as unknown as { processID: number | null }).processID,
-      statementTimeoutMs: row.statement_timeout_ms,
-      maxConnections: row.max_connections,
+      ...facts,
+      clockOffsetMs: Math.round(nowMs - (sentAtMs + receivedAtMs) / 2),
+      clockUncertaintyMs: Math.ceil((receivedAtMs - sentAtMs) / 2),
+      // PgBouncer sends its clients process numbers of its own.
+      isPooled: pid !== (client as unknown as { processID: number | null }).processID,
+      role,
     };
   } finally {
     await client.end().catch(() => {});
   }
 }
 
-interface FactsRow {
-  version: string;
-  version_number: number;
-  now_ms: number;
-  pid: number;
-  statement_timeout_ms: number;
-  max_connections: number;
+async function one<Row extends object>(client: Client, text: string): Promise<Row> {
+  const [row] = (await client.query<Row>(text)).rows;
+  if (row === undefined) throw new Error("the database returned no row about itself");
+  return row;
 }
 
-const factsQuery = `
-  select current_setting('server_version') as version, current_setting('server_version_num')::int as version_number,
-    (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms, pg_backend_pid() as pid,
-    (select setting::int from pg_settings where name = 'statement_timeout') as statement_timeout_ms,
-    current_setting('max_connections')::int as max_connections`;
+/** `pg_has_role` also sees the rights that the role inherits. */
+const roleQuery = `
+  select rolname as name, rolsuper as "isSuperuser", rolcreaterole or rolcreatedb as "isAdministrator",
+    coalesce(has_schema_privilege(current_schema(), 'create'), false)
+      or exists (select from pg_class
+                 where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+                   and pg_has_role(relowner, 'usage')) as "canChangeTables"
+  from pg_roles where rolname = current_user`;
+
+interface ServerRow extends Pick<DatabaseFacts, "version" | "versionNumber" | "statementTimeoutMs"> {
+  readonly nowMs: number;
+  readonly pid: number;
+}
+
+const serverQuery = `
+  select current_setting('server_version') as version, current_setting('server_version_num')::int as "versionNumber",
+    (select setting::int from pg_settings where name = 'statement_timeout') as "statementTimeoutMs",
+    (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs", pg_backend_pid() as pid`;

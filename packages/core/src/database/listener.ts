@@ -1,34 +1,32 @@
 import { Client } from "pg";
 import type { Log } from "../log.js";
-import { keepAlive } from "./client-config.js";
-import { endClient } from "./end-client.js";
+import { endClient, keepAlive } from "./connection.js";
 
 export interface ListenerOptions {
-  /** Leads to a session of our own: not through a PgBouncer in transaction mode. */
+  /** Must not lead through a PgBouncer in transaction mode: `listen` needs a session of its own. */
   readonly url: string;
   readonly channel: string;
-  /** What the database calls the connection. */
+  /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
   readonly onMessage: (payload: string) => void;
-  /** Listening begins, or begins again: what was said before may have been missed. */
+  /** Listening began, or began again: earlier messages may be lost. */
   readonly onListening: () => void;
   readonly log: Log;
 }
 
-/** Hears what is said on one channel, on a connection of its own that comes back by itself. */
 export interface Listener extends AsyncDisposable {
-  /** Resolves when it listens, or its first attempt has failed. */
+  /** Resolves when it listens, or when its first attempt has failed. */
   readonly attempted: Promise<void>;
 }
 
 const connectTimeoutMs = 1_000;
 const firstDelayMs = 100;
 const longestDelayMs = 1_000;
-/** How often a connection is asked whether it still is one: a peer that vanished never says so. */
-const beatMs = 2_000;
-const beatTimeoutMs = 1_000;
+/** A server that vanished does not close the connection: only a query finds out. */
+const heartbeatMs = 2_000;
+const heartbeatTimeoutMs = 1_000;
 
-/** Listens from when it can. */
+/** Receives the notifications of one channel, on a connection of its own that reconnects by itself. */
 export function openListener(options: ListenerOptions): Listener {
   const { log } = options;
   let isDisposed = false;
@@ -46,18 +44,18 @@ export function openListener(options: ListenerOptions): Listener {
       connectionString: options.url,
       application_name: options.applicationName,
       connectionTimeoutMillis: connectTimeoutMs,
-      query_timeout: beatTimeoutMs,
+      query_timeout: heartbeatTimeoutMs,
       ...keepAlive,
     });
     client = attempt;
-    let beat: NodeJS.Timeout | undefined;
+    let heartbeat: NodeJS.Timeout | undefined;
     let isLost = false;
 
     function lose(error?: unknown): void {
       if (isLost) return;
       isLost = true;
       onAttempted();
-      clearTimeout(beat);
+      clearTimeout(heartbeat);
       void endClient(attempt);
       if (isDisposed) return;
       if (!isReported) log.warn({ error }, "not listening for changes: they are seen within 5 s");
@@ -67,8 +65,8 @@ export function openListener(options: ListenerOptions): Listener {
       wait = setTimeout(connect, delayMs * (0.5 + Math.random() / 2)).unref();
     }
 
-    function beatLater(): void {
-      beat = setTimeout(() => void attempt.query("select 1").then(beatLater, lose), beatMs).unref();
+    function scheduleHeartbeat(): void {
+      heartbeat = setTimeout(() => void attempt.query("select 1").then(scheduleHeartbeat, lose), heartbeatMs).unref();
     }
 
     attempt.on("error", lose);
@@ -84,7 +82,7 @@ export function openListener(options: ListenerOptions): Listener {
         failures = 0;
         options.onListening();
         onAttempted();
-        beatLater();
+        scheduleHeartbeat();
       })
       .catch(lose);
   }

@@ -5,38 +5,42 @@ import {
   type Migration,
   Migrator,
   PostgresAdapter,
-  PostgresDialect,
-  type PostgresDialectConfig,
   PostgresDriver,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
   type TransactionSettings,
 } from "kysely";
 import { DatabaseError, Pool } from "pg";
 import { firstTables } from "./migrations/0001-first-tables.js";
 import { keysThatChange } from "./migrations/0002-keys-that-change.js";
 
-/** In order. A migration that has been released never changes; a correction is a new one. */
+/** In order. A released migration never changes; a correction is a new migration. */
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-first-tables": firstTables,
   "0002-keys-that-change": keysThatChange,
 };
 
-/** Without it, this version cannot serve a request. */
+/** This version cannot serve requests without it. */
 export const newestMigration: string = Object.keys(migrations).at(-1) ?? "";
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** How long to wait for another process that is migrating the same database. */
   readonly lockWaitMs?: number;
 }
 
 /**
  * Brings the database to the current schema and returns the names of the migrations that ran. Any number of processes
- * may call it at once: one migrates, the others wait and find nothing left to do. A migrator that stopped with the lock
- * in its hands is cut off by the server before those waiting give up.
+ * may call it at once: one migrates, the others wait and find nothing left to do. The server ends a session that stopped
+ * in the middle of its migration before the waiting processes give up.
  */
 export async function migrate(url: string, { lockWaitMs = 30_000 }: MigrateOptions = {}): Promise<string[]> {
   return withMigrator(url, lockWaitMs, async (migrator) => {
     const { error, results = [] } = await migrator.migrateToLatest();
-    if (error !== undefined) throw lockTimedOut(error) ? stillLocked(lockWaitMs, error) : error;
+    if (error instanceof DatabaseError && error.code === "55P03") {
+      const message = `Another process has been migrating this database for ${lockWaitMs / 1000} s; try again later.`;
+      throw new Error(message, { cause: error });
+    }
+    if (error !== undefined) throw error;
     return results.map((result) => result.migrationName);
   });
 }
@@ -60,10 +64,17 @@ async function withMigrator<Result>(
     max: 1,
     connectionTimeoutMillis: 5_000,
   });
-  // The statement that was under way reports the fault; this only keeps the event from ending the process.
+  // The statement in flight reports the fault. Without these listeners, the event would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
-  const kysely = new Kysely<unknown>({ dialect: new LockingDialect({ pool }, lockWaitMs) });
+  const kysely = new Kysely<unknown>({
+    dialect: {
+      createAdapter: () => new LocklessAdapter(),
+      createDriver: () => new LockingDriver(pool, lockWaitMs),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
   try {
     return await work(new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } }));
   } finally {
@@ -72,15 +83,15 @@ async function withMigrator<Result>(
 }
 
 /**
- * Kysely's own lock waits an hour and belongs to the session, which no transaction pooler keeps. This one is taken by
- * the transaction that migrates, with the limits on it, and ends with it.
+ * Kysely's own lock waits for an hour and belongs to the session, which a PgBouncer in transaction mode does not keep.
+ * This lock and its time limits belong to the transaction of the migration and end with it.
  */
 class LockingDriver extends PostgresDriver {
   constructor(
-    config: PostgresDialectConfig,
+    pool: Pool,
     readonly lockWaitMs: number,
   ) {
-    super(config);
+    super({ pool });
   }
 
   override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
@@ -95,37 +106,10 @@ class LockingDriver extends PostgresDriver {
   }
 }
 
-class LockingAdapter extends PostgresAdapter {
+class LocklessAdapter extends PostgresAdapter {
   override async acquireMigrationLock(): Promise<void> {}
   override async releaseMigrationLock(): Promise<void> {}
 }
 
-class LockingDialect extends PostgresDialect {
-  constructor(
-    readonly config: PostgresDialectConfig,
-    readonly lockWaitMs: number,
-  ) {
-    super(config);
-  }
-
-  override createDriver(): PostgresDriver {
-    return new LockingDriver(this.config, this.lockWaitMs);
-  }
-
-  override createAdapter(): PostgresAdapter {
-    return new LockingAdapter();
-  }
-}
-
-/** Any number will do, as long as it never changes and nothing else in the database locks it. */
+/** An arbitrary number. It must not change: other versions may migrate at the same time. */
 const migrationLockId = 7_302_030_512;
-
-function lockTimedOut(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === "55P03";
-}
-
-function stillLocked(lockWaitMs: number, cause: unknown): Error {
-  return new Error(`Another process has been migrating this database for ${lockWaitMs / 1000} s; try again later.`, {
-    cause,
-  });
-}

@@ -1,25 +1,26 @@
+import { Client } from "pg";
 import type { Log } from "../log.js";
-import { sqlState } from "./availability.js";
+import { clientConfigOf, endClient, sendQuery } from "./connection.js";
 import type { Database, DatabaseConfig } from "./database.js";
+import { asProblem, sqlState } from "./database-errors.js";
 import { newestMigration } from "./migrate.js";
-import { openProbe, type Probe } from "./probe.js";
-import { query } from "./statement.js";
 
-/** Whether the database can serve requests, as of the last look: asking costs nothing, however often it is asked. */
+/** The database as of the last check. Reading it costs nothing. */
 export interface Reachability extends AsyncDisposable {
+  /** True if the database can serve requests. */
   isReachable(): boolean;
   /** True if a request got no connection in time since the previous check. */
   isBusy(): boolean;
 }
 
-const lookIntervalMs = 1_000;
-/** So that requests are sent here again soon after its return. */
-const lookWhileAwayMs = 250;
+const checkIntervalMs = 1_000;
+/** Shorter, so that the instance soon gets requests again when the database has recovered. */
+const unreachableCheckIntervalMs = 250;
 
 /**
- * Resolves after the first look; one that fails leaves the database unreachable until a later one succeeds. A database
- * that lacks a migration counts as unreachable. Throws one line when the server refuses the user or the password, which waiting
- * does not mend.
+ * Resolves after the first check. If that fails, the database is unreachable until a later check succeeds. A database
+ * that lacks a migration counts as unreachable. Throws one line if the server refuses the user or the password, because
+ * waiting does not help then.
  */
 export async function watchDatabase(
   config: DatabaseConfig,
@@ -33,7 +34,7 @@ export async function watchDatabase(
   let next: NodeJS.Timeout | undefined;
   let isDisposed = false;
 
-  function report(obstacle: unknown): void {
+  function record(obstacle: unknown): void {
     if (isReachable && obstacle !== undefined) log.warn({ error: obstacle }, "the database cannot serve requests");
     if (!isReachable && obstacle === undefined) log.info({}, "the database serves requests");
     const { timeouts: timeoutsNow } = database.connections();
@@ -41,26 +42,20 @@ export async function watchDatabase(
     isBusy = isReachable && obstacle === undefined && timeoutsNow > timeouts;
     isReachable = obstacle === undefined;
     timeouts = timeoutsNow;
+    if (!isDisposed) next = setTimeout(check, isReachable ? checkIntervalMs : unreachableCheckIntervalMs).unref();
   }
 
-  async function look(): Promise<void> {
-    report(await findObstacle(probe));
-    lookLater();
+  async function check(): Promise<void> {
+    record(await probe.findObstacle());
   }
 
-  function lookLater(): void {
-    if (isDisposed) return;
-    next = setTimeout(look, isReachable ? lookIntervalMs : lookWhileAwayMs).unref();
-  }
-
-  const obstacle = await findObstacle(probe);
+  const obstacle = await probe.findObstacle();
   const state = sqlState(obstacle) ?? "";
-  if (refused.test(state)) {
+  if (refusedUser.test(state)) {
     await probe[Symbol.asyncDispose]();
     throw new Error(`The database refuses the user or the password of DATABASE_URL (${state}).`, { cause: obstacle });
   }
-  report(obstacle);
-  lookLater();
+  record(obstacle);
   return {
     isReachable: () => isReachable,
     isBusy: () => isBusy,
@@ -72,18 +67,48 @@ export async function watchDatabase(
   };
 }
 
-const refused = /^28/;
+const refusedUser = /^28/;
 
-async function findObstacle(probe: Probe): Promise<unknown> {
-  try {
-    const rows = await probe.ask(selectMigration, { name: newestMigration });
-    return rows.length > 0 ? undefined : new Error("a migration is missing: run petstore migrate");
-  } catch (error) {
-    if (sqlState(error) !== "42P01") return error;
-    return new Error("the database has no tables: run petstore migrate");
-  }
+interface Probe extends AsyncDisposable {
+  /** Why the database cannot serve requests; `undefined` if it can. One call at a time. */
+  findObstacle(): Promise<unknown>;
 }
 
-const selectMigration = query<{ name: string }, { name: string }>("select-migration", (db, slot) =>
-  db.selectFrom("kysely_migration").select("name").where("name", "=", slot("name")),
-);
+/** Keeps a connection outside the pool, so that a busy pool does not look like an unreachable database. */
+function openProbe(config: DatabaseConfig): Probe {
+  const { readTimeoutMs: timeoutMs } = config;
+  let client: Client | undefined;
+
+  async function connect(): Promise<Client> {
+    const opened = new Client({ ...clientConfigOf(config, timeoutMs), application_name: "petstore-health" });
+    opened.on("error", () => drop(opened));
+    client = opened;
+    await opened.connect();
+    return opened;
+  }
+
+  function drop(lost: Client | undefined): void {
+    if (client === lost) client = undefined;
+    if (lost !== undefined) void endClient(lost);
+  }
+
+  return {
+    async findObstacle() {
+      try {
+        const connected = client ?? (await connect());
+        const query = { name: "", text: migrationQuery, values: [newestMigration], timeoutMs };
+        const rows = await sendQuery(connected, query);
+        return rows.length > 0 ? undefined : new Error("a migration is missing: run petstore migrate");
+      } catch (error) {
+        const problem = asProblem(error);
+        if (problem.code === "SERVICE_UNAVAILABLE") drop(client);
+        return sqlState(problem) === "42P01" ? new Error("the database has no tables: run petstore migrate") : problem;
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      if (client !== undefined) await endClient(client);
+    },
+  };
+}
+
+const migrationQuery = "select from kysely_migration where name = $1";

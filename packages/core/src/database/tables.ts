@@ -2,12 +2,11 @@ import type { Generated } from "kysely";
 import type { PetStatus } from "../pets/pet.js";
 import type { Plan } from "../quota/plan.js";
 
-/** The columns as TypeScript sees them on our own connections: int8 is bigint, timestamptz is Date. */
+/** The columns as our own connections return them: int8 is bigint, timestamptz is Date. */
 export interface Tables {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   idempotency_keys: IdempotencyKeysTable;
-  kysely_migration: { name: string };
   pets: PetsTable;
 }
 
@@ -28,7 +27,7 @@ interface ApiKeysTable {
   created_at: Generated<Date>;
   expires_at: Date | null;
   revoked_at: Date | null;
-  /** The key that the first rotation began with; null in that key's own row. */
+  /** The first key of a chain of rotations; null in the row of that key. */
   lineage: bigint | null;
   ban_lifted_at: Date | null;
 }

@@ -1,20 +1,19 @@
 import type { Database } from "../database/database.js";
 import { Problem } from "../problem.js";
+import { decodeCursor, encodeCursor } from "./cursor.js";
 import { type CreatedPet, createOnceIn } from "./idempotency.js";
-import { parseInt64 } from "./int64.js";
-import { decodeCursor, encodeCursor } from "./page.js";
-import type { Pet } from "./pet.js";
+import { type Pet, parseInt64 } from "./pet.js";
 import { createPetRepository, type PetRangePage } from "./pet-repository.js";
 import { connectPetsSchema, type ListPets, listPetsSchema, newPetSchema, validate } from "./validation.js";
 
 export interface PetPage {
   /** Ascending by id. */
   readonly pets: readonly Pet[];
-  /** Where the next page begins; absent on the last one. */
+  /** The cursor of the next page; absent on the last one. */
   readonly nextCursor?: string;
 }
 
-/** A page as the Relay cursor connections specification wants it: every pet has a cursor of its own. */
+/** A page for the Relay cursor connections specification, in which every pet has a cursor. */
 export interface PetConnection {
   /** Ascending by id. */
   readonly pets: readonly Pet[];
@@ -24,42 +23,38 @@ export interface PetConnection {
   cursorOf(pet: Pet): string;
 }
 
-export interface CreatePet {
+interface CreatePet {
   readonly accountId: bigint;
-  /** The new pet as it was parsed, integers as bigint. */
+  /** The parsed new pet, with integers as bigint. */
   readonly input: unknown;
-  /** What messages call the pet as a whole: `body` over REST. */
+  /** The name of the whole input in messages. Default: `body`. */
   readonly subject?: string;
   /** As the client sent it. */
   readonly idempotencyKey?: unknown;
 }
 
 /**
- * The pets of the store: what both APIs do, once, validation included. Faults are Problems: VALIDATION_FAILED, and
- * SERVICE_UNAVAILABLE where the database is away or too busy, are thrown by everything.
+ * The pets of the store, for both APIs, with validation. Every call may throw the Problems VALIDATION_FAILED, and
+ * SERVICE_UNAVAILABLE if the database is unavailable or too busy.
  */
 export interface Catalogue {
   /**
-   * A page, by `limit`, `status` and `cursor`. A walk over the pages is not a change feed: ids are assigned before the
-   * insert commits, so a pet that is created during the walk may be missed. Throws INVALID_CURSOR.
+   * A page, by `limit`, `status` and `cursor`. The pages are not a change feed: an id is assigned before its insert
+   * commits, so a client may miss a pet that is created while it reads the pages. Throws INVALID_CURSOR.
    */
   list(input: unknown): Promise<PetPage>;
   /** The same page for a Relay connection, by `first`, `status` and `after`. Throws INVALID_CURSOR. */
   connect(input: unknown): Promise<PetConnection>;
   /** Throws IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_PROGRESS as well. */
   create(request: CreatePet): Promise<CreatedPet>;
-  /** The pet with this identifier, given in decimal digits. Throws PET_NOT_FOUND, also for what is no int64. */
+  /** The pet with this identifier in decimal digits. Throws PET_NOT_FOUND, also if it is not an int64. */
   get(id: string): Promise<Pet>;
 }
 
-/** Identifiers are assigned from 1 upwards. */
+/** Identifiers begin at 1. */
 const beforeFirst = 0n;
 
-export interface CatalogueDeps {
-  readonly database: Pick<Database, "run">;
-}
-
-export function createCatalogue({ database }: CatalogueDeps): Catalogue {
+export function createCatalogue(database: Pick<Database, "run">): Catalogue {
   const repository = createPetRepository(database);
   const createOnce = createOnceIn(database);
 
@@ -81,7 +76,7 @@ export function createCatalogue({ database }: CatalogueDeps): Catalogue {
       return {
         pets,
         hasNextPage: hasMore,
-        // A cursor names a pet of this list, and pets are never removed.
+        // A cursor holds a pet of this list, and pets are never removed.
         hasPreviousPage: after !== undefined,
         cursorOf: ({ id }) => encodeCursor(id, status),
       };

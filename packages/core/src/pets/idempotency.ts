@@ -1,18 +1,18 @@
 /**
- * A create that can be repeated (draft-ietf-httpapi-idempotency-key-header): the first request with a key stores the
- * pet and the key in one statement, so neither exists without the other; a later one reads what the first made. Two
- * at once meet at the key's row: the second waits there until the first has committed.
+ * A create that can be repeated (draft-ietf-httpapi-idempotency-key-header). The first request with a key stores the pet
+ * and the key in one statement, so neither exists without the other. A later request reads the stored pet. If two run at
+ * once, the second waits for the key's row until the first has committed.
  */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { isRowWait } from "../database/availability.js";
 import type { Database } from "../database/database.js";
-import { queryAlone, statement } from "../database/statement.js";
+import { isRowLockTimeout } from "../database/database-errors.js";
+import { statement } from "../database/statement.js";
 import { Problem } from "../problem.js";
 import type { NewPet, Pet } from "./pet.js";
 import { petColumns } from "./pet-repository.js";
 
-/** How long a key is remembered, by the clock of PostgreSQL: the clocks of the instances may differ. */
+/** A key is kept for 24 hours by the clock of PostgreSQL, because the clocks of the instances may differ. */
 const forgottenBefore = sql<Date>`now() - interval '24 hours'`;
 
 interface IdempotentCreate {
@@ -24,35 +24,35 @@ interface IdempotentCreate {
 
 export interface CreatedPet {
   readonly pet: Pet;
-  /** Whether an earlier request with the same key made it. */
+  /** True if an earlier request with the same key created it. */
   readonly replayed: boolean;
 }
 
 /**
- * Creates a pet once per key. Throws IDEMPOTENCY_KEY_REUSED for another body, and IDEMPOTENCY_IN_PROGRESS when the
- * first request has not ended within the time a lock may be waited for.
+ * Creates a pet once per key. Throws IDEMPOTENCY_KEY_REUSED for another body, and IDEMPOTENCY_IN_PROGRESS if the first
+ * request is still running after the lock timeout.
  */
 export type CreateOnce = (create: IdempotentCreate) => Promise<CreatedPet>;
 
 export function createOnceIn(database: Pick<Database, "run">): CreateOnce {
-  const underWay = new Map<string, Promise<CreatedPet>>();
+  const inFlight = new Map<string, Promise<CreatedPet>>();
 
   return async (create) => {
     const digest = digestPet(create.pet);
-    // The body is part of it: whether another one is a fault depends on which was stored first, which PostgreSQL knows.
+    // Includes the body: only PostgreSQL knows which of two bodies was stored first.
     const name = `${create.accountId} ${digest.toString("base64")} ${create.key}`;
-    // A storm of retries waits for its first request here, not for connections of the pool.
-    const first = underWay.get(name);
+    // Retries wait here for their first request. They take no connections of the pool.
+    const first = inFlight.get(name);
     if (first !== undefined) return { pet: (await first).pet, replayed: true };
-    const creation = createOrReplay(database, create, digest).finally(() => underWay.delete(name));
-    underWay.set(name, creation);
+    const creation = createOrReplay(database, create, digest).finally(() => inFlight.delete(name));
+    inFlight.set(name, creation);
     return creation;
   };
 }
 
 /**
- * Forgets every key older than the memory, and returns how many. A statement takes a bounded number of them, so that it
- * is short; what another instance is about to delete is left to it.
+ * Deletes every key older than 24 hours, and returns how many. Each statement deletes a bounded number, so that it is
+ * short, and skips the rows that another instance is deleting.
  */
 export async function forgetIdempotencyKeys(database: Database): Promise<number> {
   let forgotten = 0;
@@ -87,15 +87,15 @@ interface InsertOnce extends NewPet {
   digest: Buffer;
 }
 
-const insertOnce = statement<InsertOnce, Pet>("insert-pet-once", (db, slot) =>
+const insertOnce = statement<InsertOnce, Pet>("write", "insert-pet-once", (db, parameter) =>
   db
     .with("claim", (cte) =>
       cte
         .insertInto("idempotency_keys")
         .values({
-          account_id: slot("accountId"),
-          key: slot("key"),
-          request_digest: slot("digest"),
+          account_id: parameter("accountId"),
+          key: parameter("key"),
+          request_digest: parameter("digest"),
           pet_id: sql<bigint>`nextval(pg_get_serial_sequence('pets', 'id'))`,
           created_at: sql<Date>`now()`,
         })
@@ -116,42 +116,51 @@ const insertOnce = statement<InsertOnce, Pet>("insert-pet-once", (db, slot) =>
     .expression((from) =>
       from
         .selectFrom("claim")
-        .select(["pet_id", slot("name").as("name"), slot("categoryId").as("category_id"), slot("status").as("status")]),
+        .select([
+          "pet_id",
+          parameter("name").as("name"),
+          parameter("categoryId").as("category_id"),
+          parameter("status").as("status"),
+        ]),
     )
     .returning(petColumns),
 );
 
-const selectFirst = queryAlone<{ accountId: bigint; key: string }, Pet & { request_digest: Buffer }>(
+const selectFirst = statement<{ accountId: bigint; key: string }, Pet & { request_digest: Buffer }>(
+  "read",
   "select-pet-by-idempotency-key",
-  (db, slot) =>
+  (db, parameter) =>
     db
       .selectFrom("idempotency_keys")
       .innerJoin("pets", "pets.id", "idempotency_keys.pet_id")
       .select([...petColumns, "request_digest"])
-      .where("account_id", "=", slot("accountId"))
-      .where("key", "=", slot("key")),
+      .where("account_id", "=", parameter("accountId"))
+      .where("key", "=", parameter("key")),
 );
 
-const deleteForgotten = statement<Record<never, never>, { key: string }>("delete-forgotten-idempotency-keys", (db) =>
-  db
-    .deleteFrom("idempotency_keys")
-    .where(({ eb, refTuple, selectFrom }) =>
-      eb(
-        refTuple("account_id", "key"),
-        "in",
-        selectFrom("idempotency_keys")
-          .select(["account_id", "key"])
-          .where("created_at", "<", forgottenBefore)
-          .limit(forgottenAtOnce)
-          .forUpdate()
-          .skipLocked()
-          .$asTuple("account_id", "key"),
-      ),
-    )
-    .returning("key"),
+const deleteForgotten = statement<Record<never, never>, { key: string }>(
+  "write",
+  "delete-forgotten-idempotency-keys",
+  (db) =>
+    db
+      .deleteFrom("idempotency_keys")
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple("account_id", "key"),
+          "in",
+          selectFrom("idempotency_keys")
+            .select(["account_id", "key"])
+            .where("created_at", "<", forgottenBefore)
+            .limit(forgottenAtOnce)
+            .forUpdate()
+            .skipLocked()
+            .$asTuple("account_id", "key"),
+        ),
+      )
+      .returning("key"),
 );
 
-/** What was asked for, whatever API, notation or order of properties it came in. */
+/** The same for equal pets, in either API and any notation or order of properties. */
 function digestPet({ name, categoryId, status }: NewPet): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([name, `${categoryId}`, status]))
@@ -159,6 +168,6 @@ function digestPet({ name, categoryId, status }: NewPet): Buffer {
 }
 
 function whenStillRunning(problem: unknown): never {
-  if (!isRowWait(problem)) throw problem;
+  if (!isRowLockTimeout(problem)) throw problem;
   throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { cause: problem, retryAfterSeconds: 1 });
 }

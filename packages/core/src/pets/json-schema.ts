@@ -1,12 +1,12 @@
-/** The schemas that validate, as JSON Schema (draft 2020-12), for the documents that describe the interface. */
+/** The validation schemas as JSON Schema (draft 2020-12), for the documents that describe the REST API. */
 import { z } from "zod";
-import { maxInt64, minInt64 } from "./int64.js";
+import { maxInt64, minInt64 } from "./pet.js";
 import { listPetsSchema, newPetSchema, petSchema } from "./validation.js";
 
-/** Written out, its integers may be beyond 2^53, which is why they are bigint and `JSON.stringify` throws on them. */
+/** Its integers may exceed 2^53 and are therefore bigint, on which `JSON.stringify` throws. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Named schemas, which refer to each other as components of an OpenAPI document, and the parameters of a list. */
+/** Named schemas, which refer to each other as OpenAPI components, and the parameters of a list. */
 export function petJsonSchemas(): {
   readonly named: Readonly<Record<"Pet" | "NewPet" | "PetStatus", JsonSchema>>;
   readonly listParameters: Readonly<Record<string, JsonSchema>>;
@@ -20,12 +20,12 @@ export function petJsonSchemas(): {
 }
 
 function describe(schema: z.ZodType): JsonSchema {
-  // A custom check has no keyword of its own: what it means stands in its meta data.
+  // A custom check has no keyword of its own: its metadata describes it.
   const described = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return record(withExactBounds(described));
 }
 
-/** The limits of int64 fit no number, so they go in after everything that would make numbers of them. */
+/** Adds the bounds of int64 last: as bigint they stay exact, and zod knows only numbers. */
 function withExactBounds(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withExactBounds);
   if (typeof value !== "object" || value === null) return value;

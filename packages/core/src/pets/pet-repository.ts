@@ -1,7 +1,7 @@
 import DataLoader from "dataloader";
 import { sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { query, statement } from "../database/statement.js";
+import { statement } from "../database/statement.js";
 import { Problem } from "../problem.js";
 import type { NewPet, Pet, PetStatus } from "./pet.js";
 
@@ -15,11 +15,11 @@ interface PetRange {
 export interface PetRangePage {
   /** Ascending by id. */
   readonly pets: readonly Pet[];
-  /** Whether the range goes on behind them. */
+  /** True if the range has more pets. */
   readonly hasMore: boolean;
 }
 
-/** Everything throws SERVICE_UNAVAILABLE where the database is away or too busy. */
+/** Every call throws SERVICE_UNAVAILABLE if the database is unavailable or too busy. */
 export interface PetRepository {
   /** At most `limit` pets. */
   list(range: PetRange): Promise<PetRangePage>;
@@ -38,7 +38,7 @@ export function createPetRepository(database: Pick<Database, "run">): PetReposit
       : database.run(selectPetsByStatus, { after, status, limit });
   }
 
-  /** In one statement, so that one write and one commit serve them all. */
+  /** One statement, so that all pets share one commit. */
   async function insert(newPets: readonly NewPet[]): Promise<Pet[]> {
     const pets = await database.run(insertPets, {
       names: newPets.map(({ name }) => name),
@@ -78,32 +78,35 @@ export function createPetRepository(database: Pick<Database, "run">): PetReposit
   };
 }
 
-/** Named as in `Pet`, so that a row is a pet as it arrives. */
+/** With the names of `Pet`, so that a row is a pet. */
 export const petColumns = ["pets.id", "pets.name", "pets.category_id as categoryId", "pets.status"] as const;
 
-const selectPets = query<{ after: bigint; limit: number }, Pet>("select-pets", (db, slot) =>
-  db.selectFrom("pets").select(petColumns).where("id", ">", slot("after")).orderBy("id").limit(slot("limit")),
+const selectPets = statement<{ after: bigint; limit: number }, Pet>("pipelined read", "select-pets", (db, parameter) =>
+  db.selectFrom("pets").select(petColumns).where("id", ">", parameter("after")).orderBy("id").limit(parameter("limit")),
 );
 
 /**
- * In this order only the index on (status, id) has the pets without a sort. Asked for `status = $1 and id > $2 order by
- * id`, PostgreSQL may walk the primary key instead, and leave out the other statuses for as long as the table is.
+ * Only the index on (status, id) returns this order without a sort. For `status = $1 and id > $2 order by id`, PostgreSQL
+ * may scan the primary key instead, and read every pet of another status.
  */
-const selectPetsByStatus = query<{ after: bigint; status: PetStatus; limit: number }, Pet>(
+const selectPetsByStatus = statement<{ after: bigint; status: PetStatus; limit: number }, Pet>(
+  "pipelined read",
   "select-pets-by-status",
-  (db, slot) =>
+  (db, parameter) =>
     db
       .selectFrom("pets")
       .select(petColumns)
-      .where(({ eb, refTuple, tuple }) => eb(refTuple("status", "id"), ">", tuple(slot("status"), slot("after"))))
-      .where("status", "<=", slot("status"))
+      .where(({ eb, refTuple, tuple }) =>
+        eb(refTuple("status", "id"), ">", tuple(parameter("status"), parameter("after"))),
+      )
+      .where("status", "<=", parameter("status"))
       .orderBy("status")
       .orderBy("id")
-      .limit(slot("limit")),
+      .limit(parameter("limit")),
 );
 
-const selectPet = query<{ id: bigint }, Pet>("select-pet", (db, slot) =>
-  db.selectFrom("pets").select(petColumns).where("id", "=", slot("id")),
+const selectPet = statement<{ id: bigint }, Pet>("pipelined read", "select-pet", (db, parameter) =>
+  db.selectFrom("pets").select(petColumns).where("id", "=", parameter("id")),
 );
 
 interface NewPets {
@@ -112,14 +115,14 @@ interface NewPets {
   statuses: PetStatus[];
 }
 
-/** Returns them in the order they were given in, which is that of their identifiers. */
-const insertPets = statement<NewPets, Pet>("insert-pets", (db, slot) =>
+/** Returns the pets in the order of the input, with ascending identifiers. */
+const insertPets = statement<NewPets, Pet>("write", "insert-pets", (db, parameter) =>
   db
     .insertInto("pets")
     .columns(["name", "category_id", "status"])
     .expression(
       sql`select name, category_id, status from unnest(
-        ${slot("names")}::text[], ${slot("categoryIds")}::bigint[], ${slot("statuses")}::pet_status[]
+        ${parameter("names")}::text[], ${parameter("categoryIds")}::bigint[], ${parameter("statuses")}::pet_status[]
       ) with ordinality as added (name, category_id, status, place) order by place`,
     )
     .returning(petColumns),

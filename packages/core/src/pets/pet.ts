@@ -10,5 +10,20 @@ export interface Pet {
   readonly status: PetStatus;
 }
 
-/** The contract's New pet, with the status it will be stored with. */
+/** The contract's New pet, with the status that is stored. */
 export type NewPet = Omit<Pet, "id">;
+
+export const minInt64: bigint = -(2n ** 63n);
+export const maxInt64: bigint = 2n ** 63n - 1n;
+
+/** True for a value in the range of the contract's int64 format. */
+export function isInt64(value: unknown): value is bigint {
+  return typeof value === "bigint" && value >= minInt64 && value <= maxInt64;
+}
+
+/** Reads an identifier in decimal digits, without leading zeros; `undefined` for any other text. */
+export function parseInt64(text: string): bigint | undefined {
+  if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return isInt64(value) ? value : undefined;
+}

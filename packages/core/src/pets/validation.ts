@@ -1,21 +1,19 @@
 /**
- * The one validator of both APIs, with one wording. Integers arrive as bigint, whatever notation the client used;
- * fractions as number. A message names the field and the rule and never repeats what was sent.
+ * Validates the input of both APIs, with the same messages. Integers are bigint, also those written as `1.0` or `1e3`; fractions are number. A message names the field and the rule and never repeats the input.
  */
 import { z } from "zod";
 import { Problem } from "../problem.js";
-import { isInt64, maxInt64, minInt64 } from "./int64.js";
-import { type NewPet, type Pet, type PetStatus, petStatuses } from "./pet.js";
+import { isInt64, maxInt64, minInt64, type NewPet, type Pet, type PetStatus, petStatuses } from "./pet.js";
 
-/** What a list may be asked for, with the contract's default for `limit`. */
+/** The parameters of a list, with the contract's default for `limit`. */
 export interface ListPets {
   readonly limit: number;
   readonly status?: PetStatus | undefined;
   readonly cursor?: string | undefined;
 }
 
-/** What a connection may be asked for: the same, in Relay's words. */
-export interface ConnectPets {
+/** The same parameters by Relay's names. */
+interface ConnectPets {
   readonly first: number;
   readonly status?: PetStatus | undefined;
   readonly after?: string | undefined;
@@ -23,7 +21,7 @@ export interface ConnectPets {
 
 const maxNameLength = 255;
 
-/** What a message says behind the name of a field; exported for an API that must refuse `null` before core is asked. */
+/** The text after a field's name in a message. Exported for GraphQL, which refuses `null` before it calls core. */
 export const rules: Readonly<Record<"int64" | "limit" | "newPet" | "status" | "string", string>> = {
   int64: `must be an integer from ${minInt64} to ${maxInt64}`,
   limit: "must be an integer from 1 to 100",
@@ -38,7 +36,7 @@ const int64: z.ZodType<bigint> = z
 
 const petStatus: z.ZodType<PetStatus> = z
   .enum(petStatuses, { error: missingOr(rules.status) })
-  .meta({ id: "PetStatus", description: "Where a pet stands in the store." });
+  .meta({ id: "PetStatus", description: "The pet's status in the store." });
 
 const petName: z.ZodType<string> = z
   .string({ error: missingOr(rules.string) })
@@ -46,10 +44,10 @@ const petName: z.ZodType<string> = z
     const fault = nameFault(name);
     if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
   })
-  // JSON Schema counts code points too. The pattern is what `nameFault` says of characters, in the classes every
-  // dialect of regular expressions knows: no control character, and one that is not blank.
+  // JSON Schema counts code points too. The pattern has the rules of `nameFault` for characters (no control character,
+  // at least one that is not blank) in classes that every dialect of regular expressions knows.
   .meta({
-    description: "The pet's name, kept as it was sent: at least one character that is not blank, no control ones.",
+    description: "The pet's name, kept as it was sent: at least one non-blank character, no control characters.",
     minLength: 1,
     maxLength: maxNameLength,
     pattern:
@@ -72,14 +70,14 @@ const categoryId = int64.meta({
 
 const newStatus = petStatus
   .default("available")
-  // Said in words: generators of clients make what has a default required, and `status` must be free to be left out.
+  // In words only: client generators make a field with a default required, and `status` is optional.
   .meta({ description: "`available` unless given.", default: undefined });
 
 export const newPetSchema: z.ZodType<NewPet> = z
   .strictObject({ name: petName, categoryId, status: newStatus }, { error: rules.newPet })
   .meta({ id: "NewPet", description: "A pet to add." });
 
-/** What a client may rely on in an answer: the contract does not promise `status`. */
+/** The pet of a response. The contract does not promise `status`. */
 export const petSchema: z.ZodType<Omit<Pet, "status"> & { status?: PetStatus | undefined }> = z
   .object({ id: petId, name: petName, categoryId, status: petStatus.optional() })
   .meta({ id: "Pet", description: "A pet of the store." });
@@ -94,7 +92,7 @@ const cursor = z
   .string({ error: ({ input }) => (Array.isArray(input) ? "must be given once" : rules.string) })
   .optional()
   .meta({
-    description: "Where the page begins: from the `next` link of the page before it, asked with the same status.",
+    description: "Where the page begins: the cursor in the `next` link of the previous page, with the same status.",
   });
 
 export const listPetsSchema: z.ZodType<ListPets> = z.strictObject(
@@ -111,7 +109,7 @@ export const connectPetsSchema: z.ZodType<ConnectPets> = z.strictObject(
   { error: "must be first, status or after" },
 );
 
-/** The input as the schema types it, or VALIDATION_FAILED with every fault. `subject` names the whole in messages. */
+/** The typed input. Throws VALIDATION_FAILED with every fault; its message calls the whole input `subject`. */
 export function validate<T>(schema: z.ZodType<T>, input: unknown, subject: string): T {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
@@ -124,12 +122,12 @@ function missingOr(rule: string): (issue: { readonly input?: unknown }) => strin
 }
 
 function nameFault(name: string): string | undefined {
-  // PostgreSQL has no U+0000 and would store lone surrogates altered; the other controls only spoil displays and logs.
+  // PostgreSQL refuses U+0000 and alters lone surrogates; other control characters spoil displays and logs.
   if (!name.isWellFormed()) return "must be well-formed Unicode";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return "must not contain control characters";
   if (!/\P{White_Space}/u.test(name)) return "must contain a character that is not blank";
-  // Counted only where it can matter: a name has at most two code units per code point.
+  // A code point has at most two code units, so most names need no count.
   if (name.length > 2 * maxNameLength || [...name].length > maxNameLength) {
     return `must be at most ${maxNameLength} characters long`;
   }

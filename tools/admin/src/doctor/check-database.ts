@@ -1,13 +1,12 @@
-import { type DatabaseConfig, inspectDatabase, pendingMigrations } from "@petstore/core";
+import { type DatabaseConfig, type DatabaseFacts, inspectDatabase, pendingMigrations } from "@petstore/core";
 import { explainDatabase } from "../database-fault.js";
-import { checkRole } from "./check-role.js";
 import { checkDatabaseTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
 
 const oldestVersion = 140_000;
 const timeoutMs = 5_000;
 
-/** Everything about PostgreSQL; when it cannot be reached, that alone. */
+/** Every finding about PostgreSQL; only one if it is unreachable. */
 export async function checkDatabase(config: DatabaseConfig, now: () => number): Promise<Finding[]> {
   const { url, directUrl } = config;
   try {
@@ -18,7 +17,7 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
         ? ok("database", `PostgreSQL ${version}`)
         : fault("database", `PostgreSQL ${version}`, "Upgrade it: 14 is the oldest that works."),
       checkDatabaseTransport("DATABASE_URL", url),
-      await checkRole(config, timeoutMs),
+      checkRole(facts.role),
       await checkMigrations(url),
       compareClocks("database clock", facts),
       checkPooler(config, facts),
@@ -31,6 +30,16 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
   }
 }
 
+/** Warns if the role of the services may do more than they need. */
+function checkRole({ name, isSuperuser, isAdministrator, canChangeTables }: DatabaseFacts["role"]): Finding {
+  const check = "database role";
+  const advice = "Give the services a role that only reads and writes rows: tools/deploy/postgres/roles.sql makes it.";
+  if (isSuperuser) return warning(check, `${name} is a superuser, who may do everything on that machine`, advice);
+  if (isAdministrator) return warning(check, `${name} may create databases or roles`, advice);
+  if (canChangeTables) return warning(check, `${name} may create, alter or drop tables`, advice);
+  return ok(check, `${name} reads and writes rows, and nothing else`);
+}
+
 async function checkMigrations(url: string): Promise<Finding> {
   const missing = await pendingMigrations(url);
   if (missing.length === 0) return ok("schema", "current");
@@ -39,7 +48,7 @@ async function checkMigrations(url: string): Promise<Finding> {
 
 function checkPooler(
   { url, directUrl, writeTimeoutMs }: DatabaseConfig,
-  facts: { readonly isPooled: boolean; readonly statementTimeoutMs: number },
+  facts: Pick<DatabaseFacts, "isPooled" | "statementTimeoutMs">,
 ): Finding {
   const isDeclared = new URL(url).searchParams.get("pgbouncer") === "true";
   if (!facts.isPooled && !isDeclared) return ok("pooler", "none");

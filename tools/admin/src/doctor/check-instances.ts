@@ -1,15 +1,15 @@
-import type { InstanceAnswers, QuotaConfig } from "@petstore/core";
+import type { InstanceResponses, QuotaConfig } from "@petstore/core";
 import { type Finding, fault, ok, warning } from "./finding.js";
 
-/** Whether the running instances hear us, and whether they count as they are configured to. */
-export function checkInstances({ answers, listening }: InstanceAnswers, quota: QuotaConfig | undefined): Finding[] {
+/** Checks that the running instances respond, and that they count as they are configured to. */
+export function checkInstances({ responses, listening }: InstanceResponses, quota: QuotaConfig | undefined): Finding[] {
   const check = "instances";
   if (listening === 0) return [warning(check, "none is running on this database", "Start one.")];
-  const alone = answers.filter(({ mode }) => mode === "local").length;
-  const fallback = answers.filter(({ mode }) => mode === "fallback").map(({ instance }) => instance);
+  const alone = responses.filter(({ mode }) => mode === "local").length;
+  const fallback = responses.filter(({ mode }) => mode === "fallback").map(({ instance }) => instance);
   const findings: Finding[] = [];
-  if (answers.length < listening) {
-    const silent = `${listening - answers.length} of ${listening} did not answer within 2 s`;
+  if (responses.length < listening) {
+    const silent = `${listening - responses.length} of ${listening} did not answer within 2 s`;
     findings.push(warning(check, silent, "Look at their logs: their database pool may be exhausted."));
   }
   if (alone > 1) {
@@ -23,7 +23,8 @@ export function checkInstances({ answers, listening }: InstanceAnswers, quota: Q
   }
   if (alone === 0 && quota?.redis !== undefined && quota.instances !== listening) {
     const found = `${listening} are running, and QUOTA_INSTANCES says ${quota.instances} here`;
-    const advice = "Set QUOTA_INSTANCES to how many there are: each grants that part of a limit while Redis is away.";
+    const advice =
+      "Set QUOTA_INSTANCES to how many there are: each grants that part of a limit while Redis is unavailable.";
     findings.push(warning(check, found, advice));
   }
   return findings.length > 0 ? findings : [ok(check, `${listening} running, all answer`)];

@@ -1,15 +1,15 @@
 import { type Config, openDatabase, readConfig, readDatabaseConfig } from "@petstore/core";
 import type { Command } from "commander";
-import { lookAround } from "../instances.js";
+import { type CommandContext, effectiveEnvironment, silent } from "../command-context.js";
+import { findInstances } from "../instances.js";
 import { formatJson } from "../output.js";
-import { effectiveEnvironment, type Surroundings, silent } from "../workplace.js";
 import { checkDatabase } from "./check-database.js";
 import { checkInstances } from "./check-instances.js";
 import { checkRedis } from "./check-redis.js";
 import { type Finding, fault, ok } from "./finding.js";
 
 /** `onFault` is called when something is wrong, which the exit code then tells. */
-export function addDoctorCommand(program: Command, surroundings: Surroundings, onFault: () => void): void {
+export function addDoctorCommand(program: Command, context: CommandContext, onFault: () => void): void {
   program
     .command("doctor")
     .description(
@@ -17,15 +17,15 @@ export function addDoctorCommand(program: Command, surroundings: Surroundings, o
     )
     .option("--json", "print JSON", false)
     .action(async ({ json }: { json: boolean }) => {
-      const findings = await examine(surroundings);
-      surroundings.print(json ? formatJson(findings) : findings.map(describe).join("\n"));
+      const findings = await examine(context);
+      context.print(json ? formatJson(findings) : findings.map(describe).join("\n"));
       if (findings.some(({ status }) => status === "fault")) onFault();
     });
 }
 
-async function examine(surroundings: Surroundings): Promise<Finding[]> {
-  const { now } = surroundings;
-  const environment = await effectiveEnvironment(surroundings);
+async function examine(context: CommandContext): Promise<Finding[]> {
+  const { now } = context;
+  const environment = await effectiveEnvironment(context);
   const config = attempt(() => readConfig(environment));
   const findings = config instanceof Error ? configurationFaults(config) : [ok("configuration", "understood")];
   const redis = config instanceof Error ? [] : await checkRedis(config.quota.redis, now);
@@ -35,18 +35,18 @@ async function examine(surroundings: Surroundings): Promise<Finding[]> {
   const found = await checkDatabase(database, now);
   const isReachable = found.every(({ check, status }) => check !== "database" || status !== "fault");
   const quota = config instanceof Error ? undefined : config.quota;
-  return [...findings, ...found, ...redis, ...(isReachable ? await askAround(database, quota, surroundings) : [])];
+  return [...findings, ...found, ...redis, ...(isReachable ? await checkRunning(database, quota, context) : [])];
 }
 
-async function askAround(
+async function checkRunning(
   config: Config["database"],
   quota: Config["quota"] | undefined,
-  surroundings: Surroundings,
+  context: CommandContext,
 ): Promise<Finding[]> {
   try {
     await using database = openDatabase({ ...config, poolSize: 2, acquireTimeoutMs: 5_000 }, silent);
-    const workplace = { database, directUrl: config.directUrl ?? config.url };
-    return checkInstances(await lookAround(workplace, surroundings), quota);
+    const opened = { database, directUrl: config.directUrl ?? config.url };
+    return checkInstances(await findInstances(opened, context), quota);
   } catch (error) {
     const reason = error instanceof Error ? error.message : `${error}`;
     return [fault("instances", `could not be asked: ${reason}`, "Mend what is said about the database.")];

@@ -1,4 +1,4 @@
-/** What one check found, and what to do about it where something is to be done. */
+/** The result of one check, and advice if something should change. */
 export interface Finding {
   readonly check: string;
   /** A fault keeps the store from doing what it promises; a warning will, or costs something. */

@@ -1,13 +1,13 @@
 import { type Kysely, type Migration, sql } from "kysely";
 
-/** Keys can be rotated and bans lifted, and whatever changes is told to the instances by the database itself. */
+/** Keys can be rotated, bans can be lifted, and the database itself publishes every change to the instances. */
 export const keysThatChange: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await sql`
       alter table api_keys
         add column lineage bigint references api_keys,
         add column ban_lifted_at timestamptz`.execute(db);
-    // In the transaction of the change, whoever makes it: a statement of ours or an operator in psql.
+    // A trigger publishes in the transaction of the change, even if an operator makes it in psql.
     await sql`
       create function tell_account_changed() returns trigger language plpgsql as $$
       begin

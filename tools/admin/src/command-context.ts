@@ -1,7 +1,8 @@
 import { type Database, type DatabaseConfig, openDatabase, readDatabaseConfig } from "@petstore/core";
 import { explainDatabase } from "./database-fault.js";
 
-export interface Surroundings {
+/** Everything that a command reads or writes outside PostgreSQL and Redis. */
+export interface CommandContext {
   /** Names and values as in `process.env`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The database of the standalone store; `undefined` when none is running. */
@@ -14,36 +15,36 @@ export interface Surroundings {
   complain(text: string): void;
 }
 
-/** What every command works with. */
-export interface Workplace {
+/** The database of a command. */
+export interface OpenedDatabase {
   readonly database: Database;
-  /** Where a session of our own is had: not through a PgBouncer. */
+  /** Does not lead through a PgBouncer, if DATABASE_DIRECT_URL is set. */
   readonly directUrl: string;
 }
 
-/** Why a command cannot do what it was asked: one line for the person who asked, and exit code 1. */
+/** A command cannot do its work. The message is one line for the operator; the exit code is 1. */
 export class Refusal extends Error {}
 
-/** What the environment says; where it says nothing about a database, the running standalone store's. */
-export async function effectiveEnvironment(surroundings: Surroundings): Promise<Surroundings["environment"]> {
-  const { environment } = surroundings;
+/** The environment. If it names no database, the database of the running standalone store. */
+export async function effectiveEnvironment(context: CommandContext): Promise<CommandContext["environment"]> {
+  const { environment } = context;
   if (environment.DATABASE_URL || environment.DATABASE_URL_FILE) return environment;
-  return { ...environment, DATABASE_URL: await surroundings.standaloneUrl() };
+  return { ...environment, DATABASE_URL: await context.standaloneUrl() };
 }
 
-export async function requireDatabaseConfig(surroundings: Surroundings): Promise<DatabaseConfig> {
-  const environment = await effectiveEnvironment(surroundings);
+export async function requireDatabaseConfig(context: CommandContext): Promise<DatabaseConfig> {
+  const environment = await effectiveEnvironment(context);
   if (!environment.DATABASE_URL && !environment.DATABASE_URL_FILE)
     throw new Refusal("There is no database: start the store with npm start, or set DATABASE_URL.");
   return readDatabaseConfig(environment);
 }
 
-/** Opens the database for one command. A person waits longer than a request may. */
+/** Opens the database for one command, with longer timeouts than for a request. */
 export async function withDatabase(
-  surroundings: Surroundings,
-  work: (workplace: Workplace) => Promise<void>,
+  context: CommandContext,
+  work: (opened: OpenedDatabase) => Promise<void>,
 ): Promise<void> {
-  const config = await requireDatabaseConfig(surroundings);
+  const config = await requireDatabaseConfig(context);
   await explainingFaults(config.url, async () => {
     const patient = { ...config, poolSize: 2, acquireTimeoutMs: 5_000, readTimeoutMs: 10_000, writeTimeoutMs: 10_000 };
     await using database = openDatabase(patient, silent);
@@ -51,7 +52,7 @@ export async function withDatabase(
   });
 }
 
-/** Turns what becomes of the database into the line the operator needs. */
+/** Turns an error of the database into one line for the operator. */
 export async function explainingFaults<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -61,5 +62,5 @@ export async function explainingFaults<Result>(url: string, work: () => Promise<
   }
 }
 
-/** What fails is told by the command's own line. */
+/** A command reports its own failures. */
 export const silent: { info(): void; warn(): void; error(): void } = { info() {}, warn() {}, error() {} };

@@ -5,14 +5,12 @@ const neededMs = 4 * 60_000;
 const dayMs = 86_400_000;
 
 /**
- * Tests of quotas in Redis count what one day has used, by the clock of Redis: at midnight UTC the count begins anew.
- * Waits until a day is long enough.
+ * Some tests count the units of one day in Redis, by the clock of Redis, and the count begins again at midnight UTC. This
+ * setup waits if midnight is too near.
  */
 export async function setup(): Promise<void> {
   const leftMs = dayMs - (Date.now() % dayMs);
   if (leftMs > neededMs) return;
-  process.stderr.write(
-    `Waiting ${Math.ceil(leftMs / 1_000)} s for midnight UTC to pass, so that no test runs over it.\n`,
-  );
+  process.stderr.write(`Waiting ${Math.ceil(leftMs / 1_000)} s until midnight UTC has passed.\n`);
   await sleep(leftMs + 1_000);
 }

@@ -4,24 +4,24 @@ import { createLruCache } from "../lru-cache.js";
 import type { Quota } from "../quota/quota.js";
 
 /**
- * Ends the bans that an operator has lifted. A lifted ban is announced by a notification and stored in the key's row,
- * where an instance that missed the notification finds it at the key's next look-up. Each lifting acts once.
+ * Ends the bans that an operator has lifted. A change event announces a lifted ban, and the key's row stores it: an
+ * instance that missed the event finds it there at the key's next look-up. Each lifting acts once.
  */
 export interface BanLifter {
-  /** `key` is a key's lineage; `atMs` tells one lifting from another. Never rejects: the next look-up tries again. */
+  /** `key` is a key's lineage; `atMs` identifies the lifting. Never rejects: the next look-up tries again. */
   lift(account: string, key: string, atMs: number): Promise<void>;
-  /** Lifts the ban if the key's row, just read, says so. */
+  /** Lifts the ban if the key's row, which was just read, says so. */
   honour(key: KeyWithAccount): Promise<void>;
 }
 
-export interface BanLifterDeps {
+interface BanLifterDeps {
   readonly quota: Pick<Quota, "liftBan">;
   readonly log: Log;
-  /** How long this instance has been running, by a monotonic clock. */
+  /** The time since this instance started, by a monotonic clock. */
   readonly uptimeMs: () => number;
 }
 
-/** An instance may start shortly after the one that it replaces; a ban may have been lifted in between. */
+/** A ban may be lifted after an instance stops and before its replacement starts. */
 const marginMs = 5_000;
 
 export function createBanLifter({ quota, log, uptimeMs }: BanLifterDeps): BanLifter {
@@ -44,7 +44,7 @@ export function createBanLifter({ quota, log, uptimeMs }: BanLifterDeps): BanLif
   return {
     lift,
     async honour({ accountId, lineage, banLiftedAt, banLiftedAgoMs = Number.POSITIVE_INFINITY }) {
-      // A ban that was lifted before this instance started is over: a ban that runs now is another one.
+      // A ban that was lifted before this instance started is over: a ban that runs now is a later one.
       if (banLiftedAt === undefined || banLiftedAgoMs > uptimeMs() + marginMs) return;
       await lift(`${accountId}`, `${lineage}`, banLiftedAt.getTime());
     },

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
-import { query, type Statement, statement } from "../src/database/statement.js";
+import { type Statement, statement } from "../src/database/statement.js";
 
 let server: TestDatabase;
 beforeAll(async () => {
@@ -14,8 +14,8 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const unavailable = expect.objectContaining({ code: "SERVICE_UNAVAILABLE", status: 503, retryAfterSeconds: 1 });
 
-describe("queries that only read", () => {
-  it("share two connections of the pool, however many there are at once", async () => {
+describe("pipelined reads", () => {
+  it("share two connections of the pool, for any number of reads at once", async () => {
     await using database = await open();
     const answers = await Promise.all(Array.from({ length: 100 }, (_, value) => database.run(backend, { value })));
     expect(answers.map(([row]) => row?.value)).toEqual(Array.from({ length: 100 }, (_, value) => value));
@@ -23,13 +23,13 @@ describe("queries that only read", () => {
     expect(database.connections()).toMatchObject({ waiting: 0 });
   });
 
-  it("have a connection each where the pool has less than five", async () => {
+  it("have a connection each in a pool of less than five", async () => {
     await using database = openOf({ poolSize: 4 });
     await Promise.all(Array.from({ length: 8 }, () => database.run(nap, { seconds: 0.05 })));
     expect(database.connections()).toEqual({ open: 4, idle: 4, waiting: 0, timeouts: 0 });
   });
 
-  it("never take more connections than the pool has, with what has one to itself", async () => {
+  it("and other statements never take more connections than the pool has", async () => {
     await using database = await open();
     const work = Array.from({ length: 20 }, () => [
       database.run(nap, { seconds: 0.05 }),
@@ -39,7 +39,7 @@ describe("queries that only read", () => {
     expect(database.connections()).toEqual({ open: 5, idle: 5, waiting: 0, timeouts: 0 });
   });
 
-  it("do not queue behind one that is slow", async () => {
+  it("do not queue behind a slow read", async () => {
     await using database = await open();
     const slow = [database.run(nap, { seconds: 1 }), database.run(nap, { seconds: 1 })];
     await delay(400);
@@ -49,7 +49,7 @@ describe("queries that only read", () => {
     await Promise.all(slow);
   });
 
-  it("are all answered when the server ends the connections they share, and later ones share some again", async () => {
+  it("are all answered when the server ends their connections, and later reads share new ones", async () => {
     await using database = await open();
     const pids = await Promise.all([backendOf(database), backendOf(database)]);
     const answers = Array.from({ length: 40 }, () => database.run(nap, { seconds: 0.02 }));
@@ -60,7 +60,7 @@ describe("queries that only read", () => {
     expect(pids).not.toContain(await backendOf(database));
   });
 
-  it("are answered SERVICE_UNAVAILABLE at the limit where they are too slow, and not asked again", async () => {
+  it("fail with SERVICE_UNAVAILABLE at their time limit, and are not sent again", async () => {
     await using database = await open({ readTimeoutMs: 100, writeTimeoutMs: 100 });
     const startedAtMs = performance.now();
     await expect(database.run(nap, { seconds: 5 })).rejects.toEqual(unavailable);
@@ -68,7 +68,7 @@ describe("queries that only read", () => {
     expect(await database.run(nap, { seconds: 0 })).toHaveLength(1);
   });
 
-  it("survive a migration that changes what a prepared one returns", async () => {
+  it("survive a migration that changes the result of a prepared statement", async () => {
     await using database = await open();
     await execute("create table growing (one int); insert into growing values (1)");
     await Promise.all([database.run(everything, {}), database.run(everything, {})]);
@@ -77,7 +77,7 @@ describe("queries that only read", () => {
     expect(await Promise.all([database.run(everything, {}), database.run(everything, {})])).toEqual([grown, grown]);
   });
 
-  it("are faults of ours where the server rejects them, each of them and none besides", async () => {
+  it("fail with INTERNAL_ERROR if the server rejects them, and the others are answered", async () => {
     await using database = await open();
     const answers = await Promise.allSettled([
       database.run(backend, { value: 1 }),
@@ -91,14 +91,14 @@ describe("queries that only read", () => {
     expect(failures).toEqual(Array.from({ length: 3 }, () => expect.objectContaining({ code: "INTERNAL_ERROR" })));
   });
 
-  it("share nothing where a PgBouncer is said to stand", async () => {
+  it("share nothing behind a PgBouncer", async () => {
     await using database = openOf({ url: `${server.directUrl}?pgbouncer=true` });
     await Promise.all(Array.from({ length: 10 }, () => database.run(nap, { seconds: 0.05 })));
     expect(database.connections()).toEqual({ open: 5, idle: 5, waiting: 0, timeouts: 0 });
   });
 });
 
-/** Both shared connections are made by the first queries, which do not wait for them. */
+/** The first reads open both shared connections, and do not wait for them. */
 async function open(config: Partial<DatabaseConfig> = {}): Promise<Database> {
   const database = openOf(config);
   await untilShared(database);
@@ -140,21 +140,24 @@ async function execute(text: string): Promise<void> {
   await client.end();
 }
 
-const backend = query<{ value: number }, { pid: number; value: number }>("backend", (db, slot) =>
-  db.selectNoFrom([sql<number>`pg_backend_pid()`.as("pid"), sql<number>`${slot("value")}::int`.as("value")]),
+const backend = statement<{ value: number }, { pid: number; value: number }>(
+  "pipelined read",
+  "backend",
+  (db, parameter) =>
+    db.selectNoFrom([sql<number>`pg_backend_pid()`.as("pid"), sql<number>`${parameter("value")}::int`.as("value")]),
 );
 
-const nap = query<{ seconds: number }, { done: unknown }>("nap", (db, slot) =>
-  db.selectNoFrom(sql`pg_sleep(${slot("seconds")}::float8)`.as("done")),
+const nap = statement<{ seconds: number }, { done: unknown }>("pipelined read", "nap", (db, parameter) =>
+  db.selectNoFrom(sql`pg_sleep(${parameter("seconds")}::float8)`.as("done")),
 );
 
-const napAlone = statement<{ seconds: number }, { done: unknown }>("nap-alone", (db, slot) =>
-  db.selectNoFrom(sql`pg_sleep(${slot("seconds")}::float8)`.as("done")),
+const napAlone = statement<{ seconds: number }, { done: unknown }>("write", "nap-alone", (db, parameter) =>
+  db.selectNoFrom(sql`pg_sleep(${parameter("seconds")}::float8)`.as("done")),
 );
 
 const everything = written("everything", "select * from growing");
 const absent = written("absent", "select * from absent");
 
 function written(name: string, text: string): Statement<Record<never, never>, unknown> {
-  return { name, text, isQuery: true, bind: () => [] };
+  return { name, text, access: "pipelined read", bind: () => [] };
 }

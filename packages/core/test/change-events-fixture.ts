@@ -4,19 +4,19 @@ import { createTestDatabase } from "@petstore/testing";
 import { type FaultProxy, openFaultProxy } from "@petstore/testing/fault-proxy";
 import { type Core, digestApiKey, type KeyRecord, migrate, mintApiKey, openCore, readConfig } from "../src/index.js";
 
-export interface NewsScene extends AsyncDisposable {
+export interface ChangeEventsFixture extends AsyncDisposable {
   /** Instances of the service over one database, each with a quota of its own. */
   readonly instances: readonly Core[];
   /** Lines logged by all of them. */
   readonly logged: readonly string[];
   /** The address of the database itself. */
   readonly url: string;
-  /** The way by which the instances listen, and by which nothing else goes. */
+  /** The proxy for the listening connections of the instances only. */
   readonly listening: FaultProxy;
   issueKey(): Promise<{ readonly key: string; readonly record: KeyRecord; readonly name: string }>;
 }
 
-export async function openNewsScene(): Promise<NewsScene> {
+export async function openChangeEventsFixture(): Promise<ChangeEventsFixture> {
   const database = await createTestDatabase();
   await migrate(database.url);
   const listening = await openFaultProxy({ url: database.directUrl });
@@ -55,11 +55,11 @@ export async function openNewsScene(): Promise<NewsScene> {
   };
 }
 
-/** Milliseconds until it is so; Infinity when it is not within that time. */
-export async function millisecondsUntil(limitMs: number, isSo: () => Promise<boolean>): Promise<number> {
+/** Milliseconds until the condition holds; Infinity if it does not hold within the limit. */
+export async function millisecondsUntil(limitMs: number, holds: () => Promise<boolean>): Promise<number> {
   const startedAtMs = performance.now();
   while (performance.now() - startedAtMs < limitMs) {
-    if (await isSo()) return performance.now() - startedAtMs;
+    if (await holds()) return performance.now() - startedAtMs;
     await sleep(10);
   }
   return Number.POSITIVE_INFINITY;

@@ -2,69 +2,73 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import type { Core } from "../src/index.js";
-import { millisecondsUntil, type NewsScene, openNewsScene } from "./news-scene.js";
+import { type ChangeEventsFixture, millisecondsUntil, openChangeEventsFixture } from "./change-events-fixture.js";
 
 const limits = { perMinute: 1, perDay: 1 };
 const client = "a client";
 
-describe("a change that an operator makes", () => {
-  it("is true on every instance within a second", async () => {
-    await using scene = await openNewsScene();
-    expect(Math.max(...Object.values(await seenWithin(scene, 5_000)))).toBeLessThan(1_000);
+describe("a change by an operator", () => {
+  it("takes effect on every instance within a second", async () => {
+    await using fixture = await openChangeEventsFixture();
+    expect(Math.max(...Object.values(await seenWithin(fixture, 5_000)))).toBeLessThan(1_000);
   });
 
-  it("is true within 5 seconds with the notification connections cut", { timeout: 20_000 }, async () => {
-    await using scene = await openNewsScene();
-    await scene.listening.refuse();
-    expect(Math.max(...Object.values(await seenWithin(scene, 8_000)))).toBeLessThan(5_000);
-    expect(scene.logged.filter((line) => line.startsWith("not listening"))).toHaveLength(2);
+  it("takes effect within 5 seconds while the listening connections are cut", { timeout: 20_000 }, async () => {
+    await using fixture = await openChangeEventsFixture();
+    await fixture.listening.refuse();
+    expect(Math.max(...Object.values(await seenWithin(fixture, 8_000)))).toBeLessThan(5_000);
+    expect(fixture.logged.filter((line) => line.startsWith("not listening"))).toHaveLength(2);
   });
 
-  it("is true once the connections are back, although nobody heard of it", { timeout: 20_000 }, async () => {
-    await using scene = await openNewsScene();
-    const [changing, other] = scene.instances as [Core, Core];
-    const { key, record } = await scene.issueKey();
+  it("takes effect after the listening connections recover, although its event was lost", {
+    timeout: 20_000,
+  }, async () => {
+    await using fixture = await openChangeEventsFixture();
+    const [changing, other] = fixture.instances as [Core, Core];
+    const { key, record } = await fixture.issueKey();
     await other.authenticator.authenticate(key, client);
-    await scene.listening.refuse();
+    await fixture.listening.refuse();
     await changing.keys.revoke(record.id);
-    await scene.listening.restore();
+    await fixture.listening.restore();
     expect(await millisecondsUntil(3_000, () => isRevoked(other, key))).toBeLessThan(2_000);
-    expect(scene.logged).toContain("listening for changes again");
+    expect(fixture.logged).toContain("listening for changes again");
   });
 
-  it("is noticed where the connection has gone dead without a word", { timeout: 20_000 }, async () => {
-    await using scene = await openNewsScene();
-    await scene.issueKey();
-    await scene.listening.blackHole();
-    const isNoticed = async () => scene.logged.some((line) => line.startsWith("not listening"));
-    expect(await millisecondsUntil(6_000, isNoticed)).toBeLessThan(5_000);
-    await scene.listening.restore();
-    const isBack = async () => scene.logged.includes("listening for changes again");
-    expect(await millisecondsUntil(6_000, isBack)).toBeLessThan(3_000);
+  it("does not depend on a listening connection that died silently: the instance opens a new one", {
+    timeout: 20_000,
+  }, async () => {
+    await using fixture = await openChangeEventsFixture();
+    await fixture.issueKey();
+    await fixture.listening.blackHole();
+    const isReported = async () => fixture.logged.some((line) => line.startsWith("not listening"));
+    expect(await millisecondsUntil(6_000, isReported)).toBeLessThan(5_000);
+    await fixture.listening.restore();
+    const hasRecovered = async () => fixture.logged.includes("listening for changes again");
+    expect(await millisecondsUntil(6_000, hasRecovered)).toBeLessThan(3_000);
   });
 
-  it("reaches them also when it was made by hand in the database", async () => {
-    await using scene = await openNewsScene();
-    const { key, name } = await scene.issueKey();
+  it("takes effect on every instance when it is made in psql", async () => {
+    await using fixture = await openChangeEventsFixture();
+    const { key, name } = await fixture.issueKey();
     const plan = async (core: Core) => {
       const checked = await core.authenticator.authenticate(key, client);
       return checked.outcome === "accepted" ? checked.key.plan : checked.problem.code;
     };
-    for (const core of scene.instances) expect(await plan(core)).toBe("free");
-    await execute(scene.url, `update accounts set plan = 'pro' where name = '${name}'`);
-    for (const core of scene.instances) {
+    for (const core of fixture.instances) expect(await plan(core)).toBe("free");
+    await execute(fixture.url, `update accounts set plan = 'pro' where name = '${name}'`);
+    for (const core of fixture.instances) {
       expect(await millisecondsUntil(3_000, async () => (await plan(core)) === "pro")).toBeLessThan(1_000);
     }
-    await execute(scene.url, `delete from accounts where name = '${name}'`);
-    for (const core of scene.instances) {
+    await execute(fixture.url, `delete from accounts where name = '${name}'`);
+    for (const core of fixture.instances) {
       const isGone = async () => (await plan(core)) === "API_KEY_INVALID";
       expect(await millisecondsUntil(3_000, isGone)).toBeLessThan(1_000);
     }
   });
 
-  it("is followed however much nonsense is said on the same channel", async () => {
-    await using scene = await openNewsScene();
-    const nonsense = [
+  it("takes effect after unreadable messages on the same channel", async () => {
+    await using fixture = await openChangeEventsFixture();
+    const unreadable = [
       "",
       "{",
       "null",
@@ -73,16 +77,16 @@ describe("a change that an operator makes", () => {
       '{"kind":"question","question":"q","ask":{"about":"usage","account":"1","limits":{"perMinute":-1,"perDay":1}}}',
       '{"__proto__":{"kind":"account-changed"}}',
     ];
-    for (const payload of nonsense) await execute(scene.url, "select pg_notify('petstore', $1)", [payload]);
-    expect(Math.max(...Object.values(await seenWithin(scene, 5_000)))).toBeLessThan(1_000);
+    for (const payload of unreadable) await execute(fixture.url, "select pg_notify('petstore', $1)", [payload]);
+    expect(Math.max(...Object.values(await seenWithin(fixture, 5_000)))).toBeLessThan(1_000);
   });
 });
 
 describe("a ban", () => {
-  it("passes to the key that takes the banned one's place, and is lifted for both", async () => {
-    await using scene = await openNewsScene();
-    const [core] = scene.instances as [Core];
-    const { key, record } = await scene.issueKey();
+  it("applies to the replacement of the banned key, and is lifted for both keys", async () => {
+    await using fixture = await openChangeEventsFixture();
+    const [core] = fixture.instances as [Core];
+    const { key, record } = await fixture.issueKey();
     await ban(core, key);
     const digest = Buffer.alloc(32, 7).toString("hex");
     const rotated = await core.keys.rotate({ id: record.id, digest, graceMs: 60_000 });
@@ -93,10 +97,10 @@ describe("a ban", () => {
     expect(await millisecondsUntil(3_000, async () => !(await isBanned(core, key)))).toBeLessThan(1_000);
   });
 
-  it("of after a lifting is not lifted by it again, however often the key is looked up", async () => {
-    await using scene = await openNewsScene();
-    const [core] = scene.instances as [Core];
-    const { key, record } = await scene.issueKey();
+  it("that begins after a lifting is not lifted again when the key is looked up", async () => {
+    await using fixture = await openChangeEventsFixture();
+    const [core] = fixture.instances as [Core];
+    const { key, record } = await fixture.issueKey();
     await ban(core, key);
     await core.keys.liftBan(record.id);
     expect(await millisecondsUntil(3_000, async () => !(await isBanned(core, key)))).toBeLessThan(1_000);
@@ -107,9 +111,9 @@ describe("a ban", () => {
 });
 
 /** Makes one change of each kind through the first instance and waits until the second one has seen it. */
-async function seenWithin(scene: NewsScene, limitMs: number) {
-  const [changing, other] = scene.instances as [Core, Core];
-  const [revoked, upgraded, banned] = [await scene.issueKey(), await scene.issueKey(), await scene.issueKey()];
+async function seenWithin(fixture: ChangeEventsFixture, limitMs: number) {
+  const [changing, other] = fixture.instances as [Core, Core];
+  const [revoked, upgraded, banned] = [await fixture.issueKey(), await fixture.issueKey(), await fixture.issueKey()];
   for (const { key } of [revoked, upgraded]) await other.authenticator.authenticate(key, client);
   await ban(other, banned.key);
   await changing.keys.revoke(revoked.record.id);
@@ -134,7 +138,7 @@ async function isRevoked(core: Core, key: string): Promise<boolean> {
   return checked.outcome === "rejected" && checked.problem.code === "API_KEY_REVOKED";
 }
 
-/** As a request would find it: authenticated first. */
+/** Authenticates first, like a request. */
 async function isBanned(core: Core, key: string): Promise<boolean> {
   return (await decide(core, key)).outcome === "banned";
 }

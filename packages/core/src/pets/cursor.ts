@@ -1,6 +1,6 @@
 /**
- * A cursor names the last pet of a page and the filter the list was asked with: a version byte, the filter, and the
- * id as eight bytes, in base64url. Clients treat it as opaque; any other text, and any other spelling, is refused.
+ * A cursor holds the last pet of a page and the status filter of the list: a version byte, a filter byte, and the id in
+ * eight bytes, in base64url. It is opaque to clients. Any other text is refused.
  */
 import { Problem } from "../problem.js";
 import { type PetStatus, petStatuses } from "./pet.js";
@@ -17,7 +17,7 @@ export function encodeCursor(lastId: bigint, status: PetStatus | undefined): str
   return bytes.toString("base64url");
 }
 
-/** The id to continue after. Throws INVALID_CURSOR for what `encodeCursor` never returns for this filter. */
+/** The id after which the list continues. Throws INVALID_CURSOR for a text that `encodeCursor` never returns for this filter. */
 export function decodeCursor(cursor: string, status: PetStatus | undefined): bigint {
   const bytes = Buffer.from(cursor, "base64url");
   if (bytes.length !== byteLength || bytes.toString("base64url") !== cursor || bytes.readUInt8(0) !== version) {
@@ -29,7 +29,7 @@ export function decodeCursor(cursor: string, status: PetStatus | undefined): big
   return bytes.readBigInt64BE(2);
 }
 
-/** 0 without a filter, else the place of the status in its list. */
+/** 0 without a filter, else the position of the status in its list, from 1. */
 function filterByte(status: PetStatus | undefined): number {
   return status === undefined ? 0 : petStatuses.indexOf(status) + 1;
 }

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { maxInt64, minInt64 } from "./int64.js";
-import { decodeCursor, encodeCursor } from "./page.js";
-import { petStatuses } from "./pet.js";
+import { decodeCursor, encodeCursor } from "./cursor.js";
+import { maxInt64, minInt64, petStatuses } from "./pet.js";
 
 const anyStatus = fc.constantFrom(undefined, ...petStatuses);
 const anyId = fc.bigInt(minInt64, maxInt64);

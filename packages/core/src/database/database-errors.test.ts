@@ -1,6 +1,6 @@
 import { DatabaseError } from "pg";
 import { describe, expect, it } from "vitest";
-import { asProblem, DatabaseTimeout, sqlState } from "./availability.js";
+import { asProblem, DatabaseTimeout, sqlState } from "./database-errors.js";
 
 describe("a failed connection or query", () => {
   it.each([
@@ -24,7 +24,7 @@ describe("a failed connection or query", () => {
     ["42601", "a syntax error"],
     ["22012", "a division by zero"],
     ["23514", "a violated check"],
-  ])("%s, %s, is a fault of ours: INTERNAL_ERROR", (code) => {
+  ])("%s, %s, is INTERNAL_ERROR", (code) => {
     expect(asProblem(databaseError(code))).toMatchObject({ code: "INTERNAL_ERROR" });
   });
 
@@ -37,7 +37,7 @@ describe("a failed connection or query", () => {
     expect(asProblem(databaseError(code)).message).toBe(`The database ${state}; try again shortly.`);
   });
 
-  it("without an answer of the server may succeed later", () => {
+  it("without an error code of the server may succeed later", () => {
     expect(asProblem(new Error("connection refused"))).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: "The database is unavailable; try again shortly.",

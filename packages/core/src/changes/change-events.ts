@@ -1,0 +1,111 @@
+/**
+ * The messages that travel by NOTIFY. Triggers publish a change event in the transaction of the change; the command line
+ * sends requests to the running instances, which respond. Every role that may connect to the database can send any text,
+ * so an unreadable message is dropped. The channels and fields are those of release 1.0, whose instances may run on the
+ * same database: `question` is the id of a request, `ask` the request.
+ */
+import { sql } from "kysely";
+import { z } from "zod";
+import type { Database } from "../database/database.js";
+import { statement } from "../database/statement.js";
+import type { QuotaMode } from "../quota/decision.js";
+import type { Limits } from "../quota/plan.js";
+import type { BanRecord, Usage } from "../quota/quota.js";
+
+/** Change events and requests. */
+export const changeChannel = "petstore";
+export const responseChannel = "petstore_answer";
+/** The application name of the instances' listening connections, by which they are counted. */
+export const subscriberName = "petstore-listen";
+
+export type ChangeEvent =
+  /** An account or one of its keys has changed. */
+  | { readonly kind: "account-changed"; readonly account: string; readonly lifted?: LiftedBan | undefined }
+  | { readonly kind: "question"; readonly question: string; readonly ask: OperatorRequest };
+
+interface LiftedBan {
+  /** The first key of the chain of rotations. */
+  readonly key: string;
+  readonly atMs: number;
+}
+
+export type OperatorRequest =
+  /** Every instance responds. */
+  | { readonly about: "presence" }
+  | { readonly about: "usage"; readonly account: string; readonly limits: Limits }
+  /** Only the instances in `of` respond: instances that share a Redis would all search it for the same bans. */
+  | { readonly about: "bans"; readonly of: readonly string[] };
+
+export interface OperatorResponse {
+  readonly question: string;
+  readonly instance: string;
+  readonly mode: QuotaMode;
+  readonly usage?: Usage | undefined;
+  readonly bans?: readonly BanRecord[] | undefined;
+  /** The instance could not find out. */
+  readonly failed?: boolean | undefined;
+  /** Another part of the same response follows: a notification holds less than 8,000 bytes. */
+  readonly more?: boolean | undefined;
+}
+
+export async function publish(
+  database: Database,
+  channel: typeof changeChannel | typeof responseChannel,
+  message: ChangeEvent | OperatorResponse,
+): Promise<void> {
+  await database.run(notify, { channel, payload: JSON.stringify(message) });
+}
+
+const notify = statement<{ channel: string; payload: string }, unknown>("write", "notify", (db, parameter) =>
+  db.selectNoFrom(sql`pg_notify(${parameter("channel")}::text, ${parameter("payload")}::text)`.as("notified")),
+);
+
+export function readChangeEvent(payload: string): ChangeEvent | undefined {
+  return changeEventSchema.safeParse(parseJson(payload)).data;
+}
+
+export function readResponse(payload: string): OperatorResponse | undefined {
+  return responseSchema.safeParse(parseJson(payload)).data;
+}
+
+const id = z.string().regex(/^\d{1,19}$/);
+const name = z.string().max(300);
+const whole = z.int().nonnegative();
+const limits = z.object({ perMinute: z.int().positive(), perDay: z.int().positive() });
+const windowState = z.object({ limit: whole, used: whole, resetAtMs: whole });
+
+const changeEventSchema: z.ZodType<ChangeEvent> = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("account-changed"),
+    account: id,
+    lifted: z.object({ key: id, atMs: whole }).optional(),
+  }),
+  z.object({
+    kind: z.literal("question"),
+    question: name,
+    ask: z.discriminatedUnion("about", [
+      z.object({ about: z.literal("presence") }),
+      z.object({ about: z.literal("usage"), account: id, limits }),
+      z.object({ about: z.literal("bans"), of: z.array(name) }),
+    ]),
+  }),
+]);
+
+const responseSchema: z.ZodType<OperatorResponse> = z.object({
+  question: name,
+  instance: name,
+  mode: z.enum(["local", "shared", "fallback"]),
+  usage: z.object({ nowMs: whole, minute: windowState, day: windowState }).optional(),
+  bans: z.array(z.object({ account: name, key: name, bannedUntilMs: whole })).optional(),
+  failed: z.boolean().optional(),
+  more: z.boolean().optional(),
+});
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // No schema accepts `undefined`.
+    return undefined;
+  }
+}

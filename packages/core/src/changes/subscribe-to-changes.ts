@@ -1,0 +1,88 @@
+import type { Authenticator } from "../access/authenticator.js";
+import type { Database } from "../database/database.js";
+import { type Listener, openListener } from "../database/listener.js";
+import type { Log } from "../log.js";
+import type { Quotas } from "../quota/open-quota.js";
+import type { BanRecord } from "../quota/quota.js";
+import type { BanLifter } from "./ban-lifter.js";
+import {
+  changeChannel,
+  type OperatorRequest,
+  type OperatorResponse,
+  publish,
+  readChangeEvent,
+  responseChannel,
+  subscriberName,
+} from "./change-events.js";
+
+interface SubscribeDeps {
+  /** Must lead to a session of our own: see `openListener`. */
+  readonly url: string;
+  readonly database: Database;
+  readonly authenticator: Pick<Authenticator, "forgetAccount" | "forgetAll">;
+  readonly quotas: Pick<Quotas, "accounts" | "mode">;
+  readonly bans: BanLifter;
+  /** The name of this instance in its responses. */
+  readonly instance: string;
+  readonly log: Log;
+}
+
+/** Applies changes while this instance runs, and responds to the requests of operators. */
+export function subscribeToChanges(deps: SubscribeDeps): Listener {
+  const { url, database, authenticator, quotas, bans, instance, log } = deps;
+
+  function onMessage(payload: string): void {
+    const event = readChangeEvent(payload);
+    if (event === undefined) return;
+    if (event.kind === "question") {
+      void respond(event.question, event.ask);
+      return;
+    }
+    authenticator.forgetAccount(BigInt(event.account));
+    if (event.lifted !== undefined) void bans.lift(event.account, event.lifted.key, event.lifted.atMs);
+  }
+
+  async function respond(question: string, request: OperatorRequest): Promise<void> {
+    const sender = { question, instance, mode: quotas.mode() };
+    try {
+      for (const part of await partsOf(request)) await publish(database, responseChannel, { ...sender, ...part });
+    } catch (error) {
+      log.warn({ error }, "could not respond to an operator's request");
+      // If this fails too, the operator learns that an instance did not respond.
+      await publish(database, responseChannel, { ...sender, failed: true }).catch(() => {});
+    }
+  }
+
+  async function partsOf(request: OperatorRequest): Promise<Partial<OperatorResponse>[]> {
+    switch (request.about) {
+      case "presence":
+        return [{}];
+      case "usage": {
+        const { nowMs, minute, day } = await quotas.accounts.usage(request);
+        return [{ usage: { nowMs, minute, day } }];
+      }
+      case "bans":
+        return request.of.includes(instance) ? splitBans(await quotas.accounts.bans()) : [];
+    }
+  }
+
+  return openListener({
+    url,
+    channel: changeChannel,
+    applicationName: subscriberName,
+    onMessage,
+    onListening: () => authenticator.forgetAll(),
+    log,
+  });
+}
+
+/** A ban takes about 80 of the 8,000 bytes. */
+const bansPerPart = 50;
+
+function splitBans(bans: readonly BanRecord[]): Partial<OperatorResponse>[] {
+  const parts: Partial<OperatorResponse>[] = [];
+  for (let start = 0; start === 0 || start < bans.length; start += bansPerPart) {
+    parts.push({ bans: bans.slice(start, start + bansPerPart), more: start + bansPerPart < bans.length });
+  }
+  return parts;
+}

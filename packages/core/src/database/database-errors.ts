@@ -1,0 +1,65 @@
+import { DatabaseError } from "pg";
+import { Problem } from "../problem.js";
+
+/**
+ * SQLSTATE classes and codes of errors that a later attempt may not meet: connection lost (08), disk or connections used
+ * up (53), operator intervention and the statement timeout (57), system error (58), a read-only replica (25006), a
+ * transaction cut off (25P0x), a conflict between transactions (40), a lock timeout (55P03), a database that takes no
+ * connections (55000), does not exist (3D000) or refuses our user (28), until an operator repairs it, and a plan prepared
+ * before a migration (0A000), which a new connection prepares again.
+ */
+const transient = /^(08|28|53|57|58|25006|25P0|3D000|40|55000|55P03|0A000)/;
+
+/** The statement timeout and the lock timeout. */
+const late = /^(57014|55P03)/;
+
+/** The database was silent, or no connection to it became free, within the limit. */
+export class DatabaseTimeout extends Error {
+  override readonly name = "DatabaseTimeout";
+}
+
+/**
+ * The Problem for a failed connection or query: SERVICE_UNAVAILABLE if a retry can help. Every error that the server
+ * itself did not send (a refused connection, a timeout, a broken socket) is of that kind.
+ */
+export function asProblem(error: unknown): Problem {
+  const code = error instanceof DatabaseError ? (error.code ?? "") : undefined;
+  if (code !== undefined && !transient.test(code)) return Problem.from(error);
+  const isLate = error instanceof DatabaseTimeout || late.test(code ?? "");
+  return isLate ? unavailable("The database did not answer in time", error) : databaseUnavailable(error);
+}
+
+export function databaseUnavailable(cause: unknown): Problem {
+  return unavailable("The database is unavailable", cause);
+}
+
+function unavailable(reason: string, cause: unknown): Problem {
+  return new Problem("SERVICE_UNAVAILABLE", `${reason}; try again shortly.`, { cause, retryAfterSeconds: 1 });
+}
+
+/**
+ * True if a query that only reads may be sent again at once on another connection: the server ended this one, or it has
+ * not prepared the query as we know it (26000 after a failed preparation, 0A000 after a migration).
+ */
+export function isForAnotherConnection(error: unknown): boolean {
+  return error instanceof DatabaseError && /^(08|57P0|26000|0A000)/.test(error.code ?? "");
+}
+
+/** The SQLSTATE behind a Problem that a query raised, if the server sent one. */
+export function sqlState(problem: unknown): string | undefined {
+  return databaseErrorOf(problem)?.code;
+}
+
+/**
+ * True if a statement gave up waiting for a row that another transaction is writing. PostgreSQL names the row in `where`;
+ * for a lock of a whole table it names nothing.
+ */
+export function isRowLockTimeout(problem: unknown): boolean {
+  const error = databaseErrorOf(problem);
+  return error?.code === "55P03" && error.where !== undefined;
+}
+
+function databaseErrorOf(problem: unknown): DatabaseError | undefined {
+  const cause = problem instanceof Problem ? problem.cause : undefined;
+  return cause instanceof DatabaseError ? cause : undefined;
+}

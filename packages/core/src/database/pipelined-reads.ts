@@ -1,0 +1,170 @@
+/**
+ * Connections that reads share. Reads of one event loop iteration leave together, and PostgreSQL answers them in order
+ * ("pipeline mode"), which saves both sides most of their system calls. A read waits for the earlier ones on its
+ * connection, so a connection that falls behind takes no more.
+ */
+import type { Writable } from "node:stream";
+import { Client, type ClientConfig } from "pg";
+import {
+  type BoundQuery,
+  closeTimeoutMs,
+  destroySocket,
+  endClient,
+  sendQuery,
+  timeoutAfterReading,
+} from "./connection.js";
+import { asProblem, DatabaseTimeout, isForAnotherConnection } from "./database-errors.js";
+
+export interface PipelinedReads extends AsyncDisposable {
+  /**
+   * Sends a query on the connection with the fewest queries in flight. `undefined` if no connection can take it, and a
+   * promise of `undefined` if the connection was lost before the answer: the query may be sent elsewhere. Rejects with a
+   * Problem.
+   */
+  send<Row>(query: BoundQuery): Promise<Row[] | undefined> | undefined;
+  /** Closes the connections without a query in flight. The next query opens new ones. */
+  dropIdle(): void;
+  connections(): { readonly open: number; readonly idle: number };
+}
+
+interface PipelinedReadsOptions {
+  readonly count: number;
+  readonly config: ClientConfig;
+  /** A query without an answer destroys its connection after this time. */
+  readonly answerTimeoutMs: number;
+  /** An open connection broke. Not called for one that cannot be opened. */
+  readonly onLoss: (error: Error) => void;
+  /** A query was not answered in time. */
+  readonly onTimeout: () => void;
+}
+
+interface Pipeline {
+  readonly client: Client;
+  isReady: boolean;
+  /** True if its queries may be sent elsewhere. False after a timeout: no time is left for another attempt. */
+  isLost: boolean;
+  /** The first query that timed out. The queries after it fail for the same reason. */
+  timeout: DatabaseTimeout | undefined;
+  inFlight: number;
+  /** Queries in flight at the last check. */
+  inFlightBefore: number;
+  /** Queries answered since the last check. */
+  answered: number;
+  isBehind: boolean;
+}
+
+const checkIntervalMs = 100;
+/** A query waits for at most as many others as are answered in half a second. */
+const longestQueueInChecks = 5;
+const reconnectAfterMs = 250;
+
+export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedReads {
+  const { count, config, answerTimeoutMs, onLoss, onTimeout } = options;
+  const pipelines = new Set<Pipeline>();
+  let connectAtMs = 0;
+  let isDisposed = false;
+  let nextCheck = checkLater();
+
+  /** Does not wait for the connection: until it is ready, other connections take the queries. */
+  function open(): void {
+    const client = new Client({ ...config, pipeline: true });
+    const state = { isReady: false, isLost: false, isBehind: false, timeout: undefined };
+    const pipeline: Pipeline = { client, ...state, inFlight: 0, inFlightBefore: 0, answered: 0 };
+    pipelines.add(pipeline);
+    const lose = (error: Error) => {
+      pipeline.isLost = true;
+      if (drop(pipeline) && pipeline.isReady) onLoss(error);
+    };
+    client.on("error", lose);
+    client.connect().then(() => {
+      pipeline.isReady = true;
+    }, lose);
+  }
+
+  function drop(pipeline: Pipeline): boolean {
+    connectAtMs = performance.now() + reconnectAfterMs;
+    return pipelines.delete(pipeline);
+  }
+
+  /** Waits for the queries in flight. Each has a timeout of its own, which destroys the connection. */
+  function end({ client, inFlight }: Pipeline): Promise<void> {
+    return endClient(client, inFlight === 0 ? closeTimeoutMs : answerTimeoutMs + closeTimeoutMs);
+  }
+
+  function check(): void {
+    if (isDisposed) return;
+    for (const pipeline of pipelines) {
+      pipeline.isBehind = pipeline.inFlightBefore > longestQueueInChecks * pipeline.answered;
+      pipeline.inFlightBefore = pipeline.inFlight;
+      pipeline.answered = 0;
+    }
+    nextCheck = checkLater();
+  }
+
+  function checkLater(): NodeJS.Timeout {
+    return timeoutAfterReading(check, checkIntervalMs).unref();
+  }
+
+  function leastBusy(): Pipeline | undefined {
+    const usable = [...pipelines].filter(({ isReady, isBehind }) => isReady && !isBehind);
+    return usable.sort((one, other) => one.inFlight - other.inFlight)[0];
+  }
+
+  async function sendOn<Row>(pipeline: Pipeline, query: BoundQuery): Promise<Row[] | undefined> {
+    try {
+      pipeline.inFlight += 1;
+      corkUntilNextTick(pipeline.client.connection.stream);
+      return await sendQuery<Row>(pipeline.client, query);
+    } catch (error) {
+      if (isForAnotherConnection(error)) pipeline.isLost = true;
+      if (error instanceof DatabaseTimeout && pipeline.timeout === undefined) {
+        pipeline.timeout = error;
+        onTimeout();
+      }
+      const problem = asProblem(pipeline.timeout ?? error);
+      // It takes no more queries; the ones in flight are still answered.
+      if ((pipeline.isLost || problem.code === "SERVICE_UNAVAILABLE") && drop(pipeline)) void end(pipeline);
+      if (pipeline.isLost) return undefined;
+      throw problem;
+    } finally {
+      pipeline.inFlight -= 1;
+      pipeline.answered += 1;
+    }
+  }
+
+  return {
+    send(query) {
+      if (pipelines.size < count && !isDisposed && performance.now() >= connectAtMs) open();
+      const pipeline = leastBusy();
+      return pipeline && sendOn(pipeline, query);
+    },
+    dropIdle() {
+      for (const pipeline of pipelines) {
+        if (pipeline.isReady && pipeline.inFlight === 0 && drop(pipeline)) destroySocket(pipeline.client);
+      }
+    },
+    connections() {
+      const ready = [...pipelines].filter(({ isReady }) => isReady);
+      return { open: ready.length, idle: ready.filter(({ inFlight }) => inFlight === 0).length };
+    },
+    async [Symbol.asyncDispose]() {
+      isDisposed = true;
+      clearTimeout(nextCheck);
+      await Promise.all([...pipelines].map(end));
+    },
+  };
+}
+
+/** Small enough that PostgreSQL starts with the first queries while the others are still being written. */
+const maxCorkedBytes = 2_048;
+
+/** Sends the queries of one tick in few writes: several small writes to a socket cost more than the queries. */
+function corkUntilNextTick(stream: Writable): void {
+  if (stream.writableCorked === 0) {
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+  } else if (stream.writableLength > maxCorkedBytes) {
+    stream.uncork();
+    stream.cork();
+  }
+}
