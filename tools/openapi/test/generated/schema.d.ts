@@ -55,7 +55,7 @@ export interface components {
              * @description Assigned by the service when the pet is added.
              */
             id: number;
-            /** @description The pet's name, kept as it was sent: at least one character that is not blank, no control ones. */
+            /** @description The pet's name, kept as it was sent: at least one non-blank character, no control characters. */
             name: string;
             /**
              * Format: int64
@@ -66,7 +66,7 @@ export interface components {
         };
         /** @description A pet to add. */
         NewPet: {
-            /** @description The pet's name, kept as it was sent: at least one character that is not blank, no control ones. */
+            /** @description The pet's name, kept as it was sent: at least one non-blank character, no control characters. */
             name: string;
             /**
              * Format: int64
@@ -77,7 +77,7 @@ export interface components {
             status?: components["schemas"]["PetStatus"];
         };
         /**
-         * @description Where a pet stands in the store.
+         * @description The pet's status in the store.
          * @enum {string}
          */
         PetStatus: "available" | "pending" | "sold";
@@ -184,7 +184,7 @@ export interface operations {
                  */
                 status?: components["schemas"]["PetStatus"];
                 /**
-                 * @description Where the page begins: from the `next` link of the page before it, asked with the same status.
+                 * @description Where the page begins: the cursor in the `next` link of the previous page, with the same status.
                  * @example AQEAAAAAAAAAAg
                  */
                 cursor?: string;
@@ -221,7 +221,7 @@ export interface operations {
             /**
              * @description `VALIDATION_FAILED`: A parameter, header or field is missing, unknown or out of its range.
              *
-             *     `INVALID_CURSOR`: The cursor is not one this list returned, or belongs to another filter.
+             *     `INVALID_CURSOR`: This list did not return the cursor, or returned it for another filter.
              *
              *     `MALFORMED_REQUEST`: The request line, the header section or the framing is not HTTP/1.1.
              */
@@ -352,7 +352,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: A part this request needs is away; Retry-After says when to return. */
+            /** @description `SERVICE_UNAVAILABLE`: A dependency of the service is unavailable; Retry-After says when to return. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -612,7 +612,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: A part this request needs is away; Retry-After says when to return. */
+            /** @description `SERVICE_UNAVAILABLE`: A dependency of the service is unavailable; Retry-After says when to return. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -853,7 +853,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `SERVICE_UNAVAILABLE`: A part this request needs is away; Retry-After says when to return. */
+            /** @description `SERVICE_UNAVAILABLE`: A dependency of the service is unavailable; Retry-After says when to return. */
             503: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
