@@ -1,4 +1,8 @@
-const table = {
+/**
+ * Every error of the service, with its HTTP status. REST sends it in the contract's Error shape, GraphQL in
+ * `errors[].extensions`. The meaning is for the reference `packages/core/errors.md`, and is the default message.
+ */
+export const problems = {
   INVALID_JSON: { status: 400, meaning: "The request body is not well-formed JSON in UTF-8." },
   VALIDATION_FAILED: { status: 400, meaning: "A parameter, header or field is missing, unknown or out of its range." },
   INVALID_CURSOR: { status: 400, meaning: "This list did not return the cursor, or returned it for another filter." },
@@ -43,20 +47,7 @@ const table = {
   },
 } as const;
 
-export type ProblemCode = keyof typeof table;
-
-export interface ProblemKind {
-  /** The HTTP status, which is also the `status` of the body. */
-  readonly status: number;
-  /** One sentence for the reference; also the default message. */
-  readonly meaning: string;
-}
-
-/**
- * Every error of the service. REST sends it in the contract's Error shape, GraphQL in `errors[].extensions`. The
- * reference `packages/core/errors.md` is generated from this table.
- */
-export const problems: Readonly<Record<ProblemCode, ProblemKind>> = table;
+export type ProblemCode = keyof typeof problems;
 
 /** The contract's Error shape. */
 interface ProblemBody {

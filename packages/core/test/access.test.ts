@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 describe("accounts", () => {
-  it("have a plan and, for Enterprise alone, numbers of their own", async () => {
+  it("have a plan and, for Enterprise only, limits of their own", async () => {
     const accounts = createAccountRepository(database);
     const free = await accounts.create({ name: "a free one", plan: "free" });
     const agreed = { perMinute: 5_000, perDay: 1_000_000 };
@@ -38,7 +38,7 @@ describe("accounts", () => {
     await expect(accounts.create({ name: "with numbers", plan: "free", customLimits: agreed })).rejects.toThrow();
   });
 
-  it("have one name each, also when two are created at once", async () => {
+  it("have one name each, even if two are created at once", async () => {
     const accounts = createAccountRepository(database);
     const outcomes = await Promise.all([1, 2, 3].map(() => accounts.create({ name: "the same", plan: "pro" })));
     expect(outcomes.filter((account) => account !== undefined)).toHaveLength(1);
@@ -48,7 +48,7 @@ describe("accounts", () => {
 });
 
 describe("a change of plan", () => {
-  it("takes the agreed numbers along to Enterprise, and drops them on the way back", async () => {
+  it("sets the agreed limits for Enterprise, and removes them for other plans", async () => {
     const accounts = createAccountRepository(database);
     const account = await newAccount();
     const customLimits = { perMinute: 2_000, perDay: 300_000 };
@@ -71,13 +71,13 @@ describe("rotation", () => {
     expect(await millisecondsLeft(key.id)).toBeLessThanOrEqual(graceMs);
   });
 
-  it("never lets the old key live beyond its own expiry", async () => {
+  it("never extends the expiry of the old key", async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { keys, key } = await newKey(expiresAt);
     expect(await keys.rotate({ id: key.id, digest: randomDigest(), graceMs })).toMatchObject({ old: { expiresAt } });
   });
 
-  it("keeps the lineage through any number of rotations, and what was lifted of it", async () => {
+  it("keeps the lineage and its lifted ban through any number of rotations", async () => {
     const { keys, key } = await newKey();
     await keys.liftBan(key.id);
     const second = await keys.rotate({ id: key.id, digest: randomDigest(), graceMs });
@@ -88,7 +88,7 @@ describe("rotation", () => {
     expect(new Set(lifted).size, "of all of them at once").toBe(1);
   });
 
-  it("is refused to a key that has ended already, and to none", async () => {
+  it("fails for a key that has ended and for an unknown key", async () => {
     const { keys, key } = await newKey();
     await keys.expire(key.id, { inMs: 0 });
     expect(await keys.rotate({ id: key.id, digest: randomDigest(), graceMs })).toBeUndefined();
@@ -99,7 +99,7 @@ describe("rotation", () => {
     expect(await keys.list(key.accountId)).toHaveLength(1);
   });
 
-  it("two at once make two keys, and the old one ends after the shorter of both graces", async () => {
+  it("adds two keys if two run at once, and the old key ends after the shorter grace", async () => {
     const { keys, key } = await newKey();
     await Promise.all(
       [graceMs, 9 * graceMs].map((grace) => keys.rotate({ id: key.id, digest: randomDigest(), graceMs: grace })),
@@ -121,7 +121,7 @@ describe("keys", () => {
     expect(await keys.list(account.id)).toEqual([key]);
   });
 
-  it("are revoked once: a second revocation keeps the first one's time", async () => {
+  it("are revoked once: a second revocation keeps the time of the first", async () => {
     const account = await newAccount();
     const keys = createKeyRepository(database);
     const { id } = await keys.add({ accountId: account.id, digest: digestApiKey(mintApiKey("live", randomBytes)) });
@@ -151,7 +151,7 @@ describe("keys", () => {
     expect(expiresInMs).toBeGreaterThan(ms - 60_000);
   });
 
-  it("tell how long ago a ban was lifted, and nothing of what never happened", async () => {
+  it("report how long ago a ban was lifted, and nothing if none was", async () => {
     const { keys, key, digest } = await newKey();
     const before = await keys.findByDigest(digest);
     expect(before).not.toHaveProperty("expiresInMs");
@@ -168,7 +168,7 @@ describe("keys", () => {
     expect(await keys.findByDigest(digest)).toMatchObject({ expiresInMs: Number.POSITIVE_INFINITY });
   });
 
-  it("are stored as SHA-256 alone: no column of the database holds one", async () => {
+  it("are stored only as SHA-256: no column of the database holds a key", async () => {
     const account = await newAccount();
     const key = mintApiKey("live", randomBytes);
     await createKeyRepository(database).add({ accountId: account.id, digest: digestApiKey(key) });
@@ -188,7 +188,7 @@ async function newKey(expiresAt?: Date) {
   return { keys, digest, key: await keys.add({ accountId, digest, ...(expiresAt && { expiresAt }) }) };
 }
 
-/** Until a key ends, by the clock of PostgreSQL. */
+/** The time until a key ends, by the clock of PostgreSQL. */
 async function millisecondsLeft(id: bigint): Promise<number> {
   const [row] = await execute(
     `select (extract(epoch from expires_at - now()) * 1000)::float8 as ms from api_keys where id = ${id}`,

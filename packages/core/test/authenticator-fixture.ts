@@ -27,7 +27,7 @@ export function openAuthenticator(given: Partial<KeyWithAccount> = {}) {
     isUnreachable: false,
     isEmpty: false,
     fault: undefined as Error | undefined,
-    /** Rows are read, and not returned before the release. */
+    /** Reads the rows now, and returns them after the release. */
     hold() {
       let release = () => {};
       held = new Promise((resolve) => {

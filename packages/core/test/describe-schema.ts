@@ -1,8 +1,8 @@
 import { Client } from "pg";
 
 /**
- * What the migrations made, read back from the catalogue as SQL text, so that the effect of a migration is a diff a
- * reviewer can read. Kysely's own bookkeeping tables are left out.
+ * Reads the result of the migrations from the system catalogs, as SQL, so that a reviewer sees the effect of a migration
+ * as a diff. Leaves out Kysely's own tables.
  */
 export async function describeSchema(url: string): Promise<string> {
   const client = new Client({ connectionString: url });

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 describe("keys older than 24 hours", () => {
-  it("are forgotten however many there are, and no others", async () => {
+  it("are all deleted, and no others are", async () => {
     await remember(2_500, "24 hours 1 millisecond");
     await remember(3, "23 hours");
     expect(await forgetIdempotencyKeys(database)).toBe(2_500);
@@ -34,7 +34,7 @@ describe("keys older than 24 hours", () => {
     expect((await client.query("select count(*)::int from idempotency_keys")).rows).toEqual([{ count: 3 }]);
   });
 
-  it("are forgotten once by several instances that sweep at the same time", async () => {
+  it("are deleted once by several instances at the same time", async () => {
     await remember(4_200, "25 hours");
     const forgotten = await Promise.all(Array.from({ length: 4 }, () => forgetIdempotencyKeys(database)));
     expect(forgotten.reduce((sum, count) => sum + count)).toBe(4_200);

@@ -13,8 +13,8 @@ beforeAll(async () => {
   server = await createTestDatabase();
   await migrate(server.directUrl);
   await execute(
-    // What has been in the store for long is sold; of what is new, half is; few wait. A planner that believes in the
-    // average finds an available pet among any four, and reads half of the table.
+    // All old pets are sold, half of the new ones are available, and a few are pending. By the average, a planner expects
+    // an available pet among any four rows, and would read half of the table.
     `insert into pets (name, category_id, status)
      select 'Pet ' || number, 1, (case
        when number % 1000 = 0 then 'pending'
@@ -42,7 +42,7 @@ it.each([
   await expect.poll(rowsRead).toEqual({ ...before, byStatus: before.byStatus + limit + (hasMore ? 1 : 0) });
 });
 
-it("a list of a status continues behind the pet it is given, and ends", async () => {
+it("a list by status continues after the given pet, and ends", async () => {
   await using database = open("custom");
   const { list } = createPetRepository(database);
   const idsAfter = async (after: bigint) =>
@@ -74,7 +74,7 @@ interface RowsRead {
   readonly sequential: number;
 }
 
-/** Since the database was made, by sessions that have ended. */
+/** Counted since the database was created, for sessions that have ended. */
 async function rowsRead(): Promise<RowsRead> {
   const [row] = await execute<RowsRead>(
     `select

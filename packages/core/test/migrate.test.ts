@@ -30,7 +30,7 @@ describe("migrations", () => {
     expect(await migrate(database.url, { lockWaitMs: 200 })).toEqual(everyMigration);
   });
 
-  it("are not held up for longer than their wait by a process that stopped in the middle of them", {
+  it("wait no longer than their limit for a process that stopped in the middle of them", {
     timeout: 20_000,
   }, async () => {
     await using database = await createTestDatabase();
@@ -41,7 +41,7 @@ describe("migrations", () => {
     using stopped = migrateElsewhere(database.url, 2_000);
     while (!(await isWaiting(database.directUrl))) await sleep(20);
     process.kill(stopped.pid, "SIGSTOP");
-    // Its statement ends now; its process does not take note of it.
+    // Its statement ends now, but the stopped process does not notice.
     await obstacle.query("rollback");
     await obstacle.end();
     const startedAtMs = performance.now();
@@ -49,7 +49,7 @@ describe("migrations", () => {
     expect(performance.now() - startedAtMs).toBeLessThan(2_000);
   });
 
-  it("are named while they are missing, and looking for them changes nothing", async () => {
+  it("are listed while they are missing, and the list changes nothing", async () => {
     await using database = await createTestDatabase();
     for (let look = 0; look < 2; look++) expect(await pendingMigrations(database.url)).toEqual(everyMigration);
     await migrate(database.url);
@@ -75,7 +75,7 @@ function migrateElsewhere(url: string, lockWaitMs: number): Disposable & { reado
   return { pid: child.pid ?? 0, [Symbol.dispose]: () => void child.kill("SIGKILL") };
 }
 
-/** On a connection of its own: within a transaction, the first look is all that is seen. */
+/** Opens a connection for each look: pg_stat_activity does not change within a transaction. */
 async function isWaiting(url: string): Promise<boolean> {
   const client = new Client({ connectionString: url });
   await client.connect();

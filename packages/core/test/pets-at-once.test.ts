@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-it("answers lists that are requested at once with a page each", async () => {
+it("returns its own page for each of several concurrent lists", async () => {
   const [first, second] = [await pets.add(cat), await pets.add({ ...cat, status: "sold" })];
   const range = { after: first.id - 1n, status: undefined, limit: 2 };
   const lists = await Promise.all([
@@ -37,8 +37,8 @@ it("answers lists that are requested at once with a page each", async () => {
   expect(lists.map(({ hasMore }) => hasMore)).toEqual([false, false, true, false, false]);
 });
 
-describe("pets added at once", () => {
-  it("are one statement, and each caller has its own, in the order of the calls", async () => {
+describe("pets that are added at once", () => {
+  it("share one statement, and each caller gets its own pet, in the order of the calls", async () => {
     const names = Array.from(
       { length: 50 },
       (_, place) => [`${place}`, '"quoted", {}', "\\", "NULL", "🐈"][place % 5] ?? "",
@@ -87,8 +87,8 @@ describe("pets added at once", () => {
     expect(queries).toEqual(["first"]);
   });
 
-  it("of which the server refuses one: the others are added, and the one alone fails", async () => {
-    // As the validator would never pass it on.
+  it("are added without the pet that the server refuses", async () => {
+    // The validator would refuse it.
     const refused: NewPet = { ...cat, categoryId: 9223372036854775808n };
     const outcomes = await Promise.allSettled([cat, refused, cat].map((pet) => pets.add(pet)));
     expect(outcomes).toMatchObject([
@@ -98,7 +98,7 @@ describe("pets added at once", () => {
     ]);
   });
 
-  it("all fail where the database is away, and are not added twice", async () => {
+  it("all fail while the database is unavailable, and are not added twice", async () => {
     await using nowhere = open("postgres://127.0.0.1:1/nowhere");
     const queries = recordQueries();
     const { add } = createPetRepository(nowhere);

@@ -4,16 +4,16 @@ import { describe, expect, it } from "vitest";
 import { digestApiKey, isWellFormedApiKey, mintApiKey } from "./api-key.js";
 
 describe("an API key", () => {
-  it("reads pets_, its mode, 32 base62 characters of secret and six of checksum", () => {
+  it("consists of pets_, its mode, a secret of 32 base62 characters and a checksum of six", () => {
     expect(mintApiKey("live", randomBytes)).toMatch(/^pets_live_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/);
     expect(mintApiKey("test", randomBytes)).toMatch(/^pets_test_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/);
   });
 
-  it("is recognised by its checksum alone", () => {
+  it("is recognised by its checksum", () => {
     for (let round = 0; round < 100; round++) expect(isWellFormedApiKey(mintApiKey("live", randomBytes))).toBe(true);
   });
 
-  it("is not recognised with any one character changed", () => {
+  it("is not recognised if one character is changed", () => {
     const key = mintApiKey("live", randomBytes);
     for (let index = 0; index < key.length; index++) {
       const other = key[index] === "x" ? "y" : "x";
@@ -21,7 +21,7 @@ describe("an API key", () => {
     }
   });
 
-  it("is not recognised in any other text", () => {
+  it("is not recognised in any other form", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => !isWellFormedApiKey(text)));
     for (const text of [
       "",
@@ -33,12 +33,12 @@ describe("an API key", () => {
     }
   });
 
-  it("draws every character equally often: bytes from 248 on are drawn again", () => {
+  it("draws every character equally often: it draws bytes from 248 on again", () => {
     const bytes = [...Array.from({ length: 16 }, () => 248), ...Array.from({ length: 16 }, () => 61)];
     expect(mintApiKey("live", () => Uint8Array.from(bytes))).toContain("z".repeat(32));
   });
 
-  it("is known to the database by its SHA-256", () => {
+  it("has a SHA-256 digest", () => {
     expect(digestApiKey("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   });
 });

@@ -75,7 +75,7 @@ describe("the authenticator", () => {
     expect(lookUps.filter((digest) => digest === digestApiKey(known))).toHaveLength(1);
   });
 
-  it("refuses an expired key from the millisecond of its expiry, by the time that PostgreSQL said was left", async () => {
+  it("refuses an expired key from the millisecond of its expiry, by the remaining time that PostgreSQL reported", async () => {
     const { authenticate, clock, known } = open({ expiresInMs: 1_000 });
     await authenticate(known);
     clock.nowMs += 999;
@@ -84,7 +84,7 @@ describe("the authenticator", () => {
     expect(await authenticate(known)).toMatchObject(rejected("API_KEY_EXPIRED"));
   });
 
-  it("tells which key it was that was revoked or has expired", async () => {
+  it("names the key that was revoked or has expired", async () => {
     for (const row of [{ revokedAt: new Date(0), expiresInMs: -1 }, { expiresInMs: 0 }]) {
       const { authenticate, known } = open(row);
       expect(await authenticate(known)).toMatchObject({
@@ -96,7 +96,7 @@ describe("the authenticator", () => {
 });
 
 describe("a client that sends unknown keys", () => {
-  it("is refused from the eleventh on without a look-up, and has five more a second later", async () => {
+  it("is refused from the eleventh key on without a look-up, and has five more a second later", async () => {
     const { authenticator, authenticate, clock, lookUps } = open();
     const guess = () => authenticate(mintApiKey("live", randomBytes));
     for (let count = 0; count < 10; count++) expect(await guess()).toMatchObject(rejected("API_KEY_INVALID"));
@@ -111,7 +111,7 @@ describe("a client that sends unknown keys", () => {
     expect(authenticator.cache().refusals).toBe(4);
   });
 
-  it("is still served with a key that was valid within the last hour, also when its record has to be read again", async () => {
+  it("is still served with a key that was valid within the last hour, even if its record must be read again", async () => {
     const { authenticator, authenticate, clock, known } = open();
     await authenticate(known);
     clock.nowMs += 3_590_000;
@@ -121,7 +121,7 @@ describe("a client that sends unknown keys", () => {
     expect(await authenticate(known)).toMatchObject(accepted);
   });
 
-  it("takes nothing from another client", async () => {
+  it("does not affect another client", async () => {
     const { authenticate, known } = open();
     for (let count = 0; count < 11; count++) await authenticate(mintApiKey("live", randomBytes)).catch(() => {});
     await expect(authenticate(known)).rejects.toMatchObject(unavailable);

@@ -20,7 +20,7 @@ describe("after a change, the authenticator", () => {
     expect(lookUps).toHaveLength(3);
   });
 
-  it("does not use a row that was read before it", async () => {
+  it("does not use a row that was read before the change", async () => {
     for (const ageMs of [0, 6_000]) {
       const { authenticator, authenticate, clock, known, row, database } = open();
       if (ageMs > 0) await authenticate(known);
@@ -46,7 +46,7 @@ describe("after a change, the authenticator", () => {
     expect(lookUps).toHaveLength(2);
   });
 
-  it("does not use the record it had while PostgreSQL is unreachable", async () => {
+  it("does not use its old record while PostgreSQL is unreachable", async () => {
     const { authenticator, authenticate, known, database } = open();
     await authenticate(known);
     authenticator.forgetAccount(3n);
@@ -56,7 +56,7 @@ describe("after a change, the authenticator", () => {
 });
 
 describe("while PostgreSQL is unreachable, the authenticator", () => {
-  it("uses the cached record and says that it is stale", async () => {
+  it("uses the cached record and marks it as stale", async () => {
     const { authenticate, clock, known, database } = open();
     await authenticate(known);
     clock.nowMs += 600_000;
@@ -67,7 +67,7 @@ describe("while PostgreSQL is unreachable, the authenticator", () => {
     expect(await authenticate(known)).toMatchObject(accepted);
   });
 
-  it("waits for no look-up within three seconds after one has failed, and still runs one", async () => {
+  it("waits for no look-up within three seconds of a failed one, and still runs one", async () => {
     const { authenticate, clock, lookUps, known, database } = open();
     await authenticate(known);
     clock.nowMs += 6_000;
@@ -83,7 +83,7 @@ describe("while PostgreSQL is unreachable, the authenticator", () => {
     await expect.poll(() => authenticate(known)).toMatchObject(accepted);
   });
 
-  it("runs one look-up at a time, however many keys are used", async () => {
+  it("runs one look-up at a time for any number of keys", async () => {
     const { row, clock } = open();
     let lookUps = 0;
     let isUnreachable = false;
@@ -114,7 +114,7 @@ describe("while PostgreSQL is unreachable, the authenticator", () => {
     await expect(authenticate(known)).rejects.toMatchObject(unavailable);
   });
 
-  it("still refuses a key whose time has run out", async () => {
+  it("still refuses an expired key", async () => {
     const { authenticate, clock, known, database } = open({ expiresInMs: 10_000 });
     await authenticate(known);
     database.isUnreachable = true;
@@ -124,7 +124,7 @@ describe("while PostgreSQL is unreachable, the authenticator", () => {
     expect(await authenticate(known)).toMatchObject(rejected("API_KEY_EXPIRED"));
   });
 
-  it("rejects every request with a key it has not seen, and remembers nothing of it", async () => {
+  it("rejects every request with an unseen key, and remembers nothing about it", async () => {
     const { authenticate, known, database } = open();
     database.isUnreachable = true;
     const outcomes = await Promise.allSettled([authenticate(known), authenticate(known)]);
@@ -133,7 +133,7 @@ describe("while PostgreSQL is unreachable, the authenticator", () => {
     expect(await authenticate(known)).toMatchObject(accepted);
   });
 
-  it("passes any other fault on instead", async () => {
+  it("passes on any other fault", async () => {
     const { authenticate, clock, known, database } = open();
     await authenticate(known);
     clock.nowMs += 5_001;

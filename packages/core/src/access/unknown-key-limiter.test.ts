@@ -5,7 +5,7 @@ import { createUnknownKeyLimiter } from "./unknown-key-limiter.js";
 const unavailable = { code: "SERVICE_UNAVAILABLE", status: 503, retryAfterSeconds: 1 };
 
 describe("the limit of unknown keys", () => {
-  it("never refuses a client whose keys are all found, however many it sends at once", async () => {
+  it("never refuses a client whose keys are all found, for any number at once", async () => {
     const { limiter, inFlight, mostInFlight } = open();
     const found = await Promise.all(Array.from({ length: 1_000 }, () => limiter.run("a", () => inFlight("found"))));
     expect(found).toEqual(Array.from({ length: 1_000 }, () => "found"));
@@ -24,7 +24,7 @@ describe("the limit of unknown keys", () => {
     expect(limiter.refusals()).toBe(990);
   });
 
-  it("charges what finds nothing, and nothing else", async () => {
+  it("charges only look-ups that find nothing", async () => {
     const { limiter } = open();
     for (let round = 0; round < 9; round++) await limiter.run("a", async () => undefined);
     for (let round = 0; round < 20; round++) await limiter.run("a", async () => "found");
@@ -70,7 +70,7 @@ describe("the limit of unknown keys", () => {
     expect(lookUps).toBe(10);
   });
 
-  it("counts each client apart", async () => {
+  it("counts each client separately", async () => {
     const { limiter } = open();
     for (let round = 0; round < 10; round++) await limiter.run("a", async () => undefined);
     await expect(limiter.run("a", async () => "found")).rejects.toMatchObject(unavailable);

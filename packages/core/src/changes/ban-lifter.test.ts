@@ -3,11 +3,11 @@ import type { KeyWithAccount } from "../access/key-repository.js";
 import { createBanLifter } from "./ban-lifter.js";
 
 const hourMs = 3_600_000;
-/** On the clock of PostgreSQL, which the instance does not know. */
+/** By the clock of PostgreSQL, which the instance does not know. */
 const liftedAtMs = Date.UTC(2030, 0, 1);
 
 describe("a ban that an operator has lifted", () => {
-  it("is lifted once, whether the notification or the row of the key tells of it first", async () => {
+  it("is lifted once, by the change event or by the row of the key", async () => {
     const { bans, lifted } = open(hourMs);
     await bans.lift("3", "7", liftedAtMs);
     await bans.honour(row(1_000));

@@ -7,7 +7,7 @@ const anyStatus = fc.constantFrom(undefined, ...petStatuses);
 const anyId = fc.bigInt(minInt64, maxInt64);
 
 describe("a cursor", () => {
-  it("leads back to the id and the filter it was made from", () => {
+  it("returns its id when it is used with its filter", () => {
     fc.assert(fc.property(anyId, anyStatus, (id, status) => decodeCursor(encodeCursor(id, status), status) === id));
   });
 
@@ -20,7 +20,7 @@ describe("a cursor", () => {
     );
   });
 
-  it("is refused in any other spelling", () => {
+  it("is refused in any other form", () => {
     const cursor = encodeCursor(42n, undefined);
     for (const text of [
       "",
