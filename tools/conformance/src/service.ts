@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { choosePort } from "@petstore/embedded-postgres";
+import type { CalledFunction } from "@petstore/testing/coverage-recorder";
 import { serviceFlags } from "@petstore/testing/service-flags";
 
 export type ServiceName = "rest" | "graphql";
@@ -12,8 +13,8 @@ export interface Service extends AsyncDisposable {
   readonly origin: string;
   /** The longest time its event loop was blocked since this was asked last, in milliseconds. */
   longestBlockMs(): Promise<number>;
-  /** The modules that have executed code since this was asked last. The first call starts the recording. */
-  executedUrls(): Promise<readonly string[]>;
+  /** The functions that have run since this was asked last. The first call starts the recording. */
+  calledFunctions(): Promise<readonly CalledFunction[]>;
   readonly isAlive: boolean;
 }
 
@@ -72,7 +73,7 @@ export async function startService(name: ServiceName, environment: Readonly<Reco
       return child.exitCode === null && child.signalCode === null;
     },
     longestBlockMs: async () => (await ask("block")) as number,
-    executedUrls: async () => (await ask("coverage")) as readonly string[],
+    calledFunctions: async () => (await ask("coverage")) as readonly CalledFunction[],
     [Symbol.asyncDispose]: dispose,
   };
 }

@@ -1,8 +1,15 @@
 /**
- * Loaded into a service before its own code (`node --import`). It answers the message "coverage" with the files that have
- * executed code since the message before. The first message starts the recording.
+ * Loaded into a service before its own code (`node --import`). It answers the message "coverage" with the functions that
+ * have run since the message before. The first message starts the recording.
  */
 import { type Profiler, Session } from "node:inspector";
+
+export interface CalledFunction {
+  /** Of its module, which is a file. */
+  readonly url: string;
+  /** Empty for a function without a name. */
+  readonly name: string;
+}
 
 /** Work that follows a response, such as its log line, runs within this time. */
 const settleMs = 20;
@@ -28,6 +35,9 @@ function start(): void {
 }
 
 function send(scripts: readonly Profiler.ScriptCoverage[]): void {
-  const executed = scripts.filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0));
-  process.send?.(executed.map(({ url }) => url).filter((url) => url.startsWith("file:")));
+  const files = scripts.filter(({ url }) => url.startsWith("file:"));
+  const called: CalledFunction[] = files.flatMap(({ url, functions }) =>
+    functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0).map(({ functionName: name }) => ({ url, name })),
+  );
+  process.send?.(called);
 }

@@ -5,8 +5,8 @@ import { createPetRequest, executedFiles, isWithin, listRequest, sizeOf } from "
 const helpText = `Usage: npm run request-path
 
 Starts the REST and the GraphQL service over a private PostgreSQL and a private Redis, and warms them up. Then prints
-which source files of packages/ and services/ execute code during one request: a list over REST, and createPet over
-GraphQL. Coverage finds the files. Code that runs only at start-up, or only in timers, does not count.
+which source files of packages/ and services/ execute code during one request, and the functions that it calls: a list
+over REST, and createPet over GraphQL. Coverage finds them. Code that runs only at start-up, or only in timers, does not count.
 The exit code is 1 when a request needs more files or lines than its limit. Needs redis-server in PATH.
 
 Options:
@@ -30,8 +30,10 @@ async function printRequestPaths(): Promise<void> {
     const isOk = isWithin(size, limit);
     if (!isOk) process.exitCode = 1;
     print(`${measured.title}\n`);
-    print(`${"lines".padStart(7)}  file`);
-    for (const { path, lines } of files) print(`${format(lines).padStart(7)}  ${path}`);
+    print(`${"lines".padStart(7)}  file: functions with a name`);
+    for (const { path, lines, functions } of files) {
+      print(`${format(lines).padStart(7)}  ${path}: ${functions.join(", ")}`);
+    }
     print(`${format(size.lines).padStart(7)}  in ${size.files} files`);
     print(`${isOk ? "Within" : "Beyond"} the limit of ${format(limit.lines)} lines in ${limit.files} files.\n`);
   }

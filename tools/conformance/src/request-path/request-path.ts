@@ -27,6 +27,8 @@ export interface ExecutedFile {
   /** From the root of the repository. */
   readonly path: string;
   readonly lines: number;
+  /** The names of the functions that the request calls. Some have none. */
+  readonly functions: readonly string[];
 }
 
 export const listRequest: MeasuredRequest = {
@@ -55,7 +57,7 @@ export const createPetRequest: MeasuredRequest = {
 const petsForTwoPages = 21;
 /** These fill the caches and open the connections to PostgreSQL and Redis. */
 const warmUpRequests = 20;
-/** A file counts if every run executes it. A timer of the service does not run in each of them. */
+/** A function counts if every run calls it. A timer of the service does not run in each of them. */
 const runs = 12;
 
 /** Sends the request several times, each on a connection of its own. The files are sorted by path. */
@@ -69,17 +71,27 @@ export async function executedFiles(measured: MeasuredRequest, stage: Stage): Pr
   const url = new URL(measured.path, service.origin);
 
   for (let sent = 0; sent < warmUpRequests; sent += 1) (await send(measured, url, apiKey)).destroy();
-  await service.executedUrls();
+  await service.calledFunctions();
   const counts = new Map<string, number>();
   for (let run = 0; run < runs; run += 1) {
-    await service.executedUrls();
+    await service.calledFunctions();
     const agent = await send(measured, url, apiKey);
-    for (const executed of await service.executedUrls()) counts.set(executed, (counts.get(executed) ?? 0) + 1);
+    const called = new Set((await service.calledFunctions()).map((one) => `${sourceOf(one.url)} ${one.name}`));
+    for (const one of called) counts.set(one, (counts.get(one) ?? 0) + 1);
     // Closed only now, because the end of a connection is no part of a request.
     agent.destroy();
   }
-  const paths = [...counts].flatMap(([executed, count]) => (count === runs ? sourceOf(executed) : []));
-  return Promise.all(paths.sort().map(async (path) => ({ path, lines: await countLines(path) })));
+  return describe([...counts].flatMap(([called, count]) => (count === runs ? [called] : [])));
+}
+
+/** The files of our functions, each given as a path and a name. */
+async function describe(called: readonly string[]): Promise<ExecutedFile[]> {
+  const names = new Map<string, string[]>();
+  for (const [path = "", name = ""] of called.map((one) => one.split(" "))) {
+    if (existsSync(new URL(path, root))) names.set(path, [...(names.get(path) ?? []), ...(name === "" ? [] : [name])]);
+  }
+  const files = [...names].map(async ([path, functions]) => ({ path, lines: await countLines(path), functions }));
+  return (await Promise.all(files)).sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
 export function sizeOf(files: readonly ExecutedFile[]): PathSize {
@@ -112,12 +124,10 @@ async function send({ method, body, status }: MeasuredRequest, url: URL, apiKey:
 
 const root = new URL("../../../../", import.meta.url);
 
-/** The source of one of our compiled modules; nothing for the modules of others. */
-function sourceOf(executed: string): string[] {
-  const [, folder, module] =
-    /^((?:packages|services)\/[^/]+)\/dist\/(.+)\.js$/.exec(executed.slice(root.href.length)) ?? [];
-  const path = `${folder}/src/${module}.ts`;
-  return folder !== undefined && existsSync(new URL(path, root)) ? [path] : [];
+/** The source of one of our compiled modules, as a path from the root. Other modules have a path that does not exist. */
+function sourceOf(url: string): string {
+  const module = /^((?:packages|services)\/[^/]+)\/dist\/(.+)\.js$/.exec(url.slice(root.href.length));
+  return module === null ? "foreign" : `${module[1]}/src/${module[2]}.ts`;
 }
 
 async function countLines(path: string): Promise<number> {
