@@ -47,7 +47,7 @@ export interface Health {
   readonly quotaMode: QuotaMode;
 }
 
-export interface Stats {
+interface Stats {
   readonly database: Connections;
   readonly keyCache: KeyCacheUse;
   /** How often Redis became unavailable since the start. */

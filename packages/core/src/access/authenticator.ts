@@ -77,7 +77,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
   /** When the look-up of an unknown key began. A separate cache, so that unknown keys do not evict known ones. */
   const unknown = createLruCache<number>(capacity);
   const lookUps = new Map<string, Promise<CachedKey | undefined>>();
-  const limiter = createUnknownKeyLimiter({ monotonicNow });
+  const limiter = createUnknownKeyLimiter(monotonicNow);
   /** Look-ups and changes are numbered in one sequence. */
   let sequence = 0;
   const lastChangeOf = new Map<bigint, number>();

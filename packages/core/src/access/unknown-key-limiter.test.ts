@@ -84,7 +84,7 @@ function open() {
   let running = 0;
   let most = 0;
   return {
-    limiter: createUnknownKeyLimiter({ monotonicNow: () => clock.nowMs }),
+    limiter: createUnknownKeyLimiter(() => clock.nowMs),
     clock,
     started: () => started,
     mostInFlight: () => most,

@@ -1,11 +1,6 @@
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
 
-interface UnknownKeyLimiterDeps {
-  /** Milliseconds of a monotonic clock. */
-  readonly monotonicNow: () => number;
-}
-
 /**
  * Bounds the look-ups of keys that do not exist, per client. A client has 10 of them, and 5 more every second. Only a
  * look-up that finds nothing is charged, so any number of valid keys can share an address. A valid key is refused only if
@@ -38,7 +33,7 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
-export function createUnknownKeyLimiter({ monotonicNow }: UnknownKeyLimiterDeps): UnknownKeyLimiter {
+export function createUnknownKeyLimiter(monotonicNow: () => number): UnknownKeyLimiter {
   const budgets = createLruCache<Budget>(maxClients);
   let refusals = 0;
 

@@ -5,12 +5,8 @@ import { z } from "zod";
 type Setting<Value> = z.ZodType<Value, string>;
 
 export function whole(minimum: number, maximum: number): z.ZodPipe<z.ZodString, z.ZodTransform<number, string>> {
-  return z
-    .string()
-    .refine((text) => /^\d{1,12}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum, {
-      error: `must be a whole number from ${minimum} to ${maximum}`,
-    })
-    .transform(Number);
+  const isInRange = (text: string) => /^\d{1,12}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum;
+  return z.string().refine(isInRange, `must be a whole number from ${minimum} to ${maximum}`).transform(Number);
 }
 
 export function flag(): z.ZodType<boolean, string | undefined> {
