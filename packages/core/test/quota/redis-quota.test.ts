@@ -131,7 +131,7 @@ describeWithRedis("on one Redis", () => {
       expect(compared.flatMap(({ difference }) => difference ?? [])).toEqual([]);
     });
 
-    it("leaves no key without a TTL", async () => {
+    it("leaves no key without a TTL", { timeout: 60_000 }, async () => {
       for (const scripts of [burstDense, boundaryDirected]) {
         const open = () => [openOn(redis, scriptPolicy), openLocal(scriptPolicy)] as const;
         await compareEngines({ scripts, open, name: `ttl-${scripts === burstDense}`, seed: 1, atLeastCalls: 1_000 });
