@@ -28,7 +28,7 @@ const bytesPerDocument = 4_000;
 const bytesPerToken = 120;
 const bytesPerCharacter = 2;
 
-export type ParsedDocument =
+type ParsedDocument =
   | { readonly kind: "valid"; readonly document: DocumentNode }
   | {
       readonly kind: "refused";

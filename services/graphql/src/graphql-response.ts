@@ -26,12 +26,12 @@ export const responseMediaType = "application/graphql-response+json; charset=utf
  */
 export function createGraphqlResponse({ apollo, core, documents, log }: GraphqlResponseDeps): RespondToGraphql {
   return async ({ query, operationName, variables }, res) => {
-    const document = documents.read(query);
-    if (document.kind === "refused") return sendRequestError(res, document.code, document.errors);
+    const parsed = documents.read(query);
+    if (parsed.kind === "refused") return sendRequestError(res, parsed.code, parsed.errors);
 
     const context: OperationContext = {
       res,
-      document: document.document,
+      document: parsed.document,
       catalogue: catalogueFor(res, core),
       accountId: callerOf(res).accountId,
       replays: [],
@@ -54,12 +54,12 @@ export function createGraphqlResponse({ apollo, core, documents, log }: GraphqlR
     if (unavailable !== undefined && data == null && replays.length === 0) throw unavailable;
 
     if (replays.length > 0 && replays.every(Boolean)) res.setHeader("Idempotency-Replayed", "true");
-    const { id } = contextOf(res);
+    const requestContext = contextOf(res);
     for (const problem of problems) {
-      contextOf(res).problem ??= problem.code;
+      requestContext.problem ??= problem.code;
       for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
       if (problem.status < 500) continue;
-      log.error({ requestId: id, code: problem.code, error: problem.cause }, "operation failed");
+      log.error({ requestId: requestContext.id, code: problem.code, error: problem.cause }, "operation failed");
     }
     sendJson(res, 200, JSON.stringify(body.singleResult));
   };

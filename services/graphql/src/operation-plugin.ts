@@ -84,7 +84,7 @@ export function operationCost(
 ): number {
   const rootType = schema.getRootType(operation.operation);
   if (rootType == null) throw invalid(`The schema has no ${operation.operation} operations.`);
-  const fragments: Record<string, FragmentDefinitionNode> = {};
+  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
   }

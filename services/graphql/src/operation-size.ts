@@ -1,20 +1,20 @@
 /**
- * How much an operation asks for, judged before it is validated, so that validating and executing it stay cheap. Depth
- * and number of the fields are those of the answer: fields that share a response key are one, wherever they are
- * written, and a fragment counts wherever it is spread.
+ * Limits on the size of an operation, which are checked before validation, so that validation and execution stay cheap. The
+ * depth and the number of fields are those of the response: fields with the same response key count once, and a fragment
+ * counts at each spread.
  */
 import { type DocumentNode, type FieldNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from "graphql";
 
-/** Introspection as tools send it nests 15 fields. */
+/** The introspection queries of tools have 15 levels. */
 const maxDepth = 20;
-/** Introspection as tools send it has 230, and 301 with the `__typename` that caching clients add everywhere. */
+/** The introspection queries of tools have 230 fields, or 301 with the `__typename` that caching clients add. */
 const maxFields = 320;
-/** A field again in the same place, as fragments that know nothing of each other write it; each is compared with each. */
+/** For one response key in one place. Independent fragments repeat fields, and validation compares each with each. */
 const maxRepetitions = 100;
-/** A field again in the same place, under another response key: what makes an answer large and its document short. */
+/** Further response keys for a field in one place. They allow a large response to a short document. */
 const maxCopies = 10;
 
-/** The rule an operation of the document breaks; `undefined` when it breaks none. */
+/** The limit that an operation of the document exceeds, or `undefined`. */
 export function sizeFault(document: DocumentNode): string | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
@@ -69,7 +69,7 @@ export function sizeFault(document: DocumentNode): string | undefined {
   return undefined;
 }
 
-/** Root fields are left out: each of them costs a unit of its own, unless it introspects. */
+/** Root fields do not count here: each one costs a unit, except introspection. */
 function countCopies(selected: Iterable<readonly FieldNode[]>, depth: number): number {
   const names = new Set<string>();
   let copies = 0;

@@ -22,8 +22,9 @@ export function buildPetSchema(): GraphQLSchema {
   return buildSchemaSync({ resolvers: [PetResolver], validate: false });
 }
 
+const cursorDescription = "A cursor of `petsConnection`, or of a next page of the REST API.";
 const keyDescription =
-  "1 to 255 printable ASCII characters. Repeated within 24 hours, over either API, it makes no second pet.";
+  "1 to 255 printable ASCII characters. A repetition within 24 hours, in either API, adds no second pet.";
 
 /**
  * The argument `input` unchanged. type-graphql's own decorator drops properties that the type does not have, and then core
@@ -39,15 +40,11 @@ const Input = () =>
  * are in reverse order, because type-graphql adds them to the schema from the last to the first.
  */
 @Resolver()
-export class PetResolver {
+class PetResolver {
   @Query(() => [PetType], { description: "Pets, ascending by id." })
   async pets(
     @Ctx() { catalogue }: OperationContext,
-    @Arg("cursor", () => String, {
-      nullable: true,
-      description: "Of an edge of `petsConnection`, or of REST's next page.",
-    })
-    cursor: string | null,
+    @Arg("cursor", () => String, { nullable: true, description: cursorDescription }) cursor: string | null,
     @Arg("status", () => petStatusEnum, { nullable: true }) status: string | null,
     @Arg("limit", () => Int, { defaultValue: 20, description: "1 to 100." }) limit: number,
   ): Promise<readonly Pet[]> {
