@@ -123,11 +123,11 @@ it("bans a key that keeps sending requests after 429", async () => {
 });
 
 describe("while no database accepts connections", async () => {
-  const away = await openGraphqlStore({ environment: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" } });
-  afterAll(() => away[Symbol.asyncDispose]());
+  const unavailable = await openGraphqlStore({ environment: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" } });
+  afterAll(() => unavailable[Symbol.asyncDispose]());
 
   it("a key that cannot be checked gets 503 with Retry-After, and costs its address nothing", async () => {
-    const answer = await away.ask(query, { key: mintApiKey("live", randomBytes) });
+    const answer = await unavailable.ask(query, { key: mintApiKey("live", randomBytes) });
     expect(answer).toMatchObject({ ...refused(503, "SERVICE_UNAVAILABLE"), rateLimit: { limit: 300, remaining: 300 } });
     expect(answer.headers["retry-after"]).toBe("1");
   });
