@@ -53,9 +53,9 @@ it("costs the number of root fields that graphql executes, without introspection
       if (operation == null) throw new Error("the document has no operation");
       expect(operationCost(schema, document, operation, { yes: true, no: false })).toBe(Math.max(1, keys.length));
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
-  expect(executed).toBeGreaterThan(1_000);
+  expect(executed).toBeGreaterThan(250);
 });
 
 it("costs 1 if no field is executed", () => {
