@@ -1,27 +1,39 @@
-// What `npm start` runs on a machine with only Node: install, build, serve. The service then runs in this very process,
-// so that a signal sent to it reaches the service and no wrapper.
+// `npm start` on a machine with only Node: installs and builds if anything changed, then serves. The service runs in this
+// process, so that a signal sent to it reaches the service and no wrapper.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { readBuildState, readRecordedState, recordState } from "./build-state.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const { packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 
-// Nobody may read what is printed here: that ends nothing.
+// Output that nobody reads ends nothing.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-// The first install takes a while: pnpm shows how far it is.
-run("Installing", ["install", "--frozen-lockfile"], "inherit");
-run(
-  "Building",
-  ["exec", "turbo", "run", "build", "--filter=@petstore/standalone...", "--filter=@petstore/admin"],
-  "pipe",
-);
+if (!isCurrent()) build();
 stopWithNpm();
 await import("./dist/main.js");
+
+function isCurrent() {
+  const recorded = readRecordedState(root);
+  if (recorded === undefined) return false;
+  const { inputs, outputs } = readBuildState(root);
+  return inputs === recorded.inputs && outputs === recorded.outputs;
+}
+
+function build() {
+  // Read before the build: the next start has to build a source again that is edited meanwhile.
+  const { inputs } = readBuildState(root);
+  // The first install takes a while: pnpm shows how far it is.
+  run("Installing", ["install", "--frozen-lockfile"], "inherit");
+  const targets = ["--filter=@petstore/standalone...", "--filter=@petstore/admin"];
+  run("Building", ["exec", "turbo", "run", "build", ...targets], "pipe");
+  recordState(root, { inputs, outputs: readBuildState(root).outputs });
+}
 
 /** With `pipe`, the step's output is printed only when the step fails. */
 function run(step, pnpmArguments, output) {
   process.stdout.write(`${step} ...\n`);
+  const { packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
   const { status, error, stdout, stderr } = spawnSync("npx", ["--yes", packageManager, ...pnpmArguments], {
     cwd: root,
     encoding: "utf8",
@@ -34,7 +46,7 @@ function run(step, pnpmArguments, output) {
   process.exit(1);
 }
 
-/** A signal sent to npm alone ends npm and the shell between, and reaches nobody below them. */
+/** A signal sent to npm alone ends npm and its shell, and reaches nobody below them. */
 function stopWithNpm() {
   if (process.env.npm_lifecycle_event !== "start") return;
   const shell = process.ppid;

@@ -1,0 +1,118 @@
+// `npm start` in a small checkout, with an `npx` that writes what pnpm and turbo would write.
+import { spawnSync } from "node:child_process";
+import { chmod, copyFile, cp, mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const standalone = fileURLToPath(new URL("../", import.meta.url));
+let root: string;
+
+const fakeNpx = `#!/bin/sh
+echo "npx $*"
+test -e fails-to-build && case "$*" in *turbo*) echo "a type error"; exit 2;; esac
+mkdir -p node_modules/.pnpm services/standalone/dist packages/core/dist packages/core/node_modules
+cp pnpm-lock.yaml node_modules/.pnpm/lock.yaml
+cp pnpm-lock.yaml node_modules/.modules.yaml
+cp packages/core/src/index.ts packages/core/dist/index.js
+echo 'console.log("serving")' > services/standalone/dist/main.js
+`;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "petstore-checkout-"));
+  await write("package.json", '{ "packageManager": "pnpm@1.2.3" }');
+  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "tsconfig.base.json", "turbo.json"]) await write(file);
+  for (const file of ["packages/core/src/index.ts", "tools/admin/src/main.ts"]) await write(file);
+  for (const file of ["start.mjs", "build-state.mjs"]) {
+    await write(`services/standalone/${file}`);
+    await copyFile(join(standalone, file), join(root, "services/standalone", file));
+  }
+  await write("bin/npx", fakeNpx);
+  await chmod(join(root, "bin/npx"), 0o755);
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+describe("`npm start`", () => {
+  it("installs and builds a new clone, and then only serves", () => {
+    expect(start().output).toMatch(
+      /^Installing \.\.\.\nnpx --yes pnpm@1\.2\.3 install --frozen-lockfile\nBuilding \.\.\.\nserving\n$/,
+    );
+    expect(start().output).toBe("serving\n");
+    expect(start().output).toBe("serving\n");
+  });
+
+  it.each<[name: string, change: () => Promise<void>]>([
+    ["an edited source", () => write("packages/core/src/index.ts", "export const changed = true;")],
+    ["a new source", () => write("packages/core/src/new.ts")],
+    ["a removed source", () => rm(join(root, "tools/admin/src/main.ts"))],
+    ["an edited lockfile", () => write("pnpm-lock.yaml", "changed")],
+    ["a new package", () => write("packages/new/package.json", "{}")],
+    ["edited compiler options", () => write("tsconfig.base.json", "{}")],
+    ["a build by hand", () => write("packages/core/dist/index.js", "built from another branch")],
+    ["a missing built file", () => rm(join(root, "packages/core/dist/index.js"))],
+    ["an install by hand", () => write("packages/core/node_modules/another", "")],
+    ["missing modules", () => rm(join(root, "node_modules"), { recursive: true })],
+  ])("installs and builds again after %s", async (_name, change) => {
+    start();
+    await change();
+    expect(start().output).toContain("Building ...");
+    expect(start().output).toBe("serving\n");
+  });
+
+  it("notices a source of the same size and age", async () => {
+    const source = join(root, "packages/core/src/index.ts");
+    await write("packages/core/src/index.ts", "export const one = 1;");
+    await utimes(source, 1_000_000, 1_000_000);
+    start();
+    await write("packages/core/src/index.ts", "export const two = 2;");
+    await utimes(source, 1_000_000, 1_000_000);
+    expect(start().output).toContain("Building ...");
+  });
+
+  it("does not build again after a change of a test", async () => {
+    start();
+    await write("packages/core/test/core.test.ts");
+    await write("packages/core/test-results.json");
+    await write("README.md", "changed");
+    expect(start().output).not.toContain("Building ...");
+  });
+
+  it("builds a copy of the checkout, whose modules may be another platform's", async () => {
+    start();
+    const copy = await mkdtemp(join(tmpdir(), "petstore-checkout-"));
+    await cp(root, copy, { recursive: true, preserveTimestamps: true });
+    await rm(root, { recursive: true });
+    root = copy;
+    expect(start().output).toContain("Building ...");
+  });
+
+  it("prints why a build failed, does not serve, and builds again at the next start", async () => {
+    start();
+    await write("packages/core/src/index.ts", "export const changed: string = true;");
+    await write("fails-to-build");
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const { exitCode, output } = start();
+      expect(exitCode).toBe(1);
+      expect(output).toContain("a type error\n\nBuilding failed.\n");
+      expect(output).not.toContain("serving");
+    }
+    await rm(join(root, "fails-to-build"));
+    expect(start().output).toContain("Building ...");
+  });
+});
+
+function start(): { readonly exitCode: number | null; readonly output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["services/standalone/start.mjs"], {
+    cwd: root,
+    encoding: "utf8",
+    env: { PATH: `${join(root, "bin")}:${process.env.PATH}` },
+  });
+  return { exitCode: status, output: `${stdout}${stderr}` };
+}
+
+async function write(path: string, content = ""): Promise<void> {
+  const target = join(root, path);
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, content);
+}
