@@ -10,7 +10,7 @@ import { type Admission, createAdmission } from "./pipeline/admission.js";
 import { createApp } from "./pipeline/app.js";
 import { createDocumentServer, type ServeDocuments } from "./pipeline/static-files.js";
 import { type Listener, listen } from "./server/listen.js";
-import { createMalformedRequestResponse } from "./server/malformed-request-response.js";
+import { createMalformedRequestResponse } from "./server/malformed-request.js";
 import { watchOverload } from "./server/overload.js";
 import { createHttpServer } from "./server/server.js";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type CrashWatch, watchForCrashes } from "./crash-watch.js";
 import { rawClient } from "./raw-client.js";
-import { startWireServer } from "./wire-server.js";
+import { startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
 const list = `GET /pets HTTP/1.1\r\n${host}\r\n`;
@@ -19,7 +19,7 @@ afterEach(() => {
 
 describe("outstanding requests of all connections", () => {
   it("leave each connection one request at the limit, and all of them below it", async () => {
-    await using server = await startWireServer({ maxOutstandingRequests: 10 });
+    await using server = await startTestServer({ maxOutstandingRequests: 10 });
     const clients = Array.from({ length: 5 }, () => rawClient(server.port));
     using first = rawClient(server.port);
     first.send(slow.repeat(10));
@@ -46,7 +46,7 @@ describe("outstanding requests of all connections", () => {
     ["whose client resets the connection", slow.repeat(9)],
     ["whose client resets the connection in an answer", large + list.repeat(8)],
   ])("are no longer counted %s", async (_name, bytes) => {
-    await using server = await startWireServer({ maxOutstandingRequests: 10 });
+    await using server = await startTestServer({ maxOutstandingRequests: 10 });
     for (let round = 1; round <= 5; round += 1) {
       const left = new Promise<void>((resolve) => {
         server.server.once("connection", (socket) => socket.once("close", () => resolve()));
@@ -68,7 +68,7 @@ describe("outstanding requests of all connections", () => {
   });
 
   it("are counted once, until they are answered", async () => {
-    await using server = await startWireServer({ maxOutstandingRequests: 2 });
+    await using server = await startTestServer({ maxOutstandingRequests: 2 });
     using client = rawClient(server.port);
     for (let answered = 1; answered <= 10; answered += 1) {
       client.send(list);
@@ -87,7 +87,7 @@ describe("outstanding requests of all connections", () => {
 
 describe("connections of one client address", () => {
   it("are closed at once beyond the limit, and taken again after others have ended", async () => {
-    await using server = await startWireServer({ maxConnectionsPerAddress: 2 });
+    await using server = await startTestServer({ maxConnectionsPerAddress: 2 });
     using first = rawClient(server.port);
     using second = rawClient(server.port);
     for (const client of [first, second]) {
@@ -106,7 +106,7 @@ describe("connections of one client address", () => {
   });
 
   it("have no limit where it is 0", async () => {
-    await using server = await startWireServer({ maxConnectionsPerAddress: 0 });
+    await using server = await startTestServer({ maxConnectionsPerAddress: 0 });
     const clients = Array.from({ length: 20 }, () => rawClient(server.port));
     for (const client of clients) client.send(list);
     await Promise.all(clients.map((client) => client.received(1)));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type CrashWatch, watchForCrashes } from "./crash-watch.js";
 import { type RawClient, rawClient } from "./raw-client.js";
-import { answerPlainly, startWireServer } from "./wire-server.js";
+import { answerPlainly, startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
 const slow = `GET /slow HTTP/1.1\r\n${host}\r\n`;
@@ -44,7 +44,7 @@ describe("a request refused before its body", () => {
     ["of known length", `Content-Length: ${8 * mebibyte}\r\n\r\n`, Buffer.alloc(65_536), ""],
     ["in chunks", "Transfer-Encoding: chunked\r\n\r\n", chunk, "0\r\n\r\n"],
   ])("lets the client write all of a body %s, read its answer and ask again", async (_name, framing, bytes, end) => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(refused + framing);
     await pour(client, bytes, (8 * mebibyte * bytes.length) / 65_536);
@@ -54,7 +54,7 @@ describe("a request refused before its body", () => {
   });
 
   it("is answered readably when it was to be the last on its connection", async () => {
-    await using server = await startWireServer({ lingerMs: 500 });
+    await using server = await startTestServer({ lingerMs: 500 });
     using client = rawClient(server.port);
     client.socket.pause();
     client.send(`${refused}Connection: close\r\nContent-Length: ${4 * mebibyte}\r\n\r\n`);
@@ -70,7 +70,7 @@ describe("a request refused before its body", () => {
   });
 
   it("is cut off when its body does not end", async () => {
-    await using server = await startWireServer({ maxDrainedBytes: mebibyte, lingerMs: 20 });
+    await using server = await startTestServer({ maxDrainedBytes: mebibyte, lingerMs: 20 });
     let received = 0;
     server.server.on("connection", (socket) => {
       socket.once("close", () => {
@@ -85,7 +85,7 @@ describe("a request refused before its body", () => {
   });
 
   it("does not keep the requests pipelined behind it from being answered in order", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(`${refused}Content-Length: 3\r\n\r\nabc${list}${create}Content-Length: 3\r\n\r\nabc${list}`);
     await client.received(4);
@@ -95,7 +95,7 @@ describe("a request refused before its body", () => {
 
 describe("CONNECT", () => {
   it("is answered by the app, after the requests before it, and ends the connection", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(`${slow}${connectRequest}and some of what was to be tunnelled`);
     await expect.poll(() => server.handled).toHaveLength(1);
@@ -108,7 +108,7 @@ describe("CONNECT", () => {
   });
 
   it("without Host is refused like any request", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send("CONNECT pets.example:443 HTTP/1.1\r\n\r\n");
     await client.closed;
@@ -125,7 +125,7 @@ it.each([
   ["GET other://pets.example", 404],
   ["OPTIONS *", 404],
 ])("hands %s to the app", async (requestLine, status) => {
-  await using server = await startWireServer();
+  await using server = await startTestServer();
   using client = rawClient(server.port);
   client.send(`${requestLine} HTTP/1.1\r\n${host}\r\n`);
   const [answer] = await client.received(1);
@@ -134,7 +134,7 @@ it.each([
 });
 
 it("answers a request for an upgrade as a plain one and keeps the connection", async () => {
-  await using server = await startWireServer();
+  await using server = await startTestServer();
   using client = rawClient(server.port);
   client.send(`GET /pets HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
   await client.received(1);
@@ -145,7 +145,7 @@ it("answers a request for an upgrade as a plain one and keeps the connection", a
 
 describe("Expect", () => {
   it("100-continue lets the app refuse before the upload", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(`${refused}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`);
     await client.closed;
@@ -153,7 +153,7 @@ describe("Expect", () => {
   });
 
   it("100-continue lets the app ask for the upload", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(`${create}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`);
     await client.received(1);
@@ -163,7 +163,7 @@ describe("Expect", () => {
   });
 
   it("of anything else is ignored", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(`GET /pets HTTP/1.1\r\n${host}Expect: a miracle\r\n\r\n`);
     await client.received(1);
@@ -185,7 +185,7 @@ describe("a reset does not stop the process when it comes", () => {
     ["during CONNECT", connectRequest],
     ["while CONNECT waits for its turn", slow + connectRequest],
   ])("%s", async (_moment, bytes) => {
-    await using server = await startWireServer({}, async (problem, address) => {
+    await using server = await startTestServer({}, async (problem, address) => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return answerPlainly(problem, address);
     });
@@ -203,7 +203,7 @@ describe("a reset does not stop the process when it comes", () => {
 });
 
 it("bears a silent client longer than its request is waited for, so that it is told 408 before it is cut off", async () => {
-  await using server = await startWireServer();
+  await using server = await startTestServer();
   const checkedEveryMs = 5_000;
   expect(server.server.timeout).toBeGreaterThan(server.server.requestTimeout + 2 * checkedEveryMs);
 });

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { listen, untilSignal } from "../src/server/listen.js";
 import { rawClient } from "./raw-client.js";
-import { startWireServer } from "./wire-server.js";
+import { startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
 const slow = `GET /slow HTTP/1.1\r\n${host}\r\n`;
@@ -10,7 +10,7 @@ const list = `GET /pets HTTP/1.1\r\n${host}\r\n`;
 
 describe("listen", () => {
   it("says where it listens", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     expect(server.listener.url).toBe(`http://127.0.0.1:${server.port}`);
     expect((await fetch(`${server.listener.url}/pets`)).status).toBe(200);
   });
@@ -19,13 +19,13 @@ describe("listen", () => {
     ["0.0.0.0", "localhost"],
     ["::1", "[::1]"],
   ])("on %s names %s in its URL", async (address, inUrl) => {
-    await using listener = await listen(createServer(), { host: address, port: 0 });
+    await using listener = await listen({ server: createServer() }, { host: address, port: 0 });
     expect(listener.url).toBe(`http://${inUrl}:${listener.port}`);
   });
 
   it("names the address and the way out when the port is taken", async () => {
-    await using first = await startWireServer();
-    await expect(listen(createServer(), { host: "127.0.0.1", port: first.port })).rejects.toThrow(
+    await using first = await startTestServer();
+    await expect(listen({ server: createServer() }, { host: "127.0.0.1", port: first.port })).rejects.toThrow(
       `Cannot listen on 127.0.0.1 port ${first.port}: another program listens there. Stop it, or choose another port.`,
     );
   });
@@ -34,13 +34,13 @@ describe("listen", () => {
     ["192.0.2.1", 0, /^Cannot listen on 192\.0\.2\.1 port 0: that host is not an address of this machine\./],
     ["127.0.0.1", 70_000, /^Cannot listen on 127\.0\.0\.1 port 70000: a port is a number from 0 to 65535\.$/],
   ])("explains %s port %i", async (address, port, message) => {
-    await expect(listen(createServer(), { host: address, port })).rejects.toThrow(message);
+    await expect(listen({ server: createServer() }, { host: address, port })).rejects.toThrow(message);
   });
 });
 
 describe("the end of a listener", () => {
   it("closes idle connections, used and unused, at once", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using used = rawClient(server.port);
     using unused = rawClient(server.port);
     used.send(list);
@@ -52,7 +52,7 @@ describe("the end of a listener", () => {
   });
 
   it("completes every pipelined request in flight, the last with Connection: close", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(slow + slow);
     await expect.poll(() => server.handled).toHaveLength(2);
@@ -69,7 +69,7 @@ describe("the end of a listener", () => {
   });
 
   it("accepts no further connection while it waits", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(slow);
     await expect.poll(() => server.handled).toHaveLength(1);
@@ -80,7 +80,7 @@ describe("the end of a listener", () => {
   });
 
   it("does not cut a response that a client is still reading", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.socket.pause();
     client.send(`GET /large HTTP/1.1\r\n${host}\r\n`);
@@ -92,7 +92,7 @@ describe("the end of a listener", () => {
   });
 
   it("cuts what is not finished in time, and can be asked for twice", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     using half = rawClient(server.port);
     client.send(slow);
@@ -110,7 +110,7 @@ describe("the grace before the end", () => {
 
   it("still takes requests, on old and new connections, each the last one of its connection", async () => {
     let isTold = false;
-    await using server = await startWireServer({}, undefined, {
+    await using server = await startTestServer({}, undefined, {
       graceMs,
       onDrain: () => {
         isTold = true;
@@ -135,7 +135,7 @@ describe("the grace before the end", () => {
 
   it("closes no connection under a client that was told it is kept, until it is over", async () => {
     // Longer than the client takes to read 8 MiB.
-    await using server = await startWireServer({}, undefined, { graceMs: 2_000 });
+    await using server = await startTestServer({}, undefined, { graceMs: 2_000 });
     using client = rawClient(server.port);
     client.socket.pause();
     client.send(`GET /large HTTP/1.1\r\n${host}\r\n`);
@@ -150,7 +150,7 @@ describe("the grace before the end", () => {
   });
 
   it("takes as long as it was set, and then closes what is idle at once", async () => {
-    await using server = await startWireServer({}, undefined, { graceMs });
+    await using server = await startTestServer({}, undefined, { graceMs });
     using unused = rawClient(server.port);
     const startedAtMs = performance.now();
     await server.listener[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type CrashWatch, watchForCrashes } from "./crash-watch.js";
 import { type RawClient, rawClient } from "./raw-client.js";
-import { startWireServer } from "./wire-server.js";
+import { startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
 const list = `GET /pets HTTP/1.1\r\n${host}\r\n`;
@@ -31,7 +31,7 @@ const allButLastKeptAlive = [...Array(maxOutstanding - 1).fill("keep-alive"), "c
 
 describe("a connection with more than 64 outstanding requests", () => {
   it("is answered 64 times, the last time with Connection: close", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(list.repeat(2_500));
     await client.closed;
@@ -40,7 +40,7 @@ describe("a connection with more than 64 outstanding requests", () => {
   });
 
   it("never shows the further requests to node:http or the app", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     let created = 0;
     server.server.prependListener("request", () => {
       created += 1;
@@ -56,7 +56,7 @@ describe("a connection with more than 64 outstanding requests", () => {
     ["of known length", create],
     ["in chunks", createInChunks],
   ])("is answered in order with bodies %s in between", async (_name, withBody) => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(slow + (withBody + list).repeat(500));
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
@@ -73,7 +73,7 @@ describe("a connection with more than 64 outstanding requests", () => {
   });
 
   it("still reads the body of the 64th request, which arrives later", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(`${slow}${list.repeat(maxOutstanding - 2)}POST /pets HTTP/1.1\r\n${host}Content-Length: 3\r\n\r\n`);
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
@@ -85,7 +85,7 @@ describe("a connection with more than 64 outstanding requests", () => {
   });
 
   it("is answered 64 times where the requests arrive byte by byte", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(slow.repeat(maxOutstanding - 1));
     for (const byte of list + list) {
@@ -106,7 +106,7 @@ describe("a connection with more than 64 outstanding requests", () => {
     ["headers that do not end", `GET /pets HTTP/1.1\r\n${host}`],
     ["a body that does not end", `POST /pets HTTP/1.1\r\n${host}Content-Length: 9\r\n\r\nabc`],
   ])("drops %s behind the 64th request", async (_name, bytes) => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(slow + list.repeat(maxOutstanding - 1) + bytes);
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
@@ -118,7 +118,7 @@ describe("a connection with more than 64 outstanding requests", () => {
   });
 
   it("is answered readably, though the client reads only after it has sent everything", async () => {
-    await using server = await startWireServer({ lingerMs: 5_000 });
+    await using server = await startTestServer({ lingerMs: 5_000 });
     using client = rawClient(server.port);
     client.socket.pause();
     // A reset would lose what the client has not read yet, and end this with an error.
@@ -132,7 +132,7 @@ describe("a connection with more than 64 outstanding requests", () => {
   });
 
   it("leaves every other connection alone", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using flooding = rawClient(server.port);
     flooding.send(slow.repeat(2_500));
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
@@ -143,7 +143,7 @@ describe("a connection with more than 64 outstanding requests", () => {
   });
 
   it("ends at once with a service that stops", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(slow.repeat(2_500));
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
@@ -157,7 +157,7 @@ describe("a connection with more than 64 outstanding requests", () => {
 
 describe("a connection with fewer outstanding requests", () => {
   it("is kept at 63", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(list.repeat(maxOutstanding - 1));
     await client.received(maxOutstanding - 1);
@@ -167,7 +167,7 @@ describe("a connection with fewer outstanding requests", () => {
   });
 
   it("is kept for any number of requests, though one always follows another unanswered one", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     const requests = 3 * maxOutstanding;
     client.send(list + list);

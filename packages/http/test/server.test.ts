@@ -3,21 +3,21 @@ import express from "express";
 import { expect, it } from "vitest";
 import { listen } from "../src/server/listen.js";
 import { createHttpServer } from "../src/server/server.js";
-import { answerPlainly } from "./wire-server.js";
+import { answerPlainly } from "./test-server.js";
 
 it("creates requests and responses with the prototypes that Express would swap in", async () => {
   const app = express();
-  const server = createHttpServer({ app, answerMalformedRequest: answerPlainly, onFault: () => {} });
+  const httpServer = createHttpServer({ app, answerMalformedRequest: answerPlainly, onFault: () => {} });
   const born: object[] = [];
   const handled: object[] = [];
-  server.prependListener("request", (request, response) => {
+  httpServer.server.prependListener("request", (request, response) => {
     born.push(Object.getPrototypeOf(request), Object.getPrototypeOf(response));
   });
   app.use((request, response) => {
     handled.push(Object.getPrototypeOf(request), Object.getPrototypeOf(response));
     response.status(202).json({ ip: request.ip, path: request.path, app: request.app === app });
   });
-  await using listener = await listen(server, { host: "127.0.0.1", port: 0 });
+  await using listener = await listen(httpServer, { host: "127.0.0.1", port: 0 });
 
   const response = await fetch(`${listener.url}/pets?limit=1`);
   expect(response.status).toBe(202);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type CrashWatch, watchForCrashes } from "./crash-watch.js";
 import { rawClient } from "./raw-client.js";
-import { startWireServer } from "./wire-server.js";
+import { startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
 const slow = `GET /slow HTTP/1.1\r\n${host}\r\n`;
@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 it("cuts off a client that does not read its answer", async () => {
-  await using server = await startWireServer({ stallTimeoutMs: 50 });
+  await using server = await startTestServer({ stallTimeoutMs: 50 });
   const left = new Promise<void>((resolve) => {
     server.server.on("connection", (socket) => socket.once("close", () => resolve()));
   });
@@ -29,7 +29,7 @@ it("cuts off a client that does not read its answer", async () => {
 });
 
 it("cuts off a client that takes its answer in drops, though it is never idle", async () => {
-  await using server = await startWireServer({ responseTimeoutMs: 200, timeoutCheckMs: 50 });
+  await using server = await startTestServer({ responseTimeoutMs: 200, timeoutCheckMs: 50 });
   const left = new Promise<void>((resolve) => {
     server.server.on("connection", (socket) => socket.once("close", () => resolve()));
   });
@@ -44,7 +44,7 @@ it("cuts off a client that takes its answer in drops, though it is never idle", 
 });
 
 it("cuts off a client that takes its answer in drops and pipelines a request now and then", async () => {
-  await using server = await startWireServer({ responseTimeoutMs: 200, timeoutCheckMs: 50 });
+  await using server = await startTestServer({ responseTimeoutMs: 200, timeoutCheckMs: 50 });
   const left = new Promise<void>((resolve) => {
     server.server.on("connection", (socket) => socket.once("close", () => resolve()));
   });
@@ -63,7 +63,7 @@ it("cuts off a client that takes its answer in drops and pipelines a request now
 });
 
 it("bounds the answer, not how long the app takes for it", async () => {
-  await using server = await startWireServer({ responseTimeoutMs: 40, timeoutCheckMs: 20 });
+  await using server = await startTestServer({ responseTimeoutMs: 40, timeoutCheckMs: 20 });
   using client = rawClient(server.port);
   client.send(slow);
   await new Promise((resolve) => setTimeout(resolve, 200));

@@ -31,7 +31,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
       else res.writeHead(404).end();
     });
   });
-  return listen(server, { host: config.metricsHost, port: config.metricsPort });
+  return listen({ server }, { host: config.metricsHost, port: config.metricsPort });
 }
 
 function sendMetrics(registry: Registry, res: ServerResponse): void {

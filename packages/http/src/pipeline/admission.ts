@@ -16,7 +16,7 @@ import {
 import type { Request, RequestHandler, Response } from "express";
 import type { AdmissionMeter } from "../observability/admission-meter.js";
 import type { Overload, OverloadReason } from "../server/overload.js";
-import { wireProblem } from "../server/validate-request-message.js";
+import { validateRequestMessage } from "../server/validate-request-message.js";
 import { addressBucket } from "./client-address.js";
 import { bearerToken } from "./credentials.js";
 import { rateLimitHeaders } from "./rate-limit-headers.js";
@@ -154,7 +154,7 @@ export function createAdmission({ core, meter, overload }: AdmissionDeps): Admis
       await decide(res, { quota, reservation: extended }, () => quota.extend({ ...extended, held }));
     },
     refuseMalformed(req, res, next) {
-      const problem = wireProblem(req);
+      const problem = validateRequestMessage(req);
       if (problem === undefined) return next();
       return reject(res, { problem });
     },

@@ -1,35 +1,35 @@
-import type { Server, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { HttpServer } from "./server.js";
 
 export interface ListenOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** How long requests in flight may take at the end. With the database's shutdown after it, 5 s is what Ctrl-C may take. */
+  /** How long requests in flight may take at the end. The default leaves the database 2.5 of the 5 s after Ctrl-C. */
   readonly drainTimeoutMs?: number;
   /**
-   * For how long, at the end, requests are still taken, each the last one of its connection: a balancer needs a moment to
-   * notice, and meanwhile sends them here.
+   * How long requests are still taken at the end, each as the last one of its connection. A balancer sends requests
+   * until it notices that the service stops.
    */
   readonly graceMs?: number;
-  /** Called when the end begins. */
+  /** Runs when disposing begins. */
   readonly onDrain?: () => void;
 }
 
-/**
- * A server that accepts connections. Disposing it drains it: after the grace, requests in flight are answered, everything
- * else is closed.
- */
+/** A server that accepts connections. Disposing it waits for the grace, answers requests in flight and closes the rest. */
 export interface Listener extends AsyncDisposable {
-  /** As a client on this machine reaches it. */
+  /** The address for a client on this machine. */
   readonly url: string;
   readonly port: number;
 }
 
-/** Rejects with one line that names the address and the way out when it cannot be listened on. */
-export async function listen(server: Server, options: ListenOptions): Promise<Listener> {
+/** Rejects with one line that names the address and the remedy. */
+export async function listen(
+  { server, connections }: Pick<HttpServer, "server"> & Partial<HttpServer>,
+  options: ListenOptions,
+): Promise<Listener> {
   const { host, port, drainTimeoutMs = 2_500, graceMs = 0, onDrain } = options;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -41,85 +41,23 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     throw new Error(`Cannot listen on ${host} port ${port}: ${adviceFor(error)}`, { cause: error });
   });
 
-  const drain = drainOf(server, drainTimeoutMs);
-
-  async function end(): Promise<void> {
+  async function close(): Promise<void> {
     onDrain?.();
-    drain.begin();
+    connections?.drain();
     if (graceMs > 0) await sleep(graceMs);
-    await drain.end();
+    const timer = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
+    await new Promise((resolve) => server.close(resolve));
+    clearTimeout(timer);
   }
 
   const address = server.address() as AddressInfo;
-  let drained: Promise<void> | undefined;
+  let closed: Promise<void> | undefined;
   return {
     url: `http://${hostInUrl(host)}:${address.port}`,
     port: address.port,
     [Symbol.asyncDispose]() {
-      drained ??= end();
-      return drained;
-    },
-  };
-}
-
-interface Drain {
-  /** From now on each connection ends with the request it has, or gets next. */
-  begin(): void;
-  /** Closes the server and all its connections, within the time limit. */
-  end(): Promise<void>;
-}
-
-/** Follows the server's connections from now on. */
-function drainOf(server: Server, drainTimeoutMs: number): Drain {
-  const newestResponse = new Map<Socket, ServerResponse | undefined>();
-  let isDraining = false;
-  let isEnding = false;
-
-  server.on("connection", (socket) => {
-    newestResponse.set(socket, undefined);
-    socket.once("close", () => newestResponse.delete(socket));
-  });
-  server.prependListener("request", ({ socket }, response) => {
-    if (isDraining) {
-      // Pipelined behind one that was to be the last.
-      const earlier = newestResponse.get(socket);
-      if (earlier !== undefined) earlier.shouldKeepAlive = true;
-      closeAfter(socket, response);
-    }
-    newestResponse.set(socket, response);
-  });
-
-  function closeAfter(socket: Socket, response: ServerResponse): void {
-    response.shouldKeepAlive = false;
-    // Its headers may have been written with keep-alive already. A client that was told so may be sending its next
-    // request, so the connection is not closed under it before the end.
-    response.once("close", () => {
-      if (isEnding && newestResponse.get(socket) === response) socket.destroySoon();
-    });
-  }
-
-  // Node's own takes a response for sent once the app has ended it, and cuts one that a slow client is still reading.
-  server.closeIdleConnections = () => {
-    for (const [socket, response] of newestResponse) {
-      const isIdle = response === undefined ? socket.bytesRead === 0 : response.closed;
-      if (isIdle) socket.destroySoon();
-    }
-  };
-
-  return {
-    begin() {
-      isDraining = true;
-      for (const [socket, response] of newestResponse) {
-        if (response !== undefined && !response.closed) closeAfter(socket, response);
-      }
-    },
-    async end() {
-      isEnding = true;
-      const timer = setTimeout(() => {
-        for (const socket of newestResponse.keys()) socket.destroy();
-      }, drainTimeoutMs);
-      await new Promise((resolve) => server.close(resolve));
-      clearTimeout(timer);
+      closed ??= close();
+      return closed;
     },
   };
 }
@@ -147,10 +85,10 @@ function adviceFor(error: unknown): string {
   }
 }
 
-/** npm and pnpm pass Ctrl-C on to a child that the terminal has told already: that is not a second one. */
-const echoMs = 500;
+/** npm and pnpm repeat Ctrl-C to a child that already has it from the terminal. The copy is not a second signal. */
+const repeatMs = 500;
 
-/** Resolves at the first of the signals; from then on, another one ends the process at once with status 128 + n. */
+/** Resolves at the first of the signals. A later one ends the process at once, with status 128 + n. */
 export function untilSignal(
   signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
 ): Promise<NodeJS.Signals> {
@@ -161,7 +99,7 @@ export function untilSignal(
       if (firstAtMs === undefined) {
         firstAtMs = nowMs;
         resolve(signal);
-      } else if (nowMs - firstAtMs > echoMs) {
+      } else if (nowMs - firstAtMs > repeatMs) {
         process.exit(128 + constants.signals[signal]);
       }
     };

@@ -1,7 +1,19 @@
+import { randomUUID } from "node:crypto";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
-import { Problem } from "@petstore/core";
-import type { Connection } from "./connection.js";
+import { type Log, Problem } from "@petstore/core";
+import type { RequestMeter } from "../observability/request-meter.js";
+import type { Admission } from "../pipeline/admission.js";
+import { errorShape, jsonMediaType, problemHeaders } from "../pipeline/problem-response.js";
+import { rateLimitHeaders } from "../pipeline/rate-limit-headers.js";
+import {
+  type Connection,
+  type Connections,
+  closeGracefully,
+  newestResponse,
+  respondLast,
+  responsesSent,
+  stopReading,
+} from "./connections.js";
 
 interface RawAnswer {
   readonly status: number;
@@ -9,45 +21,80 @@ interface RawAnswer {
   readonly body: string;
 }
 
-/** Counts a request that never became one in the address's anonymous bucket, and renders its answer. */
+/** Counts the request for its client address and builds the response. */
 export type AnswerMalformedRequest = (problem: Problem, remoteAddress: string | undefined) => Promise<RawAnswer>;
 
 export interface MalformedRequestDeps {
-  readonly connectionOf: (socket: Duplex) => Connection | undefined;
+  readonly connections: Connections;
   readonly answerMalformedRequest: AnswerMalformedRequest;
-  /** Told when `answerMalformedRequest` rejects; the connection is closed without an answer then. */
+  /** Receives the error when `answerMalformedRequest` rejects. The connection is then closed without an answer. */
   readonly onFault: (error: unknown) => void;
 }
 
+export interface MalformedRequestResponseDeps {
+  readonly admission: Pick<Admission, "countMalformedRequest">;
+  readonly log: Log;
+  readonly meter: Pick<RequestMeter, "count">;
+}
+
+/** The answer to a malformed request has the headers, the log line and the metrics of any other. */
+export function createMalformedRequestResponse({
+  admission,
+  log,
+  meter,
+}: MalformedRequestResponseDeps): AnswerMalformedRequest {
+  return async (fault, remoteAddress) => {
+    const requestId = randomUUID();
+    const route = "malformed";
+    const { decision, problem } = await admission.countMalformedRequest(fault, remoteAddress);
+    meter.count({ route, problem: problem.code }, "", problem.status, 0);
+    log.info({ requestId, clientAddress: remoteAddress, route, status: problem.status, code: problem.code }, "request");
+    return {
+      status: problem.status,
+      headers: [
+        ["X-Request-Id", requestId],
+        ["Cache-Control", "no-store"],
+        ["X-Content-Type-Options", "nosniff"],
+        ["Access-Control-Allow-Origin", "*"],
+        ...rateLimitHeaders(decision),
+        ...problemHeaders(problem),
+        ["Content-Type", jsonMediaType],
+      ],
+      body: errorShape(problem),
+    };
+  };
+}
+
 /**
- * Answers what node:http refuses before, or after, the app sees a request: bad syntax, bad framing, timeouts. The
- * surprise is the order: responses the app still owes on the connection go first, and a request the app already has is
- * answered by the app, so each request has one answer.
+ * Answers client errors that node:http finds before or after the app sees the request: bad syntax, bad framing, timeouts.
+ * Earlier requests of the connection are answered first. A request that the app already has is answered by the app, so
+ * each request has one answer.
  */
 export function answerMalformedRequests(server: Server, deps: MalformedRequestDeps): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    const connection = deps.connectionOf(socket);
+    const connection = deps.connections.get(socket);
     const problem = problemOf(error);
     if (connection === undefined || problem === undefined) {
       socket.destroy();
       return;
     }
-    // A refused request that waits for its turn can time out as well.
-    if (connection.isDeaf) return;
+    // A malformed request that waits for earlier responses can time out too.
+    if (!connection.isReading) return;
     refuse(connection, problem, error.code, deps);
   });
 }
 
 function refuse(connection: Connection, problem: Problem, code: string | undefined, deps: MalformedRequestDeps): void {
-  const { socket, newest } = connection;
+  const { socket } = connection;
+  const newest = newestResponse(connection);
   if (socket.bytesRead === 0) {
-    // A connection on which nothing was ever asked timed out: there is nothing to answer or to count.
+    // An unused connection timed out: there is nothing to answer or to count.
     socket.destroy();
     return;
   }
-  connection.deafen();
+  stopReading(connection);
   // Bytes after the last request of a connection are not a request (RFC 9112 section 9.6).
-  if (code === "HPE_CLOSED_CONNECTION" || (connection.isFull && newest?.req.complete)) return;
+  if (code === "HPE_CLOSED_CONNECTION" || (connection.hasLastRequest && newest?.req.complete)) return;
 
   if (newest === undefined || newest.req.complete) {
     answer(connection, problem, deps).catch((error: unknown) => {
@@ -55,7 +102,7 @@ function refuse(connection: Connection, problem: Problem, code: string | undefin
       socket.destroy();
     });
   } else if (newest.headersSent) {
-    void connection.settled().then(connection.hangUp);
+    void responsesSent(connection).then(() => closeGracefully(connection));
   } else {
     newest.shouldKeepAlive = false;
     newest.req.destroy(problem);
@@ -65,12 +112,12 @@ function refuse(connection: Connection, problem: Problem, code: string | undefin
 async function answer(connection: Connection, problem: Problem, deps: MalformedRequestDeps): Promise<void> {
   const { socket } = connection;
   const { status, headers, body } = await deps.answerMalformedRequest(problem, socket.remoteAddress);
-  await connection.settled();
+  await responsesSent(connection);
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  // Without a request to answer, a blank one: the serializer, with its checks of every header, stays Node's.
+  // There is no request. With an empty one, Node writes the response and checks its headers as usual.
   const response = new ServerResponse(new IncomingMessage(socket));
   response.statusCode = status;
   for (const [name, value] of headers) response.appendHeader(name, value);
@@ -79,14 +126,7 @@ async function answer(connection: Connection, problem: Problem, deps: MalformedR
   response.end(body);
 }
 
-/** Gives a response that is not in Node's own queue the connection, which ends after it. */
-export function respondLast(connection: Connection, response: ServerResponse): void {
-  response.shouldKeepAlive = false;
-  response.assignSocket(connection.socket);
-  response.once("finish", connection.hangUp);
-}
-
-/** `undefined` for a fault of the connection itself, on which nothing can be answered. */
+/** Returns undefined for a fault of the connection itself, on which no answer can be sent. */
 function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
   // The error itself holds the raw packet, and with it the client's key: it must not reach the log.
   const cause = error.code;

@@ -1,11 +1,9 @@
-/**
- * Whether requests would only be late: a request more then makes every other one later as well. Looked at by a timer,
- * so that asking costs a request nothing.
- */
+// Tells whether the process is so busy that one more request would delay all others. A timer measures it, so that a
+// request only reads the result.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Core, SheddingConfig } from "@petstore/core";
 
-/** What there is too much of: work for the event loop, or waiting for a database connection. */
+/** The event loop has too much work, or too many requests wait for a database connection. */
 export type OverloadReason = "event-loop" | "database";
 
 export interface Overload extends Disposable {
@@ -18,9 +16,9 @@ export interface OverloadDeps {
   readonly shedding: SheddingConfig;
 }
 
-const lookIntervalMs = 100;
-/** A second: one collection of garbage, or one large answer, is not overload. */
-const looksPerWindow = 10;
+const checkIntervalMs = 100;
+/** One second, so that one garbage collection or one large response does not count as overload. */
+const checksPerWindow = 10;
 const resolutionMs = 50;
 
 export function watchOverload({ core, shedding }: OverloadDeps): Overload {
@@ -28,19 +26,19 @@ export function watchOverload({ core, shedding }: OverloadDeps): Overload {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   let isLoopLate = false;
   let isQueueLong = false;
-  let looks = 0;
+  let checks = 0;
 
-  function look(): void {
+  function check(): void {
     isQueueLong = databaseQueue > 0 && core.stats().database.waiting > databaseQueue;
-    looks += 1;
-    if (looks % looksPerWindow !== 0 || eventLoopDelayMs === 0) return;
-    // What is recorded is the distance of two ticks, which is the resolution where nothing is late.
+    checks += 1;
+    if (checks % checksPerWindow !== 0 || eventLoopDelayMs === 0) return;
+    // The histogram holds the time between two ticks. Without delay this is the resolution.
     isLoopLate = delays.percentile(50) / 1e6 - resolutionMs > eventLoopDelayMs;
     delays.reset();
   }
 
   if (eventLoopDelayMs > 0) delays.enable();
-  const timer = setInterval(look, lookIntervalMs).unref();
+  const timer = setInterval(check, checkIntervalMs).unref();
   return {
     reason() {
       if (isLoopLate) return "event-loop";

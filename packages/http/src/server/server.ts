@@ -1,52 +1,44 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
 import { Problem } from "@petstore/core";
 import type { Express } from "express";
-import { addressBucket } from "../pipeline/client-address.js";
-import { type Connection, openConnection } from "./connection.js";
-import { type AnswerMalformedRequest, answerMalformedRequests, respondLast } from "./malformed-request.js";
+import {
+  type Connection,
+  type Connections,
+  closeGracefully,
+  respondLast,
+  responsesSent,
+  trackConnections,
+} from "./connections.js";
+import { type AnswerMalformedRequest, answerMalformedRequests } from "./malformed-request.js";
 
-export interface ServerLimits {
-  /** From the first byte of a request, or from the connection's opening, to the end of its headers. */
-  readonly headersTimeoutMs: number;
-  /** From the same moment to the end of its body; also what bounds the reading of a body that was refused. */
-  readonly requestTimeoutMs: number;
-  /** How often the limits are looked at. */
-  readonly timeoutCheckMs: number;
-  /** Longer than the usual 60 s of a load balancer, so that the balancer closes first and never meets a closed one. */
-  readonly keepAliveTimeoutMs: number;
+const defaultLimits = {
+  /** From the first byte of a request, or from the opening of the connection, to the end of the headers. */
+  headersTimeoutMs: 10_000,
+  /** From the same moment to the end of the body. A body that was refused is read for this long too. */
+  requestTimeoutMs: 30_000,
+  /** How often the timeouts are checked. */
+  timeoutCheckMs: 5_000,
   /**
-   * A connection on which nothing moves while a request is under way is cut off. Longer than the longest wait for a
-   * request and its next check, so that a client that falls silent in its body is answered 408.
+   * A connection on which nothing moves while a request is in flight is closed. This is longer than `requestTimeoutMs`
+   * and two checks, so that a client that falls silent in its body is answered 408.
    */
-  readonly stallTimeoutMs: number;
-  /** A client that takes its response in drops, and so is never idle, has so long for all of it. */
-  readonly responseTimeoutMs: number;
-  /** How long a client may take to read the last answer after the server has closed its side. */
-  readonly lingerMs: number;
-  /** How much of a refused body is read and dropped before the connection is closed. */
-  readonly maxDrainedBytes: number;
-  /** How many connections one client address may hold; further ones are closed at once. 0 is no limit. */
-  readonly maxConnectionsPerAddress: number;
+  stallTimeoutMs: 45_000,
+  /** How long a client may take to read a whole response, however steadily it reads. */
+  responseTimeoutMs: 30_000,
+  /** How long a client may take to read the last response after the server has closed its side. */
+  lingerMs: 1_000,
+  /** How much of a refused body is read and dropped before the connection is closed: 16 MiB. */
+  maxDrainedBytes: 16_777_216,
+  /** How many connections one client address may hold. Further ones are closed at once. 0 means no limit. */
+  maxConnectionsPerAddress: 1_000,
   /**
    * Requests of all connections that may wait for the end of their response. From there on, each further request is the
    * last one of its connection, so a process holds at most this many and one for each connection.
    */
-  readonly maxOutstandingRequests: number;
-}
-
-const defaultLimits: ServerLimits = {
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
-  timeoutCheckMs: 5_000,
-  keepAliveTimeoutMs: 75_000,
-  stallTimeoutMs: 45_000,
-  responseTimeoutMs: 30_000,
-  lingerMs: 1_000,
-  maxDrainedBytes: 16 * 1024 * 1024,
-  maxConnectionsPerAddress: 1_000,
   maxOutstandingRequests: 2_000,
 };
+
+export type ServerLimits = Readonly<typeof defaultLimits>;
 
 export interface HttpServerDeps {
   readonly app: Express;
@@ -56,11 +48,14 @@ export interface HttpServerDeps {
   readonly limits?: Partial<ServerLimits>;
 }
 
-/** A server on which every request that can still be answered is answered once, by `app` or by `answerMalformedRequest`. */
-export function createHttpServer(deps: HttpServerDeps): Server {
+export interface HttpServer {
+  readonly server: Server;
+  readonly connections: Connections;
+}
+
+/** Creates a server that answers each request once, by `app` or by `answerMalformedRequest`. */
+export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const limits = { ...defaultLimits, ...deps.limits };
-  const connections = new Map<Duplex, Connection>();
-  const ofProcess = { count: 0, max: limits.maxOutstandingRequests };
   const messages = adoptPrototypes(deps.app);
 
   const server = createServer(
@@ -69,17 +64,18 @@ export function createHttpServer(deps: HttpServerDeps): Server {
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: limits.timeoutCheckMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      // Longer than the usual 60 s of a load balancer, so that the balancer closes first.
+      keepAliveTimeout: 75_000,
       maxHeaderSize: 16 * 1024,
       noDelay: true,
       insecureHTTPParser: false,
-      // Node would answer a missing Host by itself, with a bare 400; wireProblem has the rule.
+      // Node would answer a missing Host by itself, with a bare 400. See validateRequestMessage.
       requireHostHeader: false,
     },
     (request, response) => {
       const connection = connections.get(request.socket);
       if (connection !== undefined) {
-        connection.accept(response);
+        connections.accept(connection, response);
         if (hasBody(request)) boundRefusedBody(connection, request, response, limits.maxDrainedBytes);
       }
       request.url = originForm(request.url ?? "");
@@ -92,78 +88,31 @@ export function createHttpServer(deps: HttpServerDeps): Server {
   // A client may close its sending side after its request (RFC 9112 section 9.6); Node would close the other in return.
   Object.assign(server, { httpAllowHalfOpen: true });
 
-  server.on("connection", (socket) => {
-    connections.set(socket, openConnection(socket, { lingerMs: limits.lingerMs, ofProcess }));
-    socket.once("close", () => connections.delete(socket));
-  });
-  closeSurplusConnections(server, limits.maxConnectionsPerAddress, deps.onFault);
-  endSlowReaders(server, connections, limits);
+  const connections = trackConnections(server, limits, deps.onFault);
   server.once("listening", () => server.on("error", deps.onFault));
-  answerMalformedRequests(server, {
-    connectionOf: (socket) => connections.get(socket),
-    answerMalformedRequest: deps.answerMalformedRequest,
-    onFault: deps.onFault,
-  });
+  answerMalformedRequests(server, { connections, ...deps });
 
-  // An expectation is the app's to meet, and one it does not know may be ignored (RFC 9110 section 10.1.1).
+  // The app meets an expectation, and may ignore one it does not know (RFC 9110 section 10.1.1).
   const emitRequest = (request: IncomingMessage, response: ServerResponse) => server.emit("request", request, response);
   server.on("checkContinue", emitRequest);
   server.on("checkExpectation", emitRequest);
   // Without a listener Node drops the connection of a CONNECT; with one it hands over the socket, out of its queue.
   server.on("connect", (request, socket) => {
     const connection = connections.get(socket);
-    void connection?.settled().then(() => {
+    if (connection === undefined) return;
+    void responsesSent(connection).then(() => {
       if (!socket.writable) return;
       const response = new messages.ServerResponse(request);
       respondLast(connection, response);
       emitRequest(request, response);
     });
   });
-  return server;
-}
-
-/** One client address cannot take all the sockets and memory of the process. IPv6 addresses count by their /64. */
-function closeSurplusConnections(server: Server, limit: number, onFault: HttpServerDeps["onFault"]): void {
-  if (limit === 0) return;
-  const openByAddress = new Map<string, number>();
-  server.on("connection", (socket) => {
-    const address = addressBucket(socket.remoteAddress);
-    const open = openByAddress.get(address) ?? 0;
-    if (open >= limit) {
-      socket.destroy();
-      onFault(new Error(`a client address has more than ${limit} connections`));
-      return;
-    }
-    openByAddress.set(address, open + 1);
-    socket.once("close", () => {
-      const left = (openByAddress.get(address) ?? 1) - 1;
-      if (left > 0) openByAddress.set(address, left);
-      else openByAddress.delete(address);
-    });
-  });
-}
-
-/** node:http bounds how long a request may take to arrive, not how long its response may take to leave. */
-function endSlowReaders(
-  server: Server,
-  connections: ReadonlyMap<Duplex, Connection>,
-  { responseTimeoutMs, timeoutCheckMs }: ServerLimits,
-): void {
-  const unread = new WeakMap<ServerResponse, number>();
-  const timer = setInterval(() => {
-    for (const { socket, oldest } of connections.values()) {
-      if (!oldest?.writableEnded) continue;
-      const waitedMs = unread.get(oldest) ?? 0;
-      if (waitedMs >= responseTimeoutMs) socket.destroy();
-      else unread.set(oldest, waitedMs + timeoutCheckMs);
-    }
-  }, timeoutCheckMs).unref();
-  server.once("close", () => clearInterval(timer));
+  return { server, connections };
 }
 
 /**
  * Express sets the prototype of every request and response to `app.request` and `app.response`, and an object whose
- * prototype was changed is slow for the rest of its life. Here they are born with those prototypes.
+ * prototype was changed stays slow. Here they are created with those prototypes.
  */
 function adoptPrototypes(app: Express) {
   class AppRequest extends IncomingMessage {
@@ -194,7 +143,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }
 
-/** Reads on after an answer that did not wait for the body, so that the client gets to read it, but not for ever. */
+/** Reads on after an answer that did not wait for the body, so that the client can read the answer. */
 function boundRefusedBody(
   connection: Connection,
   request: IncomingMessage,
@@ -207,7 +156,7 @@ function boundRefusedBody(
     let drainedBytes = 0;
     request.on("data", (chunk: Buffer) => {
       drainedBytes += chunk.length;
-      if (drainedBytes > maxDrainedBytes) connection.hangUp();
+      if (drainedBytes > maxDrainedBytes) closeGracefully(connection);
     });
     request.resume();
   });

@@ -7,10 +7,10 @@ const maxHeaderFields = 200;
 const hostValue = /^(?:\[[\w.:]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /**
- * What Node's parser lets through and RFC 9112 tells a server to refuse. It runs for every request but the probes of
- * health, so it scans the raw header list, where Node has not yet merged what came twice, and allocates nothing for a request in order.
+ * Finds a request that Node's parser accepts and RFC 9112 tells a server to refuse. It scans the raw header list, because
+ * Node has merged repeated headers in the other one, and allocates nothing for a valid request.
  */
-export function wireProblem(request: IncomingMessage): Problem | undefined {
+export function validateRequestMessage(request: IncomingMessage): Problem | undefined {
   const { rawHeaders, httpVersion } = request;
   if (rawHeaders.length > 2 * maxHeaderFields) {
     return new Problem("HEADERS_TOO_LARGE", `The header section has more than ${maxHeaderFields} fields.`);
@@ -19,14 +19,14 @@ export function wireProblem(request: IncomingMessage): Problem | undefined {
     return malformed("This service speaks HTTP/1.1 and HTTP/1.0 only.");
   }
   const coding = request.headers["transfer-encoding"];
-  // Anything else is framing that a proxy on the way may have read differently (RFC 9112 section 6.1).
+  // A proxy may have read any other framing differently (RFC 9112 section 6.1).
   if (coding !== undefined && (httpVersion === "1.0" || coding.toLowerCase() !== "chunked")) {
     return malformed("Transfer-Encoding can only be chunked, and only in HTTP/1.1.");
   }
   return hostProblem(rawHeaders, httpVersion === "1.1");
 }
 
-/** RFC 9112 section 3.2. Two Host headers are a way past a proxy that routes or filters by the other one. */
+/** RFC 9112 section 3.2. With two Host headers a client could bypass a proxy that filters by the other one. */
 function hostProblem(rawHeaders: readonly string[], hostIsRequired: boolean): Problem | undefined {
   let host: string | undefined;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type CrashWatch, watchForCrashes } from "./crash-watch.js";
 import { rawClient } from "./raw-client.js";
-import { answerPlainly, startWireServer } from "./wire-server.js";
+import { answerPlainly, startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
 const slow = `GET /slow HTTP/1.1\r\n${host}\r\n`;
@@ -36,7 +36,7 @@ const malformed = {
 
 describe("a request the parser refuses", () => {
   it.each(Object.entries(malformed))("answers %s with the Error body, once", async (_name, bytes) => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(bytes);
     await client.closed;
@@ -57,7 +57,7 @@ describe("a request the parser refuses", () => {
   });
 
   it("answers a header section above 16 KiB with 431", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(`GET /pets HTTP/1.1\r\n${host}X: ${"y".repeat(17_000)}\r\n\r\n`);
     await client.closed;
@@ -66,7 +66,7 @@ describe("a request the parser refuses", () => {
   });
 
   it("answers the requests before it on the connection first", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(`${slow}${list}GET/bad\r\n\r\n`);
     await expect.poll(() => server.malformedRequests).toHaveLength(1);
@@ -79,7 +79,7 @@ describe("a request the parser refuses", () => {
   });
 
   it("is answered once, even if it waits for its turn until its time is up", async () => {
-    await using server = await startWireServer(shortLimits);
+    await using server = await startTestServer(shortLimits);
     using client = rawClient(server.port);
     client.send(`${slow}GET/bad\r\n\r\n`);
     await new Promise((resolve) => setTimeout(resolve, 160));
@@ -90,7 +90,7 @@ describe("a request the parser refuses", () => {
   });
 
   it("is answered also when the client has closed its sending side", async () => {
-    await using server = await startWireServer({}, async (problem, address) => {
+    await using server = await startTestServer({}, async (problem, address) => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return answerPlainly(problem, address);
     });
@@ -101,7 +101,7 @@ describe("a request the parser refuses", () => {
   });
 
   it("is ignored behind a request that said it was the last", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(`GET /slow HTTP/1.1\r\n${host}Connection: close\r\n\r\n${list}`);
     await expect.poll(() => server.handled).toHaveLength(1);
@@ -113,7 +113,7 @@ describe("a request the parser refuses", () => {
   });
 
   it("closes the connection and reports the fault when there is no answer", async () => {
-    await using server = await startWireServer({}, () => Promise.reject(new Error("no quota")));
+    await using server = await startTestServer({}, () => Promise.reject(new Error("no quota")));
     using client = rawClient(server.port);
     client.send("GET/bad\r\n\r\n");
     await client.closed;
@@ -123,7 +123,7 @@ describe("a request the parser refuses", () => {
 });
 
 it("answers a client that closes its sending side after its request", async () => {
-  await using server = await startWireServer();
+  await using server = await startTestServer();
   using client = rawClient(server.port);
   client.socket.end(slow + slow);
   await expect.poll(() => server.handled).toHaveLength(2);
@@ -134,7 +134,7 @@ it("answers a client that closes its sending side after its request", async () =
 
 describe("a request that takes too long", () => {
   it("answers 408 when its headers do not end, and takes no more of it", async () => {
-    await using server = await startWireServer(shortLimits, async (problem, address) => {
+    await using server = await startTestServer(shortLimits, async (problem, address) => {
       await new Promise((resolve) => setTimeout(resolve, 30));
       return answerPlainly(problem, address);
     });
@@ -148,7 +148,7 @@ describe("a request that takes too long", () => {
   });
 
   it("closes a connection on which nothing was asked, and counts nothing", async () => {
-    await using server = await startWireServer(shortLimits);
+    await using server = await startTestServer(shortLimits);
     using client = rawClient(server.port);
     await client.closed;
     expect(client.responses()).toEqual([]);
@@ -156,7 +156,7 @@ describe("a request that takes too long", () => {
   });
 
   it("is answered once, by the app, when the app waits for its body", async () => {
-    await using server = await startWireServer(shortLimits);
+    await using server = await startTestServer(shortLimits);
     using client = rawClient(server.port);
     client.send(`${create}Content-Length: 9\r\n\r\nabc`);
     await client.closed;
@@ -167,7 +167,7 @@ describe("a request that takes too long", () => {
   });
 
   it("is not answered again when the app refused it before its body", async () => {
-    await using server = await startWireServer(shortLimits);
+    await using server = await startTestServer(shortLimits);
     using client = rawClient(server.port);
     client.send(`${refused}Content-Length: 9\r\n\r\nabc`);
     await client.closed;
@@ -184,7 +184,7 @@ describe("a body that breaks off", () => {
   ] satisfies [string, (client: ReturnType<typeof rawClient>) => void][])(
     "%s is answered once, by the app",
     async (_where, send) => {
-      await using server = await startWireServer();
+      await using server = await startTestServer();
       using client = rawClient(server.port);
       send(client);
       await client.closed;
@@ -196,7 +196,7 @@ describe("a body that breaks off", () => {
   );
 
   it("is not answered again when the app refused the request before it", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(`${refused}${chunked}3\r\nabc\r\n`);
     await client.received(1);
@@ -210,7 +210,7 @@ describe("a body that breaks off", () => {
     ["a request that waits for it", create, [200, 400]],
     ["a request refused before it", refused, [200, 413]],
   ])("leaves the order of answers alone, behind %s", async (_name, request, expected) => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     using client = rawClient(server.port);
     client.send(`${slow}${request}${chunked}`);
     await expect.poll(() => server.handled).toHaveLength(2);

@@ -4,9 +4,9 @@ import express, { type ErrorRequestHandler, type Express } from "express";
 import { type Listener, type ListenOptions, listen } from "../src/server/listen.js";
 import type { AnswerMalformedRequest } from "../src/server/malformed-request.js";
 import { createHttpServer, type ServerLimits } from "../src/server/server.js";
-import { wireProblem } from "../src/server/validate-request-message.js";
+import { validateRequestMessage } from "../src/server/validate-request-message.js";
 
-export interface WireServer extends AsyncDisposable {
+export interface TestServer extends AsyncDisposable {
   readonly server: Server;
   readonly app: Express;
   readonly listener: Listener;
@@ -24,11 +24,11 @@ export interface WireServer extends AsyncDisposable {
  * A server with the routes that faults need: `POST /pets` reads its body, `POST /refused` answers 413 without,
  * `GET /slow` waits for `release`, `GET /large` answers 8 MiB.
  */
-export async function startWireServer(
+export async function startTestServer(
   limits: Partial<ServerLimits> = {},
   answerMalformedRequest: AnswerMalformedRequest = answerPlainly,
   draining: Pick<ListenOptions, "graceMs" | "onDrain"> = {},
-): Promise<WireServer> {
+): Promise<TestServer> {
   const handled: string[] = [];
   const malformedRequests: string[] = [];
   const faults: unknown[] = [];
@@ -40,7 +40,7 @@ export async function startWireServer(
   const app = express();
   app.use((req, _res, next) => {
     handled.push(`${req.method} ${req.url}`);
-    const problem = wireProblem(req);
+    const problem = validateRequestMessage(req);
     if (problem !== undefined) throw problem;
     next();
   });
@@ -68,7 +68,7 @@ export async function startWireServer(
   };
   app.use(answerProblem);
 
-  const server = createHttpServer({
+  const httpServer = createHttpServer({
     app,
     limits: { lingerMs: 100, ...limits },
     answerMalformedRequest: (problem, remoteAddress) => {
@@ -77,9 +77,9 @@ export async function startWireServer(
     },
     onFault: (error) => faults.push(error),
   });
-  const listener = await listen(server, { host: "127.0.0.1", port: 0, drainTimeoutMs: 300, ...draining });
+  const listener = await listen(httpServer, { host: "127.0.0.1", port: 0, drainTimeoutMs: 300, ...draining });
   return {
-    server,
+    server: httpServer.server,
     app,
     listener,
     port: listener.port,

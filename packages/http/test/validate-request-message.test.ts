@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { rawClient } from "./raw-client.js";
-import { startWireServer } from "./wire-server.js";
+import { startTestServer } from "./test-server.js";
 
 async function answerTo(request: string): Promise<{ status: number; code?: string }> {
-  await using server = await startWireServer();
+  await using server = await startTestServer();
   using client = rawClient(server.port);
   client.send(request);
   const [answer] = await client.received(1);
@@ -13,7 +13,7 @@ async function answerTo(request: string): Promise<{ status: number; code?: strin
 const fields = (count: number): string =>
   Array.from({ length: count }, (_value, index) => `X-${index}: y\r\n`).join("");
 
-describe("wireProblem", () => {
+describe("validateRequestMessage", () => {
   it.each([
     "",
     "Host: a\r\nHost: a\r\n",
@@ -61,7 +61,7 @@ describe("wireProblem", () => {
   });
 
   it("drops no field of 2,500, so that none can hide", async () => {
-    await using server = await startWireServer();
+    await using server = await startTestServer();
     let seen: string | undefined;
     server.server.prependListener("request", (request) => {
       seen = request.headers.authorization;

@@ -1,0 +1,218 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { addressBucket } from "../pipeline/client-address.js";
+import type { ServerLimits } from "./server.js";
+
+/** What the server knows about one open connection. */
+export interface Connection {
+  readonly socket: Socket;
+  /** In the order of the requests: those that still wait for their end, and always the newest one. */
+  readonly responses: ServerResponse[];
+  /** How many responses have not been closed. */
+  outstanding: number;
+  /** False once the parser is cut off: bytes that still arrive are dropped. */
+  isReading: boolean;
+  /** True once the connection has had its last request: later requests are dropped. */
+  hasLastRequest: boolean;
+  /** The response that the client was reading at the last check, and for how long it has done so. */
+  reading: { readonly response: ServerResponse; readonly forMs: number } | undefined;
+  readonly lingerMs: number;
+}
+
+/** The table of the server's open connections. */
+export interface Connections {
+  get(socket: Duplex): Connection | undefined;
+  /**
+   * Records a request. It is the last one of its connection at 64 outstanding requests of the connection, at the limit
+   * of the process, and while the server drains. It is then answered with `Connection: close`.
+   */
+  accept(connection: Connection, response: ServerResponse): void;
+  /** From now on each connection ends with the request it has, or gets next. */
+  drain(): void;
+}
+
+/** Requests of one connection that may wait for the end of their response. */
+const maxOutstandingPerConnection = 64;
+
+/** `onRefused` is told about a connection beyond `maxConnectionsPerAddress`. */
+export function trackConnections(server: Server, limits: ServerLimits, onRefused: (error: Error) => void): Connections {
+  const connections = new Map<Duplex, Connection>();
+  const openByAddress = new Map<string, number>();
+  let outstanding = 0;
+  let isDraining = false;
+  let isEnding = false;
+
+  server.on("connection", (socket) => {
+    // IPv6 addresses count by their /64.
+    const address = addressBucket(socket.remoteAddress);
+    const open = (openByAddress.get(address) ?? 0) + 1;
+    const max = limits.maxConnectionsPerAddress;
+    if (max > 0 && open > max) {
+      socket.destroy();
+      onRefused(new Error(`a client address has more than ${max} connections`));
+      return;
+    }
+    openByAddress.set(address, open);
+    connections.set(socket, openConnection(socket, limits.lingerMs));
+    socket.once("close", () => remove(socket, address));
+  });
+
+  function remove(socket: Socket, address: string): void {
+    const connection = connections.get(socket);
+    connections.delete(socket);
+    const open = (openByAddress.get(address) ?? 1) - 1;
+    if (open > 0) openByAddress.set(address, open);
+    else openByAddress.delete(address);
+    // A response that waits for an earlier one has no 'close' event when its socket closes.
+    outstanding -= connection?.outstanding ?? 0;
+  }
+
+  function onResponseClosed(connection: Connection, response: ServerResponse): void {
+    if (!connections.has(connection.socket)) return;
+    connection.outstanding -= 1;
+    outstanding -= 1;
+    if (isEnding && newestResponse(connection) === response) connection.socket.destroySoon();
+  }
+
+  // node:http bounds how long a request may take to arrive, not how long its response may take to leave.
+  const timer = setInterval(() => {
+    for (const connection of connections.values()) {
+      const response = connection.responses.find(({ closed }) => !closed);
+      if (!response?.writableEnded) continue;
+      const forMs = connection.reading?.response === response ? connection.reading.forMs : 0;
+      if (forMs >= limits.responseTimeoutMs) connection.socket.destroy();
+      else connection.reading = { response, forMs: forMs + limits.timeoutCheckMs };
+    }
+  }, limits.timeoutCheckMs).unref();
+  server.once("close", () => clearInterval(timer));
+
+  // `server.close` calls this. Node's own takes a response for sent once the app has ended it, and cuts one that a slow
+  // client is still reading.
+  server.closeIdleConnections = () => {
+    isEnding = true;
+    for (const connection of connections.values()) {
+      const newest = newestResponse(connection);
+      const isIdle = newest === undefined ? connection.socket.bytesRead === 0 : newest.closed;
+      if (isIdle) connection.socket.destroySoon();
+    }
+  };
+  // Node's own does not know the connections whose parser was cut off.
+  server.closeAllConnections = () => {
+    for (const { socket } of connections.values()) socket.destroy();
+  };
+
+  return {
+    get: (socket) => connections.get(socket),
+    accept(connection, response) {
+      const { responses } = connection;
+      // Pipelined behind a request that was to be the last one.
+      const earlier = newestResponse(connection);
+      if (isDraining && earlier !== undefined) earlier.shouldKeepAlive = true;
+      while (responses[0]?.closed) responses.shift();
+      responses.push(response);
+      connection.outstanding += 1;
+      outstanding += 1;
+      response.once("close", () => onResponseClosed(connection, response));
+      if (responses.length >= maxOutstandingPerConnection || outstanding >= limits.maxOutstandingRequests) {
+        connection.hasLastRequest = true;
+        dropFurtherRequests(connection);
+      }
+      if (isDraining || connection.hasLastRequest) response.shouldKeepAlive = false;
+    },
+    drain() {
+      isDraining = true;
+      for (const connection of connections.values()) {
+        const newest = newestResponse(connection);
+        // The headers may say keep-alive already. Such a client may be sending its next request, so its connection stays
+        // open until the server closes.
+        if (newest !== undefined) newest.shouldKeepAlive = false;
+      }
+    },
+  };
+}
+
+function openConnection(socket: Socket, lingerMs: number): Connection {
+  const state = { outstanding: 0, isReading: true, hasLastRequest: false, reading: undefined };
+  const connection: Connection = { socket, responses: [], lingerMs, ...state };
+  // A reset can come at any time, also while node:http has no listener of its own on the socket. 'close' follows it.
+  socket.on("error", discard);
+  // node:http closes through destroySoon after a response with `Connection: close`. With input unread the kernel then
+  // sends RST, and a client that is still uploading loses the very answer that refuses its upload (RFC 9112 section 9.6).
+  const closeAtOnce = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => {
+    const isUploading = newestResponse(connection)?.req.complete === false;
+    if (!connection.isReading || connection.hasLastRequest || isUploading) closeGracefully(connection);
+    else closeAtOnce();
+  };
+  return connection;
+}
+
+/** Responses leave in the order of their requests: once the newest is closed, none is outstanding. */
+export function newestResponse({ responses }: Connection): ServerResponse | undefined {
+  return responses.at(-1);
+}
+
+/** Resolves when every request handed to the app has its response; never, if the client leaves before that. */
+export function responsesSent(connection: Connection): Promise<void> {
+  const newest = newestResponse(connection);
+  // Not `events.once`, which rejects on 'error'.
+  return newest === undefined || newest.closed
+    ? Promise.resolve()
+    : new Promise((resolve) => newest.once("close", resolve));
+}
+
+/** Reads and drops all further input, so that the client can go on writing until it reads the answer. */
+export function stopReading(connection: Connection): void {
+  if (!connection.isReading) return;
+  connection.isReading = false;
+  const { socket } = connection;
+  socket.removeAllListeners("data");
+  // Node's own 'end' listener would close the writing side before the answer is on it.
+  socket.removeAllListeners("end");
+  // A 'data' listener makes node:http take the socket back from its native parser.
+  socket.on("data", discard);
+  socket.resume();
+}
+
+/** Sends what is queued, then FIN, and drops input until the client closes too or `lingerMs` pass. */
+export function closeGracefully(connection: Connection): void {
+  const { socket, lingerMs } = connection;
+  stopReading(connection);
+  socket.end();
+  const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
+  socket.once("close", () => clearTimeout(timer));
+}
+
+/** Gives the connection to a response that is not in Node's own queue. The connection ends after it. */
+export function respondLast(connection: Connection, response: ServerResponse): void {
+  response.shouldKeepAlive = false;
+  response.assignSocket(connection.socket);
+  response.once("finish", () => closeGracefully(connection));
+}
+
+/** node:http keeps the parser on the socket. Not documented, and the same in Node.js 20 to 26. */
+interface ParsedSocket {
+  readonly parser?: {
+    onIncoming(request: IncomingMessage & { upgrade: boolean }, shouldKeepAlive: boolean): number;
+  } | null;
+}
+
+/**
+ * The parser handles a whole read of 64 KiB at once. That can be 2,500 requests, each with a request and a response object,
+ * and no public method stops it. We replace its callback: returning 2 says that another protocol follows, so the parser
+ * ignores the rest of the read. The body of the last request is still parsed.
+ */
+function dropFurtherRequests(connection: Connection): void {
+  const { parser } = connection.socket as Socket & ParsedSocket;
+  if (!parser) return;
+  parser.onIncoming = (request) => {
+    // Otherwise node:http would end the connection of a request for an upgrade, before the answers are on it.
+    request.upgrade = false;
+    // Not while the parser runs.
+    setImmediate(() => stopReading(connection));
+    return 2;
+  };
+}
+
+function discard(): void {}
