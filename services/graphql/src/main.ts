@@ -1,10 +1,6 @@
-import { boundHeap } from "@petstore/http/bound-heap";
-
-boundHeap();
-// What is imported statically would be read before the heap is bounded.
-const { openCore, readConfig } = await import("@petstore/core");
-const { openLog, openService, printError, untilSignal } = await import("@petstore/http");
-const { createGraphqlRouter } = await import("./graphql-router.js");
+import { openCore, readConfig } from "@petstore/core";
+import { openLog, openService, printError, untilSignal } from "@petstore/http";
+import { createGraphqlRouter } from "./graphql-router.js";
 
 const stopped = untilSignal();
 try {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { checkUser } from "./root-user.js";
+import { checkUser } from "./store-config.js";
 
 const listeningOn = (host: string) => ({ host, metricsHost: "127.0.0.1" });
 

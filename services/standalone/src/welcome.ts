@@ -1,29 +1,44 @@
-import { demoAccountName } from "./demo-account.js";
+import { randomBytes } from "node:crypto";
+import { type Core, digestApiKey, mintApiKey } from "@petstore/core";
 
-export interface BannerOptions {
+export interface WelcomeOptions {
   readonly url: string;
-  readonly dataDirectory: string;
+  readonly directory: string;
   /** Present on the first start only. */
   readonly demoKey: string | undefined;
 }
 
-/** What a person sees when the store is ready: where it is, and lines that work when pasted. */
-export function banner({ url, dataDirectory, demoKey }: BannerOptions): string {
-  return demoKey === undefined
-    ? `
+const demoAccountName = "demo";
+
+/** On the first start: creates an account to try the store with, and returns its key. Later: `undefined`. */
+export async function createDemoAccount({
+  accounts,
+  keys,
+}: Pick<Core, "accounts" | "keys">): Promise<string | undefined> {
+  const created = await accounts.create({ name: demoAccountName, plan: "free" });
+  const account = created ?? (await accounts.findByName(demoAccountName));
+  // A first start that was killed may have left the account without its key.
+  if (account === undefined || (await keys.list(account.id)).length > 0) return undefined;
+  const key = mintApiKey("test", randomBytes);
+  await keys.add({ accountId: account.id, digest: digestApiKey(key) });
+  return key;
+}
+
+/** The text for the person who started the store: its address, and lines that work when pasted. */
+export function welcome({ url, directory, demoKey }: WelcomeOptions): string {
+  const addresses = `
 The pet store is ready at ${url}/v1, and for GraphQL at ${url}/graphql
 Read and try both at ${url}/
-Its data is in ${dataDirectory}
-
+Its data is in ${directory}
+`;
+  if (demoKey === undefined) {
+    return `${addresses}
 The key of the demo account was shown at the first start. For another one:
 
   npm run petstore -- key issue ${demoAccountName}
-`
-    : `
-The pet store is ready at ${url}/v1, and for GraphQL at ${url}/graphql
-Read and try both at ${url}/
-Its data is in ${dataDirectory}
-
+`;
+  }
+  return `${addresses}
 This is the key of the account "${demoAccountName}", plan Free. It is shown only now:
 
   ${demoKey}

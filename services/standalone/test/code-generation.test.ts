@@ -1,14 +1,15 @@
-// Nothing that a client sends can become code: the services run with an engine that refuses to make code from text.
+// Text from a client cannot become code: the start scripts make Node refuse it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { serviceFlags } from "@petstore/testing/service-flags";
 import { describe, expect, it } from "vitest";
 import { openDirectory } from "./store-process.js";
 
 const root = new URL("../../../", import.meta.url);
 
-/** Loaded before the service: at SIGUSR2 it tries to make code from text, and says what came of it. */
+/** Loaded before the service. At SIGUSR2 it tries to make code from text, and prints the outcome. */
 const probe = `process.on("SIGUSR2", () => {
   let outcome = "allowed";
   try { new Function("return 1")(); } catch (error) { outcome = error.name; }
@@ -47,9 +48,12 @@ describe.each([
   });
 });
 
-describe("`npm start`", () => {
-  it("passes the same option to Node", async () => {
-    const { scripts } = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
-    expect(scripts.start).toMatch(/^node --disallow-code-generation-from-strings /);
-  });
+describe("every start script", () => {
+  it.each(["", "services/rest/", "services/graphql/", "services/standalone/"])(
+    "%spackage.json has the options of the services",
+    async (folder) => {
+      const { scripts } = JSON.parse(await readFile(new URL(`${folder}package.json`, root), "utf8"));
+      expect(scripts.start).toMatch(new RegExp(`^node ${serviceFlags.join(" ")} `));
+    },
+  );
 });

@@ -1,0 +1,46 @@
+import { type Config, type HttpConfig, isLoopback, readConfig } from "@petstore/core";
+import { dataDirectory } from "@petstore/embedded-postgres";
+
+export interface StoreConfig extends Config {
+  /** The folder of the embedded PostgreSQL and its data. */
+  readonly directory: string;
+  /** How long the store may take to stop, with the time in which it still takes requests. */
+  readonly stopTimeoutMs: number;
+  /** A line for the person who starts the store. */
+  readonly warning: string | undefined;
+}
+
+/** Without a grace period the store ends within 5 seconds of Ctrl-C. */
+const stopTimeoutMs = 4_500;
+
+/** Reads everything before anything starts, so a fault is reported at once. `database.url` is only known later. */
+export function readStoreConfig(environment: NodeJS.ProcessEnv, userId: number | undefined): StoreConfig {
+  const embedded = {
+    DATABASE_URL: "postgres://embedded",
+    DATABASE_URL_FILE: "",
+    DATABASE_DIRECT_URL: "",
+    DATABASE_DIRECT_URL_FILE: "",
+  };
+  const config = readConfig({ LOG_LEVEL: "warn", ...environment, ...embedded });
+  return {
+    ...config,
+    directory: dataDirectory(environment.PETSTORE_DIR),
+    stopTimeoutMs: stopTimeoutMs + config.http.shutdownGraceMs,
+    warning: checkUser(userId, config.http),
+  };
+}
+
+/** Returns the warning for root, or undefined for any other user. Throws if root would serve other machines. */
+export function checkUser(
+  userId: number | undefined,
+  { host, metricsHost }: Pick<HttpConfig, "host" | "metricsHost">,
+): string | undefined {
+  if (userId !== 0) return undefined;
+  for (const [name, address] of Object.entries({ HOST: host, METRICS_HOST: metricsHost })) {
+    if (isLoopback(address)) continue;
+    throw new Error(
+      `The pet store does not listen on ${address} as root: start it as another user, or leave ${name} out.`,
+    );
+  }
+  return "Warning: the pet store runs as root and needs no rights: start it as another user.";
+}

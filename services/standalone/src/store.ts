@@ -1,0 +1,39 @@
+import { type Config, migrate, openCore } from "@petstore/core";
+import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
+import { createGraphqlRouter, graphqlLinks } from "@petstore/graphql";
+import { type Api, openLog, openService, printError } from "@petstore/http";
+import { createRestRouter, restLinks } from "@petstore/rest";
+import type { StoreConfig } from "./store-config.js";
+import { createDemoAccount, welcome } from "./welcome.js";
+
+const graphiqlPath = "/graphiql";
+
+/** Serves both APIs over an embedded PostgreSQL until `stopped` resolves. Throws if the database is lost before. */
+export async function serveStore(config: StoreConfig, stopped: Promise<unknown>): Promise<void> {
+  const { directory, warning } = config;
+  const opened = await openEmbeddedPostgres({ directory });
+  if (opened.kind === "in-use") {
+    throw new Error(`The pet store of ${directory} is already running, as process ${opened.holderPid}.`);
+  }
+  await using postgres = opened.database;
+  await migrate(postgres.ownerUrl);
+  await using output = openLog(config.logLevel);
+  const deps = { log: output.log, now: Date.now };
+  const database: Config["database"] = { ...config.database, url: postgres.url };
+  await using core = await openCore({ ...config, database }, deps);
+  const { families } = output;
+  await using service = await openService({ ...deps, core, config: config.http, apis: bothApis(), families });
+  if (warning !== undefined) printError(warning);
+  output.print(welcome({ url: service.url, directory, demoKey: await createDemoAccount(core) }));
+  const lost = await Promise.race([stopped, postgres.lost]);
+  if (lost instanceof Error) throw lost;
+  output.print("Stopping ...\n");
+}
+
+function bothApis(): readonly Api[] {
+  const links = restLinks(graphqlLinks(graphiqlPath));
+  return [
+    (deps) => createRestRouter({ ...deps, links }),
+    (deps) => createGraphqlRouter({ ...deps, graphiql: { path: graphiqlPath, links } }),
+  ];
+}
