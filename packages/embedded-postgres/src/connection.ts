@@ -1,6 +1,10 @@
+import { randomInt } from "node:crypto";
+import { createServer } from "node:net";
 import pg from "pg";
 import { type Role, roleNames } from "./passwords.js";
-import { loopback } from "./port.js";
+
+/** The address of everything that listens. */
+export const loopback = "127.0.0.1";
 
 export interface ConnectOptions {
   readonly port: number;
@@ -16,6 +20,9 @@ export interface Connection {
 }
 
 const connectTimeoutMs = 3_000;
+/** Below 32768, where Linux begins to take ports for outgoing connections. */
+const lowestPort = 20_000;
+const highestPort = 32_767;
 
 /**
  * Connects to a server that proves that it knows the password. With SCRAM (RFC 5802) both sides do, and neither sends it.
@@ -60,4 +67,23 @@ export async function connectWithScram({ port, role, password, database }: Conne
 
 export function isWrongPassword(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "28P01";
+}
+
+/** The preferred port if it is free, else a random free one. Another program may still take it before the server does. */
+export async function choosePort(preferred: number | undefined): Promise<number> {
+  if (preferred !== undefined && (await isPortFree(preferred))) return preferred;
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const port = randomInt(lowestPort, highestPort + 1);
+    if (await isPortFree(port)) return port;
+  }
+  throw new Error(`No free port between ${lowestPort} and ${highestPort} on ${loopback}`);
+}
+
+/** Nobody listens on this port of the loopback address at this moment. */
+export async function isPortFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(false));
+    probe.listen({ host: loopback, port, exclusive: true }, () => probe.close(() => resolve(true)));
+  });
 }

@@ -4,7 +4,7 @@ import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./
 import { explain, explainOutput, isAlreadyRunning, isPortTaken } from "./failure.js";
 import { claimOwnership, databaseUrl, findServiceUrl, type Ownership } from "./ownership.js";
 import { type Role, readPassword } from "./passwords.js";
-import { holdReserve, yieldReserve } from "./reserve.js";
+import { holdReserve, releaseReserve } from "./reserve.js";
 import {
   isAlive,
   isRunning,
@@ -16,19 +16,19 @@ import {
 } from "./server.js";
 
 export interface EmbeddedPostgresOptions {
-  /** Where everything lives: the cluster, its passwords, its log. Created, for its owner alone, when missing. */
+  /** Holds the cluster, its passwords and its log. Created, for this user alone, if it does not exist. */
   readonly directory: string;
-  /** Whether a commit is on the disk before it is acknowledged. Default true; tests turn it off. */
+  /** A commit is on the disk before it is acknowledged. Default true; tests turn it off. */
   readonly durable?: boolean;
 }
 
-/** Owned by this process alone. Disposing stops the server within 5 s; a killed owner leaves it for the next one. */
+/** Owned by this process alone. Disposing stops the server within 5 s. The next owner adopts the server of a killed one. */
 export interface EmbeddedPostgres extends AsyncDisposable {
   /** For services: its role reads and writes rows, and nothing else. With the password: not for logs. */
   readonly url: string;
   /** For migrations: its role owns the database. With the password: not for logs. */
   readonly ownerUrl: string;
-  /** Resolves, with the reason in one line, when the server or its ownership goes away and nobody disposed of it. */
+  /** Resolves, with the reason in one line, when the server or its ownership is lost before disposal. */
   readonly lost: Promise<Error>;
 }
 
@@ -43,8 +43,6 @@ interface Owned {
   readonly started: StartedServer | undefined;
   readonly ownership: Ownership;
 }
-
-type Urls = Pick<EmbeddedPostgres, "url" | "ownerUrl">;
 
 interface Loss {
   readonly takenOver: boolean;
@@ -62,9 +60,8 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
     const cluster = await prepareCluster(resolve(options.directory), options.durable ?? true);
     const outcome = await startOrJoin(cluster);
     if ("holderPid" in outcome) return { kind: "in-use", holderPid: outcome.holderPid };
-    const urls = await prepareDatabase(outcome);
-    const adopted = outcome.started?.pid !== outcome.postmaster.pid;
-    return { kind: "opened", database: embeddedPostgres(outcome, urls), adopted };
+    const database = await prepareDatabase(outcome);
+    return { kind: "opened", database, adopted: outcome.started?.pid !== outcome.postmaster.pid };
   } catch (error) {
     throw explain(error);
   }
@@ -94,8 +91,8 @@ export async function administratorUrl(directory: string): Promise<string> {
 }
 
 /**
- * Any number of processes may be in this loop. PostgreSQL lets one of their servers live, the lock picks one of them,
- * and the two need not be the same: then the winner adopts a server that another one has started.
+ * Several processes may run this loop at once. PostgreSQL lets one of their servers live, and one process gets the lock,
+ * maybe not the one that started that server. It then adopts the server.
  */
 async function startOrJoin(cluster: Cluster): Promise<Owned | { readonly holderPid: number }> {
   const timeout = AbortSignal.timeout(startTimeoutMs);
@@ -130,15 +127,17 @@ async function startOrJoin(cluster: Cluster): Promise<Owned | { readonly holderP
   throw new Error("The PostgreSQL of this data directory does not answer", { cause: obstacle });
 }
 
-async function prepareDatabase({ cluster, ownership, postmaster, started }: Owned): Promise<Urls> {
+async function prepareDatabase(owned: Owned): Promise<EmbeddedPostgres> {
+  const { cluster, ownership, postmaster, started } = owned;
   try {
     await ownership.prepareRoles();
     await removeUnfinished(cluster.directory);
     await holdReserve(cluster);
-    const { port } = postmaster;
-    return { url: await urlOf("service", cluster.root, port), ownerUrl: await urlOf("owner", cluster.root, port) };
+    const url = await urlOf("service", cluster.root, postmaster.port);
+    const ownerUrl = await urlOf("owner", cluster.root, postmaster.port);
+    return { url, ownerUrl, ...keepOwning(owned) };
   } catch (error) {
-    // Nobody gets a handle to dispose of.
+    // The caller gets nothing that it could dispose of.
     await stopServer(cluster, postmaster, started);
     throw error;
   }
@@ -151,15 +150,16 @@ async function urlOf(role: Role, root: string, port: number): Promise<string> {
 }
 
 /**
- * A server that its last owner is stopping ends the connections one by one, so that owner's lock can become free while
- * ours still lives. It marks the file before it ends the first.
+ * A server that stops ends its connections one by one, so the lock of its last owner can be free while our connection still
+ * lives. The server marks its file before it ends the first connection.
  */
 async function isSteady(cluster: Cluster, claimed: Postmaster): Promise<boolean> {
   const now = await readPostmaster(cluster.data);
   return now?.pid === claimed.pid && !now.stopping;
 }
 
-function embeddedPostgres(first: Owned, urls: Urls): EmbeddedPostgres {
+/** Claims the ownership again after each recovery of the server, until it is disposed of or lost. */
+function keepOwning(first: Owned): Pick<EmbeddedPostgres, "lost"> & AsyncDisposable {
   const { cluster } = first;
   let owned = first;
   let stopped: Promise<void> | undefined;
@@ -173,19 +173,18 @@ function embeddedPostgres(first: Owned, urls: Urls): EmbeddedPostgres {
         const isAnother = next.postmaster.pid !== owned.postmaster.pid;
         owned = next;
         if (stopped === undefined) return await watch();
-        // Whoever disposed meanwhile has stopped the one before.
+        // Disposal has stopped the server before this one.
         if (isAnother) await stop();
         return;
       }
       if (stopped !== undefined) return;
-      // Whoever took over has to stop it.
+      // The new owner has to stop it.
       if (next.takenOver) stopped = Promise.resolve();
       resolveLost(next.reason);
     };
     watch().catch((error: unknown) => resolveLost(explain(error)));
   });
   return {
-    ...urls,
     lost,
     [Symbol.asyncDispose]: () => {
       stopped ??= stop();
@@ -197,7 +196,7 @@ function embeddedPostgres(first: Owned, urls: Urls): EmbeddedPostgres {
 /** When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. */
 async function reclaim(owned: Owned): Promise<Owned | Loss> {
   const { cluster, postmaster } = owned;
-  const wasFull = await yieldReserve(cluster);
+  const wasFull = await releaseReserve(cluster);
   const timeout = AbortSignal.timeout(crashRecoveryMs);
   while (!timeout.aborted && (await isRunning(postmaster, cluster.data))) {
     const claim = await claimOwnership(cluster, postmaster.port);
@@ -208,7 +207,7 @@ async function reclaim(owned: Owned): Promise<Owned | Loss> {
     if (claim.kind === "held") return takenOver(claim.holderPid);
     await delay(pollMs);
   }
-  // It does not wait for the reserve to give way: where its recovery was faster, it has ended.
+  // A recovery that was faster than the removal of the reserve has ended the server.
   if (wasFull && !timeout.aborted) return startAgain(owned);
   return { takenOver: false, reason: new Error("The embedded PostgreSQL stopped") };
 }
@@ -218,7 +217,7 @@ async function startAgain({ cluster, postmaster }: Owned): Promise<Owned | Loss>
   if ("holderPid" in next) return takenOver(next.holderPid);
   if (next.postmaster.port !== postmaster.port) {
     await stopServer(cluster, next.postmaster, next.started);
-    return { takenOver: false, reason: new Error("The port of the embedded PostgreSQL was taken meanwhile") };
+    return { takenOver: false, reason: new Error("Another program took the port of the embedded PostgreSQL") };
   }
   await holdReserve(cluster);
   return next;

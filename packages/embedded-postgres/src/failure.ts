@@ -1,15 +1,12 @@
-// Turns what the file system and PostgreSQL's programs say into the one line an operator needs.
-// Their words are stable: they run with LC_ALL=C and a pinned version.
+// Turns errors of the file system and output of PostgreSQL's programs into one line for the operator.
+// The output is stable: the programs run with LC_ALL=C and in a pinned version.
 
-/** Every failure of this package, in one line; what it was made of stays in `cause`. */
+export const serverOfYourOwn = "run services/rest on a server of your own, with DATABASE_URL";
+
+/** Every failure of this package, in one line. `cause` keeps the original. */
 export function explain(cause: unknown): Error {
   if (cause instanceof Error && "syscall" in cause && String(cause.syscall).startsWith("spawn")) {
-    return new Error(
-      "The PostgreSQL programs cannot be executed here: run services/rest on a server of your own, with DATABASE_URL",
-      {
-        cause,
-      },
-    );
+    return new Error(`The PostgreSQL programs cannot be executed here: ${serverOfYourOwn}`, { cause });
   }
   if (cause instanceof Error && "code" in cause && typeof cause.code === "string") {
     const known = byCode[cause.code];
@@ -53,7 +50,7 @@ const byCode: Readonly<Record<string, string>> = {
 
 const byOutput: ReadonlyArray<readonly [RegExp, string]> = [
   [/No space left on device|wrote only \d+ of|Disk quota exceeded/, diskFull],
-  // The checkpoint's own words are on a level that is not logged.
+  // The checkpoint's own message is on a level that is not logged.
   [/checkpoint request failed/, "PostgreSQL cannot write its data: the disk is full or broken"],
   [/Permission denied|Read-only file system/, notWritable],
   [

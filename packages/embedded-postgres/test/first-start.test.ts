@@ -12,7 +12,7 @@ import {
   serverProcesses,
   startOwner,
   stoppedDirectory,
-} from "./scene.js";
+} from "./test-server.js";
 
 const isRoot = process.getuid?.() === 0;
 

@@ -1,4 +1,4 @@
-// An owner to be killed: opens the directory, says what came of it in one line of JSON, and then, with "insert", one line
+// An owner that a test kills. It opens the directory, prints the outcome as a line of JSON and, with "insert", another line
 // for every row that the server has acknowledged. Disposes when its standard input ends.
 import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";

@@ -9,7 +9,7 @@ import {
   startOwner,
   stillRunning,
   stoppedDirectory,
-} from "./scene.js";
+} from "./test-server.js";
 
 test("a second open refuses within a second and names the holder", async () => {
   await using directory = await stoppedDirectory();

@@ -1,6 +1,6 @@
 import { administratorUrl, type EmbeddedPostgres } from "@petstore/embedded-postgres";
 import { expect, test } from "vitest";
-import { openAlone, query, stoppedDirectory } from "./scene.js";
+import { openAlone, query, stoppedDirectory } from "./test-server.js";
 
 const databases = ["postgres", "template1", "petstore"];
 

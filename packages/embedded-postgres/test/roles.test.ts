@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { expect, test } from "vitest";
 import { connectWithScram } from "../src/connection.js";
-import { openAlone, postmasterPid, query, stillRunning, stoppedDirectory } from "./scene.js";
+import { openAlone, postmasterPid, query, stillRunning, stoppedDirectory } from "./test-server.js";
 
 const oldPassword = "the-one-password-of-version-1.0";
 const roleFiles = ["owner-password", "service-password", "superuser-password"];

@@ -11,7 +11,7 @@ import { inject } from "vitest";
 
 const ownerScript = fileURLToPath(new URL("owner.mjs", import.meta.url));
 
-/** A directory that does not exist yet; whatever runs or lies there is gone at the end. */
+/** A directory that does not exist yet. Its server and its files are removed at the end. */
 export async function emptyDirectory(parent: string = tmpdir()): Promise<{ path: string } & AsyncDisposable> {
   const root = await mkdtemp(join(parent, "petstore-embedded-"));
   const path = join(root, "data folder");
@@ -33,7 +33,7 @@ export async function stoppedDirectory(): Promise<Awaited<ReturnType<typeof empt
   return directory;
 }
 
-/** Opens where the test expects nobody else. */
+/** Opens a directory that no other process owns. */
 export async function openAlone(directory: string): Promise<{ adopted: boolean; database: EmbeddedPostgres }> {
   const opened = await openEmbeddedPostgres({ directory });
   if (opened.kind === "in-use") throw new Error(`in use by ${opened.holderPid}`);
@@ -88,7 +88,7 @@ export function serverProcesses(postmaster: number): number[] {
     .map(({ pid }) => pid);
 }
 
-/** Which of them still run; what is dead and only not yet collected by its parent does not count. */
+/** Returns the processes that still run. Dead ones that their parent has not collected do not count. */
 export function stillRunning(pids: readonly number[]): number[] {
   return processTable()
     .filter(({ pid, state }) => pids.includes(pid) && !state.startsWith("Z"))
