@@ -52,6 +52,6 @@ function addFolder(folder, inputs, outputs) {
 
 function addFile(digest, path) {
   const file = statSync(path, { throwIfNoEntry: false });
-  // The time of the last change of the inode cannot be set, so a file that was replaced is noticed whatever its age.
+  // No program can set the ctime, so a replaced file is noticed even if its size and mtime are the same.
   digest.update(`${path} ${file?.size} ${file?.mtimeMs} ${file?.ctimeMs}\n`);
 }

@@ -21,7 +21,7 @@ function isCurrent() {
 }
 
 function build() {
-  // Read before the build: the next start has to build a source again that is edited meanwhile.
+  // Read before the build: if a source changes during the build, the next start builds again.
   const { inputs } = readBuildState(root);
   // The first install takes a while: pnpm shows how far it is.
   run("Installing", ["install", "--frozen-lockfile"], "inherit");

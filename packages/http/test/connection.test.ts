@@ -24,7 +24,7 @@ function statuses(client: RawClient): number[] {
   return client.responses().map(({ status }) => status);
 }
 
-/** Sends the bytes again and again, as fast as they go, until the connection is closed or so many are sent. */
+/** Sends the bytes again and again until the connection is closed or `total` bytes are sent. */
 async function pour({ socket, closed }: RawClient, bytes: Buffer, total: number): Promise<void> {
   let isClosed = false;
   void closed.then(() => {

@@ -1,4 +1,4 @@
-/** What would have ended the process since the watch began. */
+/** Errors since the watch began that would have ended the process. */
 export interface CrashWatch extends Disposable {
   readonly crashes: readonly unknown[];
 }

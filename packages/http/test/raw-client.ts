@@ -12,7 +12,7 @@ export interface RawClient extends Disposable {
   readonly socket: Socket;
   send(bytes: string | Buffer): void;
   responses(): RawResponse[];
-  /** Resolves when so many whole responses have come; rejects when the connection ends before. */
+  /** Resolves when `count` whole responses have come. Rejects when the connection ends before. */
   received(count: number): Promise<RawResponse[]>;
   /** Resolves when the server has closed its side, by FIN or RST. */
   readonly closed: Promise<void>;

@@ -1,4 +1,4 @@
-// A body may take up to 30 s to arrive. A key that is revoked meanwhile creates nothing.
+// A body may take up to 30 s to arrive. A key that is revoked during that time creates nothing.
 import { once } from "node:events";
 import { connect } from "node:net";
 import { createGraphqlRouter } from "@petstore/graphql";

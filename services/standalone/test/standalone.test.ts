@@ -69,7 +69,7 @@ describe("the standalone store", () => {
     await using directory = await openDirectory();
     const first = startStore(directory.path);
     await urlOf(first);
-    // What starting Node and reading the modules takes on this machine, at this moment.
+    // The time to start Node and read the modules on this machine at this moment.
     const idleMs = await durationOf(() => startStore(directory.path, { PORT: "many" }).ended());
     const second = startStore(directory.path);
     expect((await durationOf(() => second.ended())) - idleMs).toBeLessThan(1_000);

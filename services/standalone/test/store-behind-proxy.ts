@@ -13,7 +13,7 @@ export interface StoreBehindProxy extends AsyncDisposable {
 
 interface StoreOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Whether the service takes the proxy for a PgBouncer: it listens for no notifications then. */
+  /** The service treats the proxy as a PgBouncer and listens for no notifications. */
   readonly isPooled?: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function openStoreBehindProxy(options: StoreOptions = {}): Promise<
 
 interface Sending {
   readonly key?: string;
-  /** The address that a trusted proxy would tell. */
+  /** The address in `X-Forwarded-For`. */
   readonly from?: string;
 }
 

@@ -13,7 +13,7 @@ const list = (key: string, query = "") => store.call("GET", `/v1/pets${query}`, 
 const aliased = (count: number) =>
   `{ ${Array.from({ length: count }, (_, index) => `a${index}: pets { id }`).join(" ")} }`;
 
-it("one account has one quota, whichever API it spends it at", async () => {
+it("one account has one quota, over both APIs", async () => {
   const { key } = await store.issueKey({ plan: "free" });
   expect((await list(key)).rateLimit.remaining).toBe(59);
   expect((await ask(aliased(9), key)).rateLimit.remaining).toBe(50);
@@ -26,7 +26,7 @@ it("one account has one quota, whichever API it spends it at", async () => {
   expect((await list(key)).status).toBe(429);
 });
 
-it("of requests through both APIs at once, exactly the limit is admitted", async () => {
+it("admits exactly the limit of requests through both APIs at once", async () => {
   const { key } = await store.issueKey({ plan: "free" });
   const calls = Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? list(key) : ask("{ pets { id } }", key)));
   const admitted = (await Promise.all(calls)).filter(({ status }) => status === 200);

@@ -7,8 +7,8 @@ const ageMs = 6_000;
 describe("a key that PostgreSQL cannot check", () => {
   it("is answered 503 and counted nowhere, also where its address has used up its anonymous requests", async () => {
     const environment = { ANONYMOUS_REQUESTS_PER_MINUTE: "2", ANONYMOUS_REQUESTS_PER_DAY: "2" };
-    await using scene = await openStoreBehindProxy({ environment });
-    const { store, proxy } = scene;
+    await using opened = await openStoreBehindProxy({ environment });
+    const { store, proxy } = opened;
     const { key } = await store.issueKey({ plan: "free" });
     for (const [index, list] of lists.entries()) {
       expect(await list(store, {})).toMatchObject({ status: 401, rateLimit: { limit: 2, remaining: 1 - index } });
@@ -27,8 +27,8 @@ describe("a key that PostgreSQL cannot check", () => {
   });
 
   it("is good for everything that needs no PostgreSQL for an hour after it was checked, and for nothing else", async () => {
-    await using scene = await openStoreBehindProxy();
-    const { store, proxy } = scene;
+    await using opened = await openStoreBehindProxy();
+    const { store, proxy } = opened;
     const { key } = await store.issueKey({ plan: "free" });
     await store.call("GET", "/v1/none", { key });
     await proxy.refuse();
@@ -53,9 +53,9 @@ describe("a key that PostgreSQL cannot check", () => {
     expect(await store.call("GET", "/v1/none", { key })).toMatchObject({ status: 503, rateLimit: { limit: 300 } });
   });
 
-  it("writes nothing while its record is stale, although PostgreSQL is back", async () => {
-    await using scene = await openStoreBehindProxy();
-    const { store, proxy } = scene;
+  it("writes nothing while its record is stale, although PostgreSQL has recovered", async () => {
+    await using opened = await openStoreBehindProxy();
+    const { store, proxy } = opened;
     const { key, keyId } = await store.issueKey();
     await store.call("GET", "/v1/none", { key });
     await proxy.refuse();
@@ -72,8 +72,8 @@ describe("a key that PostgreSQL cannot check", () => {
 describe("a revoked key, where PostgreSQL is slow and nobody is notified,", () => {
   it("creates nothing 40 seconds later, over either API", async () => {
     for (const [index, create] of creates.entries()) {
-      await using scene = await openStoreBehindProxy({ isPooled: true });
-      const { store, proxy } = scene;
+      await using opened = await openStoreBehindProxy({ isPooled: true });
+      const { store, proxy } = opened;
       const { key, keyId } = await store.issueKey();
       expect((await lists[index]?.(store, { key }))?.status).toBe(200);
       await proxy.delay(60);

@@ -1,4 +1,4 @@
-// What clients without a valid key can use up, over both APIs.
+// Limits of clients without a valid key, over both APIs.
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";

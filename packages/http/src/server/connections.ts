@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { addressBucket } from "../pipeline/client-address.js";
 import type { ServerLimits } from "./server.js";
 
-/** What the server knows about one open connection. */
+/** The server's record of one open connection. */
 export interface Connection {
   readonly socket: Socket;
   /** In the order of the requests: those that still wait for their end, and always the newest one. */
