@@ -39,7 +39,7 @@ test("several names run those benchmarks, each once, in their own order", () => 
 test("options may stand on either side of the name", () => {
   expect(
     read(
-      "--rounds 2 one --seconds=1 --connections 8 --json out.json --profile profiles --against a --fail-on-regression",
+      "--rounds 2 one --seconds=0.5 --connections 8 --json out.json --profile profiles --against a --fail-on-regression",
     ),
   ).toEqual({
     kind: "run",
@@ -47,7 +47,7 @@ test("options may stand on either side of the name", () => {
     options: {
       all: false,
       rounds: 2,
-      seconds: 1,
+      seconds: 0.5,
       connections: [8],
       jsonFile: "out.json",
       profileDirectory: "profiles",
@@ -70,7 +70,7 @@ test.each(["another", "one another"])("«%s» is answered with the names there a
 
 test.each([
   "--rounds 0",
-  "--seconds 1.5",
+  "--seconds 0.05",
   "--connections many",
   "--connections 1,",
   "--connections 1,0",

@@ -50,7 +50,7 @@ export function readCommandLine<Benchmark extends Named>(
       options: {
         all: named.length === 0,
         rounds: values.rounds === undefined ? undefined : wholeNumber("rounds", values.rounds),
-        seconds: values.seconds === undefined ? usual.seconds : wholeNumber("seconds", values.seconds),
+        seconds: values.seconds === undefined ? usual.seconds : decimal("seconds", values.seconds),
         connections: values.connections === undefined ? undefined : wholeNumbers("connections", values.connections),
         jsonFile: values.json,
         profileDirectory: values.profile,
@@ -130,4 +130,9 @@ function wholeNumbers(name: string, text: string): number[] {
 function wholeNumber(name: string, text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
   throw new Error(`--${name} must be a whole number from 1 to 99999.`);
+}
+
+function decimal(name: string, text: string): number {
+  if (/^\d{1,5}(\.\d+)?$/.test(text) && Number(text) >= 0.1) return Number(text);
+  throw new Error(`--${name} must be a number from 0.1 to 99999.`);
 }

@@ -26,15 +26,12 @@ interface Task {
 }
 
 /** Lets the contestants do the work in turns, on one database. Throws when one of them fails or answers otherwise. */
-export async function compare(
-  benchmark: Benchmark,
-  options: CompareOptions,
-  { progress, signal }: CompareDeps,
-): Promise<Comparison> {
+export async function compare(benchmark: Benchmark, options: CompareOptions, deps: CompareDeps): Promise<Comparison> {
+  const { progress, signal } = deps;
   await using directory = await openTemporaryDirectory();
   progress("Starting PostgreSQL and adding 10,000 pets ...");
   await using database = await openPrivateDatabase(directory.path);
-  const apiKeys = await seed(database.ownerUrl, signal);
+  const apiKeys = await seed(database.ownerUrl, deps);
   await using redis = benchmark.contestants.some(({ countsInRedis }) => countsInRedis)
     ? await openPrivateRedis()
     : undefined;

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Core, digestApiKey, migrate, mintApiKey, openCore, petStatuses, readConfig } from "@petstore/core";
+import { type Core, digestApiKey, migrate, mintApiKey, openCore, readConfig } from "@petstore/core";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
-import pg from "pg";
+import type { CompareDeps } from "./comparison.js";
+import { addPets, type PetLayout } from "./pets.js";
 
 /** A directory that disposing removes. */
 export interface TemporaryDirectory extends AsyncDisposable {
@@ -28,21 +29,20 @@ export function databaseDirectory(directory: string): string {
 }
 
 const petCount = 10_000;
+const evenly: PetLayout = () => "(array['available', 'pending', 'sold'])[1 + number % 3]";
 /** As many as callers, where no two ask the same. */
 const accountCount = 32;
 /** The schema's largest: what is measured is the counting, not the refusing. */
 const limit = 2_147_483_647;
 
 /** Brings an empty database to 10,000 pets, evenly over the statuses, and 32 accounts; returns a key of each. */
-export async function seed(databaseUrl: string, signal?: AbortSignal): Promise<[string, ...string[]]> {
+export async function seed(databaseUrl: string, deps: CompareDeps): Promise<[string, ...string[]]> {
   await using core = await openMigratedCore(databaseUrl);
-  const { accountId, apiKey } = await addAccount(core, "bench-1");
-  const apiKeys: [string, ...string[]] = [apiKey];
+  const apiKeys: [string, ...string[]] = [await addAccount(core, "bench-1")];
   for (let number = 2; number <= accountCount; number++) {
-    apiKeys.push((await addAccount(core, `bench-${number}`)).apiKey);
+    apiKeys.push(await addAccount(core, `bench-${number}`));
   }
-  await addPets(core, accountId, signal);
-  await settle(databaseUrl);
+  await addPets(databaseUrl, petCount, evenly, deps);
   return apiKeys;
 }
 
@@ -52,40 +52,12 @@ export async function openMigratedCore(databaseUrl: string): Promise<Core> {
   return openCore(readConfig({ DATABASE_URL: databaseUrl }), { log, now: Date.now });
 }
 
-/** An account with a key that may ask so often a minute, and a day; no limit given is none that a load could use up. */
-export async function addAccount(
-  { accounts, keys }: Core,
-  name: string,
-  requests: number = limit,
-): Promise<{ readonly accountId: bigint; readonly apiKey: string }> {
+/** Adds an account and returns a key of it. Without `requests` per minute and day, no load can use up its limits. */
+export async function addAccount({ accounts, keys }: Core, name: string, requests: number = limit): Promise<string> {
   const customLimits = { perMinute: requests, perDay: requests };
   const account = await accounts.create({ name, plan: "enterprise", customLimits });
   if (account === undefined) throw new Error("the database is not empty");
   const apiKey = mintApiKey("test", randomBytes);
   await keys.add({ accountId: account.id, digest: digestApiKey(apiKey) });
-  return { accountId: account.id, apiKey };
-}
-
-async function addPets({ catalogue }: Core, accountId: bigint, signal?: AbortSignal): Promise<void> {
-  let added = 0;
-  const addOn = async () => {
-    while (added < petCount) {
-      signal?.throwIfAborted();
-      const number = added++;
-      const status = petStatuses[number % petStatuses.length];
-      await catalogue.create({
-        accountId,
-        input: { name: `Pet ${number}`, categoryId: BigInt(1 + (number % 50)), status },
-      });
-    }
-  };
-  await Promise.all(Array.from({ length: 10 }, addOn));
-}
-
-/** Otherwise the autovacuum does it, in the middle of a round. */
-export async function settle(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  await client.query("vacuum analyze");
-  await client.end();
+  return apiKey;
 }

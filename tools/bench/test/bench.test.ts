@@ -37,7 +37,7 @@ test("a short rest-list at two numbers of connections shows both, and judges at 
 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "petstore-bench-test-"));
   const file = join(directory, "report.json");
-  const run = await bench("rest-list", "--rounds", "1", "--seconds", "1", "--connections", "4,32", "--json", file);
+  const run = await bench("rest-list", "--rounds", "1", "--seconds", "0.2", "--connections", "4,32", "--json", file);
   const report = JSON.parse(await readFile(file, "utf8"));
   await rm(directory, { recursive: true });
 
@@ -60,7 +60,7 @@ describeWithRedis("quota", () => {
     const engines = ["petstore-redis", "rlf-union", "rlr-in-sequence", "two-counters", "petstore-local"];
     const directory = await mkdtemp(join(tmpdir(), "petstore-bench-test-"));
     const file = join(directory, "report.json");
-    const run = await bench("quota", "--rounds", "1", "--seconds", "1", "--json", file);
+    const run = await bench("quota", "--rounds", "1", "--seconds", "0.2", "--json", file);
     const report = JSON.parse(await readFile(file, "utf8"));
     await rm(directory, { recursive: true });
 
@@ -97,7 +97,9 @@ test("an unknown benchmark is answered with the names and exit code 2", async ()
 });
 
 test("Ctrl-C ends a run with all that it has started", { timeout: 120_000 }, async () => {
-  const child = spawn(process.execPath, [main, "rest-list"], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [main, "rest-list", "--seconds", "0.2"], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   let complained = "";
   let started: number[] = [];
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

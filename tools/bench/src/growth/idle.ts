@@ -1,4 +1,5 @@
 import type { LoadReport } from "../load-generator.js";
+import { addPets } from "../pets.js";
 import type { Retained } from "../probe.js";
 import { addAccount, openMigratedCore } from "../scene.js";
 import { spread } from "../statistics.js";
@@ -7,7 +8,6 @@ import { type CrowdState, openCrowd } from "./crowd.js";
 import { checkOpenFiles } from "./open-files.js";
 import { exactly, type Outcome } from "./outcome.js";
 import type { GrowthOptions, Part, PartDeps, PartResult } from "./part.js";
-import { addPets } from "./pets.js";
 import { onStage, type Stage } from "./stage.js";
 
 export const idle: Part = {
@@ -31,7 +31,7 @@ interface Held {
 async function holdAtBoth(stage: Stage, options: GrowthOptions, deps: PartDeps): Promise<PartResult> {
   checkOpenFiles(options.idleConnections);
   await using core = await openMigratedCore(stage.databaseUrl);
-  const { apiKey } = await addAccount(core, "growth");
+  const apiKey = await addAccount(core, "growth");
   await addPets(stage.databaseUrl, 10_000, () => "'available'", deps);
   const held: Held[] = [];
   for (const api of apis) held.push(await hold(api, apiKey, stage, options, deps));

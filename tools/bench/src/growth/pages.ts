@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Core, PetStatus } from "@petstore/core";
 import type { LoadOrder } from "../load-generator.js";
+import { addPets, ask } from "../pets.js";
 import { addAccount, openMigratedCore } from "../scene.js";
 import type { Server } from "../server.js";
 import { spread } from "../statistics.js";
@@ -9,7 +10,6 @@ import { openBackendClock } from "./backend-clock.js";
 import { type Case, type Cost, type Costs, costRows, measureCosts, ratios } from "./cost.js";
 import { atMost, type Outcome } from "./outcome.js";
 import type { GrowthOptions, Part, PartDeps, PartResult } from "./part.js";
-import { addPets, ask } from "./pets.js";
 import { listLengths, listsOf } from "./range-lists.js";
 import { onStage, type Stage } from "./stage.js";
 
@@ -31,7 +31,7 @@ async function comparePages(stage: Stage, options: GrowthOptions, deps: PartDeps
   const { databaseUrl, generator } = stage;
   const { page, connections, seconds } = options;
   await using core = await openMigratedCore(databaseUrl);
-  const { apiKey } = await addAccount(core, "growth");
+  const apiKey = await addAccount(core, "growth");
   // Enough of them for the page behind, too: so both pages have a next one, and so does the longest list.
   await addPets(databaseUrl, Math.ceil(((page + 1) * pageSize * 10) / 9), everyTenthSold, deps);
   await using backends = await openBackendClock(databaseUrl);

@@ -1,6 +1,7 @@
 import type { PetStatus } from "@petstore/core";
 import { disposableList } from "../disposable-list.js";
 import type { LoadWork } from "../load-generator.js";
+import { addPets, type PetLayout } from "../pets.js";
 import { addAccount, openMigratedCore } from "../scene.js";
 import type { Server } from "../server.js";
 import { spread } from "../statistics.js";
@@ -9,7 +10,6 @@ import { type BackendClock, openBackendClock } from "./backend-clock.js";
 import { type Case, type Cost, type Costs, costRows, measureCosts, ratios } from "./cost.js";
 import { atMost, type Outcome } from "./outcome.js";
 import type { GrowthOptions, Part, PartDeps, PartResult } from "./part.js";
-import { addPets, type Layout } from "./pets.js";
 import { checkPlans } from "./plans.js";
 import { listsOf } from "./range-lists.js";
 import { onStage, type Stage } from "./stage.js";
@@ -24,7 +24,7 @@ export const rows: Part = {
  * As a store's history lies: the older half is sold, of the newer half every other pet is available, and one in 1,000
  * is pending, but never fewer than 40. A planner that believes in the average reads the older half to find 20 available.
  */
-const history: Layout = (count) =>
+const history: PetLayout = (count) =>
   `case when number % ${Math.min(1_000, Math.floor(count / 40))} = 0 then 'pending'
         when number > ${count / 2} and number % 2 = 0 then 'available' else 'sold' end`;
 
@@ -85,7 +85,7 @@ async function fillStore(stage: Stage, count: number, deps: PartDeps): Promise<S
   deps.progress(`adding ${count.toLocaleString("en")} pets, about 150 bytes of disk each ...`);
   const databaseUrl = await stage.createDatabase(`rows_${count}`);
   await using core = await openMigratedCore(databaseUrl);
-  const { apiKey } = await addAccount(core, "growth");
+  const apiKey = await addAccount(core, "growth");
   await addPets(databaseUrl, count, history, deps);
   return { count, databaseUrl, apiKey, backends: await openBackendClock(databaseUrl) };
 }

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { disposableList } from "../disposable-list.js";
+import { addPets } from "../pets.js";
 import { addAccount, openMigratedCore } from "../scene.js";
 import type { Server } from "../server.js";
 import { type Api, apis } from "./apis.js";
 import type { Outcome } from "./outcome.js";
 import type { GrowthOptions, Part, PartDeps, PartResult } from "./part.js";
-import { addPets } from "./pets.js";
 import { type Sample, slopeOf } from "./slope.js";
 import { onStage, type Stage } from "./stage.js";
 import {
@@ -61,8 +61,8 @@ async function soakBoth(stage: Stage, options: GrowthOptions, deps: PartDeps): P
   const { databaseUrl } = stage;
   const { soakSeconds, connections } = options;
   await using core = await openMigratedCore(databaseUrl);
-  const { apiKey } = await addAccount(core, "growth");
-  const { apiKey: spentKey } = await addAccount(core, "spent", 1);
+  const apiKey = await addAccount(core, "growth");
+  const spentKey = await addAccount(core, "spent", 1);
   await addPets(databaseUrl, 10_000, () => "case when number % 2 = 0 then 'sold' else 'available' end", deps);
   const { cursorOf } = await core.catalogue.connect({ first: 1, status: "available" });
   const keys = { apiKey, spentKey, cursor: cursorOf(await core.catalogue.get("5001")) };

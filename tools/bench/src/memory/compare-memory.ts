@@ -16,12 +16,13 @@ const requests = 100_000;
 export async function compareMemory(
   contestants: readonly MemoryContestant[],
   { rounds, seconds }: CompareOptions,
-  { progress, signal }: CompareDeps,
+  deps: CompareDeps,
 ): Promise<Comparison> {
+  const { progress, signal } = deps;
   await using directory = await openTemporaryDirectory();
   progress("Starting PostgreSQL and adding 10,000 pets ...");
   await using database = await openPrivateDatabase(directory.path);
-  const [apiKey] = await seed(database.ownerUrl, signal);
+  const [apiKey] = await seed(database.ownerUrl, deps);
   await using redis = await openPrivateRedis();
   signal.throwIfAborted();
   await using generator = openLoadGenerator(signal);

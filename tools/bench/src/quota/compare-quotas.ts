@@ -32,7 +32,11 @@ export async function compareQuotas(
 
   for (const { title, number, connections } of turnsOf(options)) {
     for (const { engine, rounds } of inTurn(entrants, number)) {
-      const round = await measureQuotaRound(engine, redis, { connections, seconds: options.seconds });
+      const round = await measureQuotaRound(engine, redis, {
+        connections,
+        seconds: options.seconds,
+        isWarmUp: number === 0,
+      });
       progress(`${title}: ${engine.contestant.name}, ${round.decisionsPerSecond.toFixed(0)} decisions/s`);
       if (number > 0) rounds.get(connections)?.push(round);
     }

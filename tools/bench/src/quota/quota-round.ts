@@ -17,13 +17,15 @@ export type QuotaRound = Readonly<Record<QuotaMeasure, number>>;
 export interface QuotaRoundOptions {
   readonly connections: number;
   readonly seconds: number;
+  /** Reading the size of every key takes as long as the load, and a warm-up needs none. */
+  readonly isWarmUp: boolean;
 }
 
 /** Loads one engine and reads what it cost its process and Redis, which works for it alone meanwhile. */
 export async function measureQuotaRound(
   engine: QuotaEngine,
   redis: RedisServer,
-  { connections, seconds }: QuotaRoundOptions,
+  { connections, seconds, isWarmUp }: QuotaRoundOptions,
 ): Promise<QuotaRound> {
   const { prefix } = engine.contestant;
   const redisCpuBefore = await redisCpuMicroseconds(redis);
@@ -35,7 +37,7 @@ export async function measureQuotaRound(
     p99Ms: load.p99Ms,
     cpuMicroseconds: load.cpuMicroseconds / load.decisions,
     redisCpuMicroseconds: prefix === undefined ? Number.NaN : redisCpu / load.decisions,
-    bytesPerAccount: prefix === undefined ? Number.NaN : await bytesPerAccount(engine, redis, prefix),
+    bytesPerAccount: prefix === undefined || isWarmUp ? Number.NaN : await bytesPerAccount(engine, redis, prefix),
   };
 }
 

@@ -1,9 +1,8 @@
 import pg from "pg";
-import { settle } from "../scene.js";
-import type { PartDeps } from "./part.js";
+import type { CompareDeps } from "./comparison.js";
 
 /** The status of each pet, as SQL says it of its `number`, from 1 upwards. */
-export type Layout = (count: number) => string;
+export type PetLayout = (count: number) => string;
 
 const batch = 500_000;
 
@@ -11,8 +10,8 @@ const batch = 500_000;
 export async function addPets(
   databaseUrl: string,
   count: number,
-  layout: Layout,
-  { progress, signal }: PartDeps,
+  layout: PetLayout,
+  { progress, signal }: CompareDeps,
 ): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -28,10 +27,11 @@ export async function addPets(
       );
       if (count > batch) progress(`${last.toLocaleString("en")} of ${count.toLocaleString("en")} pets added`);
     }
+    // Otherwise the autovacuum does it, in the middle of a round.
+    await client.query("vacuum analyze");
   } finally {
     await client.end();
   }
-  await settle(databaseUrl);
 }
 
 /** Runs one query on a connection of its own. */
