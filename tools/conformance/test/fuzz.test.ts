@@ -4,15 +4,21 @@ import type { Oracle } from "../src/fuzz/fault.js";
 import { fuzz, startApis } from "../src/fuzz/fuzz.js";
 import { countFaults, formatReport, type Result } from "../src/fuzz/report.js";
 import { type OpenedStage, openStage, type Services } from "../src/stage.js";
-import { openPlantingProxy, type Reply } from "./planting-proxy.js";
+import { openPlantingProxy, type Plant, type Reply } from "./planting-proxy.js";
+
+interface PlantedFault extends Plant {
+  readonly oracle: Oracle;
+}
+
+const leak = { "x-debug": "pets_test_nonsense" };
 
 /** To each API. */
-const requests = 50_000;
+const requests = 20_000;
 
-/** Draws what a fault is planted behind: then it is found, however slow the machine, because the run ends no sooner. */
+/** This seed draws the inputs that faults are planted behind, and a run ends only when they are found. */
 const plantedSeed = 1;
 
-/** Of a machine that is busy with other tests: nothing here hangs on time, so a run that is stopped has hung. */
+/** For a machine that is busy with other tests. Nothing here depends on time, so a run that is stopped has hung. */
 const timeoutMs = 1_200_000;
 
 describeWithRedis("fuzzing both APIs", () => {
@@ -29,36 +35,51 @@ describeWithRedis("fuzzing both APIs", () => {
     await stage?.[Symbol.asyncDispose]();
   });
 
-  it.each<[Oracle, RegExp, "rest" | "graphql", (reply: Reply) => void]>([
-    ["5xx", /limit=5\d\b/, "rest", (reply) => Object.assign(reply, { status: 500 })],
-    ["headers", /limit=5\d\b/, "rest", (reply) => delete reply.headers["x-ratelimit-reset"]],
-    ["undocumented", /limit=5\d\b/, "rest", (reply) => Object.assign(reply, { text: "<html>" })],
-    ["leak", /limit=5\d\b/, "rest", (reply) => Object.assign(reply.headers, { "x-debug": "pets_test_nonsense" })],
-    ["verdict", /"status":"sold"/, "graphql", refuse],
-    ["pet", /"status":"sold"/, "graphql", round],
+  it.each<["rest" | "graphql", readonly PlantedFault[]]>([
+    [
+      "rest",
+      [
+        { oracle: "5xx", when: /limit=2\d\b/, plant: (reply) => Object.assign(reply, { status: 500 }) },
+        { oracle: "headers", when: /limit=3\d\b/, plant: (reply) => delete reply.headers["x-ratelimit-reset"] },
+        { oracle: "undocumented", when: /limit=4\d\b/, plant: (reply) => Object.assign(reply, { text: "<html>" }) },
+        { oracle: "leak", when: /limit=5\d\b/, plant: (reply) => Object.assign(reply.headers, leak) },
+      ],
+    ],
+    [
+      "graphql",
+      [
+        { oracle: "verdict", when: /"status":"sold"/, plant: refuse },
+        { oracle: "pet", when: /"status":"pending"/, plant: round },
+      ],
+    ],
   ])(
-    "a fault planted behind one input is found, counted under %s, and made small",
-    { timeout: timeoutMs },
-    async (oracle, when, api, plant) => {
+    "faults planted behind inputs of %s are found, counted under their oracles, and made small",
+    {
+      timeout: timeoutMs,
+    },
+    async (api, faults) => {
       const origins = { rest: services.originOf("rest"), graphql: services.originOf("graphql") };
-      await using proxy = await openPlantingProxy(origins[api], when, plant);
+      await using proxy = await openPlantingProxy(origins[api], faults);
       const planted = { ...origins, [api]: proxy.origin };
-      const result = await run({ seed: plantedSeed, until: oracle, origins: planted });
-      expect(countFaults(result)[oracle]).toBeGreaterThan(0);
-      const finding = result.findings.find((one) => one.oracle === oracle && when.test(readCurl(one.curl)));
-      if (finding === undefined) throw new Error(`no finding shows what the fault was planted behind: ${when}`);
-      const { kind, seed, path } = finding;
-      expect(formatReport(result)).toContain(`--replay ${kind}/${seed}/${path}`);
+      const result = await run({ seed: plantedSeed, until: faults.map(({ oracle }) => oracle), origins: planted });
+      for (const { oracle, when } of faults) {
+        expect(countFaults(result)[oracle]).toBeGreaterThan(0);
+        const finding = result.findings.find((one) => one.oracle === oracle && when.test(readCurl(one.curl)));
+        if (finding === undefined)
+          throw new Error(`no finding shows the input that the fault was planted behind: ${when}`);
+        const { kind, seed, path } = finding;
+        expect(formatReport(result)).toContain(`--replay ${kind}/${seed}/${path}`);
+      }
     },
   );
 
   it("the same seed draws the same failing case", { timeout: timeoutMs }, async () => {
     const origins = { rest: services.originOf("rest"), graphql: services.originOf("graphql") };
-    await using proxy = await openPlantingProxy(origins.rest, /limit=[4-9]/, (reply) =>
-      Object.assign(reply, { status: 500 }),
-    );
+    await using proxy = await openPlantingProxy(origins.rest, [
+      { when: /limit=[4-9]/, plant: (reply) => Object.assign(reply, { status: 500 }) },
+    ]);
     const planted = { ...origins, rest: proxy.origin };
-    const { findings } = await run({ seed: plantedSeed, until: "5xx", apis: ["rest"], origins: planted });
+    const { findings } = await run({ seed: plantedSeed, until: ["5xx"], apis: ["rest"], origins: planted });
     const first = findings.find(({ oracle }) => oracle === "5xx");
     if (first === undefined) throw new Error("the planted fault was not found");
     const { kind, seed, path } = first;
@@ -85,7 +106,7 @@ describeWithRedis("fuzzing both APIs", () => {
       apis: ["rest", "graphql"],
       maxSeconds: undefined,
       replay: undefined,
-      until: undefined,
+      until: [],
       complain: () => {},
       signal: new AbortController().signal,
       ...options,

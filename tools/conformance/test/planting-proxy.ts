@@ -9,11 +9,16 @@ export interface Reply {
   text: string;
 }
 
-/** Stands in front of a service and changes what it answers to requests whose target or body holds a text. */
+/** A change of the replies to requests whose target or body matches a pattern. */
+export interface Plant {
+  readonly when: RegExp;
+  plant(reply: Reply): void;
+}
+
+/** Stands in front of a service and changes its replies. */
 export async function openPlantingProxy(
   origin: string,
-  when: RegExp,
-  plant: (reply: Reply) => void,
+  plants: readonly Plant[],
 ): Promise<AsyncDisposable & { readonly origin: string }> {
   const pool = new Pool(origin);
   // What is too long is for the service to refuse.
@@ -28,7 +33,7 @@ export async function openPlantingProxy(
       const answer = await pool.request({ path, method: method as "GET", headers, ...(body.length > 0 && { body }) });
       const said = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, `${value}`]));
       const reply: Reply = { status: answer.statusCode, headers: said, text: await answer.body.text() };
-      if (when.test(`${path}\n${body}`)) plant(reply);
+      for (const { when, plant } of plants) if (when.test(`${path}\n${body}`)) plant(reply);
       for (const name of hopByHop) delete reply.headers[name];
       response.writeHead(reply.status, reply.headers).end(reply.text);
     } catch {

@@ -11,8 +11,8 @@ export interface CampaignOptions {
   readonly apis: readonly ApiOf[];
   readonly maxSeconds: number | undefined;
   readonly concurrency: number;
-  /** The run ends as soon as a fault is counted under this. */
-  readonly until: Oracle | undefined;
+  /** The run ends as soon as a fault is counted under each of these; an empty list ends no run. */
+  readonly until: readonly Oracle[];
   readonly signal: AbortSignal;
   /** Monotonic milliseconds. */
   now(): number;
@@ -39,8 +39,8 @@ const shrinkTimeoutMs = 5_000;
 
 export async function runCampaign(kinds: readonly Kind[], arena: Arena, options: CampaignOptions): Promise<Finding[]> {
   const found = new Map<string, Found>();
-  const isFound = () => [...found.values()].some(({ fault }) => fault.oracle === options.until);
-  const goesOn = () => found.size < maxFindings && !isFound();
+  const isMissing = (oracle: Oracle) => ![...found.values()].some(({ fault }) => fault.oracle === oracle);
+  const goesOn = () => found.size < maxFindings && (options.until.length === 0 || options.until.some(isMissing));
   const cases = drawCases(kinds, arena, options, goesOn);
   await Promise.all(
     Array.from({ length: options.concurrency }, async () => {

@@ -37,7 +37,7 @@ export async function runFuzz(words: readonly string[], { print, complain, signa
       await using services = await startApis(stage);
       const origins = { rest: services.originOf("rest"), graphql: services.originOf("graphql") };
       const surroundings = { origins, store: stage.store, services: services.all, complain, signal };
-      const result = await fuzz({ ...command, ...surroundings, until: undefined });
+      const result = await fuzz({ ...command, ...surroundings, until: [] });
       print(formatReport(result));
       if (command.jsonFile !== undefined) await writeFile(command.jsonFile, reportJson(result));
       const isWhole = command.replay !== undefined || command.maxSeconds !== undefined || hadEnough(result, command);
