@@ -1,9 +1,11 @@
 import { testConfig } from "@petstore/testing/config";
 
-// A browser beside other tests on two cores is slow; what is polled for is true at once where it is true at all.
+// A browser is slow while other tests run on the same two cores.
 export default testConfig({
   testTimeout: 60_000,
   hookTimeout: 60_000,
+  // All files share one store, whose counters some tests compare.
   fileParallelism: false,
+  globalSetup: ["./test/global-setup.ts"],
   expect: { poll: { timeout: 20_000 } },
 });

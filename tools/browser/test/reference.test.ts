@@ -2,12 +2,12 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { describeInBrowser, type Visit } from "./visit.js";
 
-describeInBrowser("the reference page", (scene) => {
+describeInBrowser("the reference page", (store) => {
   it("runs every operation with the key that was entered once, and shows status, headers and every digit", async () => {
-    await using visit = await scene.open({ width: 1280, withinOneMinute: true });
+    await using visit = await store.open({ width: 1280, withinOneMinute: true });
     const { page } = visit;
     await page.goto("/");
-    await enterKey(page, await scene.store.issueKey());
+    await enterKey(page, await store.issueKey());
     await press(page, "createPet", "Rex");
     expect(await answerOf(page, "createPet")).toMatch(/^201 Created in \d+ ms, 59 of 60 requests left/s);
     await press(page, "createPet", "An identifier beyond 2^53");
@@ -29,10 +29,10 @@ describeInBrowser("the reference page", (scene) => {
   });
 
   it("shows a 401 without a key, a 400 and a 404 for what they are", async () => {
-    await using visit = await scene.open({ width: 1280, colorScheme: "dark" });
+    await using visit = await store.open({ width: 1280, colorScheme: "dark" });
     const { page } = visit;
     await page.goto("/");
-    await enterKey(page, await scene.store.issueKey());
+    await enterKey(page, await store.issueKey());
     await press(page, "listPets", "Without a key (401)");
     expect(await answerOf(page, "listPets")).toMatch(/401 Unauthorized.*API_KEY_MISSING.*www-authenticate/s);
     await press(page, "listPets", "Limit 0 (400)");
@@ -45,10 +45,10 @@ describeInBrowser("the reference page", (scene) => {
   });
 
   it("shows a 429 and when to return", async () => {
-    await using visit = await scene.open({ width: 390 });
+    await using visit = await store.open({ width: 390 });
     const { page } = visit;
     await page.goto("/");
-    await enterKey(page, await scene.store.issueKey({ perMinute: 1, perDay: 1 }));
+    await enterKey(page, await store.issueKey({ perMinute: 1, perDay: 1 }));
     await press(page, "listPets", "First two available pets");
     await press(page, "listPets", "First two available pets");
     expect(await answerOf(page, "listPets")).toMatch(/429 Too Many Requests.*DAILY_QUOTA_EXCEEDED.*retry-after\s*\d+/s);
@@ -62,10 +62,10 @@ describeInBrowser("the reference page", (scene) => {
   });
 
   it("never shows the key in the line for curl, the address or the page", async () => {
-    await using visit = await scene.open({ width: 1280 });
+    await using visit = await store.open({ width: 1280 });
     const { page } = visit;
     await page.goto("/");
-    const key = await scene.store.issueKey();
+    const key = await store.issueKey();
     await enterKey(page, key);
     await press(page, "createPet", "Rex");
     await page.goto("/usage");
@@ -78,10 +78,10 @@ describeInBrowser("the reference page", (scene) => {
   });
 
   it("forgets a key that is forgotten", async () => {
-    await using visit = await scene.open({ width: 390, colorScheme: "dark" });
+    await using visit = await store.open({ width: 390, colorScheme: "dark" });
     const { page } = visit;
     await page.goto("/");
-    await enterKey(page, await scene.store.issueKey());
+    await enterKey(page, await store.issueKey());
     await page.getByRole("button", { name: "Forget key" }).click();
     await press(page, "listPets", "First two available pets");
     expect(await answerOf(page, "listPets")).toContain("API_KEY_MISSING");
@@ -108,7 +108,7 @@ function answerOf(page: Page, operation: string): Promise<string> {
   return page.locator(`#${operation} .answer`).evaluate((answer) => answer.textContent ?? "");
 }
 
-function expectNothingWrong({ complaints, strangers }: Visit): void {
-  expect(complaints).toEqual([]);
-  expect(strangers).toEqual([]);
+function expectNothingWrong({ errors, otherOrigins }: Visit): void {
+  expect(errors).toEqual([]);
+  expect(otherOrigins).toEqual([]);
 }

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,9 +9,14 @@ import { digestApiKey, type Limits, mintApiKey, openCore, readConfig } from "@pe
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { serviceFlags } from "@petstore/testing/service-flags";
 
-/** What `npm start` runs, as a process of its own over a database of its own. Disposing ends it. */
+/** The service of `npm start`, as a process of its own over a database of its own. Disposing ends it. */
 export interface RunningStore extends AsyncDisposable {
   readonly origin: string;
+  readonly databaseUrl: string;
+}
+
+/** Issues API keys of the running store. */
+export interface KeyIssuer extends AsyncDisposable {
   /** A key of a new account: on the plan Free, or with limits of its own. */
   issueKey(customLimits?: Limits): Promise<string>;
 }
@@ -45,13 +50,24 @@ export async function startStore(): Promise<RunningStore> {
     }
     child.once("exit", () => reject(new Error(`the store ended and printed: ${output}`)));
   });
-  const url = await embeddedPostgresUrl(directory);
-  const core = await openCore(readConfig({ DATABASE_URL: url }), { log, now: Date.now });
-  let accounts = 0;
+  const databaseUrl = await embeddedPostgresUrl(directory);
+  if (databaseUrl === undefined) throw new Error("the store is ready, and its database is not");
   return {
     origin,
+    databaseUrl,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await ended;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function openKeyIssuer(databaseUrl: string): Promise<KeyIssuer> {
+  const core = await openCore(readConfig({ DATABASE_URL: databaseUrl }), { log, now: Date.now });
+  return {
     async issueKey(customLimits) {
-      const name = `browser ${++accounts}`;
+      const name = `browser ${randomUUID()}`;
       const plan = customLimits === undefined ? "free" : "enterprise";
       const account = await core.accounts.create({ name, plan, ...(customLimits && { customLimits }) });
       if (account === undefined) throw new Error("the name of a new account is taken");
@@ -59,11 +75,6 @@ export async function startStore(): Promise<RunningStore> {
       await core.keys.add({ accountId: account.id, digest: digestApiKey(key) });
       return key;
     },
-    async [Symbol.asyncDispose]() {
-      await core[Symbol.asyncDispose]();
-      child.kill("SIGTERM");
-      await ended;
-      await rm(directory, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => core[Symbol.asyncDispose](),
   };
 }
