@@ -174,7 +174,7 @@ test.each(["--rounds 1", "--seconds 1", "--connections 8"])("a run with %s is no
 test("a named run is not kept, but written with every round where it is asked to be", async () => {
   await using place = await openPlace();
   const file = join(place.directory, "out.json");
-  await place.run(`one --json ${file}`, [costing("one", [60, 70])]);
+  await place.run(`--only one --json ${file}`, [costing("one", [60, 70])]);
   expect(await readdir(place.directory)).toEqual(["out.json"]);
   const record = JSON.parse(await readFile(file, "utf8"));
   expect(record.benchmarks[0].tables[0].rounds.ours).toEqual([{ cpu: 60 }, { cpu: 70 }]);
@@ -200,8 +200,8 @@ test("a run is compared with the newest other one that is kept, and a regression
 test("--against compares a named run with any result that was written", async () => {
   await using place = await openPlace();
   const file = join(place.directory, "before.json");
-  await place.run(`one --json ${file}`, [costing("one", [60])]);
-  expect(await place.run(`one --against ${file}`, [costing("one", [60])])).toBe(0);
+  await place.run(`--only one --json ${file}`, [costing("one", [60])]);
+  expect(await place.run(`--only one --against ${file}`, [costing("one", [60])])).toBe(0);
   expect(place.printed).toMatch(/ours \/ theirs +0\.600 .* 0\.600 .* \+0\.0 % +alike\n/);
 });
 
@@ -211,7 +211,7 @@ test.each([{ text: "{}" }, { text: "no JSON" }])(
     await using place = await openPlace();
     const file = join(place.directory, "other.json");
     await writeFile(file, text);
-    expect(await place.run(`one --against ${file}`, [costing("one", [60])])).toBe(1);
+    expect(await place.run(`--only one --against ${file}`, [costing("one", [60])])).toBe(1);
     expect(place.printed).toBe("");
     expect(place.complained).toContain(`${file} is no result of a run`);
   },

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Benchmark, Contestant, Work, WorkRequest } from "./benchmark.js";
+import type { Benchmark } from "./benchmark.js";
 import { type CompareDeps, type CompareOptions, type Comparison, usual } from "./comparison.js";
 import { disposableList } from "./disposable-list.js";
 import { type LoadGenerator, type LoadOrder, openLoadGenerator } from "./load-generator.js";
@@ -9,20 +9,18 @@ import { measureRound, type Round } from "./round.js";
 import { openPrivateDatabase, openTemporaryDirectory, seed } from "./scene.js";
 import { openServer, type Server } from "./server.js";
 import { inTurn, turnsOf } from "./turns.js";
+import { fillIn, type Work, withKey } from "./words.js";
+import { loadWorkOf } from "./workload.js";
 
 /** One contestant in place: its server and the load it gets. */
 interface Entrant {
   readonly server: Server;
-  readonly tasks: readonly [Task, ...Task[]];
+  /** One key is enough to check the responses. */
+  readonly apiKey: string | undefined;
+  readonly works: readonly Work[];
   readonly order: Omit<LoadOrder, "connections" | "seconds">;
   /** By the number of connections. */
   readonly rounds: ReadonlyMap<number, Round[]>;
-}
-
-/** What one connection asks, or several that ask the same. */
-interface Task {
-  readonly work: Work;
-  readonly request: WorkRequest;
 }
 
 /** Lets the contestants do the work in turns, on one database. Throws when one of them fails or answers otherwise. */
@@ -48,11 +46,15 @@ export async function compare(benchmark: Benchmark, options: CompareOptions, dep
       signal,
     });
     servers.items.push(server);
-    const tasks = tasksOf(contestant.work ?? benchmark.work, contestant, apiKeys);
-    const [first, ...others] = tasks;
-    const order = { origin: server.origin, ...first.request, others: others.map(({ request }) => request) };
-    const rounds = new Map(options.connections.map((connections) => [connections, []]));
-    entrants.push({ server, tasks, order, rounds });
+    const workload = benchmark.workload(contestant.words);
+    const keys = contestant.takesKey ? apiKeys.slice(0, workload.accounts) : [];
+    entrants.push({
+      server,
+      apiKey: keys[0],
+      works: workload.parts.flatMap(({ works }) => works),
+      order: { origin: server.origin, ...loadWorkOf(workload, keys) },
+      rounds: new Map(options.connections.map((connections) => [connections, []])),
+    });
   }
   await checkAnswers(entrants);
 
@@ -73,28 +75,20 @@ export async function compare(benchmark: Benchmark, options: CompareOptions, dep
   }));
 }
 
-/** Each for an account of its own: several reservations for one are made together. */
-function tasksOf(work: Work, { takesKey }: Contestant, apiKeys: readonly string[]): [Task, ...Task[]] {
-  const taskOf = (one: Work, place: number): Task => ({
-    work: one,
-    request: one.request(takesKey ? apiKeys[place] : undefined),
-  });
-  return [taskOf(work, 0), ...(work.others ?? []).map((one, place) => taskOf(one, 1 + place))];
-}
-
 /** Servers that do different work cannot be compared. */
 async function checkAnswers(entrants: readonly Entrant[]): Promise<void> {
   let expected: unknown;
-  for (const { server, tasks } of entrants) {
+  for (const { server, works, apiKey } of entrants) {
     const results: unknown[] = [];
-    for (const task of tasks) results.push(await resultOf(server, task));
+    for (const work of works) results.push(await resultOf(server, work, apiKey));
     expected ??= results;
     if (!isDeepStrictEqual(results, expected)) throw new Error(`${server.name} answers something else than the others`);
   }
 }
 
-async function resultOf({ name, origin }: Server, { work, request }: Task): Promise<unknown> {
-  const { path, method, headers, body } = request;
+async function resultOf({ name, origin }: Server, work: Work, apiKey: string | undefined): Promise<unknown> {
+  const request = fillIn(work.request, "to check the answers");
+  const { path, method, headers, body } = apiKey === undefined ? request : withKey(request, apiKey);
   const response = await fetch(origin + path, { method, headers, ...(body !== undefined && { body }) });
   if (!response.ok) throw new Error(`${name} does not do the work: ${await response.text()}`);
   return work.resultOf(await response.json());

@@ -1,8 +1,15 @@
 import { benchmarks } from "./benchmarks.js";
 import type { Comparable } from "./comparison.js";
 import { memory } from "./memory/memory.js";
-import { quota } from "./quota/quota.js";
+import { hotAccountQuota, quota } from "./quota/quota.js";
 import { serverComparison } from "./server-comparison.js";
+import { start } from "./start.js";
 
-/** What the command line knows by name, in the order of a run of all of it. */
-export const everyBenchmark: readonly Comparable[] = [...benchmarks.map(serverComparison), memory, quota];
+/** Every benchmark, in the order of a run. */
+export const everyBenchmark: readonly Comparable[] = [
+  ...benchmarks.map(serverComparison),
+  memory,
+  quota,
+  hotAccountQuota,
+  start,
+];

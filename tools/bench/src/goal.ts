@@ -12,7 +12,7 @@ export interface Goal<Measure extends string = string> {
   /** At how many callers, where it is not the benchmark's own number. */
   readonly connections?: number;
   /** Why missing it is no failure: it is reached for, or it depends on the machine. */
-  readonly uncounted?: "moonshot" | "information";
+  readonly uncounted?: "stretch goal" | "information";
 }
 
 export interface Verdict extends Goal {

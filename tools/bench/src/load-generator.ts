@@ -1,10 +1,17 @@
-import type { WorkRequest } from "./benchmark.js";
 import { openChild } from "./child.js";
+import type { WorkRequest } from "./words.js";
 
-/** What the first connection asks. */
-export interface LoadWork extends WorkRequest {
-  /** What the second connection asks, the third, and so on, the first again behind the last. Absent: all the same. */
-  readonly others?: readonly WorkRequest[];
+/** Each request is drawn at random: a part by its share, one of the part's requests, and a key. */
+export interface LoadWork {
+  readonly parts: readonly LoadPart[];
+  /** Without keys, the requests are sent as they are. */
+  readonly apiKeys: readonly string[];
+}
+
+export interface LoadPart {
+  /** Relative to the shares of the other parts. */
+  readonly share: number;
+  readonly requests: readonly WorkRequest[];
 }
 
 export interface LoadOrder extends LoadWork {

@@ -34,7 +34,7 @@ const startTimeoutMs = 30_000;
 
 /** Starts a contestant in a process of its own, with its default configuration, and waits until it answers HTTP. */
 export async function openServer(
-  { name, main, nodeOptions = [] }: Contestant,
+  { name, main, nodeOptions = [] }: Pick<Contestant, "name" | "main" | "nodeOptions">,
   options: ServerOptions,
 ): Promise<Server> {
   const port = await choosePort(undefined);

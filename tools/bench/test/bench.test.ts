@@ -32,21 +32,30 @@ function benchIn(env: NodeJS.ProcessEnv, ...words: string[]): Promise<Run> {
   });
 }
 
-test("a short rest-list at two numbers of connections shows both, and judges at its own", {
-  timeout: 120_000,
-}, async () => {
+test("a short rest-create at two numbers of connections shows both, and judges at its own", async () => {
   const directory = await mkdtemp(join(tmpdir(), "petstore-bench-test-"));
   const file = join(directory, "report.json");
-  const run = await bench("rest-list", "--rounds", "1", "--seconds", "0.2", "--connections", "4,32", "--json", file);
+  const run = await bench(
+    "--only",
+    "rest-create",
+    "--rounds",
+    "1",
+    "--seconds",
+    "0.2",
+    "--connections",
+    "4,32",
+    "--json",
+    file,
+  );
   const report = JSON.parse(await readFile(file, "utf8"));
   await rm(directory, { recursive: true });
 
-  expect(run.printed).toMatch(/^rest-list: .* connections: 4, [\s\S]*^rest-list: .* connections: 32, /m);
+  expect(run.printed).toMatch(/^rest-create: .* connections: 4, [\s\S]*^rest-create: .* connections: 32, /m);
   expect(run.printed).toMatch(/^server +requests\/s .*CPU us\/request/m);
   expect(run.printed).toMatch(/^petstore-rest +\d/m);
   expect(run.printed).toMatch(/^bare-express +\d/m);
   expect(run.printed).toMatch(
-    /^rest-list at 32 +CPU us\/request +petstore-rest \/ bare-express +\d\.\d{3} .* <= 0\.75 +(met|MISSED)$/m,
+    /^rest-create at 32 +CPU us\/request +petstore-rest \/ bare-express +\d\.\d{3} .* <= 0\.60 +(met|MISSED)$/m,
   );
   const [{ tables, goals }] = report.benchmarks;
   expect(tables.map(({ connections }: { readonly connections: number }) => connections)).toEqual([4, 32]);
@@ -56,48 +65,43 @@ test("a short rest-list at two numbers of connections shows both, and judges at 
 });
 
 describeWithRedis("quota", () => {
-  test("a short quota measures every engine and judges its goals", { timeout: 120_000 }, async () => {
-    const engines = ["petstore-redis", "rlf-union", "rlr-in-sequence", "two-counters", "petstore-local"];
+  test("a short quota measures every engine and judges its goals", async () => {
+    const engines = ["petstore-redis", "rlf-union", "petstore-local"];
     const directory = await mkdtemp(join(tmpdir(), "petstore-bench-test-"));
     const file = join(directory, "report.json");
-    const run = await bench("quota", "--rounds", "1", "--seconds", "0.2", "--json", file);
+    const run = await bench("--only", "quota", "--rounds", "1", "--seconds", "0.2", "--json", file);
     const report = JSON.parse(await readFile(file, "utf8"));
     await rm(directory, { recursive: true });
 
     expect(run.printed).toMatch(/^engine +decisions\/s .*CPU us\/decision .*Redis bytes\/account/m);
     for (const engine of engines) expect(run.printed).toMatch(new RegExp(`^${engine} +\\d`, "m"));
     expect(run.printed).toMatch(/^quota at 64 .*petstore-redis \/ rlf-union +\d+\.\d{3} .*>= 1\.30 +(met|MISSED)$/m);
-    expect(run.printed).toMatch(/^quota at 64 .*bytes\/account +petstore-redis +\d+ .*<= 250 +met$/m);
-    expect(run.printed).toMatch(/^quota at 32 .*petstore-redis \/ rlf-union +\d+\.\d{3} .*>= 1\.16 +(met|MISSED)$/m);
-    expect(run.printed).toMatch(/^quota at 32 .*p99 ms +petstore-redis .*<= 1\.500 +(met|missed) \(information\)$/m);
-    expect(run.printed).toMatch(
-      /^quota at 32 .*petstore-redis \/ two-counters .*>= 0\.84 +(met|missed) \(moonshot\)$/m,
-    );
+    expect(run.printed).toMatch(/^quota at 64 .*bytes\/account +petstore-redis +\d+ .*<= 250 +met \(information\)$/m);
     const [{ tables, goals }] = report.benchmarks;
     expect(Object.keys(tables[0].rounds)).toEqual(engines);
     const counted = goals.filter(({ uncounted }: Judged) => uncounted === undefined);
-    expect(counted).toHaveLength(7);
+    expect(counted).toHaveLength(1);
     expect(run.exitCode).toBe(counted.every(({ met }: Judged) => met) ? 0 : 1);
   });
 });
 
 test("without redis-server the quota benchmark is a failed row that says so, with exit code 1", async () => {
-  const { exitCode, printed } = await benchIn({ PATH: "" }, "quota");
+  const { exitCode, printed } = await benchIn({ PATH: "" }, "--only", "quota");
   expect(exitCode).toBe(1);
   expect(printed).toMatch(/^quota .*FAILED: There is no redis-server in PATH, and this benchmark needs one\.$/m);
 });
 
 test("an unknown benchmark is answered with the names and exit code 2", async () => {
-  const { exitCode, printed, complained } = await bench("nothing");
+  const { exitCode, printed, complained } = await bench("--only", "nothing");
   expect({ exitCode, printed, complained }).toEqual({
     exitCode: 2,
     printed: "",
-    complained: expect.stringMatching(/^There is no benchmark nothing\. There are: rest-list, .*, quota\.\n$/),
+    complained: expect.stringMatching(/^There is no benchmark nothing\. There are: rest-mixed, .*, start\.\n$/),
   });
 });
 
-test("Ctrl-C ends a run with all that it has started", { timeout: 120_000 }, async () => {
-  const child = spawn(process.execPath, [main, "rest-list", "--seconds", "0.2"], {
+test("Ctrl-C ends a run with all that it has started", async () => {
+  const child = spawn(process.execPath, [main, "--only", "rest-create", "--seconds", "0.2"], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let complained = "";

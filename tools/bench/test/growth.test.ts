@@ -36,9 +36,7 @@ function expectJudged({ exitCode, printed }: Run): void {
 }
 
 describeWithRedis("growth", () => {
-  test("pages compares a far page with the first, filtered or not, through both APIs", {
-    timeout: 120_000,
-  }, async () => {
+  test("pages compares a far page with the first, filtered or not, through both APIs", async () => {
     const directory = await mkdtemp(join(tmpdir(), "petstore-growth-test-"));
     const file = join(directory, "report.json");
     const run = await growth("--only", "pages", "--page", "10", "--json", file, ...quick);
@@ -54,7 +52,7 @@ describeWithRedis("growth", () => {
     expect(report.parts[0].outcomes).toHaveLength(8);
   });
 
-  test("rows compares tables, and finds the index in the plans of both APIs", { timeout: 120_000 }, async () => {
+  test("rows compares tables, and finds the index in the plans of both APIs", async () => {
     const run = await growth("--only", "rows", "--rows", "2000", ...quick);
     expectJudged(run);
     expect(run.printed).toMatch(/^rows +graphql, list of rare, 2,000 \/ 1,000, CPU +\d.*at most 1\.20/m);
@@ -63,17 +61,24 @@ describeWithRedis("growth", () => {
     }
   });
 
-  test("soak finds a planted leak", { timeout: 120_000 }, async () => {
-    const run = await growth("--only", "soak", "--soak-seconds", "3", "--leak", "20000", ...quick);
+  test("soak measures a planted leak", async () => {
+    const leakBytes = 20_000;
+    const run = await growth("--only", "soak", "--soak-seconds", "6", "--leak", `${leakBytes}`, ...quick);
     expectJudged(run);
     for (const api of ["rest", "graphql"]) {
-      expect(run.printed).toMatch(new RegExp(`^soak +${api}, slope of the live heap +\\d.* a minute, .*MISSED$`, "m"));
+      const slope = new RegExp(
+        `^soak +${api}, slope of the live heap .* (-?[\\d.]+) \\+- [\\d.]+ KiB per 100,000`,
+        "m",
+      );
+      const measuredBytes = (Number(slope.exec(run.printed)?.[1]) * 1_024) / 100_000;
+      // On a busy machine, a few requests are all that 6 s have, and the slope is rough.
+      expect(measuredBytes).toBeGreaterThan(leakBytes / 4);
+      expect(measuredBytes).toBeLessThan(leakBytes * 4);
       expect(run.printed).toMatch(new RegExp(`^soak +${api}, unexpected answers +none +none +met$`, "m"));
     }
-    expect(run.exitCode).toBe(1);
   });
 
-  test("idle holds its connections open, without an error", { timeout: 120_000 }, async () => {
+  test("idle holds its connections open, without an error", async () => {
     const run = await growth("--only", "idle", "--idle", "50", "--hold-seconds", "1", ...quick);
     expectJudged(run);
     for (const api of ["rest", "graphql"]) {
@@ -82,7 +87,7 @@ describeWithRedis("growth", () => {
     }
   });
 
-  test("Ctrl-C stops it, with exit code 1", { timeout: 60_000 }, async () => {
+  test("Ctrl-C stops it, with exit code 1", async () => {
     let complained = "";
     const child = start(["--only", "soak"], (_printed, all) => {
       complained = all;

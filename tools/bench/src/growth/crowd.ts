@@ -1,5 +1,5 @@
-import type { WorkRequest } from "../benchmark.js";
 import { openChild } from "../child.js";
+import type { WorkRequest } from "../words.js";
 
 export type CrowdQuestion =
   | { readonly kind: "open"; readonly origin: string; readonly count: number; readonly request: WorkRequest }

@@ -3,7 +3,7 @@ import { addPets } from "../pets.js";
 import type { Retained } from "../probe.js";
 import { addAccount, openMigratedCore } from "../scene.js";
 import { spread } from "../statistics.js";
-import { type Api, apis } from "./apis.js";
+import { type Api, apis, drawnFrom } from "./apis.js";
 import { type CrowdState, openCrowd } from "./crowd.js";
 import { checkOpenFiles } from "./open-files.js";
 import { exactly, type Outcome } from "./outcome.js";
@@ -62,7 +62,7 @@ async function hold(
   await using server = await openService(api, api.name, { databaseUrl, environment });
   await using crowd = openCrowd(signal);
   const request = api.list({}, apiKey);
-  const order = { origin: server.origin, ...request, connections, seconds };
+  const order = { origin: server.origin, ...drawnFrom([request]), connections, seconds };
   const around = Math.max(1, Math.ceil(rounds / 2));
   await generator.run(order);
   const before = await server.retained();

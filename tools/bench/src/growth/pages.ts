@@ -5,12 +5,11 @@ import { addPets, ask } from "../pets.js";
 import { addAccount, openMigratedCore } from "../scene.js";
 import type { Server } from "../server.js";
 import { spread } from "../statistics.js";
-import { type Api, apis, pageSize } from "./apis.js";
+import { type Api, apis, listLengths, listsOf, pageSize } from "./apis.js";
 import { openBackendClock } from "./backend-clock.js";
 import { type Case, type Cost, type Costs, costRows, measureCosts, ratios } from "./cost.js";
 import { atMost, type Outcome } from "./outcome.js";
 import type { GrowthOptions, Part, PartDeps, PartResult } from "./part.js";
-import { listLengths, listsOf } from "./range-lists.js";
 import { onStage, type Stage } from "./stage.js";
 
 export const pages: Part = {
@@ -53,7 +52,7 @@ async function comparePages(stage: Stage, options: GrowthOptions, deps: PartDeps
   return {
     rows: costRows(costs),
     notes: [
-      `${pageSize} pets a page; ${connections} connections, of which no two of 32 list as many, in the mean a page.\n` +
+      `${pageSize} pets a page; ${connections} connections with lists of 5 to 35 pets.\n` +
         `Medians of ${options.rounds} rounds (lowest..highest).`,
     ],
     outcomes: apis.flatMap((api) => lists.flatMap((list) => judgePage(costs, api, list.name, page))),
@@ -98,9 +97,9 @@ async function idsFromPage(databaseUrl: string, page: number, status: PetStatus 
 }
 
 async function checkLists(api: Api, server: Server, order: LoadOrder, ids: readonly string[]): Promise<void> {
-  const { origin, others = [] } = order;
-  for (const [place, { path, method, headers, body }] of [order, ...others].entries()) {
-    const response = await fetch(origin + path, { method, headers, ...(body !== undefined && { body }) });
+  const requests = order.parts.flatMap((part) => part.requests);
+  for (const [place, { path, method, headers, body }] of requests.entries()) {
+    const response = await fetch(order.origin + path, { method, headers, ...(body !== undefined && { body }) });
     if (!response.ok) throw new Error(`${server.name} does not list: ${await response.text()}`);
     const expected = ids.slice(0, listLengths[place]);
     if (!isDeepStrictEqual(api.idsOf(await response.json()), expected)) throw new Error(`${server.name} lists others`);

@@ -1,5 +1,5 @@
-import type { WorkRequest } from "../benchmark.js";
 import { openChild } from "../child.js";
+import type { WorkRequest } from "../words.js";
 
 /** One of the requests that traffic is mixed of. */
 export interface Step {

@@ -1,6 +1,5 @@
-import type { WorkRequest } from "../benchmark.js";
-import * as graphql from "../graphql-work.js";
-import * as rest from "../rest-work.js";
+import { post } from "../graphql-words.js";
+import { type WorkRequest, withKey } from "../words.js";
 import type { Api } from "./apis.js";
 import type { Step } from "./traffic-generator.js";
 
@@ -28,7 +27,7 @@ export function trafficOf(api: Api, keys: Keys): Step[] {
 }
 
 function restSteps(apiKey: string): Step[] {
-  const get = (path: string): WorkRequest => ({ method: "GET", path, headers: rest.authorization(apiKey) });
+  const get = (path: string): WorkRequest => withKey({ method: "GET", path, headers: {} }, apiKey);
   return [
     { name: "get", request: get("/v1/pets/1"), statuses: [200] },
     { name: "not found", request: get("/v1/pets/9007199254740993"), statuses: [404] },
@@ -38,7 +37,7 @@ function restSteps(apiKey: string): Step[] {
 }
 
 function graphqlSteps(apiKey: string): Step[] {
-  const ask = (query: string): WorkRequest => graphql.post({ query }, apiKey);
+  const ask = (query: string): WorkRequest => withKey(post({ query }), apiKey);
   return [
     {
       name: "connection",

@@ -1,49 +1,49 @@
+import { randomUUID } from "node:crypto";
 import { Pool } from "undici";
-import type { WorkRequest } from "../benchmark.js";
 import type { LoadOrder, LoadReport } from "../load-generator.js";
 import { percentile } from "../statistics.js";
+import type { WorkRequest } from "../words.js";
+import { createDraw } from "./draw.js";
 import { isSuccess, sendRequest } from "./send-request.js";
 
 /**
- * Asks on every connection the same, again as soon as it is answered, until the time is over, enough are asked, or an
- * answer fails. Each connection is made, and answered once, before the time begins: Node accepts one in a turn of its
- * event loop, so that of very many the last would be measured waiting for that, which can take seconds.
+ * Sends a drawn request on every connection, and the next one after its response, until the time is over, enough are
+ * sent, or a request fails. Each connection is opened, and has one response, before the time begins: Node accepts one
+ * connection in each turn of its event loop, which takes seconds for very many.
  */
 export async function makeLoad({
   origin,
   connections,
   seconds,
   requests = Number.POSITIVE_INFINITY,
-  others = [],
-  ...request
+  ...work
 }: LoadOrder): Promise<LoadReport> {
   const pool = new Pool(origin, { connections, pipelining: 1 });
-  const work = [request, ...others];
+  const draw = createDraw(work, { fraction: Math.random, unique: randomUUID });
   const durationsMs: number[] = [];
   let asked = 0;
   let failure: string | undefined;
 
-  async function askOnce(caller: number): Promise<number> {
+  async function askOnce(): Promise<number> {
     asked++;
     const sentAtMs = performance.now();
-    const refusal = await ask(pool, work[caller % work.length] ?? request);
+    const refusal = await ask(pool, draw());
     failure ??= refusal;
     return performance.now() - sentAtMs;
   }
 
-  async function callOn(caller: number, endAtMs: number): Promise<void> {
+  async function callOn(endAtMs: number): Promise<void> {
     while (failure === undefined && performance.now() < endAtMs && asked < requests) {
-      durationsMs.push(await askOnce(caller));
+      durationsMs.push(await askOnce());
     }
   }
 
-  const ofEach = (what: (caller: number) => Promise<unknown>) =>
-    Promise.all(Array.from({ length: connections }, (_, caller) => what(caller)));
+  const onEach = (what: () => Promise<unknown>) => Promise.all(Array.from({ length: connections }, what));
   let startedAtMs = performance.now();
   try {
-    await ofEach(askOnce);
+    await onEach(askOnce);
     startedAtMs = performance.now();
-    await ofEach((caller) => callOn(caller, startedAtMs + seconds * 1000));
+    await onEach(() => callOn(startedAtMs + seconds * 1000));
   } catch (error) {
     failure ??= `${error}`;
   }

@@ -1,20 +1,17 @@
-import type { Contestant, Work } from "../benchmark.js";
+import type { Contestant } from "../benchmark.js";
 import type { CompareDeps, CompareOptions, Comparison } from "../comparison.js";
 import { openLoadGenerator } from "../load-generator.js";
 import { openPrivateRedis } from "../private-redis.js";
 import { openPrivateDatabase, openTemporaryDirectory, seed } from "../scene.js";
 import { openServer } from "../server.js";
+import { loadWorkOf, mixed } from "../workload.js";
 import { type MemoryRound, measureMemoryRound } from "./memory-round.js";
-
-export interface MemoryContestant extends Contestant {
-  readonly work: Work;
-}
 
 const requests = 100_000;
 
 /** Measures each in a process of its own for each round, one after the other. */
 export async function compareMemory(
-  contestants: readonly MemoryContestant[],
+  contestants: readonly Contestant[],
   { rounds, seconds }: CompareOptions,
   deps: CompareDeps,
 ): Promise<Comparison> {
@@ -22,7 +19,7 @@ export async function compareMemory(
   await using directory = await openTemporaryDirectory();
   progress("Starting PostgreSQL and adding 10,000 pets ...");
   await using database = await openPrivateDatabase(directory.path);
-  const [apiKey] = await seed(database.ownerUrl, deps);
+  const apiKeys = await seed(database.ownerUrl, deps);
   await using redis = await openPrivateRedis();
   signal.throwIfAborted();
   await using generator = openLoadGenerator(signal);
@@ -30,6 +27,7 @@ export async function compareMemory(
   const measured = new Map<string, MemoryRound[]>(contestants.map(({ name }) => [name, []]));
   for (let number = 1; number <= rounds; number++) {
     for (const contestant of contestants) {
+      const work = loadWorkOf(mixed(contestant.words), apiKeys);
       progress(`Starting ${contestant.name} ...`);
       await using server = await openServer(contestant, {
         databaseUrl: database.ownerUrl,
@@ -37,7 +35,7 @@ export async function compareMemory(
         directory: directory.path,
         signal,
       });
-      const round = await measureMemoryRound(server, generator, contestant.work.request(apiKey), { seconds, requests });
+      const round = await measureMemoryRound(server, generator, work, { seconds, requests });
       progress(`Round ${number} of ${rounds}: ${contestant.name}, ${round.at512Mebibytes.toFixed(0)} MiB at most`);
       measured.get(contestant.name)?.push(round);
     }

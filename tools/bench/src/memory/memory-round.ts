@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { WorkRequest } from "../benchmark.js";
-import type { LoadGenerator, LoadOrder } from "../load-generator.js";
+import type { LoadGenerator, LoadOrder, LoadWork } from "../load-generator.js";
 import type { Server } from "../server.js";
 
 /** What one life of a server measures, with its heading and its digits after the point. */
@@ -32,11 +31,11 @@ const timeoutSeconds = 600;
 export async function measureMemoryRound(
   server: Server,
   generator: LoadGenerator,
-  request: WorkRequest,
+  work: LoadWork,
   { seconds, requests }: MemoryRoundOptions,
 ): Promise<MemoryRound> {
   const load = (order: Pick<LoadOrder, "connections" | "seconds" | "requests">) =>
-    highestRss(server, generator, { origin: server.origin, ...request, ...order });
+    highestRss(server, generator, { origin: server.origin, ...work, ...order });
 
   await delay(settleMs);
   const start = (await server.usage()).rssBytes;

@@ -1,20 +1,15 @@
 import type { Comparable } from "../comparison.js";
-import { petstoreGraphqlOnRedis, petstoreRestOnRedis } from "../contestants.js";
 import type { Goal } from "../goal.js";
-import * as graphql from "../graphql-work.js";
-import * as rest from "../rest-work.js";
-import { compareMemory, type MemoryContestant } from "./compare-memory.js";
+import { petstoreGraphql, petstoreRest } from "../peers.js";
+import { compareMemory } from "./compare-memory.js";
 import { type MemoryMeasure, memoryMeasures } from "./memory-round.js";
 
-const contestants: readonly MemoryContestant[] = [
-  { ...petstoreRestOnRedis, work: rest.listOf(20) },
-  { ...petstoreGraphqlOnRedis, work: graphql.listOf(20) },
-];
+const contestants = [petstoreRest, petstoreGraphql];
 
-/** What a service holds, from its start to many connections and requests; it has no peer but its limits. */
+/** The memory of a service, from its start to many connections and requests. Its targets are absolute, without a peer. */
 export const memory: Comparable = {
   name: "memory",
-  summary: "RSS at start, while listing 20 at 32 and 512 connections, and what 100,000 requests add",
+  summary: "RSS at start and under the mixed workload at 32 and 512 connections, and what 100,000 requests add",
   measures: memoryMeasures,
   words: { contestant: "server", callers: "connections" },
   rounds: 1,

@@ -15,6 +15,7 @@ interface Entrant {
 /** Lets the contestants decide in turns, on one Redis. Throws when one of them fails or refuses. */
 export async function compareQuotas(
   contestants: readonly QuotaContestant[],
+  accounts: number,
   options: CompareOptions,
   { progress, signal }: CompareDeps,
 ): Promise<Comparison> {
@@ -25,7 +26,7 @@ export async function compareQuotas(
   await using engines = disposableList<QuotaEngine>();
   const entrants: Entrant[] = [];
   for (const contestant of contestants) {
-    const engine = openQuotaEngine(contestant, redis.url, signal);
+    const engine = openQuotaEngine(contestant, { redisUrl: redis.url, accounts, signal });
     engines.items.push(engine);
     entrants.push({ engine, rounds: new Map(options.connections.map((callers) => [callers, []])) });
   }

@@ -10,10 +10,10 @@ export interface QuotaContestant {
 }
 
 export type QuotaOrder =
-  /** As many decisions as the time allows. */
-  | { readonly kind: "load"; readonly callers: number; readonly seconds: number }
+  /** As many decisions as the time allows, for each account in turn. */
+  | { readonly kind: "load"; readonly callers: number; readonly seconds: number; readonly accounts: number }
   /** One decision for every account. */
-  | { readonly kind: "visit" }
+  | { readonly kind: "visit"; readonly accounts: number }
   | { readonly kind: "start-profile" }
   | { readonly kind: "write-profile"; readonly file: string };
 
@@ -27,29 +27,37 @@ export interface QuotaLoad {
   readonly cpuMicroseconds: number;
 }
 
-export interface QuotaVisit {
-  readonly accounts: number;
-}
-
 /** A contestant that is running. */
 export interface QuotaEngine extends AsyncDisposable {
   readonly contestant: QuotaContestant;
+  readonly accounts: number;
   load(callers: number, seconds: number): Promise<QuotaLoad>;
-  /** Resolves with the number of accounts. */
-  visit(): Promise<number>;
+  visit(): Promise<void>;
   startProfile(): Promise<void>;
   writeProfile(file: string): Promise<void>;
 }
 
-export function openQuotaEngine(contestant: QuotaContestant, redisUrl: string, signal: AbortSignal): QuotaEngine {
+export interface QuotaEngineOptions {
+  readonly redisUrl: string;
+  /** Decisions are about so many accounts. */
+  readonly accounts: number;
+  readonly signal: AbortSignal;
+}
+
+export function openQuotaEngine(
+  contestant: QuotaContestant,
+  { redisUrl, accounts, signal }: QuotaEngineOptions,
+): QuotaEngine {
   const child = openChild(contestant.name, contestant.main, {
     env: { NODE_ENV: "production", REDIS_URL: redisUrl },
     signal,
   });
   return {
     contestant,
-    load: async (callers, seconds) => (await ask(contestant, child, { kind: "load", callers, seconds })) as QuotaLoad,
-    visit: async () => ((await ask(contestant, child, { kind: "visit" })) as QuotaVisit).accounts,
+    accounts,
+    load: async (callers, seconds) =>
+      (await ask(contestant, child, { kind: "load", callers, seconds, accounts })) as QuotaLoad,
+    visit: async () => void (await ask(contestant, child, { kind: "visit", accounts })),
     startProfile: async () => void (await ask(contestant, child, { kind: "start-profile" })),
     writeProfile: async (file) => void (await ask(contestant, child, { kind: "write-profile", file })),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),

@@ -51,8 +51,8 @@ async function redisCpuMicroseconds(redis: RedisServer): Promise<number> {
 
 /** Once every account has been seen within the minute, so that all that is ever kept of it is there. */
 async function bytesPerAccount(engine: QuotaEngine, redis: RedisServer, prefix: string): Promise<number> {
-  const accounts = await engine.visit();
+  await engine.visit();
   const keys = (await redis.command("KEYS", `${prefix}*`)) as string[];
   const bytes = await Promise.all(keys.map(async (key) => Number(await redis.command("MEMORY", "USAGE", key))));
-  return bytes.reduce((sum, each) => sum + each, 0) / accounts;
+  return bytes.reduce((sum, each) => sum + each, 0) / engine.accounts;
 }

@@ -1,9 +1,11 @@
 import { createProfiler } from "../profiler.js";
 import { percentile } from "../statistics.js";
-import type { QuotaLoad, QuotaOrder, QuotaVisit } from "./quota-engine.js";
+import type { QuotaLoad, QuotaOrder } from "./quota-engine.js";
 
 /** Spends one unit of an account, and rejects unless it was admitted. */
 export type Decide = (account: string, key: string) => Promise<void>;
+
+type LoadOrder = Extract<QuotaOrder, { readonly kind: "load" }>;
 
 export interface ServeOptions {
   /** Every how many decisions one is timed: what takes less than a microsecond would cost as much again to time. */
@@ -12,8 +14,6 @@ export interface ServeOptions {
 
 /** No load uses it up: what is measured is the counting, not the refusing. */
 export const limit = 2_147_483_647;
-
-const accounts: readonly string[] = Array.from({ length: 10_000 }, (_, number) => `${1 + number}`);
 
 /** Does what the benchmark orders, until the benchmark is gone. */
 export function serveOrders(decide: Decide, { timedEvery = 1 }: ServeOptions = {}): void {
@@ -31,13 +31,14 @@ export function serveOrders(decide: Decide, { timedEvery = 1 }: ServeOptions = {
   async function answer(order: QuotaOrder): Promise<object> {
     switch (order.kind) {
       case "load":
-        return makeLoad(order.callers, order.seconds);
+        return makeLoad(order);
       case "visit":
         // A few at a time, as they would come.
-        for (let begin = 0; begin < accounts.length; begin += 100) {
-          await Promise.all(accounts.slice(begin, begin + 100).map((account) => decide(account, account)));
+        for (let first = 0; first < order.accounts; first += 100) {
+          const count = Math.min(100, order.accounts - first);
+          await Promise.all(Array.from({ length: count }, (_, number) => decideFor(first + number)));
         }
-        return { accounts: accounts.length } satisfies QuotaVisit;
+        return {};
       case "start-profile":
         await profiler.start();
         return {};
@@ -47,8 +48,12 @@ export function serveOrders(decide: Decide, { timedEvery = 1 }: ServeOptions = {
     }
   }
 
+  function decideFor(account: number): Promise<void> {
+    return decide(`${1 + account}`, `${1 + account}`);
+  }
+
   /** Every caller asks again as soon as it has its answer, for the account whose turn it is. */
-  async function makeLoad(callers: number, seconds: number): Promise<QuotaLoad> {
+  async function makeLoad({ callers, seconds, accounts }: LoadOrder): Promise<QuotaLoad> {
     const durationsMs: number[] = [];
     let decisions = 0;
     const cpuBefore = process.cpuUsage();
@@ -66,10 +71,9 @@ export function serveOrders(decide: Decide, { timedEvery = 1 }: ServeOptions = {
     }
 
     function decideNext(): Promise<void> {
-      turn = (turn + 1) % accounts.length;
+      turn = (turn + 1) % accounts;
       decisions++;
-      const account = accounts[turn] ?? "";
-      return decide(account, account);
+      return decideFor(turn);
     }
 
     await Promise.all(Array.from({ length: callers }, callOn));

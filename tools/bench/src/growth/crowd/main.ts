@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import type { WorkRequest } from "../../benchmark.js";
+import type { WorkRequest } from "../../words.js";
 import type { CrowdQuestion, CrowdState } from "../crowd.js";
 
 /** So many are being opened at once: a service's backlog of connections to accept has 511 places. */

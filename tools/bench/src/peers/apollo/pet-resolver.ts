@@ -12,7 +12,7 @@ import {
   Resolver,
   registerEnumType,
 } from "type-graphql";
-import { insertSql, listSql } from "../pet-sql.js";
+import { createPet, listPets } from "../pet-sql.js";
 
 const petStatus = { available: "available", pending: "pending", sold: "sold" };
 registerEnumType(petStatus, { name: "PetStatus" });
@@ -54,15 +54,13 @@ export class PetResolver {
   async pets(
     @Ctx() { pool }: Context,
     @Arg("limit", () => Int, { defaultValue: 20 }) limit: number,
-    @Arg("status", () => petStatus) status: string,
+    @Arg("status", () => petStatus, { nullable: true }) status?: string,
   ): Promise<Pet[]> {
-    const { rows } = await pool.query<Pet>(listSql, [status, 0, limit]);
-    return rows;
+    return listPets(pool, { status, limit });
   }
 
   @Mutation(() => Pet)
   async createPet(@Ctx() { pool }: Context, @Arg("input", () => NewPet) input: NewPet): Promise<Pet | undefined> {
-    const { rows } = await pool.query<Pet>(insertSql, [input.name, input.categoryId, input.status]);
-    return rows[0];
+    return createPet(pool, input);
   }
 }

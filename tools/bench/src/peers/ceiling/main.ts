@@ -1,10 +1,11 @@
-// The least a list with a key and two windows can cost: no framework, a named statement whose answer is JSON already,
-// and one script call that counts.
-import { createServer } from "node:http";
+// The least that a request with a key and two windows can cost: no framework, and one script call that counts.
+import { createServer, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { Redis } from "ioredis";
 import pg from "pg";
-import { openTwoCounters } from "../../two-counters.js";
 import { createFindAccount } from "../find-account.js";
+import { type CreateParameters, insertSql, listByStatusSql, listSql } from "../pet-sql.js";
+import { openTwoCounters } from "../two-counters.js";
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 const redis = new Redis(process.env.REDIS_URL ?? "", { enableAutoPipelining: false });
@@ -12,12 +13,20 @@ const findAccount = createFindAccount(pool);
 const limit = 2_147_483_647;
 const count = await openTwoCounters(redis, "");
 
-const list = {
-  name: "list",
-  text: `select coalesce(json_agg(page), '[]')::text as json from (
-    select id, name, category_id as "categoryId", status from pets
-    where (status, id) > ($1, $2) and status <= $1 order by status, id limit $3) page`,
-};
+/** Named statements, whose result is JSON already. */
+interface Statements {
+  readonly list: NamedStatement;
+  readonly listByStatus: NamedStatement;
+  readonly insert: NamedStatement;
+}
+
+interface NamedStatement {
+  readonly name: string;
+  readonly text: string;
+}
+
+const rest = statements("rest", "*");
+const graphql = statements("graphql", `id::text, name, "categoryId"::text, status`);
 
 createServer(async (req, res) => {
   const account = await findAccount(req.headers.authorization);
@@ -26,16 +35,67 @@ createServer(async (req, res) => {
     return;
   }
   const { minute, resetInMs } = await count(account);
-  const query = new URLSearchParams(req.url?.slice(req.url.indexOf("?")));
-  const { rows } = await pool.query<{ json: string }>({
-    ...list,
-    values: [query.get("status"), query.get("after") ?? 0, query.get("limit") ?? 20],
-  });
-  res.writeHead(200, {
+  const { status, json } = await answer(req);
+  res.writeHead(status, {
     "Content-Type": "application/json",
     "X-RateLimit-Limit": limit,
     "X-RateLimit-Remaining": limit - minute,
     "X-RateLimit-Reset": Math.ceil((Date.now() + resetInMs) / 1000),
   });
-  res.end(rows[0]?.json);
+  res.end(json);
 }).listen(Number(process.env.PORT), "127.0.0.1");
+
+interface Answer {
+  readonly status: number;
+  readonly json: string;
+}
+
+/** A GraphQL document is not parsed: its variables tell which of the two operations it has. */
+async function answer(req: IncomingMessage): Promise<Answer> {
+  const url = req.url ?? "";
+  if (req.method === "GET") {
+    const query = new URLSearchParams(url.slice(url.indexOf("?")));
+    return { status: 200, json: await listAsJson(rest, query.get("status"), query.get("limit") ?? 20) };
+  }
+  const body = JSON.parse(await text(req));
+  if (url !== "/graphql") return { status: 201, json: await createAsJson(rest, body) };
+  const { input, status, limit } = body.variables;
+  const data =
+    input === undefined
+      ? `{"pets":${await listAsJson(graphql, status, limit)}}`
+      : `{"createPet":${await createAsJson(graphql, input)}}`;
+  return { status: 200, json: `{"data":${data}}` };
+}
+
+function listAsJson(
+  { list, listByStatus }: Statements,
+  status: string | null | undefined,
+  pets: string | number,
+): Promise<string> {
+  return status ? queryJson(listByStatus, [status, pets]) : queryJson(list, [pets]);
+}
+
+function createAsJson({ insert }: Statements, { name, categoryId, status }: CreateParameters): Promise<string> {
+  return queryJson(insert, [name, categoryId, status]);
+}
+
+async function queryJson(statement: NamedStatement, values: readonly unknown[]): Promise<string> {
+  const { rows } = await pool.query<{ json: string }>({ ...statement, values: [...values] });
+  return rows[0]?.json ?? "";
+}
+
+function statements(api: string, columns: string): Statements {
+  const listAs = (name: string, sql: string) => ({
+    name: `${api} ${name}`,
+    text: `select coalesce(json_agg(pet), '[]')::text as json from (select ${columns} from (${sql}) page) pet`,
+  });
+  return {
+    list: listAs("list", listSql),
+    listByStatus: listAs("list by status", listByStatusSql),
+    insert: {
+      name: `${api} insert`,
+      text: `with created as (${insertSql})
+        select row_to_json(pet)::text as json from (select ${columns} from created) pet`,
+    },
+  };
+}

@@ -4,7 +4,7 @@ import { Redis } from "ioredis";
 import pg from "pg";
 import { RateLimiterRedis, RateLimiterUnion } from "rate-limiter-flexible";
 import { createFindAccount } from "../find-account.js";
-import { listSql } from "../pet-sql.js";
+import { createPet, listPets } from "../pet-sql.js";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
@@ -31,8 +31,11 @@ app.use(async (req, res, next) => {
 });
 
 app.get("/v1/pets", async (req, res) => {
-  const { rows } = await pool.query(listSql, [req.query.status, req.query.after ?? 0, req.query.limit ?? 20]);
-  res.json(rows);
+  res.json(await listPets(pool, req.query));
+});
+
+app.post("/v1/pets", express.json(), async (req, res) => {
+  res.status(201).json(await createPet(pool, req.body));
 });
 
 app.listen(Number(process.env.PORT), "127.0.0.1");

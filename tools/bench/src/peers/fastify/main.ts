@@ -4,7 +4,7 @@ import fastify from "fastify";
 import { Redis } from "ioredis";
 import pg from "pg";
 import { createFindAccount } from "../find-account.js";
-import { listSql } from "../pet-sql.js";
+import { type CreateParameters, createPet, type ListParameters, listPets } from "../pet-sql.js";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
@@ -22,9 +22,11 @@ await app.register(rateLimit, {
   },
 });
 
-app.get<{ Querystring: { status: string; after?: string; limit?: string } }>("/v1/pets", async ({ query }) => {
-  const { rows } = await pool.query(listSql, [query.status, query.after ?? 0, query.limit ?? 20]);
-  return rows;
+app.get<{ Querystring: ListParameters }>("/v1/pets", ({ query }) => listPets(pool, query));
+
+app.post<{ Body: CreateParameters }>("/v1/pets", (request, reply) => {
+  reply.code(201);
+  return createPet(pool, request.body);
 });
 
 await app.listen({ port: Number(process.env.PORT), host: "127.0.0.1" });

@@ -1,0 +1,35 @@
+import fastify from "fastify";
+import mercurius from "mercurius";
+import pg from "pg";
+import { type CreateParameters, createPet, type ListParameters, listPets } from "./pet-sql.js";
+
+interface MercuriusOptions {
+  readonly jit: number;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Mercurius on Fastify: no key, no quota, no log. After `jit` executions it compiles a document; 0 is never. */
+export async function serveMercurius({ jit, env }: MercuriusOptions): Promise<void> {
+  const pool = new pg.Pool({ connectionString: env.DATABASE_URL });
+  const app = fastify();
+  await app.register(mercurius, {
+    jit,
+    schema: `
+    enum PetStatus { available pending sold }
+    type Pet { id: ID! name: String! categoryId: ID! status: PetStatus! }
+    input NewPet { name: String! categoryId: ID! status: PetStatus! = available }
+    type Query { pets(limit: Int! = 20, status: PetStatus): [Pet!]! }
+    type Mutation { createPet(input: NewPet!): Pet! }
+  `,
+    resolvers: {
+      Query: {
+        pets: (_root: unknown, parameters: ListParameters) => listPets(pool, parameters),
+      },
+      Mutation: {
+        createPet: (_root: unknown, { input }: { readonly input: CreateParameters }) => createPet(pool, input),
+      },
+    },
+  });
+
+  await app.listen({ port: Number(env.PORT), host: "127.0.0.1" });
+}
