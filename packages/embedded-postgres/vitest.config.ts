@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     globalSetup: ["test/template.ts"],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     reporters: ["default", ["json", { outputFile: "test-results.json" }]],
   },
 });

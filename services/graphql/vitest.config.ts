@@ -1,3 +1,3 @@
 import { testConfig, withPostgres } from "@petstore/testing/config";
 
-export default testConfig({ ...withPostgres, isolate: false, testTimeout: 20_000 });
+export default testConfig({ ...withPostgres, isolate: false });

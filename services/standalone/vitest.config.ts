@@ -2,6 +2,4 @@ import { testConfig, withPostgres } from "@petstore/testing/config";
 
 export default testConfig({
   ...withPostgres,
-  // No test waits for long; a machine that does other things at the same time may.
-  testTimeout: 20_000,
 });

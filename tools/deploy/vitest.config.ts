@@ -2,5 +2,4 @@ import { testConfig, withPostgres } from "@petstore/testing/config";
 
 export default testConfig({
   globalSetup: [...withPostgres.globalSetup, "./test/build-images.ts"],
-  testTimeout: 30_000,
 });

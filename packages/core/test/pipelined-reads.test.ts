@@ -107,13 +107,10 @@ async function open(config: Partial<DatabaseConfig> = {}): Promise<Database> {
 
 async function untilShared(database: Database): Promise<void> {
   await expect
-    .poll(
-      async () => {
-        const answers = await Promise.all(Array.from({ length: 10 }, () => database.run(backend, { value: 0 })));
-        return new Set(answers.map(([row]) => row?.pid)).size;
-      },
-      { timeout: 5_000 },
-    )
+    .poll(async () => {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => database.run(backend, { value: 0 })));
+      return new Set(answers.map(([row]) => row?.pid)).size;
+    })
     .toBe(2);
 }
 

@@ -136,10 +136,10 @@ describe("a pool without a free connection", () => {
     expect([reachability.isReachable(), reachability.isBusy()]).toEqual([true, false]);
     const sleeping = database.run(sleepLong, {});
     await expect(database.run(write, {})).rejects.toEqual(timeout);
-    await expect.poll(() => reachability.isBusy(), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => reachability.isBusy()).toBe(true);
     expect(reachability.isReachable()).toBe(true);
     await sleeping;
-    await expect.poll(() => reachability.isBusy(), { timeout: 5_000 }).toBe(false);
+    await expect.poll(() => reachability.isBusy()).toBe(false);
     await database[Symbol.asyncDispose]();
   });
 
@@ -148,9 +148,9 @@ describe("a pool without a free connection", () => {
     const database = openDatabase(config, silentLog);
     await using reachability = await watchDatabase(config, database, silentLog);
     await proxy.blackHole();
-    await expect.poll(() => reachability.isReachable(), { timeout: 5_000 }).toBe(false);
+    await expect.poll(() => reachability.isReachable()).toBe(false);
     await proxy.restore();
-    await expect.poll(() => reachability.isReachable(), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => reachability.isReachable()).toBe(true);
     await database[Symbol.asyncDispose]();
   });
 });

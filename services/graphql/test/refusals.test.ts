@@ -123,7 +123,9 @@ it("bans a key that keeps sending requests after 429", async () => {
 });
 
 describe("while no database accepts connections", async () => {
-  const unavailable = await openGraphqlStore({ environment: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" } });
+  const unavailable = await openGraphqlStore({
+    environment: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" },
+  });
   afterAll(() => unavailable[Symbol.asyncDispose]());
 
   it("a key that cannot be checked gets 503 with Retry-After, and costs its address nothing", async () => {

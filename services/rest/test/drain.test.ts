@@ -44,7 +44,7 @@ function start(environment: Readonly<Record<string, string>>): RestProcess {
 }
 
 async function originOf({ output }: RestProcess): Promise<string> {
-  await expect.poll(output, { timeout: 10_000 }).toMatch(/"url":"[^"]+"/);
+  await expect.poll(output).toMatch(/"url":"[^"]+"/);
   return /"url":"([^"]+)"/.exec(output())?.[1] ?? "";
 }
 

@@ -30,7 +30,7 @@ describe("a service that gets SIGTERM while PostgreSQL does not answer", () => {
     await using service = await startProcess({ DATABASE_URL: proxy.url, SHUTDOWN_GRACE_MS: "600000" });
     await proxy.blackHole();
     service.signal("SIGTERM");
-    await expect.poll(async () => (await service.get("/readyz")).text, { timeout: 10_000 }).toContain("draining");
+    await expect.poll(async () => (await service.get("/readyz")).text).toContain("draining");
     // Within half a second the service ignores a repeated signal, because npm repeats a Ctrl-C.
     await new Promise((resolve) => setTimeout(resolve, 600));
     service.signal("SIGTERM");

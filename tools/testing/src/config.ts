@@ -7,6 +7,10 @@ export function testConfig(test: NonNullable<ViteUserConfig["test"]> = {}): Vite
     resolve: { alias: [{ find: /^graphql$/, replacement: "graphql/index.js" }] },
     test: {
       setupFiles: ["@petstore/testing/fail-on-console"],
+      // Generous: no test depends on the speed of the machine, and a busy one runs several packages at once.
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      expect: { poll: { timeout: 20_000 } },
       reporters: ["default", ["json", { outputFile: "test-results.json" }]],
       ...test,
     },
