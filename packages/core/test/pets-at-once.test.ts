@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { tracingChannel } from "node:diagnostics_channel";
 import { createTestDatabase, type TestDatabase } from "@petstore/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { type Database, openDatabase, type TracedQuery } from "../src/database/database.js";
+import { type Database, openDatabase } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
 import type { NewPet } from "../src/pets/pet.js";
 import { createPetRepository, type PetRepository } from "../src/pets/pet-repository.js";
+import { type TracedCall, tracedCalls } from "../src/trace-call.js";
 
 const cat: NewPet = { name: "Tom", categoryId: 1n, status: "available" };
 
@@ -114,11 +114,10 @@ function open(url: string): Database {
 }
 
 /** Records each statement that is run from now on until the end of the test, by default its name. */
-function recordQueries(read = (query: TracedQuery): string | undefined => query.statement): (string | undefined)[] {
+function recordQueries(read = (query: TracedCall): string | undefined => query.name): (string | undefined)[] {
   const recorded: (string | undefined)[] = [];
-  const start = (message: unknown) => void recorded.push(read(message as TracedQuery));
-  const channel = tracingChannel<unknown, TracedQuery>("petstore:query").start;
-  channel.subscribe(start);
-  onTestFinished(() => void channel.unsubscribe(start));
+  const start = (message: unknown) => void recorded.push(read(message as TracedCall));
+  tracedCalls.start.subscribe(start);
+  onTestFinished(() => void tracedCalls.start.unsubscribe(start));
   return recorded;
 }

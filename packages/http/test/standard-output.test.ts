@@ -21,8 +21,7 @@ function programOf(body: string): string[] {
   const script = `
     const { openLog, printError } = await import("@petstore/http");
     const output = openLog("info");
-    const { log, families: [family] } = output;
-    const dropped = () => family.samples()[0].value;
+    const { log, droppedLines: dropped } = output;
     const logLines = async (count) => {
       for (let line = 1; line <= count; line += 1) {
         log.info({ padding: "x".repeat(200) }, \`line \${line}\`);

@@ -2,7 +2,7 @@
  * The GraphiQL page. All of its files come from this service, none from a CDN. It uses GraphiQL 4 with the CodeMirror
  * editor. GraphiQL 5 uses Monaco, which is five times as large and needs web workers.
  */
-import type { Document } from "@petstore/http";
+import type { StaticFile } from "@petstore/http";
 import { pageAssets, vendoredAssets } from "./assets.js";
 import { keyForm, type Links, renderPage } from "./frame.js";
 import { guidePages } from "./guides.js";
@@ -14,7 +14,7 @@ export interface GraphiqlOptions {
 }
 
 /** The page at `path`, the guides that it links to, and the styles and scripts of both. */
-export function graphiqlDocuments({ path, links }: GraphiqlOptions): readonly Document[] {
+export function graphiqlFiles({ path, links }: GraphiqlOptions): readonly StaticFile[] {
   const page = {
     path,
     title: "GraphiQL",

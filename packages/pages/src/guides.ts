@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { problemReference } from "@petstore/core";
-import type { Document } from "@petstore/http";
+import type { StaticFile } from "@petstore/http";
 import { Marked } from "marked";
 import { type Guide, type Links, renderPage } from "./frame.js";
 import { html, trusted } from "./html.js";
@@ -30,7 +30,7 @@ export function errorsGuide(): Guide {
 }
 
 /** For each guide: its page, and its unchanged Markdown file under the same path with `.md`. */
-export function guidePages(links: Links): readonly Document[] {
+export function guidePages(links: Links): readonly StaticFile[] {
   return links.guides.flatMap((guide) => {
     const main = html`<article class="guide">${trusted(renderGuide(guide, links))}</article>`;
     const content = renderPage({ path: guide.path, title: guide.title, main }, links);

@@ -8,7 +8,7 @@ import {
   onRoute,
   type RouterDeps,
 } from "@petstore/http";
-import { errorsGuide, type GraphiqlOptions, graphiqlDocuments, type Links, readGuides } from "@petstore/pages";
+import { errorsGuide, type GraphiqlOptions, graphiqlFiles, type Links, readGuides } from "@petstore/pages";
 import { type RequestHandler, Router } from "express";
 import { createApolloServer } from "./apollo-server.js";
 import { createDocuments } from "./documents.js";
@@ -26,7 +26,7 @@ export interface GraphqlRouterDeps extends RouterDeps {
 
 /** The GraphQL API at `/graphql`, and GraphiQL, which needs no key to load and costs nothing. */
 export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
-  const { core, admission, serveDocuments, log, plugins = [] } = deps;
+  const { core, admission, serveStaticFiles, log, plugins = [] } = deps;
   const { graphiql = { path: "/", links: graphqlLinks("/") } } = deps;
   const schema = buildPetSchema();
   const documents = createDocuments(schema);
@@ -47,8 +47,8 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
     .get(answer)
     .post(answer)
     .all(methodNotAllowed("GET", "HEAD", "POST"));
-  router.use(serveDocuments(graphiqlDocuments(graphiql)));
-  router.use(answerProblems(log, (problem) => JSON.stringify({ errors: [formatProblem(problem)] })));
+  router.use(serveStaticFiles(graphiqlFiles(graphiql)));
+  router.use(answerProblems(deps, (problem) => JSON.stringify({ errors: [formatProblem(problem)] })));
   return router;
 }
 

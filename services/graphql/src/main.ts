@@ -12,8 +12,8 @@ try {
     ...deps,
     core,
     config: config.http,
-    apis: [createGraphqlRouter],
-    families: output.families,
+    routers: [createGraphqlRouter],
+    droppedLogLines: output.droppedLines,
   });
   output.log.info({ url: service.url }, "listening");
   await stopped;

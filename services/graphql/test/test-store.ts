@@ -18,8 +18,8 @@ export interface GraphqlStore extends TestStore {
   ask(query: string, options?: AskOptions): Promise<Answer>;
 }
 
-export async function openGraphqlStore(options: Omit<TestStoreOptions, "apis"> = {}): Promise<GraphqlStore> {
-  const store = await openTestStore({ ...options, apis: [createGraphqlRouter] });
+export async function openGraphqlStore(options: Omit<TestStoreOptions, "routers"> = {}): Promise<GraphqlStore> {
+  const store = await openTestStore({ ...options, routers: [createGraphqlRouter] });
   return {
     ...store,
     ask: (query, { variables, operationName, ...rest } = {}) =>

@@ -12,8 +12,8 @@ try {
     ...deps,
     core,
     config: config.http,
-    apis: [createRestRouter],
-    families: output.families,
+    routers: [createRestRouter],
+    droppedLogLines: output.droppedLines,
   });
   output.log.info({ url: service.url }, "listening");
   await stopped;

@@ -12,17 +12,17 @@ export interface RestRouterDeps extends RouterDeps {
 
 /** The REST API at `/v1`, and its description and pages, which need no key and cost nothing. */
 export function createRestRouter(deps: RestRouterDeps): Router {
-  const { admission, serveDocuments, config, log, links = restLinks() } = deps;
+  const { admission, serveStaticFiles, config, links = restLinks() } = deps;
 
   const v1 = Router({ caseSensitive: true, strict: true });
   addPetRoutes(v1, { ...deps, origin: config.publicUrl ?? "" });
-  v1.use(admission.admit, routeNotFound, answerProblems(log, errorShape));
+  v1.use(admission.admit, routeNotFound, answerProblems(deps, errorShape));
 
   const description = openApiDocument(config);
   const router = Router({ caseSensitive: true, strict: true });
   router.use("/v1", v1);
   router.use(
-    serveDocuments([
+    serveStaticFiles([
       { path: "/openapi.json", mediaType: "application/json; charset=utf-8", content: openApiJson(description) },
       { path: "/openapi.yaml", mediaType: "application/yaml; charset=utf-8", content: openApiYaml(description) },
       ...pages(links),

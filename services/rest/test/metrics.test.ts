@@ -51,7 +51,7 @@ describe("metrics", () => {
     const series = 'petstore_http_request_duration_seconds_count{route="/v1/pets",method="POST"}';
     expect(await increase(series, () => store.call("POST", "/v1/pets", { key, body }))).toBe(1);
     const scraped = await store.scrape();
-    const bucket = 'petstore_http_request_duration_seconds_bucket{route="/v1/pets",method="POST",le="+Inf"}';
+    const bucket = 'petstore_http_request_duration_seconds_bucket{le="+Inf",route="/v1/pets",method="POST"}';
     expect(scraped.get(bucket)).toBe(scraped.get(series));
   });
 
@@ -117,6 +117,9 @@ describe("metrics", () => {
       "/docs/get-pet-removal.md",
       "/v1",
       "/",
+      "/usage",
+      "/docs/quickstart.md",
+      "/openapi.json",
       "/v1/%zz",
       "/livez",
     ];

@@ -1,7 +1,7 @@
 import { type Config, migrate, openCore } from "@petstore/core";
 import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import { createGraphqlRouter, graphqlLinks } from "@petstore/graphql";
-import { type Api, openLog, openService, printError } from "@petstore/http";
+import { type ApiRouter, openLog, openService, printError } from "@petstore/http";
 import { createRestRouter, restLinks } from "@petstore/rest";
 import type { StoreConfig } from "./store-config.js";
 import { createDemoAccount, welcome } from "./welcome.js";
@@ -21,8 +21,8 @@ export async function serveStore(config: StoreConfig, stopped: Promise<unknown>)
   const deps = { log: output.log, now: Date.now };
   const database: Config["database"] = { ...config.database, url: postgres.url };
   await using core = await openCore({ ...config, database }, deps);
-  const { families } = output;
-  await using service = await openService({ ...deps, core, config: config.http, apis: bothApis(), families });
+  const { droppedLines: droppedLogLines } = output;
+  await using service = await openService({ ...deps, core, config: config.http, routers: bothApis(), droppedLogLines });
   if (warning !== undefined) printError(warning);
   output.print(welcome({ url: service.url, directory, demoKey: await createDemoAccount(core) }));
   const lost = await Promise.race([stopped, postgres.lost]);
@@ -30,7 +30,7 @@ export async function serveStore(config: StoreConfig, stopped: Promise<unknown>)
   output.print("Stopping ...\n");
 }
 
-function bothApis(): readonly Api[] {
+function bothApis(): readonly ApiRouter[] {
   const links = restLinks(graphqlLinks(graphiqlPath));
   return [
     (deps) => createRestRouter({ ...deps, links }),

@@ -7,7 +7,7 @@ import { openTestStore } from "@petstore/test-store";
 import { afterAll, describe, expect, it } from "vitest";
 
 const store = await openTestStore({
-  apis: [createRestRouter, createGraphqlRouter],
+  routers: [createRestRouter, createGraphqlRouter],
   environment: { ANONYMOUS_REQUESTS_PER_MINUTE: "4", BAN_STRIKES: "1", BAN_GRACE_MS: "0" },
 });
 afterAll(() => store[Symbol.asyncDispose]());

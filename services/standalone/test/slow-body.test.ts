@@ -6,7 +6,7 @@ import { createRestRouter } from "@petstore/rest";
 import { openTestStore } from "@petstore/test-store";
 import { afterAll, expect, it } from "vitest";
 
-const store = await openTestStore({ apis: [createRestRouter, createGraphqlRouter] });
+const store = await openTestStore({ routers: [createRestRouter, createGraphqlRouter] });
 afterAll(() => store[Symbol.asyncDispose]());
 
 const pet = '{"name":"Ada","categoryId":1}';

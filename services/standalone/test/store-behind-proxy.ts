@@ -26,7 +26,7 @@ export async function openStoreBehindProxy(options: StoreOptions = {}): Promise<
   const url = new URL(proxy.url);
   if (isPooled) url.searchParams.set("pgbouncer", "true");
   const store = await openTestStore({
-    apis: [createRestRouter, createGraphqlRouter],
+    routers: [createRestRouter, createGraphqlRouter],
     environment: { DATABASE_URL: url.href, ...environment },
   });
   return {

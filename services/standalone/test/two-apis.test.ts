@@ -4,7 +4,7 @@ import { createRestRouter } from "@petstore/rest";
 import { openTestStore } from "@petstore/test-store";
 import { afterAll, describe, expect, it } from "vitest";
 
-const store = await openTestStore({ apis: [createRestRouter, createGraphqlRouter] });
+const store = await openTestStore({ routers: [createRestRouter, createGraphqlRouter] });
 afterAll(() => store[Symbol.asyncDispose]());
 
 const ask = (query: string, key: string, variables: unknown = {}) =>

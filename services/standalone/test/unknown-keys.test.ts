@@ -9,12 +9,12 @@ import { openRedisServer } from "@petstore/testing/redis";
 import { describe, expect, it } from "vitest";
 import { codeOf, lists } from "./store-behind-proxy.js";
 
-const apis = [createRestRouter, createGraphqlRouter];
+const routers = [createRestRouter, createGraphqlRouter];
 const behindProxy = { TRUST_PROXY: "127.0.0.0/8" };
 
 describe("an address that sends unknown keys", () => {
   it("has 10 looked up, and is answered 503 after that, with its counters and without being counted", async () => {
-    await using store = await openTestStore({ apis, environment: { ...behindProxy, METRICS_PORT: "0" } });
+    await using store = await openTestStore({ routers, environment: { ...behindProxy, METRICS_PORT: "0" } });
     for (const [index, list] of lists.entries()) {
       const from = `192.0.2.${index}`;
       const queries = await lookUps("miss");
@@ -40,7 +40,7 @@ describe("an address that sends unknown keys", () => {
   });
 
   it("is still served with keys that were valid within the last hour, and so is everybody else with any key", async () => {
-    await using store = await openTestStore({ apis, environment: behindProxy });
+    await using store = await openTestStore({ routers, environment: behindProxy });
     const seen = await store.issueKey();
     const other = await store.issueKey();
     for (const list of lists) {
@@ -58,7 +58,7 @@ describeWithRedis("addresses without a valid key", () => {
   it("leave nothing in Redis", async () => {
     await using redis = await openRedisServer();
     const environment = { ...behindProxy, REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" };
-    await using store = await openTestStore({ apis, environment });
+    await using store = await openTestStore({ routers, environment });
     for (let address = 1; address <= 100; address++) {
       for (const list of lists) expect((await list(store, { from: `198.51.100.${address}` })).status).toBe(401);
     }

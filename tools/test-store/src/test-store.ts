@@ -11,11 +11,11 @@ import {
   type Plan,
   readConfig,
 } from "@petstore/core";
-import { type Api, createLog, openService } from "@petstore/http";
+import { type ApiRouter, createLog, openService } from "@petstore/http";
 import { createTestDatabase } from "@petstore/testing";
 
 export interface TestStoreOptions {
-  readonly apis: readonly Api[];
+  readonly routers: readonly ApiRouter[];
   /** As an operator would set it; where it names a DATABASE_URL, no database is made. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -92,7 +92,7 @@ const unhurried = {
 
 const roomyLimits: CustomLimits = { perMinute: 1_000_000, perDay: 1_000_000 };
 
-export async function openTestStore({ apis, environment = {} }: TestStoreOptions): Promise<TestStore> {
+export async function openTestStore({ routers, environment = {} }: TestStoreOptions): Promise<TestStore> {
   const database = environment.DATABASE_URL === undefined ? await createTestDatabase() : undefined;
   if (database !== undefined) await migrate(database.url);
   const config = readConfig({ DATABASE_URL: database?.url, PORT: "0", ...unhurried, ...environment });
@@ -101,7 +101,7 @@ export async function openTestStore({ apis, environment = {} }: TestStoreOptions
   const logged: string[] = [];
   const log = createLog("trace", { write: (line) => void logged.push(line) });
   const core = await openCore(config, { log, now, monotonicNow: now });
-  const service = await openService({ core, config: config.http, log, now, apis });
+  const service = await openService({ core, config: config.http, log, now, routers });
   const beside = openDatabase({ ...config.database, poolSize: 1 }, log);
   const agent = new Agent({ keepAlive: true });
   let accounts = 0;

@@ -1,6 +1,6 @@
-import { tracingChannel } from "node:diagnostics_channel";
 import { DatabaseError, Pool, type PoolClient } from "pg";
 import type { Log } from "../log.js";
+import { traceCall } from "../trace-call.js";
 import {
   type BoundQuery,
   clientConfigOf,
@@ -43,14 +43,6 @@ export interface Connections {
   /** How many requests got no connection in time, since the start. */
   readonly timeouts: number;
 }
-
-/** The message of the diagnostics channel `petstore:query`, for the start and the end of each statement. */
-export interface TracedQuery {
-  readonly statement: string;
-}
-
-/** For tracing. Costs nothing without a subscriber. */
-const queries = tracingChannel<unknown, TracedQuery>("petstore:query");
 
 export function openDatabase(config: DatabaseConfig, log: Log): Database {
   const isPooled = isTransactionPooler(config.url);
@@ -166,10 +158,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   }
 
   return {
-    run: (statement, values) =>
-      queries.hasSubscribers
-        ? queries.tracePromise(() => run(statement, values), { statement: statement.name })
-        : run(statement, values),
+    run: (statement, values) => traceCall({ name: statement.name, isStatement: true }, () => run(statement, values)),
     connections() {
       const { open, idle } = reads.connections();
       return { open: open + pool.totalCount, idle: idle + pool.idleCount, waiting: pool.waitingCount, timeouts };

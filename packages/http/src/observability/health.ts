@@ -6,11 +6,11 @@ import type { Overload, OverloadReason } from "../server/overload.js";
 export interface HealthDeps {
   readonly core: Pick<Core, "health">;
   readonly overload: Pick<Overload, "reason">;
-  /** Whether the service was told to stop. */
+  /** True once the service was told to stop. */
   readonly isDraining: () => boolean;
 }
 
-/** `status` is for everyone. `causes` is for operators, on the metrics port. */
+/** Clients see the status. Operators see the causes too, on the metrics port. */
 export type HealthDetail = "status" | "causes";
 
 /** For node:http and Express alike. */

@@ -1,22 +1,19 @@
 import type { LogLevel } from "@petstore/core";
-import type { RequestHandler } from "express";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { contextOf } from "../pipeline/request-context.js";
-import type { MetricFamily } from "./metric-family.js";
 import { createRepeatedFaults, type RepeatedFaults } from "./repeated-faults.js";
-import type { RequestMeter } from "./request-meter.js";
 import { openStandardOutput } from "./standard-output.js";
 
 export interface OpenLog extends AsyncDisposable {
   readonly log: Logger;
   /** Writes text for a person, on standard output like the log. */
   print(text: string): void;
-  readonly families: readonly MetricFamily[];
+  /** Lines that could not be written since the start. */
+  droppedLines(): number;
 }
 
 /**
- * JSON lines on standard output. An uncaught exception is logged like any other error before it ends the process, where
- * Node would print its stack. Disposing writes what is buffered.
+ * JSON lines on standard output. An uncaught exception is logged like any other error before it ends the process; Node
+ * would print its stack. Disposing writes the buffered lines.
  */
 export function openLog(level: LogLevel): OpenLog {
   const output = openStandardOutput();
@@ -29,14 +26,7 @@ export function openLog(level: LogLevel): OpenLog {
   return {
     log,
     print: output.print,
-    families: [
-      {
-        name: "petstore_log_lines_dropped_total",
-        help: "Lines dropped because standard output could not be written fast enough, or at all.",
-        type: "counter",
-        samples: () => [{ labels: {}, value: output.dropped() }],
-      },
-    ],
+    droppedLines: output.dropped,
     async [Symbol.asyncDispose]() {
       repeatedFaults[Symbol.dispose]();
       await output.flush();
@@ -44,7 +34,7 @@ export function openLog(level: LogLevel): OpenLog {
   };
 }
 
-/** Whatever a line says, key material and file paths are struck out as it is written; faults that repeat are counted. */
+/** Key material and file paths are removed from every line as it is written. Faults that repeat are counted. */
 export function createLog(
   level: LogLevel,
   destination: DestinationStream,
@@ -57,7 +47,7 @@ export function createLog(
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: describeError },
       hooks: {
-        streamWrite: strikeOutKeys,
+        streamWrite: redactKeys,
         logMethod(line, method, severity) {
           if (severity < warning) method.apply(this, line);
           else repeatedFaults.write(line, method.bind(this));
@@ -68,57 +58,27 @@ export function createLog(
   );
 }
 
-/** One line and one count for every request, when its answer has been sent or its client has gone. */
-export function logRequests(log: Logger, meter: Pick<RequestMeter, "count">, now: () => number): RequestHandler {
-  return (req, res, next) => {
-    res.on("close", () => {
-      const context = contextOf(res);
-      const { id, traceId, clientAddress, route, startedAtMs, problem } = context;
-      const key = context.key ?? context.rejectedKey;
-      const durationMs = now() - startedAtMs;
-      meter.count(context, req.method, res.headersSent ? res.statusCode : clientHasGone, durationMs);
-      log.info({
-        requestId: id,
-        traceId,
-        clientAddress,
-        method: req.method,
-        route,
-        status: res.statusCode,
-        durationMs,
-        account: key && `${key.accountId}`,
-        key: key && `${key.id}`,
-        code: problem,
-        aborted: res.writableFinished ? undefined : true,
-      });
-    });
-    next();
-  };
-}
-
 const warning = pino.levels.values.warn ?? 0;
 
-/** nginx's status for it; none is sent. */
-const clientHasGone = 499;
-
-/** Name, code and message of an error and of what caused it. The stack stays out: it shows paths and source. */
+/** Name, code and message of an error and of its causes. The stack stays out: it shows paths and source. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = "code" in error ? error.code : undefined;
   const cause = error.cause === undefined ? undefined : describeError(error.cause);
-  return { name: error.name, code, message: plainText(strikeOutPaths(error.message)), cause };
+  return { name: error.name, code, message: escapeControls(redactPaths(error.message)), cause };
 }
 
-/** pino escapes what JSON must. A terminal obeys the rest of the control characters, and shows format ones as if not there. */
-function plainText(message: string): string {
+/** pino escapes the characters that JSON requires. A terminal also obeys the other control and format characters. */
+function escapeControls(message: string): string {
   return message.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     return `\\u{${character.codePointAt(0)?.toString(16)}}`;
   });
 }
 
-function strikeOutPaths(message: string): string {
+function redactPaths(message: string): string {
   return message.replace(/file:\/\/\S+|(?<![\w:/])(\/[\w.@+-]+){2,}|[A-Za-z]:\\[^\s'"]+/g, "[path]");
 }
 
-function strikeOutKeys(line: string): string {
+function redactKeys(line: string): string {
   return line.includes("pets_") ? line.replace(/pets_(live|test)_\w+/g, "pets_$1_[redacted]") : line;
 }

@@ -1,26 +1,25 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { Core, HttpConfig } from "@petstore/core";
-import { collectDefaultMetrics, type Metric, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, type Registry } from "prom-client";
 import { type Listener, listen } from "../server/listen.js";
 import { answerHealth, type HealthDeps } from "./health.js";
-import type { MetricFamily } from "./metric-family.js";
 
 export interface MetricsDeps extends HealthDeps {
   readonly core: Pick<Core, "health" | "stats">;
   readonly config: Pick<HttpConfig, "metricsHost" | "metricsPort">;
-  /** What the meters of the service have counted. */
-  readonly families: readonly MetricFamily[];
+  /** Holds the metrics of requests. */
+  readonly registry: Registry;
+  readonly droppedLogLines: () => number;
 }
 
 /**
- * Serves `/metrics` in Prometheus's text format, and the probes with their causes, on an address of its own; nothing
- * where no port is configured.
+ * Serves `/metrics` in Prometheus's text format, and the probes with their causes, on an address of its own. Opens
+ * nothing when no port is configured.
  */
 export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefined> {
-  const { core, config, families } = deps;
+  const { config, registry } = deps;
   if (config.metricsPort === undefined) return undefined;
-  const registry = new Registry();
-  for (const family of [...families, ...coreFamilies(core)]) register(registry, family);
+  registerStateMetrics(deps);
   // Memory, CPU, garbage collection and the delay of the event loop.
   collectDefaultMetrics({ register: registry, gcDurationBuckets: [0.01, 0.1, 1] });
   for (const name of manySeries) registry.removeSingleMetric(name);
@@ -42,7 +41,7 @@ function sendMetrics(registry: Registry, res: ServerResponse): void {
   );
 }
 
-/** Of V8's eight heap spaces and libuv's kinds of handles; their totals stay. */
+/** Default metrics with a series for each heap space of V8 and each kind of handle. Their totals stay. */
 const manySeries = [
   "nodejs_heap_space_size_total_bytes",
   "nodejs_heap_space_size_used_bytes",
@@ -52,67 +51,103 @@ const manySeries = [
   "nodejs_active_resources",
 ];
 
-/**
- * prom-client's own counters and histograms hash their labels at every count. Its registry asks a metric for a name and
- * `get` alone, so what is counted elsewhere is registered as just that.
- */
-function register(registry: Registry, { name, help, type, samples }: MetricFamily): void {
-  const metric = { name, get: async () => ({ name, help, type, values: samples() }) };
-  registry.registerMetric(metric as unknown as Metric);
+/** A metric whose values are read at each scrape: one number, or one for each value of its label. */
+interface StateMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly label?: string;
+  readonly read: () => number | Readonly<Record<string, number>>;
 }
 
-function coreFamilies(core: MetricsDeps["core"]): MetricFamily[] {
+function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps): void {
+  for (const metric of gaugesOf(core)) {
+    registry.registerMetric(
+      new Gauge({
+        ...describe(metric),
+        collect() {
+          update(this, metric);
+        },
+      }),
+    );
+  }
+  for (const metric of countersOf(core, droppedLogLines)) {
+    registry.registerMetric(
+      new Counter({
+        ...describe(metric),
+        collect() {
+          update(this, metric);
+        },
+      }),
+    );
+  }
+}
+
+function describe({ name, help, label }: StateMetric) {
+  return { name, help, labelNames: label === undefined ? [] : [label], registers: [] };
+}
+
+function update(metric: Gauge | Counter, { label = "", read }: StateMetric): void {
+  metric.reset();
+  const values = read();
+  if (typeof values === "number") metric.inc(values);
+  else for (const [value, count] of Object.entries(values)) metric.inc({ [label]: value }, count);
+}
+
+function gaugesOf(core: MetricsDeps["core"]): StateMetric[] {
   return [
     {
       name: "petstore_quota_mode",
-      help: "1 for the mode quotas are decided in: local by design, shared through Redis, or fallback while Redis is away.",
-      type: "gauge",
-      samples() {
-        const { quotaMode } = core.health();
-        const modes = ["local", "shared", "fallback"] as const;
-        return modes.map((mode) => ({ labels: { mode }, value: mode === quotaMode ? 1 : 0 }));
-      },
+      help: "1 for the current quota mode: local by design, shared through Redis, or fallback while Redis is unavailable.",
+      label: "mode",
+      read: () => ({ local: 0, shared: 0, fallback: 0, [core.health().quotaMode]: 1 }),
     },
-    plain("petstore_quota_outages_total", "counter", "How often Redis has gone away: the breaker opened.", () => {
-      return core.stats().quotaOutages;
-    }),
-    plain("petstore_database_reachable", "gauge", "1 while the database answers.", () => {
-      return core.health().isDatabaseReachable ? 1 : 0;
-    }),
+    {
+      name: "petstore_database_reachable",
+      help: "1 while the database answers.",
+      read: () => (core.health().isDatabaseReachable ? 1 : 0),
+    },
     {
       name: "petstore_database_connections",
       help: "Open connections of the pool, by whether one works for a request.",
-      type: "gauge",
-      samples() {
+      label: "state",
+      read() {
         const { open, idle } = core.stats().database;
-        return [
-          { labels: { state: "idle" }, value: idle },
-          { labels: { state: "busy" }, value: open - idle },
-        ];
+        return { idle, busy: open - idle };
       },
     },
-    plain("petstore_database_waiting", "gauge", "Requests that wait for a connection of the pool.", () => {
-      return core.stats().database.waiting;
-    }),
     {
-      name: "petstore_key_lookups_total",
-      help: "Well-formed keys: answered from memory, by a query, or refused because their address sent too many unknown ones.",
-      type: "counter",
-      samples() {
-        const { hits, misses, refusals } = core.stats().keyCache;
-        return [
-          { labels: { result: "hit" }, value: hits },
-          { labels: { result: "miss" }, value: misses },
-          { labels: { result: "refused" }, value: refusals },
-        ];
-      },
+      name: "petstore_database_waiting",
+      help: "Requests that wait for a connection of the pool.",
+      read: () => core.stats().database.waiting,
     },
-    plain("petstore_key_cache_size", "gauge", "Keys remembered, unknown ones included.", () => {
-      return core.stats().keyCache.size;
-    }),
+    {
+      name: "petstore_key_cache_size",
+      help: "Keys remembered, unknown ones included.",
+      read: () => core.stats().keyCache.size,
+    },
   ];
 }
 
-function plain(name: string, type: "counter" | "gauge", help: string, value: () => number): MetricFamily {
-  return { name, type, help, samples: () => [{ labels: {}, value: value() }] };
+function countersOf(core: MetricsDeps["core"], droppedLogLines: () => number): StateMetric[] {
+  return [
+    {
+      name: "petstore_quota_outages_total",
+      help: "How often Redis became unavailable: the breaker opened.",
+      read: () => core.stats().quotaOutages,
+    },
+    {
+      name: "petstore_key_lookups_total",
+      help: "Well-formed keys: answered from memory, by a query, or refused because their address sent too many unknown ones.",
+      label: "result",
+      read() {
+        const { hits, misses, refusals } = core.stats().keyCache;
+        return { hit: hits, miss: misses, refused: refusals };
+      },
+    },
+    {
+      name: "petstore_log_lines_dropped_total",
+      help: "Lines dropped because standard output could not be written fast enough, or at all.",
+      read: droppedLogLines,
+    },
+  ];
 }

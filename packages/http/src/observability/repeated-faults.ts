@@ -1,90 +1,79 @@
-/**
- * A dependency that is away fails every request in the same words. The first failure is logged as it is; those like it
- * are counted, the count is logged at intervals, and once more when an interval has passed without any.
- */
 import type { LogFn } from "pino";
-
-export interface RepeatedFaults extends Disposable {
-  /** Writes the line, or counts it where the same has been written lately. */
-  write(line: readonly unknown[], method: LogFn): void;
-}
 
 export interface RepeatedFaultsOptions {
   readonly intervalMs?: number;
-  /** Different faults remembered at once; beyond it each is logged like a first one. */
+  /** Kinds of faults remembered at once. Faults of further kinds are logged each time. */
   readonly capacity?: number;
 }
 
-interface Repetition {
+export interface RepeatedFaults extends Disposable {
+  /** Writes a warning or an error, or counts it when the same fault was written lately. */
+  write(line: readonly unknown[], method: LogFn): void;
+}
+
+interface Fault {
   readonly fields: object;
-  readonly write: (fields: object, message: string) => void;
-  /** Since the last line. */
-  count: number;
+  readonly method: LogFn;
+  /** Since the last line about it. */
+  repeated: number;
   total: number;
 }
 
+/**
+ * An unavailable dependency fails every request with the same fault. The first one is logged as it is, and the following
+ * ones are counted. The count is logged at intervals, and the total after an interval without the fault.
+ */
 export function createRepeatedFaults({
   intervalMs = 10_000,
   capacity = 100,
 }: RepeatedFaultsOptions = {}): RepeatedFaults {
-  const repetitions = new Map<string, Repetition>();
-  let timer: NodeJS.Timeout | undefined;
+  const faults = new Map<string, Fault>();
+  const timer = setInterval(summarize, intervalMs).unref();
 
   function summarize(): void {
-    for (const [key, repetition] of repetitions) {
-      const { fields, write, count, total } = repetition;
-      if (count > 0) write({ ...fields, repeated: count }, "the same fault again");
-      else if (total > 0) write({ ...fields, repeatedInAll: total }, "the fault has not come again");
-      if (count === 0) repetitions.delete(key);
-      repetition.count = 0;
+    for (const [kind, fault] of faults) {
+      const { fields, method, repeated, total } = fault;
+      if (repeated > 0) method({ ...fields, repeated }, "the same fault again");
+      else if (total > 0) method({ ...fields, repeatedInAll: total }, "the fault has not come again");
+      if (repeated === 0) faults.delete(kind);
+      fault.repeated = 0;
     }
-    if (repetitions.size === 0) stop();
-  }
-
-  function stop(): void {
-    clearInterval(timer);
-    timer = undefined;
   }
 
   return {
     write(line, method) {
-      const [fields, message] = line;
-      const kind = kindOf(fields, message);
-      const known = kind === undefined ? undefined : repetitions.get(kind.key);
+      const fault = faultOf(line);
+      const known = fault && faults.get(fault.kind);
       if (known !== undefined) {
-        known.count += 1;
+        known.repeated += 1;
         known.total += 1;
         return;
       }
-      const write = (these: object, text: string) => method(these, text);
-      if (kind !== undefined && repetitions.size < capacity) {
-        repetitions.set(kind.key, { fields: kind.fields, write, count: 0, total: 0 });
-        timer ??= setInterval(summarize, intervalMs).unref();
-      }
       method(...(line as Parameters<LogFn>));
+      if (fault === undefined || faults.size >= capacity) return;
+      faults.set(fault.kind, { fields: fault.fields, method, repeated: 0, total: 0 });
     },
     [Symbol.dispose]() {
-      stop();
-      for (const { fields, write, count } of repetitions.values()) {
-        if (count > 0) write({ ...fields, repeated: count }, "the same fault again");
-      }
-      repetitions.clear();
+      clearInterval(timer);
+      summarize();
     },
   };
 }
 
 /**
- * What makes two lines the same: their words and the kind of error, not its message, which may name a port or a value.
- * An unexpected fault is no repetition: each is looked for by its request id.
+ * Lines are the same fault when their text and their kinds of error are the same. The error's message may differ, because
+ * it can name a port or a value. An unexpected error has no kind: an operator searches for each by its request id.
  */
-function kindOf(fields: unknown, message: unknown): { readonly key: string; readonly fields: object } | undefined {
+function faultOf([fields, message]: readonly unknown[]):
+  | { readonly kind: string; readonly fields: object }
+  | undefined {
   if (typeof fields !== "object" || fields === null || !("error" in fields)) return undefined;
+  const { error } = fields;
   const code = "code" in fields ? fields.code : undefined;
   if (code === "INTERNAL_ERROR") return undefined;
-  const { error } = fields;
   const kinds: unknown[] = [message, code];
   for (let cause: unknown = error; cause instanceof Error && kinds.length < 10; cause = cause.cause) {
     kinds.push(cause.name, "code" in cause ? cause.code : undefined);
   }
-  return { key: kinds.join(" "), fields: { code, error, fault: message } };
+  return { kind: kinds.join(" "), fields: { code, error, fault: message } };
 }

@@ -1,17 +1,17 @@
 /**
- * Standard output and standard error, which may be a full disk, a closed pipe or a pipe that nobody reads. None of these
- * may hold up the process: text waits in a bounded buffer, and is dropped when the buffer is full.
+ * Standard output and standard error may be a full disk, a closed pipe or a pipe that nobody reads. None of these may hold
+ * up the process: text waits in a bounded buffer, and is dropped when the buffer is full.
  */
 import sonicBoom from "sonic-boom";
 
 export interface StandardOutput {
-  /** Writes a line with others, at most a second later. Neither throws nor waits. */
+  /** Writes a line together with others, at most a second later. Neither throws nor waits. */
   write(line: string): void;
-  /** Writes text, and what was written before it, without delay. */
+  /** Writes text, and the lines before it, without delay. */
   print(text: string): void;
   /** Lines that were dropped since the start. */
   dropped(): number;
-  /** Writes what is buffered. Resolves at the first error, and after 200 ms at the latest; never rejects. */
+  /** Writes the buffer. Resolves at the first error, and after 200 ms at the latest; never rejects. */
   flush(): Promise<void>;
 }
 
@@ -22,8 +22,8 @@ const retryMs = 100;
 const maxBufferBytes = 1_048_576;
 
 /**
- * `pino.destination()` is the same stream with two more features, both unwanted here: a hook on `exit` that retries every
- * error for ever, and a listener that turns the log off at the first EPIPE.
+ * The stream of `pino.destination()`, without its two additions: a hook on `exit` that retries every error for ever, and a
+ * listener that turns the log off at the first EPIPE without counting the lines.
  */
 export function openStandardOutput(): StandardOutput {
   makeNonBlocking();
@@ -37,7 +37,7 @@ export function openStandardOutput(): StandardOutput {
     periodicFlush: 1_000,
     retryEAGAIN: () => performance.now() + retryMs < giveUpAtMs,
   });
-  // The stream keeps what it could not write and tries again with the next line, or a second later.
+  // After an error the stream keeps its buffer, and tries again with the next line or a second later.
   stream.on("error", () => {});
   stream.on("drop", () => {
     dropped += 1;
@@ -70,7 +70,7 @@ export function openStandardOutput(): StandardOutput {
   };
 }
 
-/** Writes a line on standard error at once, or drops it where that is impossible for 200 ms. */
+/** Writes a line on standard error at once, or drops it when that is impossible for 200 ms. */
 export function printError(error: unknown): void {
   makeNonBlocking();
   const giveUpAtMs = performance.now() + flushTimeoutMs;

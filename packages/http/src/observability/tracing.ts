@@ -1,24 +1,149 @@
-import type { Core, TracingConfig } from "@petstore/core";
+/**
+ * Traces over OTLP/HTTP: a span for each request, for the calls that `traceCall` publishes, and for each statement. A
+ * name or an attribute is a route template, a code or the name of a statement, never text of a client.
+ *
+ * OpenTelemetry's own instrumentations are not used: instrumentation-http records path, query and User-Agent, which can hold
+ * a key; instrumentation-pg records SQL; instrumentation-express patches nothing in an ES module without a loader hook.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type Context,
+  defaultTextMapGetter,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import { Problem, type TracedCall, type TracingConfig, tracedCalls } from "@petstore/core";
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
+import { contextOf } from "../pipeline/request-context.js";
 
-/** Requests as spans: HTTP, what admission and the catalogue do for it, and each statement. Disposing sends what is left. */
+/** Disposing sends the last spans. */
 export interface Tracing extends AsyncDisposable {
-  /** Opens the span of a request, a child of the caller's where `traceparent` names one. */
-  readonly traceRequests: RequestHandler;
-  /** The same core, whose calls are spans of the request they are made for. */
-  traced(core: Core): Core;
+  /** Opens the span of a request, a child of the caller's span if `traceparent` names one. */
+  readonly traceRequest: RequestHandler;
 }
 
-export interface TracingDeps {
-  readonly log: Logger;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
+/** The context of the request that the current code runs for. */
+type RequestStorage = AsyncLocalStorage<Context | undefined>;
+
+const exportTimeoutMs = 5_000;
+/** How long a silent receiver delays the end of the process. */
+const lastExportMs = 1_000;
+
+export function openTracing({ endpoint, serviceName, sampledShare }: TracingConfig, log: Logger): Tracing {
+  const exporter = new OTLPTraceExporter({
+    url: `${endpoint.replace(/\/$/, "")}/v1/traces`,
+    timeoutMillis: exportTimeoutMs,
+  });
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ "service.name": serviceName }),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampledShare) }),
+    // It drops spans when the receiver is too slow: memory is bounded, and requests never wait.
+    spanProcessors: [
+      new BatchSpanProcessor({ exporter: logFailures(exporter, log), exportTimeoutMillis: exportTimeoutMs }),
+    ],
+  });
+  const tracer = provider.getTracer("petstore");
+  // Not OpenTelemetry's global context: one process can hold several services.
+  const storage: RequestStorage = new AsyncLocalStorage();
+  const stop = traceCalls(tracer, storage);
+  return {
+    traceRequest: traceRequests(tracer, storage),
+    async [Symbol.asyncDispose]() {
+      stop();
+      const ended = provider.shutdown().catch((error: unknown) => log.warn({ error }, "the last traces were not sent"));
+      await Promise.race([ended, sleep(lastExportMs, undefined, { ref: false })]);
+    },
+  };
 }
 
-/** Nothing is loaded, wrapped or measured unless somewhere to send traces is configured. */
-export async function openTracing(config: TracingConfig | undefined, deps: TracingDeps): Promise<Tracing | undefined> {
-  if (config === undefined) return undefined;
-  const { openOtlpTracing } = await import("./otlp-tracing.js");
-  return openOtlpTracing(config, deps);
+/** The SDK would report a failed export to a global handler. */
+function logFailures(exporter: SpanExporter, log: Logger): SpanExporter {
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        if (result.code !== 0) log.warn({ error: result.error }, "traces could not be sent");
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** W3C Trace Context: a malformed or repeated `traceparent` is ignored (section 3.2). */
+function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler {
+  const propagator = new W3CTraceContextPropagator();
+  return (req, res, next) => {
+    const parent = propagator.extract(ROOT_CONTEXT, req.headers, defaultTextMapGetter);
+    const context = contextOf(res);
+    const span = tracer.startSpan(req.method, { kind: SpanKind.SERVER }, parent);
+    context.traceId = span.spanContext().traceId;
+    res.on("close", () => {
+      const { route, problem } = context;
+      span.updateName(`${req.method} ${route}`);
+      span.setAttributes({
+        "http.request.method": req.method,
+        "http.route": route,
+        "http.response.status_code": res.statusCode,
+        ...(problem !== undefined && { "error.type": problem }),
+      });
+      if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    });
+    storage.run(trace.setSpan(parent, span), next);
+  };
+}
+
+/** Opens a span for each call of a traced request. A call of the service for itself has no parent, and no span. */
+function traceCalls(tracer: Tracer, storage: RequestStorage): () => void {
+  // `tracePromise` runs the call, and the listeners of its end, with the context that this function returns.
+  tracedCalls.start.bindStore(storage, (call) => {
+    const parent = storage.getStore();
+    return parent && trace.setSpan(parent, tracer.startSpan(call.name, spanOptions(call), parent));
+  });
+  const listeners = {
+    start() {},
+    end() {},
+    asyncStart() {},
+    asyncEnd() {
+      currentSpan(storage)?.end();
+    },
+    error({ error }: { readonly error: unknown }) {
+      const span = currentSpan(storage);
+      span?.setStatus({ code: SpanStatusCode.ERROR });
+      // The message of a server can repeat text of a client, so only the code is shown.
+      span?.setAttribute("error.type", Problem.from(error).code);
+    },
+  };
+  tracedCalls.subscribe(listeners);
+  return () => {
+    tracedCalls.start.unbindStore(storage);
+    tracedCalls.unsubscribe(listeners);
+  };
+}
+
+function currentSpan(storage: RequestStorage): Span | undefined {
+  const context = storage.getStore();
+  return context && trace.getSpan(context);
+}
+
+function spanOptions({ name, isStatement }: TracedCall): SpanOptions {
+  if (!isStatement) return {};
+  return { kind: SpanKind.CLIENT, attributes: { "db.system.name": "postgresql", "db.query.summary": name } };
 }

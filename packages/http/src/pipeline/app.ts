@@ -1,31 +1,30 @@
 import { type HttpConfig, Problem } from "@petstore/core";
-import express, { type Express, type RequestHandler, type Router } from "express";
+import express, { type Express, type Request, type RequestHandler, type Response, type Router } from "express";
 import type { Logger } from "pino";
 import { answerHealth, type HealthDeps } from "../observability/health.js";
-import { logRequests } from "../observability/log.js";
-import type { RequestMeter } from "../observability/request-meter.js";
+import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Tracing } from "../observability/tracing.js";
 import type { Admission } from "./admission.js";
 import { answerPreflight, exposeToAnyOrigin } from "./cors.js";
 import { answerProblems, errorShape } from "./problem-response.js";
-import { beginRequest } from "./request-context.js";
+import { createRequestContext, type RequestContext } from "./request-context.js";
 
 export interface AppDeps extends HealthDeps {
   readonly admission: Admission;
   readonly config: Pick<HttpConfig, "trustedProxies">;
   readonly log: Logger;
-  readonly meter: Pick<RequestMeter, "count">;
-  /** Absent where requests are not traced. */
-  readonly tracing: Pick<Tracing, "traceRequests"> | undefined;
+  readonly metrics: Pick<RequestMetrics, "answered">;
+  /** Absent when requests are not traced. */
+  readonly tracing: Pick<Tracing, "traceRequest"> | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** One for each API. */
   readonly routers: readonly Router[];
 }
 
-/** One Express application with any number of APIs. What no API knows still takes the way of every request. */
+/** One Express application with any number of APIs. A request for an unknown path is authenticated and counted as well. */
 export function createApp(deps: AppDeps): Express {
-  const { admission, config, log, meter, tracing, now, routers } = deps;
+  const { admission, config, tracing, routers } = deps;
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -33,15 +32,52 @@ export function createApp(deps: AppDeps): Express {
   app.set("case sensitive routing", true);
   app.set("strict routing", true);
   app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
-  app.use(answerHealth(deps, "status"));
-  app.use(beginRequest(now), logRequests(log, meter, now));
-  if (tracing !== undefined) app.use(tracing.traceRequests);
-  app.use(exposeToAnyOrigin, admission.refuseMalformed);
-  app.use(answerPreflight(admission), ...routers);
-  app.use(admission.admit, routeNotFound, answerProblems(log, errorShape));
+  app.use(answerHealth(deps, "status"), startRequest(deps));
+  if (tracing !== undefined) app.use(tracing.traceRequest);
+  app.use(admission.refuseMalformed, answerPreflight(admission), ...routers);
+  app.use(admission.admit, routeNotFound, answerProblems(deps, errorShape));
   return app;
 }
 
 export const routeNotFound: RequestHandler = () => {
   throw new Problem("ROUTE_NOT_FOUND");
 };
+
+/** Creates the request context, sets the headers of every response, and records the response when it is over. */
+function startRequest({ log, metrics, now }: Pick<AppDeps, "log" | "metrics" | "now">): RequestHandler {
+  return (req, res, next) => {
+    const context = createRequestContext(req, now());
+    res.locals.context = context;
+    res.setHeader("X-Request-Id", context.id);
+    res.setHeader("Cache-Control", "no-store");
+    res.setHeader("X-Content-Type-Options", "nosniff");
+    exposeToAnyOrigin(req, res);
+    res.on("close", () => {
+      const durationMs = now() - context.startedAtMs;
+      metrics.answered(context, req.method, res.headersSent ? res.statusCode : clientLeft, durationMs);
+      log.info(logFields(req, res, context, durationMs));
+    });
+    next();
+  };
+}
+
+/** The status that nginx logs for it. No response is sent. */
+const clientLeft = 499;
+
+function logFields(req: Request, res: Response, context: RequestContext, durationMs: number): object {
+  const { id, traceId, clientAddress, route, problem } = context;
+  const key = context.key ?? context.rejectedKey;
+  return {
+    requestId: id,
+    traceId,
+    clientAddress,
+    method: req.method,
+    route,
+    status: res.statusCode,
+    durationMs,
+    account: key && `${key.accountId}`,
+    key: key && `${key.id}`,
+    code: problem,
+    aborted: res.writableFinished ? undefined : true,
+  };
+}

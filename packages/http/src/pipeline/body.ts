@@ -7,8 +7,8 @@ import { maxJsonDepth, parseExactJson } from "./exact-json.js";
 const maxBodyBytes = 65_536;
 
 /**
- * The JSON body of a request, integers as bigint. Judges the media type before it reads and the size while it reads;
- * throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or INVALID_JSON, the last also for nesting deeper than `maxDepth`.
+ * The JSON body of a request, integers as bigint. Checks the media type before it reads, and the size while it reads.
+ * Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or INVALID_JSON, the last also for nesting deeper than `maxDepth`.
  */
 export async function readJson(
   req: IncomingMessage,
@@ -20,21 +20,21 @@ export async function readJson(
   return parseExactJson(decodeUtf8(bytes), maxDepth);
 }
 
-/** `application/json`, in UTF-8 by RFC 8259 section 8.1, said or unsaid, and no content coding. */
+/** `application/json` without a content coding. UTF-8 may be named or not (RFC 8259 section 8.1). */
 function isPlainJson(req: IncomingMessage): boolean {
   const { headers } = req;
   const type = headers["content-type"] ?? "";
   const coding = headers["content-encoding"] ?? "identity";
-  // Node keeps the first of several; a proxy on the way may have judged another one.
+  // Node keeps the first of several; a proxy may have checked another one.
   if (countHeader(req, "content-type") > 1) return false;
   return /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type) && coding.toLowerCase() === "identity";
 }
 
 function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw new Problem("PAYLOAD_TOO_LARGE");
-  // A body that broke off while the request was being admitted has ended it: no event of it is still to come.
+  // The body broke off while the request was being admitted, so no event of it will follow.
   if (req.errored) throw bodyFault(req.errored);
-  // The server leaves this answer to us, so that whoever is refused before this line never uploads.
+  // A client that was refused before this line never uploads its body.
   if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -42,11 +42,11 @@ function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
     req.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length <= maxBodyBytes) chunks.push(chunk);
-      // Whatever follows flows into nothing: a client that is still writing can read the answer.
+      // The rest is read and dropped, so that a client that is still writing can read the response.
       else reject(new Problem("PAYLOAD_TOO_LARGE"));
     });
     req.on("end", () => resolve(Buffer.concat(chunks, length)));
-    // After every request; an error, with its stack, is made only for those that need one.
+    // Emitted after every request. Creating an error costs a stack trace, so only a broken body creates one.
     req.on("close", () => {
       if (!req.readableEnded) reject(bodyFault(undefined));
     });
@@ -54,7 +54,7 @@ function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
   });
 }
 
-/** The server ends a request whose framing breaks, or which takes too long, with the problem to answer. */
+/** The server destroys a request that is malformed or takes too long with the problem to answer. */
 function bodyFault(cause: unknown): Problem {
   if (cause instanceof Problem) return cause;
   return new Problem("MALFORMED_REQUEST", "The connection ended before the body did.", { cause });

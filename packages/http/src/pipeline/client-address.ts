@@ -5,13 +5,13 @@ import ipaddr from "ipaddr.js";
 const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
 /**
- * The name of the anonymous bucket a request is counted in. IPv4 is exact; IPv6 is its /64, which is what one
- * subscriber is given and could otherwise rotate through. An IPv4 address inside an IPv6 address counts as itself, mapped
- * (RFC 4291) as well as translated by NAT64 (64:ff9b::/96, RFC 6052): all IPv4 clients of a NAT64 share one /64.
+ * The name of the anonymous bucket that counts a request. IPv4 is exact. IPv6 is its /64: a subscriber is given one, and
+ * could rotate through its addresses. An IPv4 address inside an IPv6 address counts as itself, both mapped (RFC 4291) and
+ * translated by NAT64 (64:ff9b::/96, RFC 6052), because all IPv4 clients of a NAT64 share one /64.
  */
 export function addressBucket(address: string | undefined): string {
   if (address === undefined || isIP(address) === 0) return "address:unknown";
-  // A zone (RFC 4007) is the name of an interface of this host. It may contain what ipaddr.js refuses, such as "-".
+  // A zone (RFC 4007) names an interface of this host. It may contain characters that ipaddr.js refuses, such as "-".
   const withoutZone = address.replace(/%.*/s, "");
   if (!ipaddr.isValid(withoutZone)) return "address:unknown";
   const parsed = ipaddr.process(withoutZone);
@@ -24,8 +24,8 @@ export function addressBucket(address: string | undefined): string {
 }
 
 /**
- * The address the request came from. `req.ip` walks X-Forwarded-For through the trusted proxies only, and none is
- * trusted unless configured; where a trusted proxy passed something that is no address on, the proxy itself counts.
+ * The address that sent the request. `req.ip` follows X-Forwarded-For through trusted proxies only, and none is trusted
+ * unless configured. When a trusted proxy passed on something that is no address, the address of the proxy counts.
  */
 export function clientAddress(req: Request): string | undefined {
   const address = req.ip;

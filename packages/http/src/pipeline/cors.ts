@@ -1,9 +1,9 @@
 import cors from "cors";
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import type { Admission } from "./admission.js";
 import { contextOf } from "./request-context.js";
 
-/** Headers a script of another origin may read. */
+/** Headers that a script of another origin may read. */
 const exposedHeaders = [
   "Allow",
   "Date",
@@ -24,18 +24,16 @@ const exposedHeaders = [
 const exposed = exposedHeaders.join(",");
 
 /**
- * Any origin may call, without credentials of the browser's: the key is in a header the script sets itself. These are
- * the very headers `cors` would set, for the browsers that ask for them alone.
+ * Any origin may call, without the browser's credentials: a script sets the key in a header itself. Sets the same headers
+ * as `cors`, but only for browsers.
  */
-export const exposeToAnyOrigin: RequestHandler = (req, res, next) => {
-  if (req.headers.origin !== undefined) {
-    res.setHeader("Access-Control-Allow-Origin", "*");
-    res.setHeader("Access-Control-Expose-Headers", exposed);
-  }
-  next();
-};
+export function exposeToAnyOrigin(req: Request, res: Response): void {
+  if (req.headers.origin === undefined) return;
+  res.setHeader("Access-Control-Allow-Origin", "*");
+  res.setHeader("Access-Control-Expose-Headers", exposed);
+}
 
-/** A preflight needs no key and costs nothing, and still reports the address's quota. */
+/** A preflight needs no key and costs nothing, and still reports the quota of the address. */
 export function answerPreflight(admission: Pick<Admission, "reportAddressQuota">): RequestHandler {
   const answer = cors({
     origin: "*",

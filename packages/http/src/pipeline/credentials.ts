@@ -2,9 +2,9 @@ import type { IncomingMessage } from "node:http";
 import { Problem } from "@petstore/core";
 
 /**
- * The bearer token of a request (contract, "Authentication"; RFC 6750 section 2.1), or the 401 that says what is
- * missing. Node keeps the first of several Authorization headers; here more than one is refused, because a proxy may
- * have judged another one.
+ * The bearer token of a request (contract, "Authentication"; RFC 6750 section 2.1), or the 401 that explains what is
+ * missing. Node keeps the first of several Authorization headers. More than one is refused here, because a proxy may have
+ * checked another one.
  */
 export function bearerToken(req: IncomingMessage): string | Problem {
   const header = req.headers.authorization;
@@ -23,12 +23,12 @@ export function challenge(problem: Problem): string {
   return sent ? 'Bearer realm="petstore", error="invalid_token"' : 'Bearer realm="petstore"';
 }
 
-/** Whether a text contains an API key, or something that looks like one. */
+/** True when a text contains an API key, or something that looks like one. */
 export function containsApiKey(text: string): boolean {
   return /pets_(live|test)_/i.test(text);
 }
 
-/** How many fields of this name (in lower case) the request really carried. */
+/** Counts the header fields of this name (in lower case) before Node merges them. */
 export function countHeader(req: IncomingMessage, name: string): number {
   let count = 0;
   for (let index = 0; index < req.rawHeaders.length; index += 2) {

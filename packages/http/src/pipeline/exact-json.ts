@@ -2,20 +2,19 @@ import { Problem } from "@petstore/core";
 import { parse } from "lossless-json";
 
 /**
- * How many objects and lists of a body may stand inside one another (RFC 8259, section 9, lets a parser set it). Far
- * below what the stack holds, which depends on who calls: the same body would be read at one time, or by one API, and
- * not at another.
+ * How deep objects and lists may be nested (RFC 8259 section 9 lets a parser set this). The stack would hold more, but how
+ * much depends on the caller: without this limit, one API could read a body that the other one refuses.
  */
 export const maxJsonDepth = 100;
 
 /**
- * JSON text (RFC 8259) without rounding: whole numbers become bigint however they are written (`1`, `1.0`, `1e3`),
- * others number. Throws INVALID_JSON, also for an object that repeats a name and for nesting deeper than `maxDepth`.
+ * JSON text (RFC 8259) without rounding: whole numbers in any spelling (`1`, `1.0`, `1e3`) become bigint, others number.
+ * Throws INVALID_JSON, also for an object that repeats a name and for nesting deeper than `maxDepth`.
  */
 export function parseExactJson(text: string, maxDepth: number = maxJsonDepth): unknown {
   try {
     const value = parse(text, undefined, { parseNumber });
-    // The parser refuses a name that comes with two values, and lets one pass that comes twice with the same.
+    // The parser refuses a repeated name with two values, but accepts one with the same value twice.
     if (countNames(text) !== countProperties(value, maxDepth)) throw new SyntaxError("an object repeats a name");
     return value;
   } catch (error) {
@@ -23,7 +22,7 @@ export function parseExactJson(text: string, maxDepth: number = maxJsonDepth): u
   }
 }
 
-/** The strings of well-formed JSON that a colon follows. */
+/** Counts the strings of well-formed JSON that are followed by a colon. */
 function countNames(text: string): number {
   let count = 0;
   for (const [, colon] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"[ \t\n\r]*(:)?/g)) {
@@ -43,7 +42,7 @@ function parseNumber(text: string): bigint | number {
   return /^-?\d+$/.test(text) ? BigInt(text) : (wholeNumber(text) ?? Number(text));
 }
 
-/** The exact value of a decimal with a fraction or an exponent, where it is whole and within reach of int64. */
+/** The exact value of a decimal with a fraction or an exponent, if it is whole and has at most 40 digits. */
 function wholeNumber(text: string): bigint | undefined {
   const [mantissa = "", exponent = "0"] = text.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");
@@ -51,7 +50,7 @@ function wholeNumber(text: string): bigint | undefined {
   if (/^-?$/.test(digits)) return 0n;
   const trailingZeros = whole.length + fraction.length - digits.length;
   const shift = Number(exponent) - fraction.length + trailingZeros;
-  // A mantissa of 64 KiB or an exponent of a billion must not become a bigint of that size.
+  // int64 needs 19 digits. An exponent of a billion must not become a bigint of that size.
   return shift >= 0 && shift + digits.length <= 40 ? BigInt(digits + "0".repeat(shift)) : undefined;
 }
 

@@ -1,17 +1,25 @@
 import { type Log, Problem } from "@petstore/core";
 import type { ErrorRequestHandler, Response } from "express";
-import { giveBack } from "./admission.js";
+import type { Admission } from "./admission.js";
 import { challenge } from "./credentials.js";
 import { contextOf } from "./request-context.js";
 
-/** How an API writes a problem down, as JSON text. */
+/** Writes a problem in the format of an API, as JSON text. */
 export type ProblemFormat = (problem: Problem) => string;
 
 /** The contract's Error shape: `{code, message, status}`. */
 export const errorShape: ProblemFormat = (problem) => JSON.stringify(problem);
 
-/** The last handler of an API: whatever was thrown becomes one answer, logged once where the fault is ours. */
-export function answerProblems(log: Log, format: ProblemFormat): ErrorRequestHandler {
+export interface AnswerProblemsDeps {
+  readonly admission: Pick<Admission, "refund">;
+  readonly log: Log;
+}
+
+/**
+ * The last handler of an API. Anything thrown becomes one response. A fault of ours is logged, and the units of a request
+ * that was not served are refunded.
+ */
+export function answerProblems({ admission, log }: AnswerProblemsDeps, format: ProblemFormat): ErrorRequestHandler {
   // Express recognises an error handler by its four parameters.
   return async (thrown, _req, res, _next) => {
     const problem = toProblem(thrown);
@@ -21,13 +29,13 @@ export function answerProblems(log: Log, format: ProblemFormat): ErrorRequestHan
       log.error({ requestId: context.id, code: problem.code, error: problem.cause }, "request failed");
     }
     if (res.headersSent) {
-      // Half an answer cannot be taken back; cutting it off tells the client that it is not whole.
+      // Half a response cannot be replaced. Cutting it off tells the client that it is not complete.
       res.destroy();
       return;
     }
     if (problem.code === "SERVICE_UNAVAILABLE") {
-      await giveBack(res).catch((error: unknown) => {
-        log.error({ requestId: context.id, error }, "could not give the units of a failed request back");
+      await admission.refund(res).catch((error: unknown) => {
+        log.error({ requestId: context.id, error }, "could not refund the units of a failed request");
       });
     }
     for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
@@ -35,7 +43,7 @@ export function answerProblems(log: Log, format: ProblemFormat): ErrorRequestHan
   };
 }
 
-/** What a problem adds to the header section, whichever API answers it. */
+/** The headers that a problem adds to its response, in both APIs. */
 export function problemHeaders(problem: Problem): [name: string, value: string][] {
   const headers: [string, string][] = [];
   if (problem.status === 401) headers.push(["WWW-Authenticate", challenge(problem)]);
@@ -46,13 +54,13 @@ export function problemHeaders(problem: Problem): [name: string, value: string][
 export const jsonMediaType = "application/json; charset=utf-8";
 
 /**
- * Writes the head and the body at once, past Express's `res.json`, which would serialize again and compute an ETag. A
+ * Sends status, headers and body in one call. Express's `res.json` would serialize again and compute an ETag. A
  * Content-Type that the API has negotiated stays.
  */
 export function sendJson(res: Response, status: number, text: string): void {
   res.statusCode = status;
   if (!res.hasHeader("Content-Type")) res.setHeader("Content-Type", jsonMediaType);
-  // Node tells the length of what it sends, and to HEAD it sends nothing (RFC 9110 section 9.3.2).
+  // Node computes the length of a body, but it sends none to HEAD (RFC 9110 section 9.3.2).
   if (res.req.method === "HEAD") res.setHeader("Content-Length", Buffer.byteLength(text));
   res.end(text);
 }

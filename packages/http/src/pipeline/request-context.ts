@@ -4,59 +4,69 @@ import type { Request, RequestHandler, Response } from "express";
 import { clientAddress } from "./client-address.js";
 import { containsApiKey } from "./credentials.js";
 
-/** What is known of one request and its answer, from its first handler to its log line. */
+/** One request and its response, from the first handler to the log line. */
 export interface RequestContext {
   readonly id: string;
+  /** Epoch milliseconds. */
   readonly startedAtMs: number;
-  /** Who sent the request: the address that is counted where no valid key is shown. */
+  /** Requests without a valid key are counted by this address. */
   readonly clientAddress: string | undefined;
-  /** Present where requests are traced. */
-  traceId?: string;
-  /** The route's template, never the path itself: paths hold what clients send. */
+  /** The route's template, never the path itself: a path can hold anything a client sends. */
   route: string;
-  /** Present once the request has shown a valid key. */
-  key?: KeyWithAccount;
-  /** Whether the key may have been revoked since it was last checked: PostgreSQL cannot be reached. */
-  isKeyStale?: boolean;
-  /** Whether the body had not arrived in full when the request was admitted. */
-  isBodyPending?: boolean;
-  /** Present once the request has shown a key that was revoked or has expired. */
-  rejectedKey?: KeyWithAccount;
-  /** Present while units are spent on the request that a failure of ours would give back. */
-  spent?: Spent;
-  /** The code of the problem that was answered. */
-  problem?: string;
+  /** Present when the request is traced. */
+  traceId: string | undefined;
+  /** The valid key of an admitted request. */
+  key: KeyWithAccount | undefined;
+  /** PostgreSQL is unavailable, so the key may have been revoked since it was last checked. */
+  isKeyStale: boolean;
+  /** The body had not arrived in full when the request was admitted. */
+  isBodyPending: boolean;
+  /** A revoked or expired key of the request. */
+  rejectedKey: KeyWithAccount | undefined;
+  /** The units that a failure of ours gives back. Admission alone reads and writes them. */
+  charge: Charge | undefined;
+  /** The code of the problem in the response. */
+  problem: string | undefined;
 }
 
-export interface Spent {
+/** Units that a request holds. */
+export interface Charge {
   readonly quota: Quota;
   readonly reservation: Reservation;
   readonly admitted: Admitted;
 }
 
-/** Opens the context; everything after it may call `contextOf`. */
-export function beginRequest(now: () => number): RequestHandler {
-  return (req, res, next) => {
-    const context: RequestContext = {
-      id: requestId(req),
-      startedAtMs: now(),
-      // Read now: a connection that has ended no longer tells its address.
-      clientAddress: clientAddress(req),
-      route: "unmatched",
-    };
-    res.locals.context = context;
-    res.setHeader("X-Request-Id", context.id);
-    res.setHeader("Cache-Control", "no-store");
-    res.setHeader("X-Content-Type-Options", "nosniff");
-    next();
+declare global {
+  namespace Express {
+    interface Locals {
+      /** Set by the first handler. */
+      context: RequestContext;
+    }
+  }
+}
+
+export function createRequestContext(req: Request, nowMs: number): RequestContext {
+  return {
+    id: requestId(req),
+    startedAtMs: nowMs,
+    // A closed connection no longer has its address, so it is read at the start.
+    clientAddress: clientAddress(req),
+    route: "unmatched",
+    traceId: undefined,
+    key: undefined,
+    isKeyStale: false,
+    isBodyPending: false,
+    rejectedKey: undefined,
+    charge: undefined,
+    problem: undefined,
   };
 }
 
 export function contextOf(res: Response): RequestContext {
-  return res.locals.context as RequestContext;
+  return res.locals.context;
 }
 
-/** The key behind a request; only handlers behind admission may ask. */
+/** The key of an admitted request. */
 export function callerOf(res: Response): KeyWithAccount {
   const { key } = contextOf(res);
   if (key === undefined) throw new Error("the handler is not behind admission");
@@ -68,7 +78,7 @@ export function catalogueFor(res: Response, core: Pick<Core, "catalogue" | "cata
   return contextOf(res).isKeyStale ? core.catalogueWhileUnreachable : core.catalogue;
 }
 
-/** Names the route for the log. */
+/** Names the route for log, metrics and traces. */
 export function onRoute(template: string): RequestHandler {
   return (_req, res, next) => {
     contextOf(res).route = template;
@@ -76,7 +86,7 @@ export function onRoute(template: string): RequestHandler {
   };
 }
 
-/** The client's own id where it is safe to repeat and to log, else a new one. */
+/** The client's own id when it is safe to repeat and to log, else a new one. */
 function requestId(req: Request): string {
   const given = req.headers["x-request-id"];
   const isSafe = typeof given === "string" && /^[\w.:+/=-]{1,128}$/.test(given) && !containsApiKey(given);

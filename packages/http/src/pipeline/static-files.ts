@@ -2,14 +2,13 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { createLocalQuota, type Limits, type Log, Problem, retryAfterSeconds } from "@petstore/core";
 import { type Request, type RequestHandler, type Response, Router } from "express";
-import type { Admission } from "./admission.js";
-import { addressBucket, clientAddress } from "./client-address.js";
+import { type Admission, rateLimitHeaders } from "./admission.js";
+import { addressBucket } from "./client-address.js";
 import { answerProblems, errorShape } from "./problem-response.js";
-import { rateLimitHeaders } from "./rate-limit-headers.js";
 import { contextOf } from "./request-context.js";
 
-/** Something to read: a page, a script, a description of the interface. */
-export interface Document {
+/** A page, a script or a description of an API, held in memory. */
+export interface StaticFile {
   readonly path: string;
   readonly mediaType: string;
   readonly content: string | Buffer;
@@ -17,7 +16,17 @@ export interface Document {
   readonly contentSecurityPolicy?: string;
 }
 
-/** A page may load and call what its own origin serves, and nothing inline runs. */
+/** A handler that answers GET and HEAD for each file. */
+export type ServeStaticFiles = (files: readonly StaticFile[]) => RequestHandler;
+
+export interface StaticFileDeps {
+  readonly admission: Pick<Admission, "reportAddressQuota" | "refund">;
+  readonly log: Log;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** A page may load and call only its own origin, and nothing inline runs. */
 const strictPolicy: string = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,31 +39,21 @@ const strictPolicy: string = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-/** A handler that answers GET and HEAD for each document. */
-export type ServeDocuments = (documents: readonly Document[]) => RequestHandler;
-
-export interface DocumentServerDeps {
-  readonly admission: Pick<Admission, "reportAddressQuota">;
-  readonly log: Log;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-}
-
 /** One page loads about 15 files. The day limit is never reached: 600 a minute is 864,000 a day. */
 const filesPerAddress: Limits = { perMinute: 600, perDay: 1_000_000 };
-/** Remembered at once, about 500 bytes each. */
+/** Addresses counted at once, about 500 bytes each. */
 const maxAddresses = 10_000;
 
 /**
- * Documents need no key and cost no units; the quota of the address is reported as everywhere. Each address may load 600
- * files a minute from this process. Browsers keep what they have and ask whether it is still current (RFC 9110 section
- * 13.1.2), so a deploy never mixes old scripts with new pages.
+ * Static files need no key and cost no units. Their responses report the quota of the address like any other. Each address
+ * may load 600 files a minute from this process. A browser keeps a file and asks whether it is still current (RFC 9110
+ * section 13.1.2), so a deploy never mixes old scripts with new pages.
  */
-export function createDocumentServer({ admission, log, now }: DocumentServerDeps): ServeDocuments {
+export function createStaticFileServer({ admission, log, now }: StaticFileDeps): ServeStaticFiles {
   const quota = createLocalQuota({ now, capacity: maxAddresses });
 
-  async function countFile(req: Request, res: Response): Promise<void> {
-    const account = addressBucket(clientAddress(req));
+  async function countFile(res: Response): Promise<void> {
+    const account = addressBucket(contextOf(res).clientAddress);
     const decision = await quota.reserve({ account, limits: filesPerAddress, cost: 1 });
     if (decision.outcome !== "refused") {
       await admission.reportAddressQuota(res);
@@ -66,55 +65,42 @@ export function createDocumentServer({ admission, log, now }: DocumentServerDeps
     });
   }
 
-  return (documents) => {
-    const byPath = new Map(documents.map((document) => [document.path, document]));
-    // Prepared at the first request: a start need not wait for a megabyte that perhaps nobody reads.
-    const prepared = new Map<string, Prepared>();
+  return (files) => {
+    const byPath = new Map(files.map((file) => [file.path, file]));
+    // Prepared at the first request: a start need not compress a megabyte that perhaps nobody reads.
+    const prepared = new Map<string, PreparedFile>();
     const serve: RequestHandler = async (req, res, next) => {
-      const document = byPath.get(req.path);
-      if (document === undefined || (req.method !== "GET" && req.method !== "HEAD")) {
+      const file = byPath.get(req.path);
+      if (file === undefined || (req.method !== "GET" && req.method !== "HEAD")) {
         next();
         return;
       }
-      contextOf(res).route = req.path;
-      await countFile(req, res);
-      const found = prepared.get(req.path) ?? prepare(document);
-      prepared.set(req.path, found);
-      send(found, req, res);
+      // One route for all files: each route adds 11 series to the metrics.
+      contextOf(res).route = "static";
+      await countFile(res);
+      const response = prepared.get(file.path) ?? prepare(file);
+      prepared.set(file.path, response);
+      send(response, req, res);
     };
-    // A router of its own, so that a refusal has the Error body in both APIs.
-    return Router({ caseSensitive: true, strict: true }).use(serve, answerProblems(log, errorShape));
+    // A router with its own error handler, so that a refusal has the Error shape in both APIs.
+    return Router({ caseSensitive: true, strict: true }).use(serve, answerProblems({ admission, log }, errorShape));
   };
 }
 
-function send({ headers, tag, packed, bytes }: Prepared, req: Request, res: Response): void {
-  for (const [name, value] of headers) res.setHeader(name, value);
-  if (req.headers["if-none-match"]?.includes(tag)) {
-    res.statusCode = 304;
-    res.end();
-    return;
-  }
-  const isPacked = req.acceptsEncodings("gzip") !== false;
-  if (isPacked) res.setHeader("Content-Encoding", "gzip");
-  const body = isPacked ? packed : bytes;
-  res.setHeader("Content-Length", body.length);
-  res.end(body);
-}
-
-interface Prepared {
+interface PreparedFile {
   readonly bytes: Buffer;
-  readonly packed: Buffer;
+  readonly compressed: Buffer;
   readonly tag: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-function prepare({ mediaType, content, contentSecurityPolicy = strictPolicy }: Document): Prepared {
+function prepare({ mediaType, content, contentSecurityPolicy = strictPolicy }: StaticFile): PreparedFile {
   const bytes = Buffer.from(content);
-  // Weak, because the packed form has other bytes and the same meaning.
+  // A weak tag, because the compressed form has other bytes and the same meaning.
   const tag = `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
   return {
     bytes,
-    packed: gzipSync(bytes, { level: 9 }),
+    compressed: gzipSync(bytes, { level: 9 }),
     tag,
     headers: [
       ["Content-Type", mediaType],
@@ -126,4 +112,18 @@ function prepare({ mediaType, content, contentSecurityPolicy = strictPolicy }: D
       ["Referrer-Policy", "no-referrer"],
     ],
   };
+}
+
+function send({ headers, tag, compressed, bytes }: PreparedFile, req: Request, res: Response): void {
+  for (const [name, value] of headers) res.setHeader(name, value);
+  if (req.headers["if-none-match"]?.includes(tag)) {
+    res.statusCode = 304;
+    res.end();
+    return;
+  }
+  const isCompressed = req.acceptsEncodings("gzip") !== false;
+  if (isCompressed) res.setHeader("Content-Encoding", "gzip");
+  const body = isCompressed ? compressed : bytes;
+  res.setHeader("Content-Length", body.length);
+  res.end(body);
 }

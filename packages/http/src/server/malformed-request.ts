@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import { type Log, Problem } from "@petstore/core";
-import type { RequestMeter } from "../observability/request-meter.js";
-import type { Admission } from "../pipeline/admission.js";
+import type { RequestMetrics } from "../observability/request-metrics.js";
+import { type Admission, rateLimitHeaders } from "../pipeline/admission.js";
 import { errorShape, jsonMediaType, problemHeaders } from "../pipeline/problem-response.js";
-import { rateLimitHeaders } from "../pipeline/rate-limit-headers.js";
 import {
   type Connection,
   type Connections,
@@ -34,20 +33,20 @@ export interface MalformedRequestDeps {
 export interface MalformedRequestResponseDeps {
   readonly admission: Pick<Admission, "countMalformedRequest">;
   readonly log: Log;
-  readonly meter: Pick<RequestMeter, "count">;
+  readonly metrics: Pick<RequestMetrics, "answered">;
 }
 
 /** The answer to a malformed request has the headers, the log line and the metrics of any other. */
 export function createMalformedRequestResponse({
   admission,
   log,
-  meter,
+  metrics,
 }: MalformedRequestResponseDeps): AnswerMalformedRequest {
   return async (fault, remoteAddress) => {
     const requestId = randomUUID();
     const route = "malformed";
     const { decision, problem } = await admission.countMalformedRequest(fault, remoteAddress);
-    meter.count({ route, problem: problem.code }, "", problem.status, 0);
+    metrics.answered({ route, problem: problem.code }, "", problem.status, 0);
     log.info({ requestId, clientAddress: remoteAddress, route, status: problem.status, code: problem.code }, "request");
     return {
       status: problem.status,

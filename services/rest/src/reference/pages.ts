@@ -1,4 +1,4 @@
-import type { Document } from "@petstore/http";
+import type { StaticFile } from "@petstore/http";
 import { errorsGuide, guidePages, type Links, type Page, pageAssets, readGuides, renderPage } from "@petstore/pages";
 import { referenceMain } from "./reference-page.js";
 import { usageMain } from "./usage-page.js";
@@ -30,7 +30,7 @@ export function restLinks(additional: Links = { pages: [], guides: [] }): Links 
 }
 
 /** The reference page, the usage page, the guides, and the files that these pages load. */
-export function pages(links: Links): readonly Document[] {
+export function pages(links: Links): readonly StaticFile[] {
   const contents: readonly Page[] = [
     { path: "/", title: "Reference", main: referenceMain(), styles: ["reference"], module: "reference" },
     { path: "/usage", title: "Usage", main: usageMain(), styles: ["reference", "usage"], module: "usage" },

@@ -1,0 +1,88 @@
+import type { Decision, QuotaMode } from "@petstore/core";
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { OverloadReason } from "../server/overload.js";
+
+/**
+ * Counts requests and the decisions of admission. A label is a route template, a status or a code, never text of a
+ * client, so the number of series is bounded.
+ */
+export interface RequestMetrics {
+  /** `status` is 499 when the client left before it had an answer. */
+  answered(
+    request: { readonly route: string; readonly problem?: string | undefined },
+    method: string,
+    status: number,
+    durationMs: number,
+  ): void;
+  /** The address quota decides about requests without a valid key. */
+  decided(bucket: "account" | "address", mode: QuotaMode, outcome: DecisionOutcome): void;
+  shed(reason: OverloadReason): void;
+}
+
+/** `undecided`: Redis is unavailable, and the quota may not decide without it. */
+type DecisionOutcome = Decision["outcome"] | "undecided";
+
+const buckets = ["account", "address"] as const;
+const modes = ["local", "shared", "fallback"] as const;
+const outcomes = ["admitted", "refused", "banned", "impossible", "undecided"] as const;
+const overloadReasons = ["event-loop", "database"] as const;
+
+export function createRequestMetrics(registry: Registry): RequestMetrics {
+  const registers = [registry];
+  const requests = new Counter({
+    name: "petstore_http_requests_total",
+    help: "Requests answered, by route template, method and status; 499 where the client left before.",
+    labelNames: ["route", "method", "status"],
+    registers,
+  });
+  const problems = new Counter({
+    name: "petstore_http_problems_total",
+    help: "Requests answered with a problem, by route template, method and error code.",
+    labelNames: ["route", "method", "code"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "petstore_http_request_duration_seconds",
+    help: "From the first byte of the headers to the last of the answer, by route template and method.",
+    labelNames: ["route", "method"],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5],
+    registers,
+  });
+  const decisions = new Counter({
+    name: "petstore_quota_decisions_total",
+    help: "Quota decisions by bucket (account, or address without a valid key), mode and outcome.",
+    labelNames: ["bucket", "mode", "outcome"],
+    registers,
+  });
+  const shedRequests = new Counter({
+    name: "petstore_requests_shed_total",
+    help: "Requests refused before any work because they could only have been late, by the overloaded resource.",
+    labelNames: ["reason"],
+    registers,
+  });
+
+  // An alert on an increase needs the series to exist before the first event.
+  for (const reason of overloadReasons) shedRequests.inc({ reason }, 0);
+  for (const bucket of buckets) {
+    for (const mode of modes) {
+      for (const outcome of outcomes) decisions.inc({ bucket, mode, outcome }, 0);
+    }
+  }
+
+  return {
+    answered({ route, problem }, sentMethod, status, durationMs) {
+      const method = methodLabel(sentMethod);
+      requests.inc({ route, method, status });
+      if (problem !== undefined) problems.inc({ route, method, code: problem });
+      if (method === "GET" || method === "POST") durations.observe({ route, method }, durationMs / 1_000);
+    },
+    decided: (bucket, mode, outcome) => decisions.inc({ bucket, mode, outcome }),
+    shed: (reason) => shedRequests.inc({ reason }),
+  };
+}
+
+/** A client can invent methods. HEAD is GET without the body. */
+function methodLabel(method: string): string {
+  if (method === "GET" || method === "HEAD") return "GET";
+  return method === "POST" || method === "OPTIONS" ? method : "other";
+}
