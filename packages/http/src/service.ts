@@ -48,18 +48,13 @@ export async function openService({ routers, droppedLogLines = () => 0, ...deps 
   const metrics = createRequestMetrics(registry);
   const overload = watchOverload({ core, shedding: config.shedding });
   const health = { core, overload, isDraining: () => isDraining };
-  const tracing = config.tracing && (await loadTracing()).openTracing(config.tracing, log);
+  // OpenTelemetry's SDK is loaded only when traces are configured.
+  const tracing = config.tracing && (await import("./observability/tracing.js")).openTracing(config.tracing, log);
 
   const admission = createAdmission({ core, metrics, overload });
   const serveStaticFiles = createStaticFileServer({ admission, log, now });
-  const app = createApp({
-    ...deps,
-    ...health,
-    admission,
-    metrics,
-    tracing,
-    routers: routers.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles })),
-  });
+  const apiRouters = routers.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles }));
+  const app = createApp({ ...deps, ...health, admission, metrics, tracing, routers: apiRouters });
   const server = createHttpServer({
     app,
     answerMalformedRequest: createMalformedRequestResponse({ admission, log, metrics }),
@@ -95,9 +90,4 @@ export async function openService({ routers, droppedLogLines = () => 0, ...deps 
       await closeRest();
     },
   };
-}
-
-/** OpenTelemetry's SDK is loaded only when traces are configured. */
-function loadTracing(): Promise<typeof import("./observability/tracing.js")> {
-  return import("./observability/tracing.js");
 }

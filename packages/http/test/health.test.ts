@@ -13,13 +13,13 @@ describe("health", () => {
     ["ready", { isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "local" }, 200, { status: "ready" }],
     ["ready", { isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "shared" }, 200, { status: "ready" }],
     [
-      "degraded, and stays ready, while Redis is away",
+      "degraded, and stays ready, while Redis is unavailable",
       { isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "fallback" },
       200,
       { status: "degraded", degraded: ["redis"] },
     ],
     [
-      "not ready while the database is away",
+      "not ready while the database is unavailable",
       { isDatabaseReachable: false, isDatabaseBusy: false, quotaMode: "shared" },
       503,
       { status: "not ready", missing: ["database"] },
@@ -36,21 +36,21 @@ describe("health", () => {
     [{ isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "fallback" }, undefined, 200, "degraded"],
     [{ isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "shared" }, "database", 200, "degraded"],
     [{ isDatabaseReachable: false, isDatabaseBusy: false, quotaMode: "shared" }, undefined, 503, "not ready"],
-  ])("/readyz tells clients no more than the status: %j, overload %s", async (health, overload, code, status) => {
+  ])("/readyz tells clients only the status: %j, overload %s", async (health, overload, code, status) => {
     await using probe = await openProbe(() => health, { overload, detail: "status" });
     const answer = await fetch(`${probe.url}/readyz`);
     expect([answer.status, await answer.json()]).toEqual([code, { status }]);
   });
 
-  it("/livez answers without a look at anything", async () => {
+  it("/livez answers without any check", async () => {
     await using probe = await openProbe(() => {
-      throw new Error("looked");
+      throw new Error("checked");
     });
     expect(await (await fetch(`${probe.url}/livez`)).json()).toEqual({ status: "live" });
     expect((await fetch(`${probe.url}/livez`, { method: "HEAD" })).status).toBe(200);
   });
 
-  it("/readyz names an overload, and stays ready: elsewhere there would be the more of it", async () => {
+  it("/readyz names an overload and stays ready, because the other instances would get the load", async () => {
     await using probe = await openProbe(
       () => ({ isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "fallback" }),
       {
@@ -62,7 +62,7 @@ describe("health", () => {
     expect(await answer.json()).toEqual({ status: "degraded", degraded: ["redis", "event-loop overload"] });
   });
 
-  it("/readyz says draining, and /livez is untouched, once the service was told to stop", async () => {
+  it("/readyz says draining once the service was told to stop, and /livez stays 200", async () => {
     await using probe = await openProbe(
       () => ({ isDatabaseReachable: false, isDatabaseBusy: false, quotaMode: "local" }),
       {
@@ -74,7 +74,7 @@ describe("health", () => {
     expect((await fetch(`${probe.url}/livez`)).status).toBe(200);
   });
 
-  it("leaves every other method and path to the APIs", async () => {
+  it("leaves other methods and paths to the APIs", async () => {
     await using probe = await openProbe(() => ({
       isDatabaseReachable: true,
       isDatabaseBusy: false,

@@ -44,20 +44,20 @@ describe("a program whose standard output is read", () => {
     return { messages: lines.map((line) => JSON.parse(line).msg), exitCode: (await exited)[0] };
   }
 
-  it("has written its last line when it exits at once", async () => {
+  it("writes its last line when it exits at once", async () => {
     expect(await messagesOf('log.info("first"); log.info("last"); process.exit(3);')).toEqual({
       messages: ["first", "last"],
       exitCode: 3,
     });
   });
 
-  it("has written its last line when it ends by itself", async () => {
+  it("writes its last line when it ends by itself", async () => {
     expect(
       await messagesOf('process.disconnect(); log.info("first"); setTimeout(() => log.info("last"), 10);'),
     ).toEqual({ messages: ["first", "last"], exitCode: 0 });
   });
 
-  it("writes an uncaught exception behind all other lines", async () => {
+  it("writes an uncaught exception after all other lines", async () => {
     const body = `
       for (let line = 1; line <= 1_000; line += 1) log.info(\`line \${line}\`);
       setImmediate(() => { throw new Error("unexpected"); });`;
@@ -98,7 +98,7 @@ describe.each<Unwritable>([
     return child;
   }
 
-  it("goes on, counts the lines that are dropped, and holds a bounded part of them", async () => {
+  it("keeps running, counts the dropped lines, and holds a bounded part of them", async () => {
     const child = await start(`
       await logLines(20_000);
       gc();
@@ -128,13 +128,13 @@ describe.each<Unwritable>([
       process.on("exit", () => process.send({ tookMs: performance.now() - startedAtMs }));
       ${ending.replace("process.disconnect();", "process.channel.unref();")}`);
     const [[report], [code]] = await Promise.all([once(child, "message"), once(child, "exit")]);
-    // 200 ms, and what a busy machine adds.
+    // 200 ms, and the delay of a busy machine.
     expect(report.tookMs, name).toBeLessThan(3_000);
     expect(code).toBe(exitCode);
   });
 });
 
-it("logging goes on when a file that could not grow has room again", async () => {
+it("logging continues when a full file has room again", async () => {
   const path = join(directory, "log");
   const limited = `trap '' XFSZ; ulimit -f 128; exec "$0" "$@" >> ${path}`;
   // 64 KiB fit.
@@ -158,7 +158,7 @@ it("logging goes on when a file that could not grow has room again", async () =>
   expect(messages).toEqual(['"msg":"line 400"', '"msg":"room again"']);
 });
 
-it("an error message is dropped where standard error cannot be written", async () => {
+it("an error message is dropped when standard error cannot be written", async () => {
   const body = 'printError(new Error("failed")); process.exitCode = 1; process.disconnect();';
   const unwritable = [unreadPipe(), ...(process.platform === "linux" ? [openSync("/dev/full", "w")] : [])];
   for (const stderr of unwritable) {
@@ -170,7 +170,7 @@ it("an error message is dropped where standard error cannot be written", async (
 
 let pipes = 0;
 
-/** The end of a full pipe. A write to it blocks, as to a pipe of a shell. */
+/** A full pipe. A write to it blocks, as to a pipe of a shell. */
 function unreadPipe(): number {
   const path = join(directory, `pipe-${pipes++}`);
   execFileSync("mkfifo", [path]);

@@ -55,7 +55,7 @@ const refuser: ApolloServerPlugin = {
 };
 
 const store = await openTestStore({
-  apis: [(deps) => createGraphqlRouter({ ...deps, plugins: [recorder, refuser] })],
+  routers: [(deps) => createGraphqlRouter({ ...deps, plugins: [recorder, refuser] })],
 });
 afterAll(() => store[Symbol.asyncDispose]());
 const { key, accountId } = await store.issueKey({

@@ -46,6 +46,11 @@ describe("metrics", () => {
     expect(await increase(series, () => store.call(method, path, options))).toBe(1);
   });
 
+  it("count all static files as one route, so that pages add no series", async () => {
+    const series = 'petstore_http_requests_total{route="static",method="GET",status="200"}';
+    for (const path of ["/", "/usage"]) expect(await increase(series, () => store.call("GET", path))).toBe(1);
+  });
+
   it("contain the durations of requests", async () => {
     const { key } = await store.issueKey();
     const series = 'petstore_http_request_duration_seconds_count{route="/v1/pets",method="POST"}';

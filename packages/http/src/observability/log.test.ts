@@ -8,7 +8,7 @@ it.each([
   ["a line separator", "one\u2028two", "one\\u{2028}two"],
   ["a change of direction", "\u202etxt.exe", "\\u{202e}txt.exe"],
   ["letters", "Größe ж 日本", "Größe ж 日本"],
-])("shows %s in a dependency's message as what it is", (_kind, message, shown) => {
+])("escapes control characters in a dependency's message, and nothing else: %s", (_kind, message, shown) => {
   const lines: string[] = [];
   const log = createLog("info", { write: (line) => void lines.push(line) });
   log.error({ error: new Error("outer", { cause: new Error(message) }) }, "failed");

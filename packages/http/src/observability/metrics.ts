@@ -51,103 +51,64 @@ const manySeries = [
   "nodejs_active_resources",
 ];
 
-/** A metric whose values are read at each scrape: one number, or one for each value of its label. */
-interface StateMetric {
-  readonly name: string;
-  readonly help: string;
-  readonly label?: string;
-  readonly read: () => number | Readonly<Record<string, number>>;
-}
+/** A number, or a number for each value of a metric's label. */
+type Values = number | Readonly<Record<string, number>>;
 
+/** Metrics of what the core and the log know already. They are read at each scrape. */
 function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps): void {
-  for (const metric of gaugesOf(core)) {
-    registry.registerMetric(
-      new Gauge({
-        ...describe(metric),
-        collect() {
-          update(this, metric);
-        },
-      }),
-    );
+  function gauge(name: string, help: string, read: () => Values, label = ""): void {
+    const collect = () => update(metric, read(), label);
+    const metric: Gauge = new Gauge({ name, help, labelNames: label ? [label] : [], registers: [], collect });
+    registry.registerMetric(metric);
   }
-  for (const metric of countersOf(core, droppedLogLines)) {
-    registry.registerMetric(
-      new Counter({
-        ...describe(metric),
-        collect() {
-          update(this, metric);
-        },
-      }),
-    );
+
+  function counter(name: string, help: string, read: () => Values, label = ""): void {
+    const collect = () => update(metric, read(), label);
+    const metric: Counter = new Counter({ name, help, labelNames: label ? [label] : [], registers: [], collect });
+    registry.registerMetric(metric);
   }
+
+  const database = () => core.stats().database;
+  gauge("petstore_database_reachable", "1 while the database answers.", () =>
+    Number(core.health().isDatabaseReachable),
+  );
+  gauge("petstore_database_waiting", "Requests that wait for a connection of the pool.", () => database().waiting);
+  gauge(
+    "petstore_database_connections",
+    "Open connections of the pool, by whether one works for a request.",
+    () => ({ idle: database().idle, busy: database().open - database().idle }),
+    "state",
+  );
+  gauge(
+    "petstore_quota_mode",
+    "1 for the current quota mode: local by design, shared through Redis, or fallback while Redis is unavailable.",
+    () => ({ local: 0, shared: 0, fallback: 0, [core.health().quotaMode]: 1 }),
+    "mode",
+  );
+  counter(
+    "petstore_quota_outages_total",
+    "How often Redis became unavailable: the breaker opened.",
+    () => core.stats().quotaOutages,
+  );
+  counter(
+    "petstore_key_lookups_total",
+    "Well-formed keys: answered from memory, by a query, or refused because their address sent too many unknown ones.",
+    () => {
+      const { hits, misses, refusals } = core.stats().keyCache;
+      return { hit: hits, miss: misses, refused: refusals };
+    },
+    "result",
+  );
+  gauge("petstore_key_cache_size", "Keys remembered, unknown ones included.", () => core.stats().keyCache.size);
+  counter(
+    "petstore_log_lines_dropped_total",
+    "Lines dropped because standard output could not be written fast enough, or at all.",
+    droppedLogLines,
+  );
 }
 
-function describe({ name, help, label }: StateMetric) {
-  return { name, help, labelNames: label === undefined ? [] : [label], registers: [] };
-}
-
-function update(metric: Gauge | Counter, { label = "", read }: StateMetric): void {
+function update(metric: Gauge | Counter, values: Values, label: string): void {
   metric.reset();
-  const values = read();
   if (typeof values === "number") metric.inc(values);
   else for (const [value, count] of Object.entries(values)) metric.inc({ [label]: value }, count);
-}
-
-function gaugesOf(core: MetricsDeps["core"]): StateMetric[] {
-  return [
-    {
-      name: "petstore_quota_mode",
-      help: "1 for the current quota mode: local by design, shared through Redis, or fallback while Redis is unavailable.",
-      label: "mode",
-      read: () => ({ local: 0, shared: 0, fallback: 0, [core.health().quotaMode]: 1 }),
-    },
-    {
-      name: "petstore_database_reachable",
-      help: "1 while the database answers.",
-      read: () => (core.health().isDatabaseReachable ? 1 : 0),
-    },
-    {
-      name: "petstore_database_connections",
-      help: "Open connections of the pool, by whether one works for a request.",
-      label: "state",
-      read() {
-        const { open, idle } = core.stats().database;
-        return { idle, busy: open - idle };
-      },
-    },
-    {
-      name: "petstore_database_waiting",
-      help: "Requests that wait for a connection of the pool.",
-      read: () => core.stats().database.waiting,
-    },
-    {
-      name: "petstore_key_cache_size",
-      help: "Keys remembered, unknown ones included.",
-      read: () => core.stats().keyCache.size,
-    },
-  ];
-}
-
-function countersOf(core: MetricsDeps["core"], droppedLogLines: () => number): StateMetric[] {
-  return [
-    {
-      name: "petstore_quota_outages_total",
-      help: "How often Redis became unavailable: the breaker opened.",
-      read: () => core.stats().quotaOutages,
-    },
-    {
-      name: "petstore_key_lookups_total",
-      help: "Well-formed keys: answered from memory, by a query, or refused because their address sent too many unknown ones.",
-      label: "result",
-      read() {
-        const { hits, misses, refusals } = core.stats().keyCache;
-        return { hit: hits, miss: misses, refused: refusals };
-      },
-    },
-    {
-      name: "petstore_log_lines_dropped_total",
-      help: "Lines dropped because standard output could not be written fast enough, or at all.",
-      read: droppedLogLines,
-    },
-  ];
 }

@@ -1,15 +1,13 @@
 import type { LogFn } from "pino";
 
-export interface RepeatedFaultsOptions {
-  readonly intervalMs?: number;
-  /** Kinds of faults remembered at once. Faults of further kinds are logged each time. */
-  readonly capacity?: number;
-}
-
 export interface RepeatedFaults extends Disposable {
   /** Writes a warning or an error, or counts it when the same fault was written lately. */
   write(line: readonly unknown[], method: LogFn): void;
 }
+
+const intervalMs = 10_000;
+/** Faults of further kinds are logged each time. */
+const maxKinds = 100;
 
 interface Fault {
   readonly fields: object;
@@ -23,10 +21,7 @@ interface Fault {
  * An unavailable dependency fails every request with the same fault. The first one is logged as it is, and the following
  * ones are counted. The count is logged at intervals, and the total after an interval without the fault.
  */
-export function createRepeatedFaults({
-  intervalMs = 10_000,
-  capacity = 100,
-}: RepeatedFaultsOptions = {}): RepeatedFaults {
+export function createRepeatedFaults(): RepeatedFaults {
   const faults = new Map<string, Fault>();
   const timer = setInterval(summarize, intervalMs).unref();
 
@@ -50,7 +45,7 @@ export function createRepeatedFaults({
         return;
       }
       method(...(line as Parameters<LogFn>));
-      if (fault === undefined || faults.size >= capacity) return;
+      if (fault === undefined || faults.size >= maxKinds) return;
       faults.set(fault.kind, { fields: fault.fields, method, repeated: 0, total: 0 });
     },
     [Symbol.dispose]() {

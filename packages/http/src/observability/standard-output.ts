@@ -2,6 +2,7 @@
  * Standard output and standard error may be a full disk, a closed pipe or a pipe that nobody reads. None of these may hold
  * up the process: text waits in a bounded buffer, and is dropped when the buffer is full.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
 
 export interface StandardOutput {
@@ -59,13 +60,11 @@ export function openStandardOutput(): StandardOutput {
     },
     dropped: () => dropped,
     async flush() {
-      let timer: NodeJS.Timeout | undefined;
-      await new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, flushTimeoutMs);
+      const written = new Promise<void>((resolve) => {
         stream.once("drain", resolve).once("error", () => resolve());
-        writeRest(false);
       });
-      clearTimeout(timer);
+      writeRest(false);
+      await Promise.race([written, sleep(flushTimeoutMs, undefined, { ref: false })]);
     },
   };
 }

@@ -11,24 +11,21 @@ import {
   type Context,
   defaultTextMapGetter,
   ROOT_CONTEXT,
-  type Span,
   SpanKind,
-  type SpanOptions,
   SpanStatusCode,
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
-  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { Problem, type TracedCall, type TracingConfig, tracedCalls } from "@petstore/core";
+import { Problem, type TracingConfig, tracedCalls } from "@petstore/core";
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
 import { contextOf } from "../pipeline/request-context.js";
@@ -55,10 +52,10 @@ export function openTracing({ endpoint, serviceName, sampledShare }: TracingConf
     resource: resourceFromAttributes({ "service.name": serviceName }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampledShare) }),
     // It drops spans when the receiver is too slow: memory is bounded, and requests never wait.
-    spanProcessors: [
-      new BatchSpanProcessor({ exporter: logFailures(exporter, log), exportTimeoutMillis: exportTimeoutMs }),
-    ],
+    spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: exportTimeoutMs })],
   });
+  const reportFailure = (error: unknown) => log.warn({ error }, "traces could not be sent");
+  setGlobalErrorHandler(reportFailure);
   const tracer = provider.getTracer("petstore");
   // Not OpenTelemetry's global context: one process can hold several services.
   const storage: RequestStorage = new AsyncLocalStorage();
@@ -67,22 +64,8 @@ export function openTracing({ endpoint, serviceName, sampledShare }: TracingConf
     traceRequest: traceRequests(tracer, storage),
     async [Symbol.asyncDispose]() {
       stop();
-      const ended = provider.shutdown().catch((error: unknown) => log.warn({ error }, "the last traces were not sent"));
-      await Promise.race([ended, sleep(lastExportMs, undefined, { ref: false })]);
+      await Promise.race([provider.shutdown().catch(reportFailure), sleep(lastExportMs, undefined, { ref: false })]);
     },
-  };
-}
-
-/** The SDK would report a failed export to a global handler. */
-function logFailures(exporter: SpanExporter, log: Logger): SpanExporter {
-  return {
-    export(spans, done) {
-      exporter.export(spans, (result) => {
-        if (result.code !== 0) log.warn({ error: result.error }, "traces could not be sent");
-        done(result);
-      });
-    },
-    shutdown: () => exporter.shutdown(),
   };
 }
 
@@ -113,19 +96,21 @@ function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler 
 /** Opens a span for each call of a traced request. A call of the service for itself has no parent, and no span. */
 function traceCalls(tracer: Tracer, storage: RequestStorage): () => void {
   // `tracePromise` runs the call, and the listeners of its end, with the context that this function returns.
-  tracedCalls.start.bindStore(storage, (call) => {
+  tracedCalls.start.bindStore(storage, ({ name, isStatement }) => {
     const parent = storage.getStore();
-    return parent && trace.setSpan(parent, tracer.startSpan(call.name, spanOptions(call), parent));
+    if (parent === undefined) return undefined;
+    const statement = { "db.system.name": "postgresql", "db.query.summary": name };
+    const options = isStatement ? { kind: SpanKind.CLIENT, attributes: statement } : {};
+    return trace.setSpan(parent, tracer.startSpan(name, options, parent));
   });
+  const currentSpan = () => trace.getSpan(storage.getStore() ?? ROOT_CONTEXT);
   const listeners = {
     start() {},
     end() {},
     asyncStart() {},
-    asyncEnd() {
-      currentSpan(storage)?.end();
-    },
+    asyncEnd: () => currentSpan()?.end(),
     error({ error }: { readonly error: unknown }) {
-      const span = currentSpan(storage);
+      const span = currentSpan();
       span?.setStatus({ code: SpanStatusCode.ERROR });
       // The message of a server can repeat text of a client, so only the code is shown.
       span?.setAttribute("error.type", Problem.from(error).code);
@@ -136,14 +121,4 @@ function traceCalls(tracer: Tracer, storage: RequestStorage): () => void {
     tracedCalls.start.unbindStore(storage);
     tracedCalls.unsubscribe(listeners);
   };
-}
-
-function currentSpan(storage: RequestStorage): Span | undefined {
-  const context = storage.getStore();
-  return context && trace.getSpan(context);
-}
-
-function spanOptions({ name, isStatement }: TracedCall): SpanOptions {
-  if (!isStatement) return {};
-  return { kind: SpanKind.CLIENT, attributes: { "db.system.name": "postgresql", "db.query.summary": name } };
 }

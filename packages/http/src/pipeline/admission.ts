@@ -138,9 +138,8 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     },
     async confirmKey(req, res) {
       const context = contextOf(res);
-      const token = bearerToken(req);
-      if (!context.isBodyPending || token instanceof Problem) return;
-      const authentication = await authenticator.authenticate(token, addressBucket(context.clientAddress));
+      if (!context.isBodyPending) return;
+      const authentication = await authenticate(req, res);
       if (authentication.outcome === "rejected") throw authentication.problem;
       context.isKeyStale = authentication.isStale;
     },

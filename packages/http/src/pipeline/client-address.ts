@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { isIP, isIPv4 } from "node:net";
 import type { Request } from "express";
 import ipaddr from "ipaddr.js";
 
@@ -11,6 +11,7 @@ const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
  */
 export function addressBucket(address: string | undefined): string {
   if (address === undefined || isIP(address) === 0) return "address:unknown";
+  if (isIPv4(address)) return `address:${address}`;
   // A zone (RFC 4007) names an interface of this host. It may contain characters that ipaddr.js refuses, such as "-".
   const withoutZone = address.replace(/%.*/s, "");
   if (!ipaddr.isValid(withoutZone)) return "address:unknown";
