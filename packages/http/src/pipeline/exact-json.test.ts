@@ -1,6 +1,8 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { parseExactJson } from "./exact-json.js";
+
+vi.setConfig({ testTimeout: 30_000 });
 
 const invalid = expect.objectContaining({ code: "INVALID_JSON", status: 400 });
 

@@ -30,7 +30,7 @@ export interface RequestContext {
 }
 
 /** Units that a request holds. */
-export interface Charge {
+interface Charge {
   readonly quota: Quota;
   readonly reservation: Reservation;
   readonly admitted: Admitted;
