@@ -97,12 +97,7 @@ describe("tracing", () => {
     );
     expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
     expect(treeOf(spans, callerSpanId)).toEqual([
-      [
-        "POST /v1/pets",
-        ["authenticate", ["select-key-by-digest"]],
-        ["quota.reserve"],
-        ["insert-pets"],
-      ],
+      ["POST /v1/pets", ["authenticate", ["select-key-by-digest"]], ["quota.reserve"], ["insert-pets"]],
     ]);
     const [server] = spans.filter(({ name }) => name === "POST /v1/pets") as [Span];
     const [query] = spans.filter(({ name }) => name === "insert-pets") as [Span];
