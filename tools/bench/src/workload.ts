@@ -9,7 +9,7 @@ export interface Workload {
   readonly accounts: number;
 }
 
-export interface WorkloadPart {
+interface WorkloadPart {
   /** Relative to the shares of the other parts. */
   readonly share: number;
   readonly works: readonly Work[];
