@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { errorsOf, openGraphqlStore } from "./test-store.js";
 
-const store = await openGraphqlStore({ environment: { DATABASE_WRITE_TIMEOUT_MS: "500" } });
+const store = await openGraphqlStore({ environment: { DATABASE_WRITE_TIMEOUT_MS: "3000" } });
 afterAll(() => store[Symbol.asyncDispose]());
 const { key } = await store.issueKey();
 const caller = { key };

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { type AskOptions, errorsOf, openGraphqlStore } from "./test-store.js";
 
 const store = await openGraphqlStore({
-  environment: { DATABASE_READ_TIMEOUT_MS: "500", DATABASE_WRITE_TIMEOUT_MS: "500" },
+  environment: { DATABASE_READ_TIMEOUT_MS: "3000", DATABASE_WRITE_TIMEOUT_MS: "3000" },
 });
 afterAll(() => store[Symbol.asyncDispose]());
 const { key } = await store.issueKey();

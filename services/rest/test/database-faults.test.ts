@@ -71,7 +71,7 @@ describe("while a table is locked for writes", async () => {
 
 describe("while statements time out", async () => {
   const store = await openTestStore({
-    environment: { DATABASE_READ_TIMEOUT_MS: "500", DATABASE_WRITE_TIMEOUT_MS: "500" },
+    environment: { DATABASE_READ_TIMEOUT_MS: "1000", DATABASE_WRITE_TIMEOUT_MS: "1000" },
   });
   afterAll(() => store[Symbol.asyncDispose]());
 

@@ -5,8 +5,8 @@ import { type CallOptions, openTestStore } from "./test-store.js";
 
 const store = await openTestStore({
   environment: {
-    DATABASE_READ_TIMEOUT_MS: "500",
-    DATABASE_WRITE_TIMEOUT_MS: "500",
+    DATABASE_READ_TIMEOUT_MS: "3000",
+    DATABASE_WRITE_TIMEOUT_MS: "3000",
     BAN_STRIKES: "1",
     BAN_STRIKES_PER_UNIT: "0",
     BAN_GRACE_MS: "0",

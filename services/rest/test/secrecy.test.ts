@@ -8,7 +8,7 @@ const body = '{"name":"a-mauve-name","categoryId":1}';
 
 it("all kinds of requests show no key, SQL, stack trace or file path", async () => {
   await using store = await openTestStore({
-    environment: { DATABASE_READ_TIMEOUT_MS: "500", DATABASE_WRITE_TIMEOUT_MS: "500" },
+    environment: { DATABASE_READ_TIMEOUT_MS: "3000", DATABASE_WRITE_TIMEOUT_MS: "3000" },
   });
   const valid = await store.issueKey();
   const revoked = await store.issueKey();

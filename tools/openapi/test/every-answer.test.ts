@@ -18,8 +18,8 @@ describe("every answer of the running service is as its own document says", () =
       BAN_STRIKES: "1",
       BAN_STRIKES_PER_UNIT: "0",
       BAN_GRACE_MS: "0",
-      DATABASE_READ_TIMEOUT_MS: "500",
-      DATABASE_WRITE_TIMEOUT_MS: "500",
+      DATABASE_READ_TIMEOUT_MS: "3000",
+      DATABASE_WRITE_TIMEOUT_MS: "3000",
     };
     service = await startRest({ environment });
     later = await startRest({ databaseUrl: service.databaseUrl, clockOffsetMs: afterRemovalMs });
