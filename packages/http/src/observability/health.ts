@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Core, Health } from "@petstore/core";
-import { jsonMediaType } from "../pipeline/problem-response.js";
+import { jsonMediaType } from "../pipeline/json-response.js";
 import type { Overload, OverloadReason } from "../server/overload.js";
 
 export interface HealthDeps {

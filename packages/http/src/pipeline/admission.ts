@@ -22,8 +22,7 @@ import type { Request, RequestHandler, Response } from "express";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Overload, OverloadReason } from "../server/overload.js";
 import { validateRequestMessage } from "../server/validate-request-message.js";
-import { addressBucket } from "./client-address.js";
-import { bearerToken } from "./credentials.js";
+import { addressBucket, bearerToken } from "./client-identity.js";
 import { contextOf } from "./request-context.js";
 
 export interface AdmissionDeps {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
-import { countHeader } from "./credentials.js";
+import { countHeader } from "./client-identity.js";
 import { maxJsonDepth, parseExactJson } from "./exact-json.js";
 
 /** 64 KiB: a name of 255 characters needs 1,020 bytes. */

@@ -1,7 +1,7 @@
 import { type Log, Problem } from "@petstore/core";
-import type { ErrorRequestHandler, Response } from "express";
+import type { ErrorRequestHandler, RequestHandler } from "express";
 import type { Admission } from "./admission.js";
-import { challenge } from "./credentials.js";
+import { sendJson } from "./json-response.js";
 import { contextOf } from "./request-context.js";
 
 /** Writes a problem in the format of an API, as JSON text. */
@@ -51,18 +51,19 @@ export function problemHeaders(problem: Problem): [name: string, value: string][
   return headers;
 }
 
-export const jsonMediaType = "application/json; charset=utf-8";
+/** Refuses every method that a resource does not have (RFC 9110 section 15.5.6). */
+export function methodNotAllowed(...allowed: string[]): RequestHandler {
+  const allow = allowed.join(", ");
+  return (_req, res) => {
+    res.setHeader("Allow", allow);
+    throw new Problem("METHOD_NOT_ALLOWED", `Only ${allow} can be used here.`);
+  };
+}
 
-/**
- * Sends status, headers and body in one call. Express's `res.json` would serialize again and compute an ETag. A
- * Content-Type that the API has negotiated stays.
- */
-export function sendJson(res: Response, status: number, text: string): void {
-  res.statusCode = status;
-  if (!res.hasHeader("Content-Type")) res.setHeader("Content-Type", jsonMediaType);
-  // Node computes the length of a body, but it sends none to HEAD (RFC 9110 section 9.3.2).
-  if (res.req.method === "HEAD") res.setHeader("Content-Length", Buffer.byteLength(text));
-  res.end(text);
+/** The WWW-Authenticate challenge of a 401 (RFC 6750 section 3). */
+function challenge(problem: Problem): string {
+  const sent = problem.code !== "API_KEY_MISSING";
+  return sent ? 'Bearer realm="petstore", error="invalid_token"' : 'Bearer realm="petstore"';
 }
 
 /** Express's router throws a URIError for a path that is not percent-encoded UTF-8: no resource has such a path. */

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { createLocalQuota, type Limits, type Log, Problem, retryAfterSeconds } from "@petstore/core";
 import { type Request, type RequestHandler, type Response, Router } from "express";
 import { type Admission, rateLimitHeaders } from "./admission.js";
-import { addressBucket } from "./client-address.js";
+import { addressBucket } from "./client-identity.js";
 import { answerProblems, errorShape } from "./problem-response.js";
 import { contextOf } from "./request-context.js";
 

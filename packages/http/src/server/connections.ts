@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { addressBucket } from "../pipeline/client-address.js";
+import { addressBucket } from "../pipeline/client-identity.js";
 import type { ServerLimits } from "./server.js";
 
 /** The server's record of one open connection. */

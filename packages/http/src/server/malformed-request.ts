@@ -3,7 +3,8 @@ import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import { type Log, Problem } from "@petstore/core";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import { type Admission, rateLimitHeaders } from "../pipeline/admission.js";
-import { errorShape, jsonMediaType, problemHeaders } from "../pipeline/problem-response.js";
+import { jsonMediaType } from "../pipeline/json-response.js";
+import { errorShape, problemHeaders } from "../pipeline/problem-response.js";
 import {
   type Connection,
   type Connections,

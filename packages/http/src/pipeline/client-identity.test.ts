@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressBucket } from "./client-address.js";
+import { addressBucket } from "./client-identity.js";
 
 describe("the bucket of a client address", () => {
   it.each([

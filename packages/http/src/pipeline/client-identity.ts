@@ -1,6 +1,25 @@
+// Tells who sends a request: the bearer token, and the address that requests without a valid key are counted by.
+import type { IncomingMessage } from "node:http";
 import { isIP, isIPv4 } from "node:net";
+import { Problem } from "@petstore/core";
 import type { Request } from "express";
 import ipaddr from "ipaddr.js";
+
+/**
+ * The bearer token of a request (contract, "Authentication"; RFC 6750 section 2.1), or the 401 that explains what is
+ * missing. Node keeps the first of several Authorization headers. More than one is refused here, because a proxy may have
+ * checked another one.
+ */
+export function bearerToken(req: IncomingMessage): string | Problem {
+  const header = req.headers.authorization;
+  if (header === undefined) return new Problem("API_KEY_MISSING");
+  if (countHeader(req, "authorization") > 1) {
+    return new Problem("API_KEY_INVALID", "Exactly one Authorization header must be sent.");
+  }
+  const match = /^bearer(?: +(.*))?$/i.exec(header);
+  if (match === null) return new Problem("API_KEY_MISSING", "The Authorization header must use the Bearer scheme.");
+  return match[1] ? match[1] : new Problem("API_KEY_MISSING");
+}
 
 const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
@@ -31,4 +50,14 @@ export function addressBucket(address: string | undefined): string {
 export function clientAddress(req: Request): string | undefined {
   const address = req.ip;
   return address !== undefined && isIP(address) !== 0 ? address : req.socket.remoteAddress;
+}
+
+/** Counts the header fields of this name (in lower case) before Node merges them. */
+export function countHeader(req: IncomingMessage, name: string): number {
+  let count = 0;
+  for (let index = 0; index < req.rawHeaders.length; index += 2) {
+    const field = req.rawHeaders[index];
+    if (field?.length === name.length && field.toLowerCase() === name) count++;
+  }
+  return count;
 }

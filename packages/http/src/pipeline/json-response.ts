@@ -1,6 +1,7 @@
 import { Problem } from "@petstore/core";
-import type { Request, RequestHandler } from "express";
-import { jsonMediaType } from "./problem-response.js";
+import type { Request, RequestHandler, Response } from "express";
+
+export const jsonMediaType = "application/json; charset=utf-8";
 
 const maxAcceptLength = 1_000;
 
@@ -25,11 +26,14 @@ export const acceptsJson: RequestHandler = (req, _res, next) => {
   throw new Problem("NOT_ACCEPTABLE");
 };
 
-/** Refuses every method that a resource does not have (RFC 9110 section 15.5.6). */
-export function methodNotAllowed(...allowed: string[]): RequestHandler {
-  const allow = allowed.join(", ");
-  return (_req, res) => {
-    res.setHeader("Allow", allow);
-    throw new Problem("METHOD_NOT_ALLOWED", `Only ${allow} can be used here.`);
-  };
+/**
+ * Sends status, headers and body in one call. Express's `res.json` would serialize again and compute an ETag. A
+ * Content-Type that the API has negotiated stays.
+ */
+export function sendJson(res: Response, status: number, text: string): void {
+  res.statusCode = status;
+  if (!res.hasHeader("Content-Type")) res.setHeader("Content-Type", jsonMediaType);
+  // Node computes the length of a body, but it sends none to HEAD (RFC 9110 section 9.3.2).
+  if (res.req.method === "HEAD") res.setHeader("Content-Length", Buffer.byteLength(text));
+  res.end(text);
 }
