@@ -3,7 +3,8 @@ import { Problem } from "@petstore/core";
 import express, { type ErrorRequestHandler, type Express } from "express";
 import { type Listener, type ListenOptions, listen } from "../src/server/listen.js";
 import type { AnswerMalformedRequest } from "../src/server/malformed-request.js";
-import { createHttpServer, type ServerLimits } from "../src/server/server.js";
+import { createHttpServer } from "../src/server/server.js";
+import type { ServerLimits } from "../src/server/server-limits.js";
 import { validateRequestMessage } from "../src/server/validate-request-message.js";
 
 export interface TestServer extends AsyncDisposable {

@@ -5,15 +5,8 @@ import type { RequestMetrics } from "../observability/request-metrics.js";
 import { type Admission, rateLimitHeaders } from "../pipeline/admission.js";
 import { jsonMediaType } from "../pipeline/json-response.js";
 import { errorShape, problemHeaders } from "../pipeline/problem-response.js";
-import {
-  type Connection,
-  type Connections,
-  closeGracefully,
-  newestResponse,
-  respondLast,
-  responsesSent,
-  stopReading,
-} from "./connections.js";
+import { closeGracefully, respondLast, responsesSent, stopReading } from "./closing.js";
+import { type Connection, type Connections, newestResponse } from "./connections.js";
 
 interface RawAnswer {
   readonly status: number;
