@@ -1,12 +1,11 @@
 export { createLog, openLog } from "./observability/log.js";
 export { printError } from "./observability/standard-output.js";
 export type { Admission } from "./pipeline/admission.js";
-export { routeNotFound } from "./pipeline/app.js";
 export { readJson } from "./pipeline/body.js";
 export { countHeader } from "./pipeline/client-identity.js";
 export { maxJsonDepth, parseExactJson } from "./pipeline/exact-json.js";
 export { acceptedType, acceptsJson, jsonMediaType, sendJson } from "./pipeline/json-response.js";
-export { answerProblems, errorShape, methodNotAllowed, problemHeaders } from "./pipeline/problem-response.js";
+export { answerProblems, methodNotAllowed, problemHeaders } from "./pipeline/problem-response.js";
 export { callerOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";
 export type { StaticFile } from "./pipeline/static-files.js";
 export type { Listener } from "./server/listen.js";

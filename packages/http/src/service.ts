@@ -23,7 +23,7 @@ export interface RouterDeps {
   readonly now: () => number;
 }
 
-/** Creates the router of an API. It answers every request below its own paths, problems included, and passes the others on. */
+/** Creates the router of an API. The app answers requests for unknown paths, and problems that the router does not answer. */
 export type ApiRouter = (deps: RouterDeps) => Router;
 
 export interface ServiceOptions extends Omit<RouterDeps, "admission" | "serveStaticFiles"> {

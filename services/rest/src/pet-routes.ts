@@ -23,12 +23,12 @@ export interface PetRoutesDeps {
   readonly now: () => number;
 }
 
-/** Adds listPets, createPet and getPet, the endpoints of the contract, to the router at `/v1`. */
+/** Adds listPets, createPet and getPet, the endpoints of the contract to the router. */
 export function addPetRoutes(router: Router, { admission, core, origin, now }: PetRoutesDeps): void {
   const petsUrl = `${origin}/v1/pets`;
 
   router
-    .route("/pets")
+    .route("/v1/pets")
     .all(onRoute("/v1/pets"), admission.admit)
     .get(acceptsJson, async (req, res) => {
       const query = parseListQuery(req.url);
@@ -48,12 +48,12 @@ export function addPetRoutes(router: Router, { admission, core, origin, now }: P
     .all(methodNotAllowed("GET", "HEAD", "POST"));
 
   const removal = announceRemoval({ notice: `${origin}/docs/get-pet-removal.md`, successor: petsUrl });
-  // Not "/pets/:petId": Express decodes parameters before admission, and throws if a path is not percent-encoded UTF-8.
+  // Not "/v1/pets/:petId": Express decodes parameters before admission, and throws if a path is not percent-encoded UTF-8.
   router
-    .route(/^\/pets\/[^/]+$/)
+    .route(/^\/v1\/pets\/[^/]+$/)
     .all(onRoute("/v1/pets/{petId}"), removal, admission.admit)
     .get(untilRemoval(now), acceptsJson, async (req, res) => {
-      const petId = decodeURIComponent(req.path.slice("/pets/".length));
+      const petId = decodeURIComponent(req.path.slice("/v1/pets/".length));
       sendJson(res, 200, petJson(await catalogueFor(res, core).get(petId)));
     })
     .all(methodNotAllowed("GET", "HEAD"));

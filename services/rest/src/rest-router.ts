@@ -1,4 +1,4 @@
-import { answerProblems, errorShape, type RouterDeps, routeNotFound } from "@petstore/http";
+import type { RouterDeps } from "@petstore/http";
 import type { Links } from "@petstore/pages";
 import { Router } from "express";
 import { openApiDocument, openApiJson, openApiYaml } from "./openapi/document.js";
@@ -12,15 +12,10 @@ export interface RestRouterDeps extends RouterDeps {
 
 /** The REST API at `/v1`, and its description and pages, which need no key and cost nothing. */
 export function createRestRouter(deps: RestRouterDeps): Router {
-  const { admission, serveStaticFiles, config, links = restLinks() } = deps;
-
-  const v1 = Router({ caseSensitive: true, strict: true });
-  addPetRoutes(v1, { ...deps, origin: config.publicUrl ?? "" });
-  v1.use(admission.admit, routeNotFound, answerProblems(deps, errorShape));
-
+  const { serveStaticFiles, config, links = restLinks() } = deps;
   const description = openApiDocument(config);
   const router = Router({ caseSensitive: true, strict: true });
-  router.use("/v1", v1);
+  addPetRoutes(router, { ...deps, origin: config.publicUrl ?? "" });
   router.use(
     serveStaticFiles([
       { path: "/openapi.json", mediaType: "application/json; charset=utf-8", content: openApiJson(description) },
