@@ -86,7 +86,7 @@ describe("health", () => {
 });
 
 async function openProbe(health: () => Health, { overload, isDraining = false, detail = "causes" }: ProbeOptions = {}) {
-  const deps = { core: { health }, overload: { reason: () => overload }, isDraining: () => isDraining };
+  const deps = { core: { health }, overload: { reason: overload }, isDraining: () => isDraining };
   const app = express().use(answerHealth(deps, detail));
   const answerMalformedRequest = () => Promise.reject(new Error("no request is malformed here"));
   return listen(createHttpServer({ app, answerMalformedRequest, onFault: () => {} }), loopback);

@@ -39,7 +39,7 @@ export function answerHealth({ core, overload, isDraining }: HealthDeps, detail:
     else if (req.url === "/livez") answer(res, 200, { status: "live" });
     else if (req.url !== "/readyz") next();
     else if (isDraining()) answer(res, 503, { status: "draining" });
-    else answer(res, ...readiness(core.health(), overload.reason()));
+    else answer(res, ...readiness(core.health(), overload.reason));
   };
 }
 

@@ -53,7 +53,7 @@ export function openStandardOutput(): StandardOutput {
 
   process.once("exit", () => writeRest(true));
   return {
-    write: (line) => void stream.write(line),
+    write: stream.write.bind(stream),
     print(text) {
       stream.write(text);
       stream.flush();

@@ -110,7 +110,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
 
   return {
     async admit(req, res, next) {
-      const overloaded = overload.reason();
+      const overloaded = overload.reason;
       if (overloaded !== undefined) {
         metrics.shed(overloaded);
         await reportAddressQuota(res);

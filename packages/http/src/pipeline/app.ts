@@ -32,14 +32,17 @@ export function createApp(deps: AppDeps): Express {
   app.set("case sensitive routing", true);
   app.set("strict routing", true);
   app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
-  app.use(answerHealth(deps, "status"), startRequest(deps));
+  app.get(["/livez", "/readyz"], answerHealth(deps, "status"));
+  app.use(startRequest(deps));
   if (tracing !== undefined) app.use(tracing.traceRequest);
-  app.use(admission.refuseMalformed, answerPreflight(admission), ...routers);
+  app.use(admission.refuseMalformed);
+  app.options(/.*/, answerPreflight(admission));
+  app.use(...routers);
   app.use(admission.admit, routeNotFound, answerProblems(deps, errorShape));
   return app;
 }
 
-export const routeNotFound: RequestHandler = () => {
+const routeNotFound: RequestHandler = () => {
   throw new Problem("ROUTE_NOT_FOUND");
 };
 
@@ -51,7 +54,7 @@ function startRequest({ log, metrics, now }: Pick<AppDeps, "log" | "metrics" | "
     res.setHeader("X-Request-Id", context.id);
     res.setHeader("Cache-Control", "no-store");
     res.setHeader("X-Content-Type-Options", "nosniff");
-    exposeToAnyOrigin(req, res);
+    if (req.headers.origin !== undefined) exposeToAnyOrigin(res);
     res.on("close", () => {
       const durationMs = now() - context.startedAtMs;
       metrics.answered(context, req.method, res.headersSent ? res.statusCode : clientLeft, durationMs);

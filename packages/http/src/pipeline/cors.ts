@@ -1,5 +1,5 @@
 import cors from "cors";
-import type { Request, RequestHandler, Response } from "express";
+import type { RequestHandler, Response } from "express";
 import type { Admission } from "./admission.js";
 import { contextOf } from "./request-context.js";
 
@@ -25,10 +25,9 @@ const exposed = exposedHeaders.join(",");
 
 /**
  * Any origin may call, without the browser's credentials: a script sets the key in a header itself. Sets the same headers
- * as `cors`, but only for browsers.
+ * as `cors`. Only browsers need them.
  */
-export function exposeToAnyOrigin(req: Request, res: Response): void {
-  if (req.headers.origin === undefined) return;
+export function exposeToAnyOrigin(res: Response): void {
   res.setHeader("Access-Control-Allow-Origin", "*");
   res.setHeader("Access-Control-Expose-Headers", exposed);
 }
@@ -43,10 +42,6 @@ export function answerPreflight(admission: Pick<Admission, "reportAddressQuota">
     maxAge: 86_400,
   });
   return async (req, res, next) => {
-    if (req.method !== "OPTIONS") {
-      next();
-      return;
-    }
     contextOf(res).route = "preflight";
     await admission.reportAddressQuota(res);
     answer(req, res, next);

@@ -8,7 +8,7 @@ export type OverloadReason = "event-loop" | "database";
 
 export interface Overload extends Disposable {
   /** `undefined` while requests are served in time. */
-  reason(): OverloadReason | undefined;
+  readonly reason: OverloadReason | undefined;
 }
 
 export interface OverloadDeps {
@@ -25,28 +25,28 @@ export function watchOverload({ core, shedding }: OverloadDeps): Overload {
   const { eventLoopDelayMs, databaseQueue } = shedding;
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   let isLoopLate = false;
-  let isQueueLong = false;
   let checks = 0;
 
   function check(): void {
-    isQueueLong = databaseQueue > 0 && core.stats().database.waiting > databaseQueue;
+    const isQueueLong = databaseQueue > 0 && core.stats().database.waiting > databaseQueue;
     checks += 1;
-    if (checks % checksPerWindow !== 0 || eventLoopDelayMs === 0) return;
-    // The histogram holds the time between two ticks. Without delay this is the resolution.
-    isLoopLate = delays.percentile(50) / 1e6 - resolutionMs > eventLoopDelayMs;
-    delays.reset();
+    if (checks % checksPerWindow === 0 && eventLoopDelayMs > 0) {
+      // The histogram holds the time between two ticks. Without delay this is the resolution.
+      isLoopLate = delays.percentile(50) / 1e6 - resolutionMs > eventLoopDelayMs;
+      delays.reset();
+    }
+    if (isLoopLate) overload.reason = "event-loop";
+    else overload.reason = isQueueLong ? "database" : undefined;
   }
 
   if (eventLoopDelayMs > 0) delays.enable();
   const timer = setInterval(check, checkIntervalMs).unref();
-  return {
-    reason() {
-      if (isLoopLate) return "event-loop";
-      return isQueueLong ? "database" : undefined;
-    },
+  const overload = {
+    reason: undefined as OverloadReason | undefined,
     [Symbol.dispose]() {
       clearInterval(timer);
       delays.disable();
     },
   };
+  return overload;
 }
