@@ -145,16 +145,16 @@ describeWithRedis("the quota when Redis", () => {
     });
 
     it("waits for a stopped Redis once, and its late executions grant nothing twice", async () => {
-      using opened = await openQuotasOnRedis({ urls: [server.url], commandTimeoutMs: 100 });
+      using opened = await openQuotasOnRedis({ urls: [server.url], commandTimeoutMs: 1_000 });
       const account = newAccount(1_000);
       await countAdmitted(opened.accounts, account, 100);
       server.pause();
       const startMs = performance.now();
       expect(await countAdmitted(opened.accounts, account, 64)).toBe(64);
-      expect(performance.now() - startMs).toBeGreaterThanOrEqual(95);
+      expect(performance.now() - startMs).toBeGreaterThanOrEqual(990);
       const laterMs = performance.now();
       expect(await countAdmitted(opened.accounts, account, 64)).toBe(64);
-      expect(performance.now() - laterMs).toBeLessThan(50);
+      expect(performance.now() - laterMs).toBeLessThan(900);
       server.resume();
       await until(() => opened.mode() === "shared", 4_000);
       expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 229 } });
