@@ -67,7 +67,7 @@ interface CoreDeps {
  * one line if the database refuses the user or the password.
  */
 export async function openCore(config: Pick<Config, "database" | "quota">, deps: CoreDeps): Promise<Core> {
-  const { log, now, monotonicNow = () => performance.now() } = deps;
+  const { log, now, monotonicNow = performance.now.bind(performance) } = deps;
   const startedAtMs = monotonicNow();
   const database = openDatabase(config.database, log);
   const reachability = await watchDatabase(config.database, database, log).catch(async (error: unknown) => {

@@ -3,6 +3,7 @@ import { digestApiKey, mintApiKey } from "../src/access/api-key.js";
 import { createAuthenticator } from "../src/access/authenticator.js";
 import type { KeyWithAccount } from "../src/access/key-repository.js";
 import { Problem } from "../src/problem.js";
+import { limitsOf } from "../src/quota/plan.js";
 
 export const accepted: object = { outcome: "accepted", key: { id: 7n }, isStale: false };
 export const stale: object = { outcome: "accepted", key: { id: 7n }, isStale: true };
@@ -16,6 +17,7 @@ export function openAuthenticator(given: Partial<KeyWithAccount> = {}) {
     accountId: 3n,
     createdAt: new Date(0),
     plan: "free",
+    limits: limitsOf({ plan: "free" }),
     lineage: 7n,
     ...given,
   };

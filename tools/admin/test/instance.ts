@@ -43,7 +43,7 @@ function answerOf(child: ChildProcess): Promise<string> {
 }
 
 const program = `
-import { limitsOf, openCore, readConfig } from ${JSON.stringify(import.meta.resolve("@petstore/core"))};
+import { openCore, readConfig } from ${JSON.stringify(import.meta.resolve("@petstore/core"))};
 const log = { info() {}, warn() {}, error() {} };
 const core = await openCore(readConfig(process.env), { log, now: Date.now });
 process.on("message", async ({ key, times }) => {
@@ -53,7 +53,7 @@ process.on("message", async ({ key, times }) => {
     const { key: record, problem } = await core.authenticator.authenticate(key, "a client");
     if (problem !== undefined) outcome = problem.code;
     else {
-      const limits = limitsOf(record);
+      const { limits } = record;
       const account = String(record.accountId);
       outcome = (await core.accountQuota.reserve({ account, key: String(record.lineage), limits, cost: 1 })).outcome;
     }

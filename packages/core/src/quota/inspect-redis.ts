@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Cluster, type Redis } from "ioredis";
+import { isReady } from "./engines/fallback/breaker.js";
 import { openRedis, type RedisConfig } from "./engines/redis-connection.js";
 
 /** The facts about one Redis server that an operator must know, seen from this machine. */
@@ -21,7 +22,7 @@ export interface RedisFacts {
 export async function inspectRedis(config: RedisConfig, now: () => number): Promise<RedisFacts[]> {
   using connection = await openRedis(config);
   const { redis } = connection;
-  if (!connection.isReady()) {
+  if (!isReady(redis)) {
     // ioredis keeps trying, and each failed attempt emits an error.
     const [reason] = await once(redis, "error", { signal: AbortSignal.timeout(1_500) }).catch((error: unknown) => [
       error,

@@ -54,14 +54,14 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   // The brace ends the hash tag early: another key, but in the same slot of a Redis Cluster.
   const probe = (account: string) => redisQuota.reserve({ account: `${account}}probe`, limits: unlimited, cost: 1 });
   const breaker = createBreaker({ connection, probe, deadlineMs: config.redis.commandTimeoutMs, log });
-  const counts = createLastKnownCounts({ now, banPolicy, instances, outages: () => breaker.outages });
+  const counts = createLastKnownCounts({ now, banPolicy, instances, outages: breaker.outages });
   if (!breaker.isOpen()) log.info({}, "quotas are shared through Redis");
   return {
     accounts: createFallbackQuota({ redisQuota, breaker, counts, onFailure: onRedisFailure }),
     // On the clock of Redis, so that all instances report the same resets.
     addresses: createLocalQuota({ now: counts.now, banPolicy, capacity: maxAddresses }),
     mode: () => (breaker.isOpen() ? "fallback" : "shared"),
-    outages: () => breaker.outages,
+    outages: breaker.outages,
     [Symbol.dispose]() {
       breaker[Symbol.dispose]();
       connection[Symbol.dispose]();

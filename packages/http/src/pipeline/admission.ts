@@ -8,7 +8,6 @@ import {
   type Authentication,
   type Core,
   type Decision,
-  limitsOf,
   Problem,
   type Quota,
   type Reservation,
@@ -123,7 +122,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       context.key = key;
       context.isKeyStale = isStale;
       const account = `${key.accountId}`;
-      await charge(res, accountQuota, { account, key: `${key.lineage}`, limits: limitsOf(key), cost: 1 });
+      await charge(res, accountQuota, { account, key: `${key.lineage}`, limits: key.limits, cost: 1 });
       context.isBodyPending = !req.complete;
       next();
     },

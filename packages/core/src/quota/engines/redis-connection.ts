@@ -11,8 +11,6 @@ export interface RedisConfig {
 
 export interface RedisConnection extends Disposable {
   readonly redis: Redis | Cluster;
-  /** True when commands can be sent at this moment. */
-  isReady(): boolean;
   /** The listener is called each time a connection is lost. */
   onLoss(listener: () => void): void;
   /** Replaces the connection by a new one. Calls that wait for a reply fail. */
@@ -26,7 +24,7 @@ const stuckAfterMs = 100;
 /** Resolves when the connection is ready or its first attempt has failed. It keeps trying by itself. */
 export async function openRedis({ urls, isCluster }: RedisConfig): Promise<RedisConnection> {
   const listeners: (() => void)[] = [];
-  const { redis, isReady, connected } = isCluster ? openCluster(urls) : openSingle(urls[0] ?? "");
+  const { redis, connected } = isCluster ? openCluster(urls) : openSingle(urls[0] ?? "");
   redis.on("close", onLoss);
   redis.on("+node", (node: Redis) => node.on("close", onLoss));
   // Each failed attempt emits an error. The breaker logs the outage, once.
@@ -40,7 +38,6 @@ export async function openRedis({ urls, isCluster }: RedisConfig): Promise<Redis
 
   return {
     redis,
-    isReady,
     onLoss: (listener) => void listeners.push(listener),
     reconnect() {
       if (redis.status === "ready") redis.disconnect(true);
@@ -50,16 +47,10 @@ export async function openRedis({ urls, isCluster }: RedisConfig): Promise<Redis
 }
 
 /** `connected` resolves when the connections to all nodes are made or have failed. */
-type Opened = Pick<RedisConnection, "redis" | "isReady"> & { connected(): Promise<unknown> };
+type Opened = Pick<RedisConnection, "redis"> & { connected(): Promise<unknown> };
 
 function openSingle(url: string): Opened {
-  const redis = new Redis(url, connectionOptions);
-  return {
-    redis,
-    // ioredis reports a broken connection as ready until its `close` event, but refuses commands.
-    isReady: () => redis.status === "ready" && redis.stream.writable,
-    connected: async () => {},
-  };
+  return { redis: new Redis(url, connectionOptions), connected: async () => {} };
 }
 
 /** ioredis connects to a node on its first call, and fails further calls until it is connected. */
@@ -84,15 +75,8 @@ function openCluster(urls: readonly string[]): Opened {
     const masters = redis.nodes("master").filter(({ status }) => status === "wait");
     connecting = Promise.allSettled(masters.map((master) => master.connect()));
   });
-  return {
-    redis,
-    isReady: () => redis.status === "ready" && redis.nodes("master").every(({ status }) => canTakeCalls.has(status)),
-    connected: () => connecting,
-  };
+  return { redis, connected: () => connecting };
 }
-
-/** A node in status `wait` keeps its first call until it is connected. */
-const canTakeCalls: ReadonlySet<string> = new Set(["ready", "wait"]);
 
 /** The defaults retry, queue and resend: a request would hang while Redis is unavailable, or be counted twice. */
 const connectionOptions = {

@@ -1,9 +1,9 @@
-import { ReplyError } from "ioredis";
+import { Cluster, type Redis, ReplyError } from "ioredis";
 import type { Log } from "../../../log.js";
 import type { RedisConnection } from "../redis-connection.js";
 
 export interface BreakerOptions {
-  readonly connection: Pick<RedisConnection, "isReady" | "onLoss" | "reconnect">;
+  readonly connection: Pick<RedisConnection, "redis" | "onLoss" | "reconnect">;
   /** Writes to the server that holds `account`, because a server that only reads has not recovered. */
   readonly probe: (account: string) => Promise<unknown>;
   /** How long a call may take. */
@@ -21,7 +21,7 @@ export interface Breaker extends Disposable {
   /** Calls Redis about an account. Rejects, and opens the breaker, when the call fails or misses the deadline. */
   run<Reply>(account: string, call: () => Promise<Reply>): Promise<Reply>;
   /** How often it has opened. */
-  readonly outages: number;
+  outages(): number;
 }
 
 const probeIntervalMs = 250;
@@ -57,7 +57,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   }
 
   function sendProbe(): void {
-    if (!connection.isReady()) {
+    if (!isReady(connection.redis)) {
       scheduleProbe();
       return;
     }
@@ -77,7 +77,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   return {
     isOpen() {
       // A call that is sent now would fail, and nobody could tell whether Redis had received it.
-      if (!isOpen && !connection.isReady()) open("");
+      if (!isOpen && !isReady(connection.redis)) open("");
       return isOpen;
     },
     async run(account, call) {
@@ -88,14 +88,22 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
         throw error;
       }
     },
-    get outages() {
-      return outages;
-    },
+    outages: () => outages,
     [Symbol.dispose]() {
       isDisposed = true;
       clearTimeout(nextProbe);
     },
   };
+}
+
+/** True when commands can be sent at this moment. */
+export function isReady(redis: Redis | Cluster): boolean {
+  if (redis.status !== "ready") return false;
+  // A node in status `wait` keeps its first call until it is connected.
+  if (redis instanceof Cluster)
+    return redis.nodes("master").every(({ status }) => status === "ready" || status === "wait");
+  // ioredis reports a broken connection as ready until its `close` event, but refuses commands.
+  return redis.stream.writable;
 }
 
 function withDeadline<Reply>(call: Promise<Reply>, deadlineMs: number): Promise<Reply> {
