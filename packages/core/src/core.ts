@@ -1,7 +1,12 @@
 import { hostname } from "node:os";
 import { type AccountRepository, createAccountRepository } from "./access/account-repository.js";
-import { type Authenticator, createAuthenticator, type KeyCacheUse } from "./access/authenticator.js";
-import { createKeyRepository, type KeyRepository, type KeyWithAccount } from "./access/key-repository.js";
+import {
+  type Authenticator,
+  createAuthenticator,
+  type KeyCacheUse,
+  type KeyWithLimits,
+} from "./access/authenticator.js";
+import { createKeyRepository, type KeyRepository } from "./access/key-repository.js";
 import { createBanLifter } from "./changes/ban-lifter.js";
 import { subscribeToChanges } from "./changes/subscribe-to-changes.js";
 import type { Config } from "./config/config.js";
@@ -15,7 +20,7 @@ import { type Catalogue, createCatalogue } from "./pets/catalogue.js";
 import { forgetIdempotencyKeys } from "./pets/idempotency.js";
 import type { QuotaMode } from "./quota/decision.js";
 import { openQuotas } from "./quota/open-quota.js";
-import type { Limits } from "./quota/plan.js";
+import { type Limits, limitsOf } from "./quota/plan.js";
 import type { Quota } from "./quota/quota.js";
 
 /** The domain, opened and wired: everything an API needs. */
@@ -82,10 +87,11 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
   await listener?.attempted;
   const cleanUp = setInterval(forgetOldIdempotencyKeys, cleanUpIntervalMs).unref();
 
-  async function findByDigest(digest: string): Promise<KeyWithAccount | undefined> {
+  async function findByDigest(digest: string): Promise<KeyWithLimits | undefined> {
     const key = await keys.findByDigest(digest);
-    if (key !== undefined) await bans.honour(key);
-    return key;
+    if (key === undefined) return undefined;
+    await bans.honour(key);
+    return { ...key, limits: limitsOf(key) };
   }
 
   function listen(): Listener | undefined {

@@ -12,7 +12,7 @@ export { type InstanceResponses, requestFromInstances } from "./changes/request-
 export type { Config, HttpConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/config.js";
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
-export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";
+export { type Database, type DatabaseConfig, openDatabase, traceCall, tracedCalls } from "./database/database.js";
 export { type DatabaseFacts, inspectDatabase } from "./database/inspect-database.js";
 export { migrate, pendingMigrations } from "./database/migrate.js";
 export type { Log } from "./log.js";
@@ -48,4 +48,3 @@ export type { QuotaConfig } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { BanRecord, Extension, Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";
 export type { WindowState, Windows } from "./quota/window.js";
-export { traceCall, tracedCalls } from "./trace-call.js";

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { digestApiKey, mintApiKey } from "../src/access/api-key.js";
-import { createAuthenticator } from "../src/access/authenticator.js";
-import type { KeyWithAccount } from "../src/access/key-repository.js";
+import { createAuthenticator, type KeyWithLimits } from "../src/access/authenticator.js";
 import { Problem } from "../src/problem.js";
 import { limitsOf } from "../src/quota/plan.js";
 
@@ -11,8 +10,8 @@ export const rejected = (code: string): object => ({ outcome: "rejected", proble
 export const unavailable: object = { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 };
 
 /** An authenticator on a clock that the test moves, and a database with one key, of account 3. */
-export function openAuthenticator(given: Partial<KeyWithAccount> = {}) {
-  const row: { -readonly [Name in keyof KeyWithAccount]: KeyWithAccount[Name] } = {
+export function openAuthenticator(given: Partial<KeyWithLimits> = {}) {
+  const row: { -readonly [Name in keyof KeyWithLimits]: KeyWithLimits[Name] } = {
     id: 7n,
     accountId: 3n,
     createdAt: new Date(0),

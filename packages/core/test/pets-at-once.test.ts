@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createTestDatabase, type TestDatabase } from "@petstore/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { type Database, openDatabase } from "../src/database/database.js";
+import { type Database, openDatabase, type TracedCall, tracedCalls } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
 import type { NewPet } from "../src/pets/pet.js";
 import { createPetRepository, type PetRepository } from "../src/pets/pet-repository.js";
-import { type TracedCall, tracedCalls } from "../src/trace-call.js";
 
 const cat: NewPet = { name: "Tom", categoryId: 1n, status: "available" };
 

@@ -5,20 +5,26 @@
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
+import type { CustomLimits } from "./account-repository.js";
 import { digestApiKey, isWellFormedApiKey } from "./api-key.js";
-import type { KeyRepository, KeyWithAccount } from "./key-repository.js";
+import type { KeyWithAccount } from "./key-repository.js";
 import { createUnknownKeyLimiter } from "./unknown-key-limiter.js";
 
 interface AuthenticatorDeps {
-  readonly keys: Pick<KeyRepository, "findByDigest">;
+  readonly keys: { findByDigest(digest: string): Promise<KeyWithLimits | undefined> };
   /** Milliseconds of a monotonic clock: the age of a record does not depend on the time of day. */
   readonly monotonicNow: () => number;
+}
+
+export interface KeyWithLimits extends KeyWithAccount {
+  /** The limits of its account: its own, or those of its plan. */
+  readonly limits: CustomLimits;
 }
 
 export type Authentication =
   | {
       readonly outcome: "accepted";
-      readonly key: KeyWithAccount;
+      readonly key: KeyWithLimits;
       /** PostgreSQL has been unreachable for more than 5 s: the key may have been revoked since then. */
       readonly isStale: boolean;
     }
@@ -65,7 +71,7 @@ const unreachableMs = 3_000;
 const capacity = 10_000;
 
 interface CachedKey {
-  readonly key: KeyWithAccount;
+  readonly key: KeyWithLimits;
   /** When the look-up began. */
   readonly checkedAtMs: number;
   /** The number of that look-up. It shows if the record is older than a change. */

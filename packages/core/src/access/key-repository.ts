@@ -1,7 +1,6 @@
 import type { Database } from "../database/database.js";
 import type { Statement } from "../database/statement.js";
-import { type Limits, limitsOf, type Plan } from "../quota/plan.js";
-import { customLimitsOf } from "./account-repository.js";
+import { type Account, customLimitsOf } from "./account-repository.js";
 import {
   expireKey,
   insertKey,
@@ -32,9 +31,8 @@ export interface KeyRecord {
  * to the moment of the read, by PostgreSQL's clock, because the clock of an instance may be wrong.
  */
 export interface KeyWithAccount extends KeyRecord {
-  readonly plan: Plan;
-  /** The units that the account may spend. */
-  readonly limits: Limits;
+  readonly plan: Account["plan"];
+  readonly customLimits?: Account["customLimits"];
   /** Milliseconds until `expiresAt`; zero or less when that has passed. */
   readonly expiresInMs?: number;
   /** Milliseconds since `banLiftedAt`. */
@@ -113,7 +111,7 @@ export function createKeyRepository(database: Database): KeyRepository {
         row && {
           ...toKeyRecord(row),
           plan: row.plan,
-          limits: limitsOf({ plan: row.plan, ...customLimitsOf(row) }),
+          ...customLimitsOf(row),
           ...(row.expires_in_ms !== null && { expiresInMs: row.expires_in_ms }),
           ...(row.ban_lifted_ago_ms !== null && { banLiftedAgoMs: row.ban_lifted_ago_ms }),
         }

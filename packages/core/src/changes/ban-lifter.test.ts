@@ -40,8 +40,7 @@ describe("a ban that an operator has lifted", () => {
 });
 
 function row(banLiftedAgoMs: number): KeyWithAccount {
-  const limits = { perMinute: 60, perDay: 1_000 };
-  const key = { id: 7n, accountId: 3n, createdAt: new Date(0), plan: "free", limits, lineage: 7n } as const;
+  const key = { id: 7n, accountId: 3n, createdAt: new Date(0), plan: "free", lineage: 7n } as const;
   return { ...key, banLiftedAt: new Date(liftedAtMs), banLiftedAgoMs };
 }
 

@@ -1,6 +1,6 @@
+import { type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 import { DatabaseError, Pool, type PoolClient } from "pg";
 import type { Log } from "../log.js";
-import { traceCall } from "../trace-call.js";
 import {
   type BoundQuery,
   clientConfigOf,
@@ -171,3 +171,17 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
 const sharedConnections = 2;
 /** A smaller pool shares none. */
 const smallestPoolToShare = 5;
+
+/** A step of a request, or a statement that PostgreSQL runs for it. */
+export interface TracedCall {
+  readonly name: string;
+  readonly isStatement?: boolean;
+}
+
+/** The service subscribes when traces are configured. Without a subscriber, a call costs one check. */
+export const tracedCalls: TracingChannel<unknown, TracedCall> = tracingChannel<unknown, TracedCall>("petstore:call");
+
+/** Publishes the start and the end of a call to the subscriber, if there is one. */
+export function traceCall<Result>(call: TracedCall, run: () => Promise<Result>): Promise<Result> {
+  return tracedCalls.hasSubscribers ? tracedCalls.tracePromise(run, call) : run();
+}

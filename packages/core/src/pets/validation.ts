@@ -2,7 +2,6 @@
  * Validates the input of both APIs, with the same messages. Integers are bigint, also those written as `1.0` or `1e3`; fractions are number. A message names the field and the rule and never repeats the input.
  */
 import { z } from "zod";
-import { Problem } from "../problem.js";
 import { isInt64, maxInt64, minInt64, type NewPet, type Pet, type PetStatus, petStatuses } from "./pet.js";
 
 /** The parameters of a list, with the contract's default for `limit`. */
@@ -108,14 +107,6 @@ export const connectPetsSchema: z.ZodType<ConnectPets> = z.strictObject(
   { first: limit, status: petStatus.optional(), after: cursor },
   { error: "must be first, status or after" },
 );
-
-/** The typed input. Throws VALIDATION_FAILED with every fault; its message calls the whole input `subject`. */
-export function validate<T>(schema: z.ZodType<T>, input: unknown, subject: string): T {
-  const result = schema.safeParse(input);
-  if (result.success) return result.data;
-  const faults = result.error.issues.map(({ path, message }) => `${path.join(".") || subject} ${message}`);
-  throw new Problem("VALIDATION_FAILED", faults.join("; "));
-}
 
 function missingOr(rule: string): (issue: { readonly input?: unknown }) => string {
   return ({ input }) => (input === undefined ? "is required" : rule);
