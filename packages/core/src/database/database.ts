@@ -1,17 +1,7 @@
 import { type TracingChannel, tracingChannel } from "node:diagnostics_channel";
-import { DatabaseError, Pool, type PoolClient } from "pg";
 import type { Log } from "../log.js";
-import {
-  type BoundQuery,
-  clientConfigOf,
-  closeTimeoutMs,
-  destroySocket,
-  isTransactionPooler,
-  lockTimeoutMs,
-  readGraceMs,
-  sendQuery,
-} from "./connection.js";
-import { asProblem, DatabaseTimeout } from "./database-errors.js";
+import { clientConfigOf, closeTimeoutMs, isTransactionPooler, readGraceMs } from "./connection.js";
+import { openConnectionPool } from "./connection-pool.js";
 import { openPipelinedReads } from "./pipelined-reads.js";
 import type { Statement } from "./statement.js";
 
@@ -47,32 +37,15 @@ export interface Connections {
 export function openDatabase(config: DatabaseConfig, log: Log): Database {
   const isPooled = isTransactionPooler(config.url);
   const shared = isPooled || config.poolSize < smallestPoolToShare ? 0 : sharedConnections;
-  const report = (error: Error) => log.warn({ error }, "database connection lost");
+  const onLoss = (error: Error) => log.warn({ error }, "database connection lost");
   const reads = openPipelinedReads({
     count: shared,
     config: clientConfigOf(config, config.readTimeoutMs),
     answerTimeoutMs: config.readTimeoutMs + readGraceMs,
-    onLoss: report,
+    onLoss,
     onTimeout: dropIdle,
   });
-  const pool = new Pool({
-    ...clientConfigOf(config, config.writeTimeoutMs),
-    max: config.poolSize - shared,
-    // Idle connections stay open: closing them would set and clear a timer around every query.
-    idleTimeoutMillis: 0,
-  });
-  const clients = new Set<PoolClient>();
-  const busy = new Set<PoolClient>();
-  /** The statement timeout of a connection, if it differs from the one it was opened with. */
-  const limits = new WeakMap<PoolClient, number>();
-  let timeouts = 0;
-  pool.on("error", report);
-  pool.on("connect", (client) => {
-    clients.add(client);
-    // Without a listener, the error of a connection that breaks during a query would end the process.
-    client.on("error", () => {});
-  });
-  pool.on("remove", (client) => clients.delete(client));
+  const pool = openConnectionPool({ size: config.poolSize - shared, config, onLoss, onTimeout: dropIdle });
 
   async function run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
     const { access = "write", text } = statement;
@@ -83,85 +56,28 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
       timeoutMs: access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,
     };
     const rows = access === "pipelined read" ? await reads.send<Row>(query) : undefined;
-    return rows ?? runAlone(query);
-  }
-
-  async function runAlone<Row>(query: BoundQuery): Promise<Row[]> {
-    let client: PoolClient | undefined;
-    try {
-      client = await acquire();
-      busy.add(client);
-      if (!isPooled) await setLimit(client, query.timeoutMs);
-      const rows = await sendQuery<Row>(client, query);
-      release(client, false);
-      return rows;
-    } catch (error) {
-      const problem = asProblem(error);
-      if (client !== undefined) {
-        // A connection that failed or timed out may still be busy with the query: it must not serve another one.
-        release(client, problem.code === "SERVICE_UNAVAILABLE");
-        if (error instanceof DatabaseTimeout) dropIdle();
-      }
-      throw problem;
-    }
-  }
-
-  async function acquire(): Promise<PoolClient> {
-    const startedAtMs = performance.now();
-    try {
-      return await pool.connect();
-    } catch (error) {
-      // A timer may fire a millisecond early.
-      const isLate = performance.now() - startedAtMs >= config.acquireTimeoutMs - 1;
-      if (!isLate || error instanceof DatabaseError) throw error;
-      timeouts += 1;
-      throw new DatabaseTimeout(`no connection within ${config.acquireTimeoutMs} ms`, { cause: error });
-    }
-  }
-
-  function release(client: PoolClient, isBroken: boolean): void {
-    busy.delete(client);
-    client.release(isBroken);
-  }
-
-  /** Costs a round trip when reads and writes alternate on one connection, as they do in a pool without shared ones. */
-  async function setLimit(client: PoolClient, timeoutMs: number): Promise<void> {
-    if ((limits.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;
-    await sendQuery(client, {
-      name: "set-limit",
-      text: "select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false)",
-      values: [`${timeoutMs}`, `${lockTimeoutMs(timeoutMs)}`],
-      timeoutMs,
-    });
-    limits.set(client, timeoutMs);
+    return rows ?? pool.run(query);
   }
 
   /** Closes all idle connections after a timeout: a firewall that dropped one has probably dropped the others. */
   function dropIdle(): void {
     reads.dropIdle();
-    for (const client of clients) if (!busy.has(client)) destroySocket(client);
+    pool.dropIdle();
   }
 
   /** Waits for running statements, but not for a server that is silent. */
   async function close(): Promise<void> {
-    const ended = [...clients].map((client) => new Promise((resolve) => client.once("end", resolve)));
     const destroyIdle = setTimeout(dropIdle, closeTimeoutMs);
-    const destroyAll = setTimeout(
-      () => {
-        for (const client of clients) destroySocket(client);
-      },
-      Math.max(config.readTimeoutMs, config.writeTimeoutMs) + readGraceMs + closeTimeoutMs,
-    );
-    await Promise.all([reads[Symbol.asyncDispose](), pool.end(), ...ended]);
+    await Promise.all([reads[Symbol.asyncDispose](), pool[Symbol.asyncDispose]()]);
     clearTimeout(destroyIdle);
-    clearTimeout(destroyAll);
   }
 
   return {
     run: (statement, values) => traceCall({ name: statement.name, isStatement: true }, () => run(statement, values)),
     connections() {
       const { open, idle } = reads.connections();
-      return { open: open + pool.totalCount, idle: idle + pool.idleCount, waiting: pool.waitingCount, timeouts };
+      const inPool = pool.connections();
+      return { ...inPool, open: open + inPool.open, idle: idle + inPool.idle };
     },
     [Symbol.asyncDispose]: close,
   };

@@ -1,0 +1,122 @@
+/** Connections that run one statement at a time. */
+import { DatabaseError, Pool, type PoolClient } from "pg";
+import {
+  type BoundQuery,
+  clientConfigOf,
+  closeTimeoutMs,
+  destroySocket,
+  isTransactionPooler,
+  lockTimeoutMs,
+  readGraceMs,
+  sendQuery,
+} from "./connection.js";
+import type { Connections, DatabaseConfig } from "./database.js";
+import { asProblem, DatabaseTimeout } from "./database-errors.js";
+
+export interface ConnectionPool extends AsyncDisposable {
+  /** Runs a query on a connection of its own. Rejects with a Problem. */
+  run<Row>(query: BoundQuery): Promise<Row[]>;
+  /** Closes the connections without a query in flight. The next query opens a new one. */
+  dropIdle(): void;
+  connections(): Connections;
+}
+
+interface ConnectionPoolOptions {
+  readonly size: number;
+  readonly config: DatabaseConfig;
+  /** An idle connection broke. */
+  readonly onLoss: (error: Error) => void;
+  /** A query was not answered in time. */
+  readonly onTimeout: () => void;
+}
+
+export function openConnectionPool({ size, config, onLoss, onTimeout }: ConnectionPoolOptions): ConnectionPool {
+  const pool = new Pool({
+    ...clientConfigOf(config, config.writeTimeoutMs),
+    max: size,
+    // Idle connections stay open: closing them would set and clear a timer around every query.
+    idleTimeoutMillis: 0,
+  });
+  const isPooled = isTransactionPooler(config.url);
+  const clients = new Set<PoolClient>();
+  const busy = new Set<PoolClient>();
+  /** The statement timeout of a connection, if it differs from the one it was opened with. */
+  const limits = new WeakMap<PoolClient, number>();
+  let timeouts = 0;
+  pool.on("error", onLoss);
+  pool.on("connect", (client) => {
+    clients.add(client);
+    // Without a listener, the error of a connection that breaks during a query would end the process.
+    client.on("error", () => {});
+  });
+  pool.on("remove", (client) => clients.delete(client));
+
+  async function run<Row>(query: BoundQuery): Promise<Row[]> {
+    let client: PoolClient | undefined;
+    try {
+      client = await acquire();
+      busy.add(client);
+      if (!isPooled) await setLimit(client, query.timeoutMs);
+      const rows = await sendQuery<Row>(client, query);
+      release(client, false);
+      return rows;
+    } catch (error) {
+      const problem = asProblem(error);
+      if (client !== undefined) {
+        // A connection that failed or timed out may still be busy with the query: it must not serve another one.
+        release(client, problem.code === "SERVICE_UNAVAILABLE");
+        if (error instanceof DatabaseTimeout) onTimeout();
+      }
+      throw problem;
+    }
+  }
+
+  async function acquire(): Promise<PoolClient> {
+    const startedAtMs = performance.now();
+    try {
+      return await pool.connect();
+    } catch (error) {
+      // A timer may fire a millisecond early.
+      const isLate = performance.now() - startedAtMs >= config.acquireTimeoutMs - 1;
+      if (!isLate || error instanceof DatabaseError) throw error;
+      timeouts += 1;
+      throw new DatabaseTimeout(`no connection within ${config.acquireTimeoutMs} ms`, { cause: error });
+    }
+  }
+
+  function release(client: PoolClient, isBroken: boolean): void {
+    busy.delete(client);
+    client.release(isBroken);
+  }
+
+  /** Costs a round trip when reads and writes alternate on one connection, as they do in a pool without shared ones. */
+  async function setLimit(client: PoolClient, timeoutMs: number): Promise<void> {
+    if ((limits.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;
+    await sendQuery(client, {
+      name: "set-limit",
+      text: "select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false)",
+      values: [`${timeoutMs}`, `${lockTimeoutMs(timeoutMs)}`],
+      timeoutMs,
+    });
+    limits.set(client, timeoutMs);
+  }
+
+  return {
+    run,
+    dropIdle() {
+      for (const client of clients) if (!busy.has(client)) destroySocket(client);
+    },
+    connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount, timeouts }),
+    async [Symbol.asyncDispose]() {
+      const ended = [...clients].map((client) => new Promise((resolve) => client.once("end", resolve)));
+      const destroyAll = setTimeout(
+        () => {
+          for (const client of clients) destroySocket(client);
+        },
+        Math.max(config.readTimeoutMs, config.writeTimeoutMs) + readGraceMs + closeTimeoutMs,
+      );
+      await Promise.all([pool.end(), ...ended]);
+      clearTimeout(destroyAll);
+    },
+  };
+}
