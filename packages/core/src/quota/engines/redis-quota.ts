@@ -6,10 +6,11 @@ import { Cluster, type Redis } from "ioredis";
 import { type BanPolicy, defaultBanPolicy } from "../ban-policy.js";
 import { banned, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
-import type { BanRecord, Quota, Reservation } from "../quota.js";
+import type { Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows } from "../window.js";
 import { batchEqual } from "./batch-equal.js";
-import { bannedUntilOf, outcomes, refundScript, reserveScript } from "./reserve-script.js";
+import { scanBans } from "./redis-bans.js";
+import { outcomes, refundScript, reserveScript } from "./reserve-script.js";
 
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
@@ -101,11 +102,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     async liftBan({ account, key }) {
       await redis.del(penaltiesOf(account, key));
     },
-    async bans() {
-      const servers = redis instanceof Cluster ? redis.nodes("master") : [redis];
-      const nowMs = now?.() ?? (await timeOf(redis));
-      return (await Promise.all(servers.map((server) => bansOn(server, prefix, nowMs)))).flat();
-    },
+    bans: () => scanBans(redis, prefix, now),
     async reset({ account }) {
       await redis.del(accountKeyOf(account));
     },
@@ -123,29 +120,6 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   function penaltiesOf(account: string, key: string): string {
     return `${accountKeyOf(account)}:${key}`;
   }
-}
-
-/** Scans every key of a server, a thousand at a time, which does not block other clients for long. */
-async function bansOn(server: Redis, prefix: string, nowMs: number): Promise<BanRecord[]> {
-  // A scan may return a key twice.
-  const bans = new Map<string, BanRecord>();
-  let cursor = "0";
-  do {
-    const [next, found] = await server.scan(cursor, "MATCH", `${prefix}{*}:*`, "COUNT", 1_000);
-    cursor = next;
-    const values = await Promise.all(found.map((key) => server.get(key)));
-    for (const [index, penaltiesKey] of found.entries()) {
-      const [account = "", key = ""] = penaltiesKey.slice(prefix.length + 1).split("}:");
-      const bannedUntilMs = bannedUntilOf(values[index] ?? "");
-      if (bannedUntilMs > nowMs) bans.set(penaltiesKey, { account, key, bannedUntilMs });
-    }
-  } while (cursor !== "0");
-  return [...bans.values()];
-}
-
-async function timeOf(redis: Redis | Cluster): Promise<number> {
-  const [seconds, microseconds] = await redis.time();
-  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
 }
 
 type Reply = readonly [

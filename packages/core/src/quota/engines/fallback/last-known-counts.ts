@@ -7,14 +7,22 @@
  * the window may grant up to its share again: at most limit x (2 - 1 / instances) in that window, and the limit in later
  * ones. A limit below the number of instances is granted once per instance.
  */
-import { createLruCache } from "../../../lru-cache.js";
 import type { BanPolicy } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";
 import type { Limits } from "../../plan.js";
 import type { Quota, Reservation } from "../../quota.js";
 import { dayMs, minuteMs, type WindowState, type Windows } from "../../window.js";
-import { createLocalQuota } from "../local-quota.js";
+import { createLocalQuota, type LocalQuota } from "../local-quota.js";
 import type { UnsyncedUnits, WindowCounter } from "../redis-quota.js";
+import {
+  type AccountSnapshot,
+  type AccountSnapshots,
+  createAccountSnapshots,
+  emptyCounters,
+  inWindow,
+  mapCounters,
+  moveToKnown,
+} from "./account-snapshots.js";
 
 export interface LastKnownCountsOptions {
   /** The clock of this machine, in whole epoch milliseconds. */
@@ -29,58 +37,29 @@ export interface LastKnownCountsOptions {
 }
 
 /** Reports each window under the account's own limits; what remains is what this instance still grants. */
-export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftBan" | "bans" | "reset"> {
-  /** The clock of Redis: the clock of this machine, corrected by the last reply. */
-  now(): number;
-  /** Records a decision of Redis. */
-  observe(reservation: Reservation, decision: Decision): void;
+export interface LastKnownCounts
+  extends Pick<Quota, "usage" | "refund" | "liftBan" | "bans" | "reset">,
+    Pick<AccountSnapshots, "now" | "observe" | "drainUnsynced" | "restoreUnsynced"> {
   /**
    * Decides without Redis. `mayBeCounted`: Redis was sent the reservation and may have counted it. `held`: the admission of
    * one unit that the reservation extends.
    */
   decide(reservation: Reservation, mayBeCounted: boolean, held?: Admitted): Decision;
-  /** Returns the units that the next call must report to Redis, and counts them as known to Redis from now on. */
-  drainUnsynced(account: string): UnsyncedUnits | undefined;
-  /** Undoes a drain, because Redis did not execute the call. */
-  restoreUnsynced(account: string, units: UnsyncedUnits): void;
 }
-
-/** The counts and bans of an account, as far as this instance knows them. */
-interface AccountSnapshot {
-  counters: UnsyncedUnits;
-  /** The bans that Redis has reported, by key. */
-  readonly bannedUntilMs: Map<string, number>;
-  /** The number of outages when the local quota was seeded with these counts. */
-  outagesAtSeed: number;
-  /** The number of outages when these counts were last sent to Redis. */
-  outagesAtSync: number;
-}
-
-const emptyCounter: WindowCounter = { resetAtMs: 0, lastKnownUsed: 0, unsyncedUnits: 0 };
-const emptyCounters: UnsyncedUnits = { minute: emptyCounter, day: emptyCounter };
 
 export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnownCounts {
   const { now, banPolicy, instances, outages, capacity = 100_000 } = options;
-  const snapshots = createLruCache<AccountSnapshot>(capacity);
-  const local = createLocalQuota({ now: redisNow, banPolicy, capacity });
-  let clockOffsetMs = 0;
-
-  function redisNow(): number {
-    return now() + clockOffsetMs;
-  }
-
-  function snapshotOf(account: string, outagesAtSync: number): AccountSnapshot {
-    let snapshot = snapshots.get(account);
-    if (snapshot === undefined) {
-      snapshot = { counters: emptyCounters, bannedUntilMs: new Map(), outagesAtSeed: 0, outagesAtSync };
-      snapshots.set(account, snapshot);
-    }
-    return snapshot;
-  }
+  const snapshots = createAccountSnapshots({
+    now,
+    outages,
+    capacity,
+    onBanEnd: (target) => void local.liftBan(target),
+  });
+  const local: LocalQuota = createLocalQuota({ now: snapshots.now, banPolicy, capacity });
 
   /** The snapshot of an account during an outage. The local quota is seeded with it once in each outage. */
   function seededSnapshotOf(account: string, limits: Limits): AccountSnapshot {
-    const snapshot = snapshotOf(account, outages() - 1);
+    const snapshot = snapshots.duringOutage(account);
     if (snapshot.outagesAtSeed !== outages()) {
       snapshot.outagesAtSeed = outages();
       const { minute, day } = snapshot.counters;
@@ -111,27 +90,10 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
   }
 
   return {
-    now: redisNow,
-    observe({ account, key }, decision) {
-      clockOffsetMs = decision.nowMs - now();
-      const snapshot = snapshotOf(account, outages());
-      // Before the sync, the reply to an earlier call may lack units that Redis must have counted since.
-      const isSynced = snapshot.outagesAtSync === outages();
-      snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
-        const { resetAtMs, lastKnownUsed, unsyncedUnits } = inWindow(counter, decision[window]);
-        const { used } = decision[window];
-        return { resetAtMs, lastKnownUsed: isSynced ? used : Math.max(lastKnownUsed, used), unsyncedUnits };
-      });
-      if (key === undefined) return;
-      const { bannedUntilMs } = snapshot;
-      if (decision.outcome !== "banned") {
-        // The ban is over or was lifted by another process: it must not return with the next outage.
-        if (bannedUntilMs.delete(key)) void local.liftBan({ account, key });
-        return;
-      }
-      for (const [other, untilMs] of bannedUntilMs) if (untilMs <= decision.nowMs) bannedUntilMs.delete(other);
-      bannedUntilMs.set(key, decision.bannedUntilMs);
-    },
+    now: snapshots.now,
+    observe: snapshots.observe,
+    drainUnsynced: snapshots.drainUnsynced,
+    restoreUnsynced: snapshots.restoreUnsynced,
     decide(reservation, mayBeCounted, held) {
       const { account, cost, limits } = reservation;
       const snapshot = seededSnapshotOf(account, limits);
@@ -165,33 +127,13 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       snapshot.counters = afterRefund(snapshot.counters, spentIn, cost);
       return underAccountLimits(await local.refund({ ...refund, limits: shareOf(limits) }), limits);
     },
-    drainUnsynced(account) {
-      const snapshot = snapshots.get(account);
-      if (snapshot === undefined) return undefined;
-      const { counters, outagesAtSync } = snapshot;
-      const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
-      // Even after a sync there may be a new unit: one that this instance granted at the moment the outage ended.
-      if (outagesAtSync === outages() && !hasUnsynced) return undefined;
-      // If this call gets no reply, the next one raises the counters of Redis to these numbers if it did not arrive.
-      snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
-      snapshot.outagesAtSync = outages();
-      return counters;
-    },
-    restoreUnsynced(account, drained) {
-      const snapshot = snapshotOf(account, outages() - 1);
-      snapshot.outagesAtSync = outages() - 1;
-      snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
-        const { resetAtMs, unsyncedUnits } = drained[window];
-        return counter.resetAtMs === resetAtMs ? moveToKnown(counter, -unsyncedUnits) : counter;
-      });
-    },
     async reset({ account }) {
-      const snapshot = snapshots.get(account);
+      const snapshot = snapshots.find(account);
       if (snapshot !== undefined) snapshot.counters = emptyCounters;
       await local.reset({ account });
     },
     async liftBan(target) {
-      snapshots.get(target.account)?.bannedUntilMs.delete(target.key);
+      snapshots.find(target.account)?.bannedUntilMs.delete(target.key);
       await local.liftBan(target);
     },
     async bans() {
@@ -200,24 +142,12 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       for (const [account, { bannedUntilMs }] of snapshots.entries()) {
         for (const [key, untilMs] of bannedUntilMs) {
           const name = `${account} ${key}`;
-          if (untilMs > redisNow() && !bans.has(name)) bans.set(name, { account, key, bannedUntilMs: untilMs });
+          if (untilMs > snapshots.now() && !bans.has(name)) bans.set(name, { account, key, bannedUntilMs: untilMs });
         }
       }
       return [...bans.values()];
     },
   };
-}
-
-function mapCounters(
-  { minute, day }: UnsyncedUnits,
-  change: (counter: WindowCounter, window: "minute" | "day") => WindowCounter,
-): UnsyncedUnits {
-  return { minute: change(minute, "minute"), day: change(day, "day") };
-}
-
-/** The counter itself if it counts this window, else an empty one. */
-function inWindow(counter: WindowCounter, { resetAtMs }: WindowState): WindowCounter {
-  return counter.resetAtMs === resetAtMs ? counter : { ...emptyCounter, resetAtMs };
 }
 
 /** Units that Redis has counted stay: only Redis can give them back. */
@@ -226,10 +156,6 @@ function afterRefund(counters: UnsyncedUnits, spentIn: Windows, units: number): 
     if (counter.resetAtMs !== spentIn[window].resetAtMs) return counter;
     return { ...counter, unsyncedUnits: Math.max(0, counter.unsyncedUnits - units) };
   });
-}
-
-function moveToKnown({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, units: number): WindowCounter {
-  return { resetAtMs, lastKnownUsed: lastKnownUsed + units, unsyncedUnits: unsyncedUnits - units };
 }
 
 /** Windows of this instance's share, reported under the account's limits. */

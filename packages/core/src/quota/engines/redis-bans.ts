@@ -1,0 +1,37 @@
+import { Cluster, type Redis } from "ioredis";
+import type { BanRecord } from "../quota.js";
+import { bannedUntilOf } from "./reserve-script.js";
+
+/** The running bans on all servers. `now` replaces the clock of Redis in tests. */
+export async function scanBans(
+  redis: Redis | Cluster,
+  prefix: string,
+  now: (() => number) | undefined,
+): Promise<BanRecord[]> {
+  const servers = redis instanceof Cluster ? redis.nodes("master") : [redis];
+  const nowMs = now?.() ?? (await timeOf(redis));
+  return (await Promise.all(servers.map((server) => bansOn(server, prefix, nowMs)))).flat();
+}
+
+/** Scans every key of a server, a thousand at a time, which does not block other clients for long. */
+async function bansOn(server: Redis, prefix: string, nowMs: number): Promise<BanRecord[]> {
+  // A scan may return a key twice.
+  const bans = new Map<string, BanRecord>();
+  let cursor = "0";
+  do {
+    const [next, found] = await server.scan(cursor, "MATCH", `${prefix}{*}:*`, "COUNT", 1_000);
+    cursor = next;
+    const values = await Promise.all(found.map((key) => server.get(key)));
+    for (const [index, penaltiesKey] of found.entries()) {
+      const [account = "", key = ""] = penaltiesKey.slice(prefix.length + 1).split("}:");
+      const bannedUntilMs = bannedUntilOf(values[index] ?? "");
+      if (bannedUntilMs > nowMs) bans.set(penaltiesKey, { account, key, bannedUntilMs });
+    }
+  } while (cursor !== "0");
+  return [...bans.values()];
+}
+
+async function timeOf(redis: Redis | Cluster): Promise<number> {
+  const [seconds, microseconds] = await redis.time();
+  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+}
