@@ -48,6 +48,6 @@ export function openAuthenticator(given: Partial<KeyWithLimits> = {}) {
     return found;
   };
   const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow: () => clock.nowMs });
-  const authenticate = (token: string, client = "a client") => authenticator.authenticate(token, client);
+  const authenticate = async (token: string, client = "a client") => authenticator.authenticate(token, client);
   return { authenticator, authenticate, clock, known, lookUps, database, row };
 }

@@ -39,9 +39,9 @@ export type Authentication =
 export interface Authenticator {
   /**
    * `client` identifies the sender: look-ups of unknown keys are limited per client. Rejects with SERVICE_UNAVAILABLE if
-   * the key cannot be checked.
+   * the key cannot be checked. A cached key needs no promise.
    */
-  authenticate(token: string, client: string): Promise<Authentication>;
+  authenticate(token: string, client: string): Authentication | Promise<Authentication>;
   /** A key of the account, or the account itself, has changed: its cached records are not used again. */
   forgetAccount(accountId: bigint): void;
   /** Change events may be lost: no cached record is used again. */
@@ -179,7 +179,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
   }
 
   return {
-    async authenticate(token, client) {
+    authenticate(token, client) {
       if (!isWellFormedApiKey(token)) return invalid();
       const digest = digestApiKey(token);
       const cached = known.get(digest);

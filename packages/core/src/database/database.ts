@@ -98,6 +98,8 @@ export interface TracedCall {
 export const tracedCalls: TracingChannel<unknown, TracedCall> = tracingChannel<unknown, TracedCall>("petstore:call");
 
 /** Publishes the start and the end of a call to the subscriber, if there is one. */
-export function traceCall<Result>(call: TracedCall, run: () => Promise<Result>): Promise<Result> {
-  return tracedCalls.hasSubscribers ? tracedCalls.tracePromise(run, call) : run();
+export function traceCall<Result>(call: TracedCall, run: () => Promise<Result>): Promise<Result>;
+export function traceCall<Result>(call: TracedCall, run: () => Result | Promise<Result>): Result | Promise<Result>;
+export function traceCall<Result>(call: TracedCall, run: () => Result | Promise<Result>): Result | Promise<Result> {
+  return tracedCalls.hasSubscribers ? tracedCalls.tracePromise(async () => run(), call) : run();
 }

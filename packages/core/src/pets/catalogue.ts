@@ -58,7 +58,7 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
   const repository = createPetRepository(database);
   const createOnce = createOnceIn(database);
 
-  async function read({ limit, status, cursor }: ListPets): Promise<PetRangePage> {
+  function read({ limit, status, cursor }: ListPets): Promise<PetRangePage> {
     const after = cursor === undefined ? beforeFirst : decodeCursor(cursor, status);
     return repository.list({ after, status, limit });
   }

@@ -1,11 +1,11 @@
-import { setImmediate as endOfTick } from "node:timers/promises";
 import DataLoader from "dataloader";
 import type { Reservation, UsageQuery } from "../quota.js";
 
 /** The batches of one event-loop tick: a DataLoader for each kind of input, because each kind needs its own call. */
 interface Tick<Input, Result> {
   readonly loaders: Map<string, DataLoader<Input, Result>>;
-  readonly end: Promise<void>;
+  /** Each sends a batch. */
+  readonly dispatches: (() => void)[];
 }
 
 /** Bounds how long one script call blocks Redis, and how many requests one failure reaches. */
@@ -22,19 +22,21 @@ export function batchEqual<Input extends UsageQuery & Partial<Reservation>, Resu
   let tick: Tick<Input, Result> | undefined;
 
   function beginTick(): Tick<Input, Result> {
-    const end = endOfTick().then(() => {
+    const dispatches: (() => void)[] = [];
+    // All calls of a tick start together, so that their commands leave in one write to the socket.
+    setImmediate(() => {
       tick = undefined;
+      for (const dispatch of dispatches) dispatch();
     });
     // A new map each tick: V8 keeps old tables of a long-lived map, and all they refer to, until a full collection.
-    return { loaders: new Map(), end };
+    return { loaders: new Map(), dispatches };
   }
 
-  function openLoader(input: Input, { end }: Tick<Input, Result>): DataLoader<Input, Result> {
+  function openLoader(input: Input, { dispatches }: Tick<Input, Result>): DataLoader<Input, Result> {
     return new DataLoader<Input, Result>(({ length }) => call(input, length), {
       cache: false,
       maxBatchSize,
-      // All calls of a tick start together, so that their commands leave in one write to the socket.
-      batchScheduleFn: (dispatch) => void end.then(dispatch),
+      batchScheduleFn: (dispatch) => void dispatches.push(dispatch),
     });
   }
 
