@@ -5,7 +5,14 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-const rootInputs = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "tsconfig.base.json", "turbo.json"];
+const rootInputs = [
+  ".npmrc",
+  "package.json",
+  "pnpm-lock.yaml",
+  "pnpm-workspace.yaml",
+  "tsconfig.base.json",
+  "turbo.json",
+];
 const rootOutputs = ["node_modules/.modules.yaml", "node_modules/.pnpm/lock.yaml"];
 const packageFolders = ["packages", "services", "tools/admin"];
 /** Neither built nor run by the store. */
@@ -13,7 +20,7 @@ const ignored = new Set([".turbo", "test", "test-results.json"]);
 
 /** Two digests, of what install and build read and of what they write. Take the one of `inputs` before the build. */
 export function readBuildState(root) {
-  const inputs = createHash("sha256").update(`${process.platform} ${process.arch}\n`);
+  const inputs = createHash("sha256").update(`${process.platform} ${process.arch} ${process.version}\n`);
   const outputs = createHash("sha256");
   for (const path of rootInputs) addFile(inputs, join(root, path));
   for (const path of rootOutputs) addFile(outputs, join(root, path));

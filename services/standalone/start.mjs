@@ -14,10 +14,14 @@ stopWithNpm();
 await import("./dist/main.js");
 
 function isCurrent() {
-  const recorded = readRecordedState(root);
-  if (recorded === undefined) return false;
-  const { inputs, outputs } = readBuildState(root);
-  return inputs === recorded.inputs && outputs === recorded.outputs;
+  try {
+    const recorded = readRecordedState(root);
+    const { inputs, outputs } = readBuildState(root);
+    return inputs === recorded?.inputs && outputs === recorded.outputs;
+  } catch {
+    // Another program is changing the files: build.
+    return false;
+  }
 }
 
 function build() {
@@ -27,7 +31,11 @@ function build() {
   run("Installing", ["install", "--frozen-lockfile"], "inherit");
   const targets = ["--filter=@petstore/standalone...", "--filter=@petstore/admin"];
   run("Building", ["exec", "turbo", "run", "build", ...targets], "pipe");
-  recordState(root, { inputs, outputs: readBuildState(root).outputs });
+  try {
+    recordState(root, { inputs, outputs: readBuildState(root).outputs });
+  } catch (error) {
+    process.stderr.write(`The next start builds again: ${error.message}\n`);
+  }
 }
 
 /** With `pipe`, the step's output is printed only when the step fails. */

@@ -15,7 +15,7 @@ try {
     routers: [createGraphqlRouter],
     droppedLogLines: output.droppedLines,
   });
-  output.log.info({ url: service.url }, "listening");
+  output.log.info({ url: service.url, metricsUrl: service.metricsUrl }, "listening");
   await stopped;
 } catch (error) {
   printError(error);

@@ -8,6 +8,7 @@ import type { Admission } from "@petstore/http";
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
+  type GraphQLObjectType,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
@@ -29,6 +30,7 @@ export function createOperationPlugin({ admission }: OperationPluginDeps): Apoll
     async requestDidStart() {
       let variables: Variables = {};
       let cost = 1;
+      let extension: Promise<void> | undefined;
       return {
         /** Apollo Server parses and validates only if there is no document yet. */
         async didResolveSource(request) {
@@ -37,11 +39,13 @@ export function createOperationPlugin({ admission }: OperationPluginDeps): Apoll
 
         async didResolveOperation({ contextValue: { res }, document, operation, request, schema }) {
           if (operation === undefined) throw invalid("operationName must name one of the operations of the document.");
+          rootTypeOf(schema, operation);
           variables = readVariables(schema, operation, request.variables ?? {});
           requirePost(operation, res);
           cost = operationCost(schema, document, operation, variables);
           if (cost > maxCost) throw new Problem("OPERATION_TOO_LARGE", tooLarge);
-          if (cost > 1) await admission.extend(res, cost);
+          if (cost > 1) extension = admission.extend(res, cost);
+          await extension;
         },
 
         /** Only for the execution: other plugins see the document and the variables that the client sent. */
@@ -61,6 +65,8 @@ export function createOperationPlugin({ admission }: OperationPluginDeps): Apoll
         /** Keeps the problems as they were thrown, for the status, the headers and the log. */
         async didEncounterErrors({ contextValue, errors }) {
           contextValue.problems.push(...errors.map(problemOf));
+          // Apollo Server runs the hooks of all plugins at once. If another one refused, its response still reports this.
+          await extension?.catch(() => {});
         },
 
         async willSendResponse({ response: { body } }) {
@@ -82,8 +88,7 @@ export function operationCost(
   operation: OperationDefinitionNode,
   variables: Variables,
 ): number {
-  const rootType = schema.getRootType(operation.operation);
-  if (rootType == null) throw invalid(`The schema has no ${operation.operation} operations.`);
+  const rootType = rootTypeOf(schema, operation);
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
@@ -91,6 +96,12 @@ export function operationCost(
   const fields = collectFields(schema, fragments, variables, rootType, operation.selectionSet);
   const counted = [...fields.values()].filter(([field]) => !field?.name.value.startsWith("__"));
   return Math.max(1, counted.length);
+}
+
+function rootTypeOf(schema: GraphQLSchema, { operation }: OperationDefinitionNode): GraphQLObjectType {
+  const rootType = schema.getRootType(operation);
+  if (rootType == null) throw invalid(`The schema has no ${operation} operations.`);
+  return rootType;
 }
 
 function requirePost({ operation }: OperationDefinitionNode, res: OperationContext["res"]): void {

@@ -48,6 +48,7 @@ const refuser: ApolloServerPlugin = {
     return {
       async didResolveOperation({ operationName }) {
         if (operationName === "Refused") throw new Problem("VALIDATION_FAILED", "This operation is not allowed.");
+        if (operationName === "Unavailable") throw new Problem("SERVICE_UNAVAILABLE");
         if (operationName === "Broken") throw new Error("the plugin is broken");
       },
     };
@@ -117,6 +118,14 @@ it("a plugin can refuse an operation with a problem, and then nothing is execute
     errors: [{ message: "This operation is not allowed.", extensions: { code: "VALIDATION_FAILED", status: 400 } }],
   });
   expect(seen[0]?.hooks).not.toContain("executionDidStart");
+});
+
+it("a plugin that refuses an operation of several root fields as unavailable leaves no unit spent", async () => {
+  const { key: freeKey } = await store.issueKey({ plan: "free" });
+  const call = (query: string) => store.call("POST", "/graphql", { key: freeKey, body: JSON.stringify({ query }) });
+  const refused = await call("query Unavailable { a: pets { id } b: pets { id } c: pets { id } }");
+  expect(refused).toMatchObject({ status: 503, rateLimit: { remaining: 60 } });
+  expect(await call("{ pets { id } }")).toMatchObject({ status: 200, rateLimit: { remaining: 59 } });
 });
 
 it("an error in a plugin is INTERNAL_ERROR, without its message", async () => {

@@ -50,6 +50,8 @@ describe("`npm start`", () => {
     ["a new package", () => write("packages/new/package.json", "{}")],
     ["edited compiler options", () => write("tsconfig.base.json", "{}")],
     ["a build by hand", () => write("packages/core/dist/index.js", "built from another branch")],
+    ["an install with other settings", () => write(".npmrc", "node-linker=hoisted")],
+    ["a damaged record of the last build", () => write("node_modules/.cache/petstore-start.json", "null")],
     ["a missing built file", () => rm(join(root, "packages/core/dist/index.js"))],
     ["an install by hand", () => write("packages/core/node_modules/another", "")],
     ["missing modules", () => rm(join(root, "node_modules"), { recursive: true })],

@@ -30,7 +30,8 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
       else res.writeHead(404).end();
     });
   });
-  return listen({ server }, { host: config.metricsHost, port: config.metricsPort });
+  // A scrape or an unused connection must not delay the end of the service.
+  return listen({ server }, { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100 });
 }
 
 function sendMetrics(registry: Registry, res: ServerResponse): void {

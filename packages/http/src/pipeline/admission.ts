@@ -63,13 +63,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     const token = bearerToken(req);
     if (token instanceof Problem) return { outcome: "rejected", problem: token };
     const address = addressBucket(contextOf(res).clientAddress);
-    try {
-      return await traceCall({ name: "authenticate" }, () => authenticator.authenticate(token, address));
-    } catch (error) {
-      // Nobody knows whether the key is valid, so neither its account nor the address is charged.
-      await reportAddressQuota(res);
-      throw error;
-    }
+    return traceCall({ name: "authenticate" }, () => authenticator.authenticate(token, address));
   }
 
   /** Counts a request without a valid key by its address. Throws the reason why it is refused. */
@@ -115,7 +109,11 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
         await reportAddressQuota(res);
         throw tooManyRequests(overloaded);
       }
-      const authentication = await authenticate(req, res);
+      const authentication = await authenticate(req, res).catch(async (error: unknown) => {
+        // Nobody knows whether the key is valid, so neither its account nor the address is charged.
+        await reportAddressQuota(res);
+        throw error;
+      });
       if (authentication.outcome === "rejected") return reject(res, authentication);
       const { key, isStale } = authentication;
       const context = contextOf(res);

@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import DataLoader from "dataloader";
 import type { Reservation, UsageQuery } from "../quota.js";
 
@@ -36,7 +37,7 @@ export function batchEqual<Input extends UsageQuery & Partial<Reservation>, Resu
     return new DataLoader<Input, Result>(({ length }) => call(input, length), {
       cache: false,
       maxBatchSize,
-      batchScheduleFn: (dispatch) => void dispatches.push(dispatch),
+      batchScheduleFn: (dispatch) => void dispatches.push(AsyncResource.bind(dispatch)),
     });
   }
 
