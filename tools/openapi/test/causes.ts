@@ -44,7 +44,7 @@ export const causes: Readonly<Record<string, Cause>> = {
   RATE_LIMIT_EXCEEDED: (scene, request) => callUntilRefused(scene, request, { perMinute: 1, perDay: 1_000 }),
   DAILY_QUOTA_EXCEEDED: (scene, request) => callUntilRefused(scene, request, { perMinute: 1_000, perDay: 1 }),
   API_KEY_BANNED: async (scene, request) => {
-    const key = await scene.service.issueKey({ customLimits: { perMinute: 1, perDay: 1_000 } });
+    const key = await scene.service.issueKey({ customLimits: { perMinute: 1_000, perDay: 1 } });
     return callUntil(scene.service, request, key, (answer) => answer.text.includes("API_KEY_BANNED"));
   },
   INTERNAL_ERROR: (scene, request) =>
@@ -119,7 +119,7 @@ async function callUntilRefused(
   return callUntil(service, request, key, ({ status }) => status === 429);
 }
 
-/** The window may begin anew between two calls, hence more than the two it takes. */
+/** More attempts than needed, because a window can end between two calls. */
 async function callUntil(
   service: RestService,
   request: Request,
