@@ -44,7 +44,7 @@ export function createApolloServer({
     },
     plugins: [
       ...plugins,
-      // The last plugin: it changes the document and the variables for the execution.
+      // After the caller's plugins: it replaces the document and the variables during execution.
       createOperationPlugin(deps),
       // Otherwise environment variables could switch these on.
       ApolloServerPluginCacheControlDisabled(),

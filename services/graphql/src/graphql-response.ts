@@ -16,13 +16,14 @@ export interface GraphqlResponseDeps {
 
 export type RespondToGraphql = (request: GraphqlRequest, res: Response) => Promise<void>;
 
-/** The other media type that clients may ask for. Its clients read the status first. */
-export const responseMediaType = "application/graphql-response+json; charset=utf-8";
+/** The media type of GraphQL over HTTP; application/json is the other one. */
+export const graphqlMediaType = "application/graphql-response+json; charset=utf-8";
 
 /**
  * Executes an admitted request and sends the response. The status is 200 after an execution, also if fields have
- * errors. Throws the problem of an operation that was refused before its execution, and SERVICE_UNAVAILABLE if the execution
- * had no effect, so that the units are given back as in the REST API.
+ * errors. An operation that is refused before its execution is a request error if its code is in `requestErrorCodes`; any
+ * other refusal is thrown. SERVICE_UNAVAILABLE is also thrown after an execution without effect, so that the units are given
+ * back as in the REST API.
  */
 export function createGraphqlResponse({ apollo, core, documents, log }: GraphqlResponseDeps): RespondToGraphql {
   return async ({ query, operationName, variables }, res) => {
@@ -45,8 +46,9 @@ export function createGraphqlResponse({ apollo, core, documents, log }: GraphqlR
     const { data, errors = [] } = body.singleResult;
     const { problems, replays } = context;
 
-    const [refusal] = problems;
-    if (data === undefined && refusal !== undefined) {
+    // Without data the operation was not executed, and the first problem is the reason.
+    const refusal = data === undefined ? problems[0] : undefined;
+    if (refusal !== undefined) {
       if (!requestErrorCodes.includes(refusal.code)) throw refusal;
       return sendRequestError(res, refusal.code, errors);
     }
@@ -74,6 +76,6 @@ const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", 
  */
 function sendRequestError(res: Response, code: ProblemCode, errors: readonly GraphQLFormattedError[]): void {
   contextOf(res).problem = code;
-  const status = res.getHeader("Content-Type") === responseMediaType ? 400 : 200;
+  const status = res.getHeader("Content-Type") === graphqlMediaType ? 400 : 200;
   sendJson(res, status, JSON.stringify({ errors }));
 }

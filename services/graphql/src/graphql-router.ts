@@ -14,7 +14,7 @@ import { createApolloServer } from "./apollo-server.js";
 import { createDocuments } from "./documents.js";
 import { formatProblem } from "./error-format.js";
 import { readGraphqlRequest } from "./graphql-request.js";
-import { createGraphqlResponse, responseMediaType } from "./graphql-response.js";
+import { createGraphqlResponse, graphqlMediaType } from "./graphql-response.js";
 import { buildPetSchema, type OperationContext } from "./pet-resolver.js";
 
 export interface GraphqlRouterDeps extends RouterDeps {
@@ -65,7 +65,7 @@ export function graphqlLinks(graphiqlPath: string): Links {
 
 /** Chooses the media type of every response, refusals included. If none is acceptable, `answer` throws 406 after admission. */
 const negotiate: RequestHandler = (req, res, next) => {
-  const mediaType = acceptedType(req, [jsonMediaType, responseMediaType]);
+  const mediaType = acceptedType(req, [jsonMediaType, graphqlMediaType]);
   if (mediaType !== undefined) res.setHeader("Content-Type", mediaType);
   next();
 };

@@ -33,8 +33,8 @@ export function createOperationPlugin({ admission }: OperationPluginDeps): Apoll
       let extension: Promise<void> | undefined;
       return {
         /** Apollo Server parses and validates only if there is no document yet. */
-        async didResolveSource(request) {
-          Object.assign(request, { document: request.contextValue.document });
+        async didResolveSource(requestContext) {
+          Object.assign(requestContext, { document: requestContext.contextValue.document });
         },
 
         async didResolveOperation({ contextValue: { res }, document, operation, request, schema }) {
@@ -48,16 +48,19 @@ export function createOperationPlugin({ admission }: OperationPluginDeps): Apoll
           await extension;
         },
 
-        /** Only for the execution: other plugins see the document and the variables that the client sent. */
-        async executionDidStart(context) {
-          const { document, operation, request } = context;
-          Object.assign(context, {
+        /**
+         * Replaces the document and the variables during execution only; before and after it, other plugins see the ones that
+         * the client sent.
+         */
+        async executionDidStart(requestContext) {
+          const { document, operation, request } = requestContext;
+          Object.assign(requestContext, {
             document: withReadVariables(document, operation),
             request: { ...request, variables },
           });
           return {
             async executionDidEnd() {
-              Object.assign(context, { document, request });
+              Object.assign(requestContext, { document, request });
             },
           };
         },

@@ -30,7 +30,7 @@ const keyDescription =
  * The argument `input` unchanged. type-graphql's own decorator drops properties that the type does not have, and then core
  * could not refuse them.
  */
-const Input = () =>
+const UncheckedInput = () =>
   createParameterDecorator<OperationContext>(({ args }) => args.input, {
     arg: { name: "input", typeFunc: () => NewPetInput },
   });
@@ -68,7 +68,7 @@ class PetResolver {
   async createPet(
     @Ctx() { catalogue, accountId, replays }: OperationContext,
     @Arg("idempotencyKey", () => String, { nullable: true, description: keyDescription }) idempotencyKey: unknown,
-    @Input() input: unknown,
+    @UncheckedInput() input: unknown,
   ): Promise<Pet> {
     const created = await catalogue.create({
       accountId,

@@ -17,7 +17,7 @@ export const int64Id: GraphQLScalarType<unknown, string> = new GraphQLScalarType
   parseLiteral: parseIdLiteral,
 });
 
-/** A string that contains an int64 as that number; any other value unchanged. */
+/** Converts a decimal string to bigint if it is an int64; returns any other value unchanged. */
 export function readInt64(value: unknown): unknown {
   return typeof value === "string" ? (parseInt64(value) ?? value) : value;
 }

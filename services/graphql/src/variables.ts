@@ -1,7 +1,7 @@
 /**
  * Reads the variables of an operation before its cost is known (GraphQL specification, section 6.1.2). The execution does not
- * read them again. Only faults that prevent the execution are refused here. Every other invalid value is left to core's
- * validators, so that both APIs report all faults at once and use the same wording.
+ * read them again. It refuses a missing variable, a null that the type does not allow, and a Boolean that is not one. Core's
+ * validators refuse every other invalid value, so both APIs report all faults at once and in the same words.
  */
 import { Problem, rules } from "@petstore/core";
 import {
@@ -64,8 +64,8 @@ export function withReadVariables(document: DocumentNode, operation: OperationDe
 const idType = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: int64Id.name } } as const;
 
 /**
- * Replaces a value that does not fit its type. Core refuses it in the same words as the value itself, and no other code has to
- * handle an object that the client made.
+ * Replaces a value of the wrong type. Core accepts NaN nowhere, and refuses it with the message for the original value. No
+ * other code has to handle an object from the client.
  */
 const unfit = Number.NaN;
 

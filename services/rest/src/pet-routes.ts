@@ -23,7 +23,7 @@ export interface PetRoutesDeps {
   readonly now: () => number;
 }
 
-/** Adds listPets, createPet and getPet, the endpoints of the contract to the router. */
+/** Adds listPets, createPet and getPet of the REST interface (openapi.yaml). */
 export function addPetRoutes(router: Router, { admission, core, origin, now }: PetRoutesDeps): void {
   const petsUrl = `${origin}/v1/pets`;
 
@@ -67,12 +67,12 @@ function parseListQuery(url: string): Record<string, unknown> {
   const start = url.indexOf("?");
   // Without `maxKeys: 0` the parser ignores all parameters after the thousandth.
   const query: Record<string, unknown> = start === -1 ? {} : parse(url.slice(start + 1), "&", "=", { maxKeys: 0 });
-  if (typeof query.limit === "string") query.limit = wholeNumber(query.limit);
+  if (typeof query.limit === "string") query.limit = plainDigits(query.limit);
   return query;
 }
 
 /** The number that plain digits spell, or NaN for any other spelling. */
-function wholeNumber(text: string): number {
+function plainDigits(text: string): number {
   return /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
 }
 
@@ -95,11 +95,13 @@ function readIdempotencyKey(req: Request): string | undefined {
   if (!header.startsWith('"')) return header;
   // RFC 8941 section 3.3.3: inside the quotes \" and \\ are the only escapes, and no other quote or backslash is allowed.
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header);
-  if (quoted === null) throw new Problem("VALIDATION_FAILED", "Idempotency-Key must end the quote it begins with");
+  if (quoted === null) {
+    throw new Problem("VALIDATION_FAILED", "Idempotency-Key must end with a quote if it begins with one");
+  }
   return (quoted[1] ?? "").replace(/\\(["\\])/g, "$1");
 }
 
-/** The contract's Pet as JSON. The integers have all their digits, which `JSON.stringify` cannot write. */
+/** The Pet of the REST interface (openapi.yaml) as JSON. The integers have all their digits, which `JSON.stringify` cannot write. */
 function petJson({ id, name, categoryId, status }: Pet): string {
   return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
 }

@@ -34,7 +34,7 @@ export function openLog(level: LogLevel): OpenLog {
   };
 }
 
-/** Key material and file paths are removed from every line as it is written. Faults that repeat are counted. */
+/** Removes API keys from every line, and file paths from the messages in `error`. Faults that repeat are counted. */
 export function createLog(
   level: LogLevel,
   destination: DestinationStream,

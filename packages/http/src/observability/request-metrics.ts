@@ -7,7 +7,7 @@ import type { OverloadReason } from "../server/overload.js";
  * client, so the number of series is bounded.
  */
 export interface RequestMetrics {
-  /** `status` is 499 when the client left before it had an answer. */
+  /** `status` is 499 if the client closed the connection before a response. */
   answered(
     request: { readonly route: string; readonly problem?: string | undefined },
     method: string,
@@ -31,7 +31,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: "petstore_http_requests_total",
-    help: "Requests answered, by route template, method and status; 499 where the client left before.",
+    help: "Requests answered, by route template, method and status; 499 if the client closed the connection before a response.",
     labelNames: ["route", "method", "status"],
     registers,
   });
@@ -43,7 +43,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   });
   const durations = new Histogram({
     name: "petstore_http_request_duration_seconds",
-    help: "From the first byte of the headers to the last of the answer, by route template and method.",
+    help: "From the end of the headers until the response is closed, by route template and method.",
     labelNames: ["route", "method"],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5],
     registers,

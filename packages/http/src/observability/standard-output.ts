@@ -1,6 +1,6 @@
 /**
- * Standard output and standard error may be a full disk, a closed pipe or a pipe that nobody reads. None of these may hold
- * up the process: text waits in a bounded buffer, and is dropped when the buffer is full.
+ * Standard output and standard error may go to a full disk, a closed pipe or a pipe that nobody reads. None of these may
+ * hold up the process: text waits in a bounded buffer, and is dropped when the buffer is full.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
@@ -83,8 +83,8 @@ export function printError(error: unknown): void {
 }
 
 /**
- * Node makes a pipe non-blocking when it opens its stream. A write to a full pipe that blocks would hold a thread that
- * `process.exit` waits for. The listeners keep a failed print by Node itself from ending the process.
+ * Reading `process.stdout` makes Node set the pipe non-blocking. A write to a full pipe that blocks would hold a thread that
+ * `process.exit` waits for. The error listener stops Node from crashing when it prints itself.
  */
 function makeNonBlocking(): void {
   for (const stream of [process.stdout, process.stderr]) {

@@ -43,13 +43,16 @@ export interface Admission {
    * revoked since. Called after the body is read. Throws the 401.
    */
   confirmKey(req: Request, res: Response): Promise<void>;
-  /** Gives back the units of a request that failed, by our fault, before any of its work was done. Reports the new quota. */
+  /** Gives back the units of a request that is answered SERVICE_UNAVAILABLE, and reports the new quota. */
   refund(res: Response): Promise<void>;
   /** Refuses a request that HTTP/1.1 forbids, and counts it by its address. Stands before every route. */
   readonly refuseMalformed: RequestHandler;
   /** Reports the quota of the address on a response that costs nothing. */
   reportAddressQuota(res: Response): Promise<void>;
-  /** Counts bytes that never became a request by their address. The problem to answer may become a 429. */
+  /**
+   * Charges the client address for bytes that Node could not parse as a request. Returns a 429 instead of `problem` when
+   * the address is over its limit.
+   */
   countMalformedRequest(
     problem: Problem,
     address: string | undefined,
@@ -69,11 +72,12 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   /** Counts a request without a valid key by its address. Throws the reason why it is refused. */
   async function reject(res: Response, { problem, key }: Rejected): Promise<never> {
     contextOf(res).rejectedKey = key;
-    await charge(res, addressQuota, anonymousReservation(contextOf(res).clientAddress));
+    await reserveUnits(res, addressQuota, anonymousReservation(contextOf(res).clientAddress));
     throw problem;
   }
 
   function anonymousReservation(address: string | undefined): Reservation {
+    // The quota counts by account. Here its account is the name of the address.
     return { account: addressBucket(address), limits: anonymousLimits, cost: 1 };
   }
 
@@ -82,7 +86,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   }
 
   /** Reserves units for a request, or extends the unit it holds. Counts and reports the decision. Throws the refusal. */
-  async function charge(res: Response, quota: Quota, reservation: Reservation, held?: Admitted): Promise<void> {
+  async function reserveUnits(res: Response, quota: Quota, reservation: Reservation, held?: Admitted): Promise<void> {
     const bucket = quota === accountQuota ? "account" : "address";
     let decision: Decision;
     try {
@@ -107,7 +111,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       if (overloaded !== undefined) {
         metrics.shed(overloaded);
         await reportAddressQuota(res);
-        throw tooManyRequests(overloaded);
+        throw overloadRefusal(overloaded);
       }
       const authentication = await authenticate(req, res).catch(async (error: unknown) => {
         // Nobody knows whether the key is valid, so neither its account nor the address is charged.
@@ -120,7 +124,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       context.key = key;
       context.isKeyStale = isStale;
       const account = `${key.accountId}`;
-      await charge(res, accountQuota, { account, key: `${key.lineage}`, limits: key.limits, cost: 1 });
+      await reserveUnits(res, accountQuota, { account, key: `${key.lineage}`, limits: key.limits, cost: 1 });
       context.isBodyPending = !req.complete;
       next();
     },
@@ -130,7 +134,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       const { quota, reservation, admitted } = context.charge;
       // From here on the quota engine holds the unit: a refusal gives it back.
       context.charge = undefined;
-      await charge(res, quota, { ...reservation, cost }, admitted);
+      await reserveUnits(res, quota, { ...reservation, cost }, admitted);
     },
     async confirmKey(req, res) {
       const context = contextOf(res);
@@ -167,8 +171,8 @@ function report(res: Response, decision: Decision | Windows): void {
 }
 
 /**
- * The contract's three headers, which describe one window, and the fields of draft-ietf-httpapi-ratelimit-headers-10,
- * which list both.
+ * The three headers of the REST interface (openapi.yaml), which describe one window, and the fields of
+ * draft-ietf-httpapi-ratelimit-headers-10, which list both.
  */
 export function rateLimitHeaders(decision: Decision | Windows): [name: string, value: string][] {
   const { minute, day, nowMs } = decision;
@@ -187,7 +191,7 @@ export function rateLimitHeaders(decision: Decision | Windows): [name: string, v
   ];
 }
 
-function tooManyRequests(reason: OverloadReason): Problem {
+function overloadRefusal(reason: OverloadReason): Problem {
   const message = "There are more requests than can be answered in time; try again shortly.";
   const cause = new Error(`${reason} overload`);
   return new Problem("SERVICE_UNAVAILABLE", message, { cause, retryAfterSeconds: 1 });

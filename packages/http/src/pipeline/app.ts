@@ -6,7 +6,7 @@ import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Tracing } from "../observability/tracing.js";
 import type { Admission } from "./admission.js";
 import { answerPreflight, exposeToAnyOrigin } from "./cors.js";
-import { answerProblems, errorShape } from "./problem-response.js";
+import { answerProblems, formatRestProblem } from "./problem-response.js";
 import { createRequestContext, type RequestContext } from "./request-context.js";
 
 export interface AppDeps extends HealthDeps {
@@ -38,7 +38,7 @@ export function createApp(deps: AppDeps): Express {
   app.use(admission.refuseMalformed);
   app.options(/.*/, answerPreflight(admission));
   app.use(...routers);
-  app.use(admission.admit, routeNotFound, answerProblems(deps, errorShape));
+  app.use(admission.admit, routeNotFound, answerProblems(deps, formatRestProblem));
   return app;
 }
 
@@ -57,17 +57,18 @@ function startRequest({ log, metrics, now }: Pick<AppDeps, "log" | "metrics" | "
     if (req.headers.origin !== undefined) exposeToAnyOrigin(res);
     res.on("close", () => {
       const durationMs = now() - context.startedAtMs;
-      metrics.answered(context, req.method, res.headersSent ? res.statusCode : clientLeft, durationMs);
-      log.info(logFields(req, res, context, durationMs));
+      const status = res.headersSent ? res.statusCode : clientLeft;
+      metrics.answered(context, req.method, status, durationMs);
+      log.info(logFields(req, res, context, status, durationMs));
     });
     next();
   };
 }
 
-/** The status that nginx logs for it. No response is sent. */
+/** nginx's status for a client that closed the connection before a response. */
 const clientLeft = 499;
 
-function logFields(req: Request, res: Response, context: RequestContext, durationMs: number): object {
+function logFields(req: Request, res: Response, context: RequestContext, status: number, durationMs: number): object {
   const { id, traceId, clientAddress, route, problem } = context;
   const key = context.key ?? context.rejectedKey;
   return {
@@ -76,7 +77,7 @@ function logFields(req: Request, res: Response, context: RequestContext, duratio
     clientAddress,
     method: req.method,
     route,
-    status: res.statusCode,
+    status,
     durationMs,
     account: key && `${key.accountId}`,
     key: key && `${key.id}`,

@@ -6,8 +6,8 @@ import type { Request } from "express";
 import ipaddr from "ipaddr.js";
 
 /**
- * The bearer token of a request (contract, "Authentication"; RFC 6750 section 2.1), or the 401 that explains what is
- * missing. Node keeps the first of several Authorization headers. More than one is refused here, because a proxy may have
+ * The bearer token of a request (REST interface, openapi.yaml; RFC 6750 section 2.1), or the 401 that explains what
+ * is missing. Node keeps the first of several Authorization headers. More than one is refused here, because a proxy may have
  * checked another one.
  */
 export function bearerToken(req: IncomingMessage): string | Problem {

@@ -24,15 +24,15 @@ const exposedHeaders = [
 const exposed = exposedHeaders.join(",");
 
 /**
- * Any origin may call, without the browser's credentials: a script sets the key in a header itself. Sets the same headers
- * as `cors`. Only browsers need them.
+ * Any origin may call. Cookies are not used; the script sends the key in a header. Sets the same headers as `cors`, but only
+ * if Origin is present.
  */
 export function exposeToAnyOrigin(res: Response): void {
   res.setHeader("Access-Control-Allow-Origin", "*");
   res.setHeader("Access-Control-Expose-Headers", exposed);
 }
 
-/** A preflight needs no key and costs nothing, and still reports the quota of the address. */
+/** Answers OPTIONS, also without Origin. It needs no key and costs nothing, and reports the quota of the address. */
 export function answerPreflight(admission: Pick<Admission, "reportAddressQuota">): RequestHandler {
   const answer = cors({
     origin: "*",

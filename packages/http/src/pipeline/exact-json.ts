@@ -39,11 +39,11 @@ function countProperties(value: unknown, depthLeft: number): number {
 }
 
 function parseNumber(text: string): bigint | number {
-  return /^-?\d+$/.test(text) ? BigInt(text) : (wholeNumber(text) ?? Number(text));
+  return /^-?\d+$/.test(text) ? BigInt(text) : (exactInteger(text) ?? Number(text));
 }
 
 /** The exact value of a decimal with a fraction or an exponent, if it is whole and has at most 40 digits. */
-function wholeNumber(text: string): bigint | undefined {
+function exactInteger(text: string): bigint | undefined {
   const [mantissa = "", exponent = "0"] = text.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");
   const digits = withoutTrailingZeros(whole + fraction);

@@ -7,8 +7,8 @@ import { contextOf } from "./request-context.js";
 /** Writes a problem in the format of an API, as JSON text. */
 export type ProblemFormat = (problem: Problem) => string;
 
-/** The contract's Error shape: `{code, message, status}`. */
-export const errorShape: ProblemFormat = (problem) => JSON.stringify(problem);
+/** The Error of the REST interface (openapi.yaml): `{code, message, status}`. */
+export const formatRestProblem: ProblemFormat = (problem) => JSON.stringify(problem);
 
 export interface AnswerProblemsDeps {
   readonly admission: Pick<Admission, "refund">;
@@ -16,8 +16,8 @@ export interface AnswerProblemsDeps {
 }
 
 /**
- * The last handler of an API. Anything thrown becomes one response. A fault of ours is logged, and the units of a request
- * that was not served are refunded.
+ * The last handler of an API. Anything thrown becomes one response. Problems with a status of 500 or more are logged. After
+ * SERVICE_UNAVAILABLE the units are refunded.
  */
 export function answerProblems({ admission, log }: AnswerProblemsDeps, format: ProblemFormat): ErrorRequestHandler {
   // Express recognises an error handler by its four parameters.

@@ -22,7 +22,7 @@ export interface RequestContext {
   isBodyPending: boolean;
   /** A revoked or expired key of the request. */
   rejectedKey: KeyWithAccount | undefined;
-  /** The units that a failure of ours gives back. Admission alone reads and writes them. */
+  /** The units to give back after SERVICE_UNAVAILABLE. Only admission reads and writes them. */
   charge: Charge | undefined;
   /** The code of the problem in the response. */
   problem: string | undefined;

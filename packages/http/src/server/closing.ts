@@ -50,8 +50,9 @@ interface ParsedSocket {
 
 /**
  * The parser handles a whole read of 64 KiB at once. That can be 2,500 requests, each with a request and a response object,
- * and no public method stops it. We replace its callback: returning 2 says that another protocol follows, so the parser
- * ignores the rest of the read. The body of the last request is still parsed.
+ * and no public method stops it. We replace its callback. If the callback returns 2, Node's parser (llhttp) stops after this
+ * request, as for an upgrade to another protocol, and ignores the rest of the read. The body of the last request is still
+ * parsed.
  */
 export function dropFurtherRequests(connection: Connection): void {
   const { parser } = connection.socket as Socket & ParsedSocket;

@@ -8,7 +8,7 @@ import type { ServerLimits } from "./server-limits.js";
 /** The server's record of one open connection. */
 export interface Connection {
   readonly socket: Socket;
-  /** In the order of the requests: those that still wait for their end, and always the newest one. */
+  /** In the order of the requests: the unfinished ones; the newest stays even when finished. */
   readonly responses: ServerResponse[];
   /** How many responses have not been closed. */
   outstanding: number;
@@ -16,7 +16,7 @@ export interface Connection {
   isReading: boolean;
   /** True once the connection has had its last request: later requests are dropped. */
   hasLastRequest: boolean;
-  /** The response that the client was reading at the last check, and for how long it has done so. */
+  /** The response that the client was reading at the last check, and how long it had been reading it. */
   reading: { readonly response: ServerResponse; readonly forMs: number } | undefined;
   readonly lingerMs: number;
 }
@@ -41,7 +41,9 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   const connections = new Map<Duplex, Connection>();
   const openByAddress = new Map<string, number>();
   let outstanding = 0;
+  /** Set by `drain`: connections stay open and still get one answer. */
   let isDraining = false;
+  /** Set by `server.close`, after the grace: each connection is closed as soon as its newest response is. */
   let isEnding = false;
 
   server.on("connection", (socket) => {
@@ -88,8 +90,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   }, limits.timeoutCheckMs).unref();
   server.once("close", () => clearInterval(timer));
 
-  // `server.close` calls this. Node's own takes a response for sent once the app has ended it, and cuts one that a slow
-  // client is still reading.
+  // `server.close` calls this. Node's version treats an ended response as sent, and cuts it for a slow client.
   server.closeIdleConnections = () => {
     isEnding = true;
     for (const connection of connections.values()) {
@@ -98,7 +99,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
       if (isIdle) connection.socket.destroySoon();
     }
   };
-  // Node's own does not know the connections whose parser was cut off.
+  // Node's version does not know the connections whose parser was cut off.
   server.closeAllConnections = () => {
     for (const { socket } of connections.values()) socket.destroy();
   };
@@ -107,7 +108,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     get: (socket) => connections.get(socket),
     accept(connection, response) {
       const { responses } = connection;
-      // Pipelined behind a request that was to be the last one.
+      // This request was already pipelined, so the earlier response must not close the connection.
       const earlier = newestResponse(connection);
       if (isDraining && earlier !== undefined) earlier.shouldKeepAlive = true;
       while (responses[0]?.closed) responses.shift();

@@ -7,7 +7,10 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** How long requests in flight may take at the end. The default leaves the database 2.5 of the 5 s after Ctrl-C. */
+  /**
+   * How long requests in flight may take at the end. The standalone store ends within 5 s of Ctrl-C: the default of 2.5 s
+   * leaves it as much time to stop its database.
+   */
   readonly drainTimeoutMs?: number;
   /**
    * How long requests are still taken at the end, each as the last one of its connection. A balancer sends requests
@@ -85,7 +88,7 @@ function adviceFor(error: unknown): string {
   }
 }
 
-/** npm and pnpm repeat Ctrl-C to a child that already has it from the terminal. The copy is not a second signal. */
+/** The terminal and npm both send SIGINT. The second one within 500 ms is ignored. */
 const repeatMs = 500;
 
 /** Resolves at the first of the signals. A later one ends the process at once, with status 128 + n. */

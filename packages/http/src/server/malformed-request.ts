@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
-import { type Log, Problem } from "@petstore/core";
+import { Problem } from "@petstore/core";
+import type { Logger } from "pino";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import { type Admission, rateLimitHeaders } from "../pipeline/admission.js";
 import { jsonMediaType } from "../pipeline/json-response.js";
-import { errorShape, problemHeaders } from "../pipeline/problem-response.js";
+import { formatRestProblem, problemHeaders } from "../pipeline/problem-response.js";
 import { closeGracefully, respondLast, responsesSent, stopReading } from "./closing.js";
 import { type Connection, type Connections, newestResponse } from "./connections.js";
 
@@ -26,7 +27,7 @@ export interface MalformedRequestDeps {
 
 export interface MalformedRequestResponseDeps {
   readonly admission: Pick<Admission, "countMalformedRequest">;
-  readonly log: Log;
+  readonly log: Pick<Logger, "info">;
   readonly metrics: Pick<RequestMetrics, "answered">;
 }
 
@@ -41,7 +42,7 @@ export function createMalformedRequestResponse({
     const route = "malformed";
     const { decision, problem } = await admission.countMalformedRequest(fault, remoteAddress);
     metrics.answered({ route, problem: problem.code }, "", problem.status, 0);
-    log.info({ requestId, clientAddress: remoteAddress, route, status: problem.status, code: problem.code }, "request");
+    log.info({ requestId, clientAddress: remoteAddress, route, status: problem.status, code: problem.code });
     return {
       status: problem.status,
       headers: [
@@ -53,7 +54,7 @@ export function createMalformedRequestResponse({
         ...problemHeaders(problem),
         ["Content-Type", jsonMediaType],
       ],
-      body: errorShape(problem),
+      body: formatRestProblem(problem),
     };
   };
 }

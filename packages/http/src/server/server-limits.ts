@@ -21,8 +21,8 @@ export const defaultLimits = {
   /** How many connections one client address may hold. Further ones are closed at once. 0 means no limit. */
   maxConnectionsPerAddress: 1_000,
   /**
-   * Requests of all connections that may wait for the end of their response. From there on, each further request is the
-   * last one of its connection, so a process holds at most this many and one for each connection.
+   * Requests of all connections that may wait for the end of their response. Above it, a connection gets one more
+   * answer and is closed.
    */
   maxOutstandingRequests: 2_000,
 };

@@ -24,45 +24,45 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const limits = { ...defaultLimits, ...deps.limits };
   const messages = adoptPrototypes(deps.app);
 
-  const server = createServer(
-    {
-      ...messages,
-      headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-      connectionsCheckingInterval: limits.timeoutCheckMs,
-      // Longer than the usual 60 s of a load balancer, so that the balancer closes first.
-      keepAliveTimeout: 75_000,
-      maxHeaderSize: 16 * 1024,
-      noDelay: true,
-      insecureHTTPParser: false,
-      // Node would answer a missing Host by itself, with a bare 400. See validateRequestMessage.
-      requireHostHeader: false,
-    },
-    (request, response) => {
-      const connection = connections.get(request.socket);
-      if (connection !== undefined) {
-        connections.accept(connection, response);
-        if (hasBody(request)) boundRefusedBody(connection, request, response, limits.maxDrainedBytes);
-      }
-      request.url = originForm(request.url ?? "");
-      deps.app(request, response);
-    },
-  );
+  const server = createServer({
+    ...messages,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckMs,
+    // Longer than the usual 60 s of a load balancer, so that the balancer closes first.
+    keepAliveTimeout: 75_000,
+    maxHeaderSize: 16 * 1024,
+    noDelay: true,
+    insecureHTTPParser: false,
+    // Node would answer a missing Host by itself, with a bare 400. See validateRequestMessage.
+    requireHostHeader: false,
+  });
   server.timeout = limits.stallTimeoutMs;
-  // Not unlimited, since maxHeaderSize holds: but Node drops the fields beyond a count silently, Authorization included.
+  // 0 = no limit on the number. With a number, Node silently drops later fields, even Authorization. maxHeaderSize still
+  // limits the size.
   server.maxHeadersCount = 0;
   // A client may close its sending side after its request (RFC 9112 section 9.6); Node would close the other in return.
   Object.assign(server, { httpAllowHalfOpen: true });
 
   const connections = trackConnections(server, limits, deps.onFault);
+  server.on("request", (request, response) => {
+    const connection = connections.get(request.socket);
+    if (connection !== undefined) {
+      connections.accept(connection, response);
+      if (hasBody(request)) drainUnreadBody(connection, request, response, limits.maxDrainedBytes);
+    }
+    request.url = originForm(request.url ?? "");
+    deps.app(request, response);
+  });
   server.once("listening", () => server.on("error", deps.onFault));
   answerMalformedRequests(server, { connections, ...deps });
 
-  // The app meets an expectation, and may ignore one it does not know (RFC 9110 section 10.1.1).
+  // The app answers `Expect: 100-continue`; it ignores other values (RFC 9110 section 10.1.1).
   const emitRequest = (request: IncomingMessage, response: ServerResponse) => server.emit("request", request, response);
   server.on("checkContinue", emitRequest);
   server.on("checkExpectation", emitRequest);
-  // Without a listener Node drops the connection of a CONNECT; with one it hands over the socket, out of its queue.
+  // Without a listener Node drops the connection of a CONNECT; with one, it gives us the socket and no longer orders the
+  // responses.
   server.on("connect", (request, socket) => {
     const connection = connections.get(socket);
     if (connection === undefined) return;
@@ -82,7 +82,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
  */
 function adoptPrototypes(app: Express) {
   class AppRequest extends IncomingMessage {
-    /** A body that cannot arrive ends the request, not the connection: the app's answer still has to go out on it. */
+    /** A body that cannot arrive ends the request, not the connection, so that the app can still answer on it. */
     override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
       if (error instanceof Problem) callback(this.listenerCount("error") > 0 ? error : null);
       else super._destroy(error, callback);
@@ -96,8 +96,8 @@ function adoptPrototypes(app: Express) {
 }
 
 /**
- * Express takes a target in which it finds no path past every handler of the app. So CONNECT, whose target is an
- * authority, asks for the root, and an absolute target (RFC 9112 section 3.2.2) for its path.
+ * If Express finds no path in a target, it skips every handler. So CONNECT, whose target is an authority, asks for the
+ * root, and an absolute target (RFC 9112 section 3.2.2) for its path.
  */
 function originForm(target: string): string {
   if (target.startsWith("/") || target === "*") return target;
@@ -109,8 +109,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }
 
-/** Reads on after an answer that did not wait for the body, so that the client can read the answer. */
-function boundRefusedBody(
+/** Drops the rest of a body that the app did not read, up to `maxDrainedBytes`, so that the client can read the answer. */
+function drainUnreadBody(
   connection: Connection,
   request: IncomingMessage,
   response: ServerResponse,

@@ -8,7 +8,7 @@ const hostValue = /^(?:\[[\w.:]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?
 
 /**
  * Finds a request that Node's parser accepts and RFC 9112 tells a server to refuse. It scans the raw header list, because
- * Node has merged repeated headers in the other one, and allocates nothing for a valid request.
+ * Node has merged repeated headers in `request.headers`, and allocates nothing for a valid request.
  */
 export function validateRequestMessage(request: IncomingMessage): Problem | undefined {
   const { rawHeaders, httpVersion } = request;
