@@ -2,7 +2,8 @@ import type { Catalogue, Pet, Problem } from "@petstore/core";
 import type { Response } from "express";
 import type { DocumentNode, GraphQLSchema } from "graphql";
 import { Arg, buildSchemaSync, Ctx, createParameterDecorator, Int, Mutation, Query, Resolver } from "type-graphql";
-import { NewPetInput, PetConnectionType, PetType, petStatusEnum } from "./pet-types.js";
+import { PetConnectionType } from "./pet-connection-type.js";
+import { NewPetInput, PetType, petStatusEnum } from "./pet-types.js";
 
 /** The context value of one operation in Apollo Server, for its plugins and for the resolvers. */
 export interface OperationContext {

@@ -1,6 +1,6 @@
 /** The GraphQL types of the schema. They describe shapes only: core validates all values. */
 import "reflect-metadata";
-import { type Pet, type PetConnection, type PetStatus, parseInt64, petStatuses } from "@petstore/core";
+import { type PetStatus, parseInt64, petStatuses } from "@petstore/core";
 import { parseExactJson } from "@petstore/http";
 import { GraphQLScalarType, Kind, type ValueNode } from "graphql";
 import { Field, InputType, ObjectType, registerEnumType } from "type-graphql";
@@ -74,55 +74,4 @@ export class NewPetInput {
 
   @Field(() => petStatusEnum, { nullable: true, description: "`available` when it is left out." })
   readonly status!: PetStatus | null | undefined;
-}
-
-/** The page info of the Relay cursor connections specification. */
-@ObjectType("PageInfo", { simpleResolvers: true })
-export class PageInfoType {
-  @Field(() => Boolean)
-  readonly hasNextPage!: boolean;
-
-  @Field(() => Boolean)
-  readonly hasPreviousPage!: boolean;
-
-  @Field(() => String, { nullable: true })
-  readonly startCursor!: string | undefined;
-
-  @Field(() => String, { nullable: true })
-  readonly endCursor!: string | undefined;
-}
-
-@ObjectType("PetEdge", { simpleResolvers: true })
-export class PetEdgeType {
-  @Field(() => String, {
-    description:
-      "Continues the list after this pet, in the REST API too. Pets that are created during a walk may be missed.",
-  })
-  readonly cursor!: string;
-
-  @Field(() => PetType)
-  readonly node!: PetType;
-}
-
-@ObjectType("PetConnection", { simpleResolvers: true })
-export class PetConnectionType {
-  @Field(() => [PetEdgeType])
-  readonly edges: PetEdgeType[];
-
-  @Field(() => [PetType])
-  readonly nodes: readonly Pet[];
-
-  @Field(() => PageInfoType)
-  readonly pageInfo: PageInfoType;
-
-  constructor({ pets, hasNextPage, hasPreviousPage, cursorOf }: PetConnection) {
-    this.nodes = pets;
-    this.edges = pets.map((node) => ({ cursor: cursorOf(node), node }));
-    this.pageInfo = {
-      hasNextPage,
-      hasPreviousPage,
-      startCursor: this.edges[0]?.cursor,
-      endCursor: this.edges.at(-1)?.cursor,
-    };
-  }
 }
