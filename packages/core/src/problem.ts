@@ -1,5 +1,5 @@
 /**
- * Every error of the service, with its HTTP status. REST sends it in the contract's Error shape, GraphQL in
+ * Every error of the service, with its HTTP status. REST sends it as the schema `Error` of openapi.yaml, GraphQL in
  * `errors[].extensions`. The meaning is for the reference `packages/core/errors.md`, and is the default message.
  */
 export const problems = {
@@ -8,7 +8,10 @@ export const problems = {
   INVALID_CURSOR: { status: 400, meaning: "This list did not return the cursor, or returned it for another filter." },
   GRAPHQL_PARSE_FAILED: { status: 400, meaning: "The query is not a GraphQL document, or has more than 1,000 tokens." },
   GRAPHQL_VALIDATION_FAILED: { status: 400, meaning: "The GraphQL document does not fit the schema or its limits." },
-  OPERATION_TOO_LARGE: { status: 400, meaning: "One request asks for more units than its limit could ever admit." },
+  OPERATION_TOO_LARGE: {
+    status: 400,
+    meaning: "The request has more than 10 root fields, or needs more units than its limit could ever admit.",
+  },
   MALFORMED_REQUEST: { status: 400, meaning: "The request line, the header section or the framing is not HTTP/1.1." },
   API_KEY_MISSING: { status: 401, meaning: "No API key was sent as a bearer token." },
   API_KEY_INVALID: { status: 401, meaning: "The API key is malformed or unknown." },
@@ -49,7 +52,7 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
-/** The contract's Error shape. */
+/** The schema `Error`. */
 interface ProblemBody {
   readonly code: ProblemCode;
   readonly message: string;

@@ -9,7 +9,7 @@ type FixedPlan = "free" | "pro" | "business";
 
 export const planNames: readonly Plan[] = ["free", "pro", "business", "enterprise"];
 
-/** The contract's "Rate limits by plan". Enterprise has no entry: each of its accounts has custom limits. */
+/** The table "Rate limits by plan". Enterprise has no entry: each of its accounts has custom limits. */
 const planLimits: Readonly<Record<FixedPlan, Limits>> = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -25,6 +25,6 @@ export function limitsOf({
   readonly customLimits?: Limits | undefined;
 }): Limits {
   if (customLimits !== undefined) return customLimits;
-  if (plan === "enterprise") throw new Error("an Enterprise account has no limits of its own");
+  if (plan === "enterprise") throw new Error("this Enterprise account has no custom limits");
   return planLimits[plan];
 }
