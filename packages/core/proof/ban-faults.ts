@@ -158,7 +158,7 @@ export const banFaults: readonly Fault[] = [
     fault: "all keys of an account are banned together",
     redis: inModule(
       "engines/redis-quota",
-      `return \`\${accountKeyOf(account)}:\${key}\`;`,
+      `return \`\${accountKeyOf(account)}:\${apiKey}\`;`,
       `return \`\${accountKeyOf(account)}:\`;`,
     ),
     local: inModule(

@@ -28,9 +28,9 @@ export interface Core extends AsyncDisposable {
   readonly catalogue: Catalogue;
   /**
    * For requests with a stale key: validates like `catalogue`, and throws SERVICE_UNAVAILABLE instead of querying
-   * PostgreSQL. A key that has been revoked since then reads and writes nothing.
+   * PostgreSQL. So a key that was revoked since its last check reads and writes nothing.
    */
-  readonly catalogueWhileUnreachable: Catalogue;
+  readonly catalogueForStaleKey: Catalogue;
   readonly accounts: AccountRepository;
   readonly keys: KeyRepository;
   readonly authenticator: Authenticator;
@@ -90,7 +90,7 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
   async function findByDigest(digest: string): Promise<KeyWithLimits | undefined> {
     const key = await keys.findByDigest(digest);
     if (key === undefined) return undefined;
-    await bans.honour(key);
+    await bans.liftIfRequested(key);
     return { ...key, limits: limitsOf(key) };
   }
 
@@ -112,7 +112,7 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
 
   return {
     catalogue: createCatalogue(database),
-    catalogueWhileUnreachable: createCatalogue(unreachableDatabase),
+    catalogueForStaleKey: createCatalogue(refusingDatabase),
     accounts: createAccountRepository(database),
     keys,
     authenticator,
@@ -143,7 +143,7 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
 
 const cleanUpIntervalMs = 60_000;
 
-const unreachableDatabase: Pick<Database, "run"> = {
+const refusingDatabase: Pick<Database, "run"> = {
   run: async () => {
     throw databaseUnavailable(new Error("the key of the request is stale"));
   },

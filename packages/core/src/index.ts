@@ -38,10 +38,10 @@ export {
 export { createLocalQuota, type LocalQuotaOptions } from "./quota/engines/local-quota.js";
 export { openRedis, type RedisConfig, type RedisConnection } from "./quota/engines/redis-connection.js";
 export {
+  type AccountCounters,
   createRedisQuota,
   type RedisQuota,
   type RedisQuotaOptions,
-  type UnsyncedUnits,
 } from "./quota/engines/redis-quota.js";
 export { inspectRedis, type RedisFacts } from "./quota/inspect-redis.js";
 export type { QuotaConfig } from "./quota/open-quota.js";

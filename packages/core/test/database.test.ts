@@ -149,6 +149,7 @@ const echo = statement<{ value: bigint }, { value: bigint }>("write", "echo", (d
 const everything: Statement<Record<never, never>, unknown> = {
   name: "everything",
   text: "select * from changing",
+  access: "write" as const,
   bind: () => [],
 };
 

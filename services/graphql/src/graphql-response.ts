@@ -9,7 +9,7 @@ import type { OperationContext } from "./pet-resolver.js";
 
 export interface GraphqlResponseDeps {
   readonly apollo: Pick<ApolloServer<OperationContext>, "executeOperation">;
-  readonly core: Pick<Core, "catalogue" | "catalogueWhileUnreachable">;
+  readonly core: Pick<Core, "catalogue" | "catalogueForStaleKey">;
   readonly documents: Documents;
   readonly log: Log;
 }

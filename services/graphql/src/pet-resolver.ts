@@ -61,7 +61,7 @@ class PetResolver {
     after: string | null,
     @Arg("first", () => Int, { defaultValue: 20, description: "1 to 100." }) first: number,
   ): Promise<PetConnectionType> {
-    const page = await catalogue.connect({ first, status: status ?? undefined, after: after ?? undefined });
+    const page = await catalogue.listAsConnection({ first, status: status ?? undefined, after: after ?? undefined });
     return new PetConnectionType(page);
   }
 

@@ -154,7 +154,10 @@ describe("pets", async () => {
         { extensions: { code: "INVALID_CURSOR", status: 400 } },
       ]);
       expect(errorsOf(await ask('(after: "none")'))).toMatchObject([
-        { message: "the cursor must be one this list returned", extensions: { code: "INVALID_CURSOR", status: 400 } },
+        {
+          message: "the cursor must be one that this list returned",
+          extensions: { code: "INVALID_CURSOR", status: 400 },
+        },
       ]);
       expect(errorsOf(await ask("(first: 101)"))).toMatchObject([
         { message: "first must be an integer from 1 to 100" },

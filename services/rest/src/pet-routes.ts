@@ -16,7 +16,7 @@ import { announceRemoval, untilRemoval } from "./deprecation.js";
 
 export interface PetRoutesDeps {
   readonly admission: Pick<Admission, "admit" | "confirmKey">;
-  readonly core: Pick<Core, "catalogue" | "catalogueWhileUnreachable">;
+  readonly core: Pick<Core, "catalogue" | "catalogueForStaleKey">;
   /** The scheme and host for links, without a trailing slash; empty for relative links. */
   readonly origin: string;
   /** Epoch milliseconds. */

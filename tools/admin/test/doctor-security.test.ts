@@ -82,7 +82,7 @@ describe("petstore doctor, of the way to Redis,", () => {
     ["rediss://:secret@cache.example.com", []],
     ["redis://127.0.0.1:6379", []],
   ])("says of %s: %j", (address, faults) => {
-    const findings = checkRedisTransport({ urls: [address], isCluster: false, commandTimeoutMs: 80 });
+    const findings = checkRedisTransport({ urls: [address], isCluster: false, decisionTimeoutMs: 80 });
     const warnings = findings.filter(({ status }) => status === "warning");
     expect(warnings.map(({ found }) => found.split(":")[0])).toEqual(faults);
     expect(JSON.stringify(findings)).not.toContain("secret");

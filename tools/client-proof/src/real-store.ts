@@ -57,5 +57,6 @@ export async function openRealStore(): Promise<RealStore> {
 const countNames = {
   name: "",
   text: "select name, count(*) from pets where name = any($1) group by name",
+  access: "write" as const,
   bind: (names: readonly string[]) => [names],
 };

@@ -76,5 +76,6 @@ export async function openStoreAt(databaseUrl: string): Promise<Store> {
 const countNames = {
   name: "",
   text: "select name, count(*) from pets where name = any($1) group by name",
+  access: "write" as const,
   bind: (names: readonly string[]) => [names],
 };

@@ -66,7 +66,7 @@ export async function startRest({
       await core.keys.add({ accountId: account.id, digest: digestApiKey(key), ...(expiresAt && { expiresAt }) });
       return key;
     },
-    execute: (sql) => beside.run({ name: "", text: sql, bind: () => [] }, {}),
+    execute: (sql) => beside.run({ access: "write", name: "", text: sql, bind: () => [] }, {}),
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       await ended;

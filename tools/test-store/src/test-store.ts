@@ -133,7 +133,7 @@ export async function openTestStore({ routers, environment = {} }: TestStoreOpti
       const samples = lines.filter((line) => line !== "" && !line.startsWith("#"));
       return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
     },
-    execute: (sql) => beside.run({ name: "", text: sql, bind: () => [] }, {}),
+    execute: (sql) => beside.run({ access: "write", name: "", text: sql, bind: () => [] }, {}),
     async [Symbol.asyncDispose]() {
       agent.destroy();
       await service[Symbol.asyncDispose]();

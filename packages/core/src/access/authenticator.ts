@@ -25,7 +25,7 @@ export type Authentication =
   | {
       readonly outcome: "accepted";
       readonly key: KeyWithLimits;
-      /** PostgreSQL has been unreachable for more than 5 s: the key may have been revoked since then. */
+      /** The record is older than 5 s and could not be checked again; the key may have been revoked since. */
       readonly isStale: boolean;
     }
   | {
@@ -64,9 +64,9 @@ export interface KeyCacheUse {
 const refreshAfterMs = 4_000;
 /** How long an instance may miss a revocation or a change of plan. */
 const freshMs = 5_000;
-/** The oldest record that is used while PostgreSQL is unreachable. Also how long a key counts as seen. */
+/** The oldest record used while PostgreSQL is unreachable, and how long a known key skips the limiter for unknown keys. */
 const staleMs = 3_600_000;
-/** How long after a failed look-up requests use cached records without a look-up. Longer than a look-up takes. */
+/** For this time after a failed look-up, cached records are used at once. Longer than a look-up takes. */
 const unreachableMs = 3_000;
 const capacity = 10_000;
 
@@ -75,7 +75,7 @@ interface CachedKey {
   /** When the look-up began. */
   readonly checkedAtMs: number;
   /** The number of that look-up. It shows if the record is older than a change. */
-  readonly check: number;
+  readonly lookUpNumber: number;
 }
 
 export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): Authenticator {
@@ -92,8 +92,8 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
   let hits = 0;
   let misses = 0;
 
-  function isCurrent({ key, check }: CachedKey): boolean {
-    return check > Math.max(lastChangeOfAny, lastChangeOf.get(key.accountId) ?? 0);
+  function isCurrent({ key, lookUpNumber }: CachedKey): boolean {
+    return lookUpNumber > Math.max(lastChangeOfAny, lastChangeOf.get(key.accountId) ?? 0);
   }
 
   function ageOf({ checkedAtMs }: Pick<CachedKey, "checkedAtMs">): number {
@@ -107,9 +107,9 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
       hits += 1;
       return inFlight;
     }
-    const seen = known.get(digest);
-    const isSeen = seen !== undefined && ageOf(seen) <= staleMs;
-    const found = isSeen ? lookUp(digest) : limiter.run(client, () => lookUp(digest));
+    const cached = known.get(digest);
+    const isKnown = cached !== undefined && ageOf(cached) <= staleMs;
+    const found = isKnown ? lookUp(digest) : limiter.run(client, () => lookUp(digest));
     const settled = found.finally(() => lookUps.delete(digest));
     lookUps.set(digest, settled);
     return settled;
@@ -119,7 +119,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
     for (;;) {
       sequence += 1;
       misses += 1;
-      const read = { check: sequence, checkedAtMs: monotonicNow() };
+      const read = { lookUpNumber: sequence, checkedAtMs: monotonicNow() };
       const key = await keys.findByDigest(digest).catch((error: unknown) => {
         failedAtMs = monotonicNow();
         throw error;
@@ -131,7 +131,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
         return undefined;
       }
       const cached = { key, ...read };
-      // The row may be older than the change. The next look-up sees the change.
+      // The row may be older than the change. So read again.
       if (!isCurrent(cached)) continue;
       unknown.delete(digest);
       known.set(digest, cached);

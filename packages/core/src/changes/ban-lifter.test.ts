@@ -10,7 +10,7 @@ describe("a ban that an operator has lifted", () => {
   it("is lifted once, by the change event or by the row of the key", async () => {
     const { bans, lifted } = open(hourMs);
     await bans.lift("3", "7", liftedAtMs);
-    await bans.honour(row(1_000));
+    await bans.liftIfRequested(row(1_000));
     await bans.lift("3", "7", liftedAtMs);
     expect(lifted).toEqual(["3 7"]);
     await bans.lift("3", "7", liftedAtMs + 1);
@@ -23,7 +23,7 @@ describe("a ban that an operator has lifted", () => {
     ["longer before it started", hourMs + 5_001, 0],
   ])("is lifted as its key's row says when that was %s", async (_when, agoMs, times) => {
     const { bans, lifted } = open(hourMs);
-    await bans.honour(row(agoMs));
+    await bans.liftIfRequested(row(agoMs));
     expect(lifted).toHaveLength(times);
   });
 
@@ -31,10 +31,10 @@ describe("a ban that an operator has lifted", () => {
     const { bans, lifted, quota } = open(hourMs);
     quota.isUnavailable = true;
     await bans.lift("3", "7", liftedAtMs);
-    await bans.honour(row(1_000));
+    await bans.liftIfRequested(row(1_000));
     expect(lifted).toEqual([]);
     quota.isUnavailable = false;
-    await bans.honour(row(2_000));
+    await bans.liftIfRequested(row(2_000));
     expect(lifted).toEqual(["3 7"]);
   });
 });

@@ -11,7 +11,7 @@ export interface BanLifter {
   /** `key` is a key's lineage; `atMs` identifies the lifting. Never rejects: the next look-up tries again. */
   lift(account: string, key: string, atMs: number): Promise<void>;
   /** Lifts the ban if the key's row, which was just read, says so. */
-  honour(key: KeyWithAccount): Promise<void>;
+  liftIfRequested(key: KeyWithAccount): Promise<void>;
 }
 
 interface BanLifterDeps {
@@ -43,7 +43,7 @@ export function createBanLifter({ quota, log, uptimeMs }: BanLifterDeps): BanLif
 
   return {
     lift,
-    async honour({ accountId, lineage, banLiftedAt, banLiftedAgoMs = Number.POSITIVE_INFINITY }) {
+    async liftIfRequested({ accountId, lineage, banLiftedAt, banLiftedAgoMs = Number.POSITIVE_INFINITY }) {
       // A ban that was lifted before this instance started is over: a ban that runs now is a later one.
       if (banLiftedAt === undefined || banLiftedAgoMs > uptimeMs() + marginMs) return;
       await lift(`${accountId}`, `${lineage}`, banLiftedAt.getTime());

@@ -195,7 +195,7 @@ function toConfig(environment: z.output<typeof environmentSchema>): Config {
       redis: environment.REDIS_URL && {
         urls: environment.REDIS_URL,
         isCluster: environment.REDIS_CLUSTER || environment.REDIS_URL.length > 1,
-        commandTimeoutMs: environment.REDIS_COMMAND_TIMEOUT_MS,
+        decisionTimeoutMs: environment.REDIS_COMMAND_TIMEOUT_MS,
       },
       instances: environment.QUOTA_INSTANCES,
       onRedisFailure: environment.QUOTA_ON_REDIS_FAILURE,

@@ -1,13 +1,13 @@
 /** Connections that run one statement at a time. */
 import { DatabaseError, Pool, type PoolClient } from "pg";
 import {
+  answerGraceMs,
   type BoundQuery,
   clientConfigOf,
   closeTimeoutMs,
   destroySocket,
   isTransactionPooler,
   lockTimeoutMs,
-  readGraceMs,
   sendQuery,
 } from "./connection.js";
 import type { Connections, DatabaseConfig } from "./database.js";
@@ -37,11 +37,11 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     // Idle connections stay open: closing them would set and clear a timer around every query.
     idleTimeoutMillis: 0,
   });
-  const isPooled = isTransactionPooler(config.url);
+  const isBehindPgBouncer = isTransactionPooler(config.url);
   const clients = new Set<PoolClient>();
   const busy = new Set<PoolClient>();
   /** The statement timeout of a connection, if it differs from the one it was opened with. */
-  const limits = new WeakMap<PoolClient, number>();
+  const statementTimeouts = new WeakMap<PoolClient, number>();
   let timeouts = 0;
   pool.on("error", onLoss);
   pool.on("connect", (client) => {
@@ -56,7 +56,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     try {
       client = await acquire();
       busy.add(client);
-      if (!isPooled) await setLimit(client, query.timeoutMs);
+      if (!isBehindPgBouncer) await setStatementTimeout(client, query.timeoutMs);
       const rows = await sendQuery<Row>(client, query);
       release(client, false);
       return rows;
@@ -89,16 +89,16 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     client.release(isBroken);
   }
 
-  /** Costs a round trip when reads and writes alternate on one connection, as they do in a pool without shared ones. */
-  async function setLimit(client: PoolClient, timeoutMs: number): Promise<void> {
-    if ((limits.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;
+  /** Costs a round trip when reads and writes alternate on one connection, as in a pool without shared connections. */
+  async function setStatementTimeout(client: PoolClient, timeoutMs: number): Promise<void> {
+    if ((statementTimeouts.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;
     await sendQuery(client, {
       name: "set-limit",
       text: "select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false)",
       values: [`${timeoutMs}`, `${lockTimeoutMs(timeoutMs)}`],
       timeoutMs,
     });
-    limits.set(client, timeoutMs);
+    statementTimeouts.set(client, timeoutMs);
   }
 
   return {
@@ -113,7 +113,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
         () => {
           for (const client of clients) destroySocket(client);
         },
-        Math.max(config.readTimeoutMs, config.writeTimeoutMs) + readGraceMs + closeTimeoutMs,
+        Math.max(config.readTimeoutMs, config.writeTimeoutMs) + answerGraceMs + closeTimeoutMs,
       );
       await Promise.all([pool.end(), ...ended]);
       clearTimeout(destroyAll);

@@ -37,7 +37,7 @@ function sessionLimits(statementTimeoutMs: number) {
   };
 }
 
-/** Shorter than the statement timeout, so that a wait for another request's row differs from a slow query. */
+/** Shorter than the statement timeout, so that the error shows which of the two it was: a lock or a slow query. */
 export function lockTimeoutMs(statementTimeoutMs: number): number {
   return Math.ceil(statementTimeoutMs * 0.9);
 }
@@ -54,26 +54,26 @@ export interface BoundQuery {
   readonly name: string;
   readonly text: string;
   readonly values: unknown[];
-  /** The limit that the server keeps. */
+  /** The server enforces it. */
   readonly timeoutMs: number;
 }
 
 /** This process gives up later than the server, so that the server's own error can arrive. */
-export const readGraceMs = 100;
+export const answerGraceMs = 100;
 
 /**
- * Like `client.query(config)`, without its copy of the configuration by property descriptors and its two further
- * promises, which cost more than the rest of a query. Rejects with a DatabaseTimeout if the server is silent.
+ * Like `client.query(config)`, which also copies the configuration and creates two more promises. Both cost more than the
+ * rest of a query. Rejects with a DatabaseTimeout if the server is silent.
  */
 export function sendQuery<Row>(client: ClientBase, { name, text, values, timeoutMs }: BoundQuery): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     let isAnswered = false;
     const timer = timeoutAfterReading(() => {
       if (isAnswered) return;
-      reject(new DatabaseTimeout(`no answer within ${timeoutMs + readGraceMs} ms`));
+      reject(new DatabaseTimeout(`no answer within ${timeoutMs + answerGraceMs} ms`));
       // Later queries on this connection would wait for the same answer.
       destroySocket(client);
-    }, timeoutMs + readGraceMs);
+    }, timeoutMs + answerGraceMs);
     const query = new Query(text, values, (error, result) => {
       isAnswered = true;
       clearTimeout(timer);

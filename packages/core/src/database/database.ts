@@ -1,6 +1,6 @@
 import { type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 import type { Log } from "../log.js";
-import { clientConfigOf, closeTimeoutMs, isTransactionPooler, readGraceMs } from "./connection.js";
+import { answerGraceMs, clientConfigOf, closeTimeoutMs, isTransactionPooler } from "./connection.js";
 import { openConnectionPool } from "./connection-pool.js";
 import { openPipelinedReads } from "./pipelined-reads.js";
 import type { Statement } from "./statement.js";
@@ -13,7 +13,7 @@ export interface DatabaseConfig {
   readonly poolSize: number;
   /** How long a request waits for a free connection. */
   readonly acquireTimeoutMs: number;
-  /** How long a statement that only reads may run. The server keeps the limit; if it is silent, this process does. */
+  /** How long a statement that only reads may run. The server enforces the limit; if it is silent, this process does. */
   readonly readTimeoutMs: number;
   /** The same for a statement that writes. A commit waits for the disk. */
   readonly writeTimeoutMs: number;
@@ -35,22 +35,22 @@ export interface Connections {
 }
 
 export function openDatabase(config: DatabaseConfig, log: Log): Database {
-  const isPooled = isTransactionPooler(config.url);
-  const shared = isPooled || config.poolSize < smallestPoolToShare ? 0 : sharedConnections;
+  const isBehindPgBouncer = isTransactionPooler(config.url);
+  const shared = isBehindPgBouncer || config.poolSize < smallestPoolToShare ? 0 : sharedConnections;
   const onLoss = (error: Error) => log.warn({ error }, "database connection lost");
   const reads = openPipelinedReads({
     count: shared,
     config: clientConfigOf(config, config.readTimeoutMs),
-    answerTimeoutMs: config.readTimeoutMs + readGraceMs,
+    answerTimeoutMs: config.readTimeoutMs + answerGraceMs,
     onLoss,
     onTimeout: dropIdle,
   });
   const pool = openConnectionPool({ size: config.poolSize - shared, config, onLoss, onTimeout: dropIdle });
 
   async function run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
-    const { access = "write", text } = statement;
+    const { access, text } = statement;
     const query = {
-      name: isPooled ? "" : statement.name,
+      name: isBehindPgBouncer ? "" : statement.name,
       text,
       values: statement.bind(values),
       timeoutMs: access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,

@@ -1,6 +1,6 @@
 /**
- * Connections that reads share. Reads of one event loop iteration leave together, and PostgreSQL answers them in order
- * ("pipeline mode"), which saves both sides most of their system calls. A read waits for the earlier ones on its
+ * Connections that reads share. Queries are collected until `process.nextTick` and leave together. PostgreSQL answers them
+ * in order ("pipeline mode"), which saves both sides most of their system calls. A read waits for the earlier ones on its
  * connection, so a connection that falls behind takes no more.
  */
 import type { Writable } from "node:stream";
@@ -17,9 +17,9 @@ import { asProblem, DatabaseTimeout, isForAnotherConnection } from "./database-e
 
 export interface PipelinedReads extends AsyncDisposable {
   /**
-   * Sends a query on the connection with the fewest queries in flight. `undefined` if no connection can take it, and a
-   * promise of `undefined` if the connection was lost before the answer: the query may be sent elsewhere. Rejects with a
-   * Problem.
+   * Sends a query on the connection with the fewest queries in flight. Returns `undefined`, not a promise, if no connection
+   * can take it. Resolves with `undefined` if the connection was lost before the answer. In both cases the query may be
+   * sent elsewhere. Rejects with a Problem.
    */
   send<Row>(query: BoundQuery): Promise<Row[] | undefined> | undefined;
   /** Closes the connections without a query in flight. The next query opens new ones. */
@@ -54,7 +54,7 @@ interface Pipeline {
 }
 
 const checkIntervalMs = 100;
-/** A query waits for at most as many others as are answered in half a second. */
+/** A connection is behind if, at its rate in the last interval, its queue needs more than 5 intervals: half a second. */
 const longestQueueInChecks = 5;
 const reconnectAfterMs = 250;
 
@@ -158,7 +158,7 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
 /** Small enough that PostgreSQL starts with the first queries while the others are still being written. */
 const maxCorkedBytes = 2_048;
 
-/** Sends the queries of one tick in few writes: several small writes to a socket cost more than the queries. */
+/** Collects queries until `process.nextTick` and sends them in few writes: many small writes cost more than the queries. */
 function corkUntilNextTick(stream: Writable): void {
   if (stream.writableCorked === 0) {
     stream.cork();

@@ -16,8 +16,7 @@ import type { Tables } from "./tables.js";
 
 /** SQL with named parameters, ready to be sent as a named prepared statement. */
 export interface Statement<Values, Row> {
-  /** Default: `write`. */
-  readonly access?: Access;
+  readonly access: Access;
   readonly name: string;
   readonly text: string;
   bind(values: Values): unknown[];

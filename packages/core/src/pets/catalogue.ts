@@ -19,7 +19,7 @@ export interface PetConnection {
   readonly pets: readonly Pet[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
-  /** The cursor that continues after this pet, for `list` and `connect`. */
+  /** The cursor that continues after this pet, for `list` and `listAsConnection`. */
   cursorOf(pet: Pet): string;
 }
 
@@ -44,7 +44,7 @@ export interface Catalogue {
    */
   list(input: unknown): Promise<PetPage>;
   /** The same page for a Relay connection, by `first`, `status` and `after`. Throws INVALID_CURSOR. */
-  connect(input: unknown): Promise<PetConnection>;
+  listAsConnection(input: unknown): Promise<PetConnection>;
   /** Throws IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_PROGRESS as well. */
   create(request: CreatePet): Promise<CreatedPet>;
   /** The pet with this identifier in decimal digits. Throws PET_NOT_FOUND, also if it is not an int64. */
@@ -70,7 +70,7 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
       const last = pets.at(-1);
       return hasMore && last !== undefined ? { pets, nextCursor: encodeCursor(last.id, query.status) } : { pets };
     },
-    async connect(input) {
+    async listAsConnection(input) {
       const { first, status, after } = validate(connectPetsSchema, input, "argument");
       const { pets, hasMore } = await read({ limit: first, status, cursor: after });
       return {
@@ -126,7 +126,7 @@ export function encodeCursor(lastId: bigint, status: PetStatus | undefined): str
 export function decodeCursor(cursor: string, status: PetStatus | undefined): bigint {
   const bytes = Buffer.from(cursor, "base64url");
   if (bytes.length !== cursorLength || bytes.toString("base64url") !== cursor || bytes.readUInt8(0) !== cursorVersion) {
-    throw new Problem("INVALID_CURSOR", "the cursor must be one this list returned");
+    throw new Problem("INVALID_CURSOR", "the cursor must be one that this list returned");
   }
   if (bytes.readUInt8(1) !== filterByte(status)) {
     throw new Problem("INVALID_CURSOR", "the cursor must be used with the status filter it was returned for");

@@ -24,7 +24,7 @@ export interface PetRepository {
   /** At most `limit` pets. */
   list(range: PetRange): Promise<PetRangePage>;
   find(id: bigint): Promise<Pet | undefined>;
-  /** Resolves with the stored pet, which has its id. Pets that are added in one event-loop tick share a statement. */
+  /** Resolves with the stored pet, which has its id. Pets added in one event loop iteration share a statement. */
   add(pet: NewPet): Promise<Pet>;
 }
 

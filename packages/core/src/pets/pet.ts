@@ -1,8 +1,8 @@
-/** The contract's PetStatus: exactly these values. */
+/** `PetStatus` of the REST interface (openapi.yaml): exactly these values. */
 export const petStatuses = ["available", "pending", "sold"] as const;
 export type PetStatus = (typeof petStatuses)[number];
 
-/** The contract's Pet. Identifiers are int64 and therefore bigint: a number would round them. */
+/** The schema `Pet`. Identifiers are int64 and therefore bigint: a number would round them. */
 export interface Pet {
   readonly id: bigint;
   readonly name: string;
@@ -10,13 +10,13 @@ export interface Pet {
   readonly status: PetStatus;
 }
 
-/** The contract's New pet, with the status that is stored. */
+/** The schema `NewPet`, with the status that is stored. */
 export type NewPet = Omit<Pet, "id">;
 
 export const minInt64: bigint = -(2n ** 63n);
 export const maxInt64: bigint = 2n ** 63n - 1n;
 
-/** True for a value in the range of the contract's int64 format. */
+/** True for a value in the range of the format int64. */
 export function isInt64(value: unknown): value is bigint {
   return typeof value === "bigint" && value >= minInt64 && value <= maxInt64;
 }

@@ -1,10 +1,11 @@
 /**
- * Validates the input of both APIs, with the same messages. Integers are bigint, also those written as `1.0` or `1e3`; fractions are number. A message names the field and the rule and never repeats the input.
+ * Validates the input of both APIs, with the same messages. An int64 value is a bigint, also one written as `1.0` or `1e3`;
+ * `limit` is a number. A message names the field and the rule and never repeats the input.
  */
 import { z } from "zod";
 import { isInt64, maxInt64, minInt64, type NewPet, type Pet, type PetStatus, petStatuses } from "./pet.js";
 
-/** The parameters of a list, with the contract's default for `limit`. */
+/** The parameters of a list, with the default `limit` of the REST interface (openapi.yaml). */
 export interface ListPets {
   readonly limit: number;
   readonly status?: PetStatus | undefined;
@@ -69,14 +70,14 @@ const categoryId = int64.meta({
 
 const newStatus = petStatus
   .default("available")
-  // In words only: client generators make a field with a default required, and `status` is optional.
+  // The default is given only in the description, because client generators make a field with a default required.
   .meta({ description: "`available` unless given.", default: undefined });
 
 export const newPetSchema: z.ZodType<NewPet> = z
   .strictObject({ name: petName, categoryId, status: newStatus }, { error: rules.newPet })
   .meta({ id: "NewPet", description: "A pet to add." });
 
-/** The pet of a response. The contract does not promise `status`. */
+/** The pet of a response. The REST interface does not promise `status`. */
 export const petSchema: z.ZodType<Omit<Pet, "status"> & { status?: PetStatus | undefined }> = z
   .object({ id: petId, name: petName, categoryId, status: petStatus.optional() })
   .meta({ id: "Pet", description: "A pet of the store." });

@@ -1,7 +1,7 @@
 import { dayMs } from "./window.js";
 
 /**
- * When a key that keeps calling after 429 is banned (contract, "Behaviour when the limit is exceeded", rule 3), and for
+ * When a key that keeps calling after 429 is banned ("Behaviour when the limit is exceeded", rule 3), and for
  * how long. Many programs may share a key and know nothing of each other. Each of them that honours Retry-After is
  * refused once in an episode, so a ban needs more strikes than there can be such programs.
  */

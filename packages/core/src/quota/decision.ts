@@ -39,7 +39,8 @@ export interface Impossible extends Decided {
 
 /**
  * The window in the X-RateLimit headers: the window that refused, else the window with least remaining. In the last minute
- * of a day both windows have the same Reset. Remaining must not rise within one Reset, so there it is always the latter.
+ * of a day both windows have the same Reset. In that minute we always report the window with least remaining, because
+ * Remaining must not rise while Reset stays the same.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;
@@ -70,7 +71,7 @@ export function remaining(window: WindowState): number {
   return Math.max(0, window.limit - window.used);
 }
 
-/** Whole seconds for Retry-After (RFC 9110 section 10.2.3), rounded up and at least 1: a request made then is not early. */
+/** The next whole second after the wait, for Retry-After (RFC 9110 section 10.2.3): a request made then is not early. */
 export function retryAfterSeconds(decision: Refused | Banned): number {
   return Math.floor((decision.retryAtMs - decision.nowMs) / 1000) + 1;
 }

@@ -51,9 +51,9 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   }
   const connection = await openRedis(config.redis);
   const redisQuota = createRedisQuota({ redis: connection.redis, banPolicy });
-  // The brace ends the hash tag early: another key, but in the same slot of a Redis Cluster.
+  // Redis hashes only up to the first `}`, so the probe has the slot of the account.
   const probe = (account: string) => redisQuota.reserve({ account: `${account}}probe`, limits: unlimited, cost: 1 });
-  const breaker = createBreaker({ connection, probe, deadlineMs: config.redis.commandTimeoutMs, log });
+  const breaker = createBreaker({ connection, probe, deadlineMs: config.redis.decisionTimeoutMs, log });
   const counts = createLastKnownCounts({ now, banPolicy, instances, outages: breaker.outages });
   if (!breaker.isOpen()) log.info({}, "quotas are shared through Redis");
   return {

@@ -73,8 +73,8 @@ export function callerOf(res: Response): KeyWithAccount {
 }
 
 /** The catalogue for a request: while its key is stale, one that never asks PostgreSQL. */
-export function catalogueFor(res: Response, core: Pick<Core, "catalogue" | "catalogueWhileUnreachable">): Catalogue {
-  return contextOf(res).isKeyStale ? core.catalogueWhileUnreachable : core.catalogue;
+export function catalogueFor(res: Response, core: Pick<Core, "catalogue" | "catalogueForStaleKey">): Catalogue {
+  return contextOf(res).isKeyStale ? core.catalogueForStaleKey : core.catalogue;
 }
 
 /** Names the route for log, metrics and traces. */

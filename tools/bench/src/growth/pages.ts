@@ -82,7 +82,7 @@ async function cursorBefore(
 ): Promise<string> {
   const last = (await idsFromPage(databaseUrl, page - 1, status))[pageSize - 1];
   if (last === undefined) throw new Error(`there is no page ${page - 1}`);
-  const { cursorOf } = await catalogue.connect({ first: 1, status });
+  const { cursorOf } = await catalogue.listAsConnection({ first: 1, status });
   return cursorOf(await catalogue.get(last));
 }
 

@@ -64,7 +64,7 @@ async function soakBoth(stage: Stage, options: GrowthOptions, deps: PartDeps): P
   const apiKey = await addAccount(core, "growth");
   const spentKey = await addAccount(core, "spent", 1);
   await addPets(databaseUrl, 10_000, () => "case when number % 2 = 0 then 'sold' else 'available' end", deps);
-  const { cursorOf } = await core.catalogue.connect({ first: 1, status: "available" });
+  const { cursorOf } = await core.catalogue.listAsConnection({ first: 1, status: "available" });
   const keys = { apiKey, spentKey, cursor: cursorOf(await core.catalogue.get("5001")) };
 
   const each = Math.max(1, Math.floor(connections / apis.length));

@@ -24,7 +24,7 @@ function openBatches() {
   };
 }
 
-it("makes one call for the equal inputs of one tick, with a result for each", async () => {
+it("makes one call for the equal inputs of one event loop iteration, with a result for each", async () => {
   const { calls, request } = openBatches();
   expect(await Promise.all(["ant", "bee", "ant", "ant"].map((account) => request(account)))).toEqual([0, 0, 1, 2]);
   expect(calls).toEqual([

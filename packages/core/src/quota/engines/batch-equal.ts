@@ -2,8 +2,8 @@ import { AsyncResource } from "node:async_hooks";
 import DataLoader from "dataloader";
 import type { Reservation, UsageQuery } from "../quota.js";
 
-/** The batches of one event-loop tick: a DataLoader for each kind of input, because each kind needs its own call. */
-interface Tick<Input, Result> {
+/** The batches of one event loop iteration: a DataLoader for each kind of input, because each kind needs its own call. */
+interface Iteration<Input, Result> {
   readonly loaders: Map<string, DataLoader<Input, Result>>;
   /** Each sends a batch. */
   readonly dispatches: (() => void)[];
@@ -13,27 +13,27 @@ interface Tick<Input, Result> {
 const maxBatchSize = 64;
 
 /**
- * Makes one call for all equal inputs of one event-loop tick, at most 64 at a time. `call` gets the input and how many
- * requests made it, and resolves with a result for each of them, in order. When it rejects, all of them reject. A request
- * never shares a call that began before it. The trace of a call belongs to its first request.
+ * Makes one call for all equal inputs of one event loop iteration, at most 64 at a time. `call` gets the input and how
+ * many requests made it, and resolves with a result for each of them, in order. When it rejects, all of them reject. A
+ * request joins only a call that is not yet sent. The trace of a call belongs to its first request.
  */
 export function batchEqual<Input extends UsageQuery & Partial<Reservation>, Result>(
   call: (input: Input, times: number) => Promise<readonly Result[]>,
 ): (input: Input) => Promise<Result> {
-  let tick: Tick<Input, Result> | undefined;
+  let iteration: Iteration<Input, Result> | undefined;
 
-  function beginTick(): Tick<Input, Result> {
+  function beginIteration(): Iteration<Input, Result> {
     const dispatches: (() => void)[] = [];
-    // All calls of a tick start together, so that their commands leave in one write to the socket.
+    // All calls of an iteration start together, so that their commands leave in one write to the socket.
     setImmediate(() => {
-      tick = undefined;
+      iteration = undefined;
       for (const dispatch of dispatches) dispatch();
     });
-    // A new map each tick: V8 keeps old tables of a long-lived map, and all they refer to, until a full collection.
+    // A new map each time: V8 keeps old tables of a long-lived map, and all they refer to, until a full collection.
     return { loaders: new Map(), dispatches };
   }
 
-  function openLoader(input: Input, { dispatches }: Tick<Input, Result>): DataLoader<Input, Result> {
+  function openLoader(input: Input, { dispatches }: Iteration<Input, Result>): DataLoader<Input, Result> {
     return new DataLoader<Input, Result>(({ length }) => call(input, length), {
       cache: false,
       maxBatchSize,
@@ -42,11 +42,11 @@ export function batchEqual<Input extends UsageQuery & Partial<Reservation>, Resu
   }
 
   return (input) => {
-    tick ??= beginTick();
+    iteration ??= beginIteration();
     const { account, key, limits, cost } = input;
     const kind = `${account} ${key} ${limits.perMinute} ${limits.perDay} ${cost}`;
-    const loader = tick.loaders.get(kind) ?? openLoader(input, tick);
-    tick.loaders.set(kind, loader);
+    const loader = iteration.loaders.get(kind) ?? openLoader(input, iteration);
+    iteration.loaders.set(kind, loader);
     return loader.load(input);
   };
 }

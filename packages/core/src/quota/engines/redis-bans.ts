@@ -22,10 +22,10 @@ async function bansOn(server: Redis, prefix: string, nowMs: number): Promise<Ban
     const [next, found] = await server.scan(cursor, "MATCH", `${prefix}{*}:*`, "COUNT", 1_000);
     cursor = next;
     const values = await Promise.all(found.map((key) => server.get(key)));
-    for (const [index, penaltiesKey] of found.entries()) {
-      const [account = "", key = ""] = penaltiesKey.slice(prefix.length + 1).split("}:");
+    for (const [index, penaltyKey] of found.entries()) {
+      const [account = "", key = ""] = penaltyKey.slice(prefix.length + 1).split("}:");
       const bannedUntilMs = bannedUntilOf(values[index] ?? "");
-      if (bannedUntilMs > nowMs) bans.set(penaltiesKey, { account, key, bannedUntilMs });
+      if (bannedUntilMs > nowMs) bans.set(penaltyKey, { account, key, bannedUntilMs });
     }
   } while (cursor !== "0");
   return [...bans.values()];

@@ -6,7 +6,7 @@ export interface RedisConfig {
   readonly urls: readonly string[];
   readonly isCluster: boolean;
   /** How long a decision may take before this instance decides alone. */
-  readonly commandTimeoutMs: number;
+  readonly decisionTimeoutMs: number;
 }
 
 export interface RedisConnection extends Disposable {
@@ -17,7 +17,7 @@ export interface RedisConnection extends Disposable {
   reconnect(): void;
 }
 
-const timeoutMs = 1_000;
+const connectionTimeoutMs = 1_000;
 /** ioredis drops the nodes of a cluster within a few milliseconds. */
 const stuckAfterMs = 100;
 
@@ -29,7 +29,7 @@ export async function openRedis({ urls, isCluster }: RedisConfig): Promise<Redis
   redis.on("+node", (node: Redis) => node.on("close", onLoss));
   // Each failed attempt emits an error. The breaker logs the outage, once.
   redis.on("error", () => {});
-  await once(redis, "ready", { signal: AbortSignal.timeout(timeoutMs) }).catch(() => {});
+  await once(redis, "ready", { signal: AbortSignal.timeout(connectionTimeoutMs) }).catch(() => {});
   await connected();
 
   function onLoss(): void {
@@ -53,7 +53,7 @@ function openSingle(url: string): Opened {
   return { redis: new Redis(url, connectionOptions), connected: async () => {} };
 }
 
-/** ioredis connects to a node on its first call, and fails further calls until it is connected. */
+/** ioredis connects to a node on the first call to that node, and fails further calls until it is connected. */
 function openCluster(urls: readonly string[]): Opened {
   const [first = new URL("redis://")] = urls.map((url) => new URL(url));
   const redis = new Cluster([...urls], {
@@ -65,8 +65,8 @@ function openCluster(urls: readonly string[]): Opened {
       ...(first.protocol === "rediss:" && { tls: {} }),
     },
   });
-  // A redirection that arrives while ioredis drops its nodes adds a node, and ioredis then waits for its end for ever.
-  // After a final disconnection, this second one changes nothing.
+  // A MOVED reply during a disconnect adds a node that ioredis never closes. So we disconnect again after 100 ms. After a
+  // normal disconnect this has no effect.
   redis.on("disconnecting", () => {
     setTimeout(() => redis.status === "disconnecting" && redis.disconnect(true), stuckAfterMs).unref();
   });
@@ -84,9 +84,9 @@ const connectionOptions = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   // For the commands that ioredis sends while it connects. Our own calls have the breaker's shorter deadline.
-  commandTimeout: timeoutMs,
-  connectTimeout: timeoutMs,
-  // A stopped server would never close its end.
+  commandTimeout: connectionTimeoutMs,
+  connectTimeout: connectionTimeoutMs,
+  // A paused server would never close its end.
   disconnectTimeout: 1,
   retryStrategy: jitteredDelayMs,
   // The server became a replica or is still loading: a new connection may reach another server.
@@ -104,7 +104,7 @@ const clusterOptions = {
   // Nodes do not reconnect by themselves: ioredis cannot end a reconnecting node, and would wait for its end for ever.
   clusterNodeRetryStrategy: null,
   clusterRetryStrategy: jitteredDelayMs,
-  slotsRefreshTimeout: timeoutMs,
+  slotsRefreshTimeout: connectionTimeoutMs,
 } satisfies ClusterOptions;
 
 function jitteredDelayMs(attempt: number): number {

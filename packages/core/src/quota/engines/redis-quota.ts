@@ -15,14 +15,14 @@ import { outcomes, refundScript, reserveScript } from "./reserve-script.js";
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
   readonly banPolicy?: BanPolicy;
-  /** Begins every key. Its version changes when the previous version could not read the stored values. */
+  /** Begins every Redis key. Its version `2` changes only if an older release could not read the new values. */
   readonly prefix?: string;
   /** Replaces the clock of Redis in tests, in whole epoch milliseconds. */
   readonly now?: () => number;
 }
 
-/** Counts of an account that Redis may lack after an outage. */
-export interface UnsyncedUnits {
+/** The counters of an account in an instance. After an outage Redis may lack units of them. */
+export interface AccountCounters {
   readonly minute: WindowCounter;
   readonly day: WindowCounter;
 }
@@ -39,10 +39,10 @@ export interface WindowCounter {
 /** Rejects with the errors of ioredis. */
 export interface RedisQuota extends Quota {
   /**
-   * Decides equal reservations, one after another, by one script call. First it counts the unsynced units, then it gives
-   * the held unit back, because the unsynced units may contain it.
+   * Decides equal reservations, one after another, by one script call. It counts the unsynced units before it gives
+   * the held unit back, because the held unit may be one of them.
    */
-  decide(reservation: Reservation, times: number, unsynced?: UnsyncedUnits, held?: Windows): Promise<Decision[]>;
+  decide(reservation: Reservation, times: number, unsynced?: AccountCounters, held?: Windows): Promise<Decision[]>;
 }
 
 const mode = "shared";
@@ -56,16 +56,16 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
 
   /** A cost of 0 only reads. */
   function callScript(
-    { account, key, limits, cost }: Reservation,
+    { account, key: apiKey, limits, cost }: Reservation,
     times: number,
-    unsynced?: UnsyncedUnits,
+    unsynced?: AccountCounters,
     held?: Windows,
   ): Promise<Replies> {
-    const keys = keysOf(account, key);
+    const redisKeys = redisKeysOf(account, apiKey);
     corkUntilNextTick(redis);
     return commands.petstoreReserve(
-      keys.length,
-      ...keys,
+      redisKeys.length,
+      ...redisKeys,
       time(),
       limits.perMinute,
       limits.perDay,
@@ -76,8 +76,8 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     );
   }
 
-  const decide: RedisQuota["decide"] = async (reservation, ...how) => {
-    const replies = await callScript(reservation, ...how);
+  const decide: RedisQuota["decide"] = async (reservation, times, unsynced, held) => {
+    const replies = await callScript(reservation, times, unsynced, held);
     return replies.map((reply) => toDecision(reply, reservation.limits, reservation.cost));
   };
 
@@ -96,11 +96,11 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     async refund({ account, limits, cost, spentIn }) {
       const minuteStartMs = spentIn.minute.resetAtMs - minuteMs;
       const dayStartMs = spentIn.day.resetAtMs - dayMs;
-      const [accountKey] = keysOf(account);
-      return toWindows(await commands.petstoreRefund(accountKey, time(), cost, minuteStartMs, dayStartMs), limits);
+      const reply = await commands.petstoreRefund(accountKeyOf(account), time(), cost, minuteStartMs, dayStartMs);
+      return toWindows(reply, limits);
     },
-    async liftBan({ account, key }) {
-      await redis.del(penaltiesOf(account, key));
+    async liftBan({ account, key: apiKey }) {
+      await redis.del(penaltyKeyOf(account, apiKey));
     },
     bans: () => scanBans(redis, prefix, now),
     async reset({ account }) {
@@ -108,8 +108,8 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     },
   };
 
-  function keysOf(account: string, key?: string): [account: string, penalties?: string] {
-    return key === undefined ? [accountKeyOf(account)] : [accountKeyOf(account), penaltiesOf(account, key)];
+  function redisKeysOf(account: string, apiKey?: string): [accountKey: string, penaltyKey?: string] {
+    return apiKey === undefined ? [accountKeyOf(account)] : [accountKeyOf(account), penaltyKeyOf(account, apiKey)];
   }
 
   // The braces make Redis Cluster keep an account and its penalties on one node.
@@ -117,8 +117,8 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     return `${prefix}{${account}}`;
   }
 
-  function penaltiesOf(account: string, key: string): string {
-    return `${accountKeyOf(account)}:${key}`;
+  function penaltyKeyOf(account: string, apiKey: string): string {
+    return `${accountKeyOf(account)}:${apiKey}`;
   }
 }
 
@@ -144,7 +144,7 @@ function scriptArguments({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCoun
   return [resetAtMs - lengthMs, lastKnownUsed, unsyncedUnits];
 }
 
-/** Sends the commands of one tick in one write: several small writes to a socket cost more than the commands. */
+/** Collects commands until `process.nextTick` and sends them in one write: many small writes cost more than the commands. */
 function corkUntilNextTick(redis: Redis | Cluster): void {
   if (redis instanceof Cluster || !redis.stream?.writable || redis.stream.writableCorked > 0) return;
   const { stream } = redis;
@@ -171,6 +171,7 @@ function toDecision(reply: Reply, limits: Limits, cost: number): Decision {
     case outcomes.impossible:
       return { outcome: "impossible", mode, ...windows };
     case outcomes.refused: {
+      // The script refuses only if a window has too few units left. The default only satisfies the type.
       const by = refusingWindow(windows, cost) ?? "minute";
       return { outcome: "refused", mode, ...windows, by, retryAtMs: windows[by].resetAtMs };
     }

@@ -7,8 +7,9 @@
  * `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both; a hash would take a call of its own.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * Version 2 of the format has only the part before the semicolon, with its episode in place of the zeros. Both versions
- * read the ban, and each ignores the episode of the other.
+ * The `;3;` is the version of the penalty. The `:2:` in the name of a Redis key is the version that readers of the ban need.
+ * A penalty of version 2 has only the part before the semicolon, with its episode in place of the zeros. Both versions read
+ * the ban, and each ignores the episode of the other.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";

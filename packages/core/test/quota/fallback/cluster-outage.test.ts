@@ -33,7 +33,7 @@ describeWithRedis("the quota on a Redis Cluster", () => {
   });
 
   it("counts an executed call once when its reply is lost", { timeout: 30_000 }, async () => {
-    using opened = await openQuotasOnRedis({ urls: cluster.nodes.map(({ url }) => url), commandTimeoutMs: 5_000 });
+    using opened = await openQuotasOnRedis({ urls: cluster.nodes.map(({ url }) => url), decisionTimeoutMs: 5_000 });
     const account = newAccount(100_000);
     const node = await cluster.masterOf(`petstore:quota:2:{${account.account}}`);
     const callAll = () => Promise.all(Array.from({ length: 20 }, () => opened.accounts.reserve(account)));

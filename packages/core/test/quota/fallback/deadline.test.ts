@@ -12,7 +12,7 @@ describeWithRedis("the deadline of a decision", () => {
   afterAll(() => server?.[Symbol.asyncDispose]());
 
   it("ends the wait of all calls when the first call misses it", async () => {
-    using opened = await openQuotasOnRedis({ urls: [server.url], commandTimeoutMs: 1_000 });
+    using opened = await openQuotasOnRedis({ urls: [server.url], decisionTimeoutMs: 1_000 });
     const account = newAccount(100);
     await opened.accounts.reserve(account);
     server.pause();
@@ -28,7 +28,7 @@ describeWithRedis("the deadline of a decision", () => {
   });
 
   it("is not missed by a reply that this process was too busy to read", async () => {
-    using opened = await openQuotasOnRedis({ urls: [server.url], commandTimeoutMs: 200 });
+    using opened = await openQuotasOnRedis({ urls: [server.url], decisionTimeoutMs: 200 });
     const decision = opened.accounts.reserve(newAccount(100));
     const endMs = performance.now() + 400;
     while (performance.now() < endMs);

@@ -40,7 +40,7 @@ describeWithRedis("with a fallback", () => {
 });
 
 function open(url: string): Promise<RedisConnection> {
-  return openRedis({ urls: [url], isCluster: false, commandTimeoutMs: 0 });
+  return openRedis({ urls: [url], isCluster: false, decisionTimeoutMs: 0 });
 }
 
 /** The deadline is long enough for a busy machine. Other tests are about missed deadlines. */

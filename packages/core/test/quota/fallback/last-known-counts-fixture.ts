@@ -1,7 +1,7 @@
 import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../../src/quota/decision.js";
 import { createLastKnownCounts, type LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
-import type { UnsyncedUnits } from "../../../src/quota/engines/redis-quota.js";
+import type { AccountCounters } from "../../../src/quota/engines/redis-quota.js";
 import type { Reservation } from "../../../src/quota/quota.js";
 import { dayMs, minuteMs } from "../../../src/quota/window.js";
 
@@ -36,7 +36,7 @@ export function admitted(minuteUsed: number, dayUsed = minuteUsed): Admitted {
 }
 
 /** The same counts in the minute that begins at noon and in its day. */
-export function unsynced(lastKnownUsed: number, unsyncedUnits: number): UnsyncedUnits {
+export function unsynced(lastKnownUsed: number, unsyncedUnits: number): AccountCounters {
   return {
     minute: { resetAtMs: noon + minuteMs, lastKnownUsed, unsyncedUnits },
     day: { resetAtMs: midnight + dayMs, lastKnownUsed, unsyncedUnits },

@@ -7,7 +7,7 @@ import type { Limits } from "../../../src/quota/plan.js";
 export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "instances" | "onRedisFailure">> {
   readonly urls: readonly string[];
   /** By default longer than a healthy Redis needs on a busy machine. */
-  readonly commandTimeoutMs?: number;
+  readonly decisionTimeoutMs?: number;
   readonly now?: () => number;
 }
 
@@ -18,13 +18,13 @@ export interface LoggedQuotas extends Quotas {
 
 /** Opens the quotas of one instance as a service does. */
 export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<LoggedQuotas> {
-  const { urls, instances = 1, onRedisFailure = "local", commandTimeoutMs = 1_000, now = Date.now } = options;
+  const { urls, instances = 1, onRedisFailure = "local", decisionTimeoutMs = 1_000, now = Date.now } = options;
   const logged: string[] = [];
   const record = (_fields: object, message: string) => void logged.push(message);
   const config = {
     banPolicy: { ...defaultBanPolicy, minimumStrikes: 0 },
     anonymousLimits: { perMinute: 300, perDay: 10_000 },
-    redis: { urls, isCluster: urls.length > 1, commandTimeoutMs },
+    redis: { urls, isCluster: urls.length > 1, decisionTimeoutMs },
     instances,
     onRedisFailure,
   };

@@ -145,7 +145,7 @@ describeWithRedis("the quota when Redis", () => {
     });
 
     it("waits for a stopped Redis once, and its late executions grant nothing twice", async () => {
-      using opened = await openQuotasOnRedis({ urls: [server.url], commandTimeoutMs: 1_000 });
+      using opened = await openQuotasOnRedis({ urls: [server.url], decisionTimeoutMs: 1_000 });
       const account = newAccount(1_000);
       await countAdmitted(opened.accounts, account, 100);
       server.pause();

@@ -5,7 +5,7 @@ import { limit, serveOrders } from "../serve-orders.js";
 const { redis } = await openRedis({
   urls: [process.env.REDIS_URL ?? ""],
   isCluster: false,
-  commandTimeoutMs: 100,
+  decisionTimeoutMs: 100,
 });
 const quota = createRedisQuota({ redis });
 const limits = { perMinute: limit, perDay: limit };

@@ -6,7 +6,7 @@ import { limit, serveOrders } from "../serve-orders.js";
 const { redis } = await openRedis({
   urls: [process.env.REDIS_URL ?? ""],
   isCluster: false,
-  commandTimeoutMs: 100,
+  decisionTimeoutMs: 100,
 });
 const union = new RateLimiterUnion(
   new RateLimiterRedis({ storeClient: redis, keyPrefix: "rlf:minute", points: limit, duration: 60 }),

@@ -6,7 +6,7 @@ import { createLruCache } from "../../../lru-cache.js";
 import type { Decision } from "../../decision.js";
 import type { Reservation } from "../../quota.js";
 import type { WindowState } from "../../window.js";
-import type { UnsyncedUnits, WindowCounter } from "../redis-quota.js";
+import type { AccountCounters, WindowCounter } from "../redis-quota.js";
 
 interface AccountSnapshotsOptions {
   /** The clock of this machine, in whole epoch milliseconds. */
@@ -25,9 +25,9 @@ export interface AccountSnapshots {
   /** Records a decision of Redis. */
   observe(reservation: Reservation, decision: Decision): void;
   /** Returns the units that the next call must report to Redis, and counts them as known to Redis from now on. */
-  drainUnsynced(account: string): UnsyncedUnits | undefined;
+  drainUnsynced(account: string): AccountCounters | undefined;
   /** Undoes a drain, because Redis did not execute the call. */
-  restoreUnsynced(account: string, units: UnsyncedUnits): void;
+  restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
   /** The snapshot of an account during an outage. */
   duringOutage(account: string): AccountSnapshot;
@@ -36,7 +36,7 @@ export interface AccountSnapshots {
 
 /** The counts and bans of an account, as far as this instance knows them. */
 export interface AccountSnapshot {
-  counters: UnsyncedUnits;
+  counters: AccountCounters;
   /** The bans that Redis has reported, by key. */
   readonly bannedUntilMs: Map<string, number>;
   /** The number of outages when the local quota was seeded with these counts. */
@@ -46,12 +46,15 @@ export interface AccountSnapshot {
 }
 
 const emptyCounter: WindowCounter = { resetAtMs: 0, lastKnownUsed: 0, unsyncedUnits: 0 };
-export const emptyCounters: UnsyncedUnits = { minute: emptyCounter, day: emptyCounter };
+export const emptyCounters: AccountCounters = { minute: emptyCounter, day: emptyCounter };
 
 export function createAccountSnapshots(options: AccountSnapshotsOptions): AccountSnapshots {
   const { now, outages, capacity, onBanEnd } = options;
   const snapshots = createLruCache<AccountSnapshot>(capacity);
   let clockOffsetMs = 0;
+
+  /** For `outagesAtSync`: Redis must still be told the counts of the present outage. */
+  const notSynced = () => outages() - 1;
 
   function snapshotOf(account: string, outagesAtSync: number): AccountSnapshot {
     let snapshot = snapshots.get(account);
@@ -67,7 +70,7 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
     observe({ account, key }, decision) {
       clockOffsetMs = decision.nowMs - now();
       const snapshot = snapshotOf(account, outages());
-      // Before the sync, the reply to an earlier call may lack units that Redis must have counted since.
+      // Before a sync, this may be the late reply to an earlier call. It can show too few units, so keep the larger number.
       const isSynced = snapshot.outagesAtSync === outages();
       snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
         const { resetAtMs, lastKnownUsed, unsyncedUnits } = inWindow(counter, decision[window]);
@@ -89,31 +92,31 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       if (snapshot === undefined) return undefined;
       const { counters, outagesAtSync } = snapshot;
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
-      // Even after a sync there may be a new unit: one that this instance granted at the moment the outage ended.
+      // Even after a sync there may be an unsynced unit, if this instance granted it at the moment the outage ended.
       if (outagesAtSync === outages() && !hasUnsynced) return undefined;
-      // If this call gets no reply, the next one raises the counters of Redis to these numbers if it did not arrive.
+      // Without a reply, this call may be lost. The next call then raises the counters of Redis to these numbers.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
       snapshot.outagesAtSync = outages();
       return counters;
     },
     restoreUnsynced(account, drained) {
-      const snapshot = snapshotOf(account, outages() - 1);
-      snapshot.outagesAtSync = outages() - 1;
+      const snapshot = snapshotOf(account, notSynced());
+      snapshot.outagesAtSync = notSynced();
       snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
         const { resetAtMs, unsyncedUnits } = drained[window];
         return counter.resetAtMs === resetAtMs ? moveToKnown(counter, -unsyncedUnits) : counter;
       });
     },
     find: (account) => snapshots.get(account),
-    duringOutage: (account) => snapshotOf(account, outages() - 1),
+    duringOutage: (account) => snapshotOf(account, notSynced()),
     entries: () => snapshots.entries(),
   };
 }
 
 export function mapCounters(
-  { minute, day }: UnsyncedUnits,
+  { minute, day }: AccountCounters,
   change: (counter: WindowCounter, window: "minute" | "day") => WindowCounter,
-): UnsyncedUnits {
+): AccountCounters {
   return { minute: change(minute, "minute"), day: change(day, "day") };
 }
 

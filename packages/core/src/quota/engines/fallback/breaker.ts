@@ -4,7 +4,7 @@ import type { RedisConnection } from "../redis-connection.js";
 
 export interface BreakerOptions {
   readonly connection: Pick<RedisConnection, "redis" | "onLoss" | "reconnect">;
-  /** Writes to the server that holds `account`, because a server that only reads has not recovered. */
+  /** Writes to the server that holds `account`, because a read-only replica has not recovered. */
   readonly probe: (account: string) => Promise<unknown>;
   /** How long a call may take. */
   readonly deadlineMs: number;
@@ -12,8 +12,9 @@ export interface BreakerOptions {
 }
 
 /**
- * Stops calls to Redis after the first one that fails. While it is open, Redis is sent only probes, in the background,
- * and the first one that succeeds closes it. An outage costs the calls in flight one deadline, and later calls nothing.
+ * Opens after the first failed call to Redis or a lost connection. Then it sends probes in the background, and the first
+ * one that succeeds closes it. The caller must ask `isOpen` first; `run` does not. An outage costs the calls in flight one
+ * deadline, and later calls nothing.
  */
 export interface Breaker extends Disposable {
   /** True when Redis must not be called. Also opens the breaker when the connection is not ready. */
@@ -44,9 +45,8 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   }
 
   /**
-   * Without a reply, other calls on this connection would wait for their own deadlines, and a stopped server would
-   * execute later everything it is still sent. An error reply shows that the connection works. A lost connection
-   * reconnects by itself.
+   * Without a reply, other calls on this connection would wait for their own deadlines, and a paused server would later
+   * execute every call sent to it. An error reply shows that the connection works. A lost connection reconnects by itself.
    */
   function reconnectAfter(error: unknown): void {
     if (error !== undefined && !(error instanceof ReplyError)) connection.reconnect();

@@ -18,11 +18,12 @@ export interface FallbackQuotaOptions {
 export type OnRedisFailure = "local" | "deny";
 
 /**
- * Decides in Redis while the breaker is closed, and from the last known counts of this instance while it is open. While it
- * is open, `liftBan` and `reset` act on this instance and then reject, because other instances do not learn of them.
+ * Decides in Redis while the breaker is closed, and from the last known counts of this instance while it is open.
+ * `liftBan` and `reset` act on this instance and then try Redis. They reject if that fails, because other instances do not
+ * learn of them.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: FallbackQuotaOptions): Quota {
-  /** Decides equal reservations. The call to Redis carries the units granted without it. */
+  /** Decides equal reservations. The call to Redis carries the units granted while Redis was unavailable. */
   async function decide(reservation: Reservation, times: number, held?: Admitted): Promise<readonly Decision[]> {
     const { account } = reservation;
     if (breaker.isOpen()) return decideHere(false);
@@ -82,7 +83,7 @@ export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: 
 
 /**
  * True when Redis replied with an error, so it has not executed the call. After any other failure it may have executed
- * it: perhaps only the reply was lost, and a stopped Redis executes pending calls when it continues.
+ * it: perhaps only the reply was lost, and a paused Redis executes pending calls when it continues.
  */
 function isRejection(error: unknown): boolean {
   return error instanceof ReplyError;

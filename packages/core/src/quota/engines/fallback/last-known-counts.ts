@@ -5,7 +5,7 @@
  *
  * With even load all instances together grant the limit. With uneven load, an instance that last saw an account early in
  * the window may grant up to its share again: at most limit x (2 - 1 / instances) in that window, and the limit in later
- * ones. A limit below the number of instances is granted once per instance.
+ * ones. If a limit is below the number of instances, each instance grants one unit.
  */
 import type { BanPolicy } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";
@@ -13,7 +13,7 @@ import type { Limits } from "../../plan.js";
 import type { Quota, Reservation } from "../../quota.js";
 import { dayMs, minuteMs, type WindowState, type Windows } from "../../window.js";
 import { createLocalQuota, type LocalQuota } from "../local-quota.js";
-import type { UnsyncedUnits, WindowCounter } from "../redis-quota.js";
+import type { AccountCounters, WindowCounter } from "../redis-quota.js";
 import {
   type AccountSnapshot,
   type AccountSnapshots,
@@ -36,7 +36,7 @@ export interface LastKnownCountsOptions {
   readonly capacity?: number;
 }
 
-/** Reports each window under the account's own limits; what remains is what this instance still grants. */
+/** Reports each window under the account's own limits; `limit - used` is what this instance may still grant. */
 export interface LastKnownCounts
   extends Pick<Quota, "usage" | "refund" | "liftBan" | "bans" | "reset">,
     Pick<AccountSnapshots, "now" | "observe" | "drainUnsynced" | "restoreUnsynced"> {
@@ -83,7 +83,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** Leaves of this instance's share of the limit only its share of the units that Redis had left. */
+  /** The units to book as used, so that only (rest in Redis) / instances can be granted, unsynced units included. */
   function usedOfShare({ lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): number {
     const shareOfRest = Math.floor(Math.max(0, limit - lastKnownUsed) / instances);
     return shareOfLimit(limit) - shareOfRest + unsyncedUnits;
@@ -151,7 +151,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
 }
 
 /** Units that Redis has counted stay: only Redis can give them back. */
-function afterRefund(counters: UnsyncedUnits, spentIn: Windows, units: number): UnsyncedUnits {
+function afterRefund(counters: AccountCounters, spentIn: Windows, units: number): AccountCounters {
   return mapCounters(counters, (counter, window) => {
     if (counter.resetAtMs !== spentIn[window].resetAtMs) return counter;
     return { ...counter, unsyncedUnits: Math.max(0, counter.unsyncedUnits - units) };
@@ -163,6 +163,7 @@ function underAccountLimits<Reported extends Windows>(windows: Reported, { perMi
   return { ...windows, minute: underLimit(windows.minute, perMinute), day: underLimit(windows.day, perDay) };
 }
 
+/** This instance may still grant `share - used` units. The result shows the same rest under the account's limit. */
 function underLimit({ limit: share, used, resetAtMs }: WindowState, limit: number): WindowState {
   return { limit, used: used + limit - share, resetAtMs };
 }
