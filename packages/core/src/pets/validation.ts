@@ -56,15 +56,9 @@ const petName: z.ZodType<string> = z
       "[^\\u0000-\\u001F\\u007F-\\u009F]*$",
   });
 
-const petId = int64.meta({
-  type: "integer",
-  format: "int64",
-  description: "Assigned by the service when the pet is added.",
-});
+const petId = int64.meta({ description: "Assigned by the service when the pet is added." });
 
 const categoryId = int64.meta({
-  type: "integer",
-  format: "int64",
   description: "The category the pet belongs to: any 64-bit integer, exact to the last digit.",
 });
 

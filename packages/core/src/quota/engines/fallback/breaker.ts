@@ -112,15 +112,6 @@ function withDeadline<Reply>(call: Promise<Reply>, deadlineMs: number): Promise<
     // Node runs timers, then reads sockets, then runs immediates. A reply that arrived while this process was busy is not
     // late.
     const timer = setTimeout(() => setImmediate(fail), deadlineMs);
-    call.then(
-      (reply) => {
-        clearTimeout(timer);
-        resolve(reply);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
+    call.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
