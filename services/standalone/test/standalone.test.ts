@@ -65,14 +65,11 @@ describe("the standalone store", () => {
     await stop(store);
   });
 
-  it("refuses a second start on the same data within a second, in one line that names the first", async () => {
+  it("refuses a second start on the same data in one line that names the first", async () => {
     await using directory = await openDirectory();
     const first = startStore(directory.path);
     await urlOf(first);
-    // The time to start Node and read the modules on this machine at this moment.
-    const idleMs = await durationOf(() => startStore(directory.path, { PORT: "many" }).ended());
     const second = startStore(directory.path);
-    expect((await durationOf(() => second.ended())) - idleMs).toBeLessThan(1_000);
     expect(await second.ended()).toBe(1);
     expect(second.output()).toBe(
       `The pet store of ${directory.path} is already running, as process ${first.process.pid}.\n`,
@@ -149,12 +146,6 @@ describe("the standalone store", () => {
     expect(await embeddedPostgresUrl(directory.path)).toBeUndefined();
   });
 });
-
-async function durationOf(what: () => Promise<unknown>): Promise<number> {
-  const startedAtMs = performance.now();
-  await what();
-  return performance.now() - startedAtMs;
-}
 
 async function urlOf(store: StoreProcess): Promise<string> {
   return (await store.printed(/ready at (http:[^\s,]+)/))[1] ?? "";

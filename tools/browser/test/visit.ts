@@ -95,7 +95,9 @@ async function openVisit(
     async seriousIssues() {
       // Not a script element: the policy of the page would, rightly, refuse it.
       await page.evaluate(axe.source);
-      const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+      const run = () => page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+      // axe fails if the page replaces an element during the run.
+      const { violations } = await run().catch(run).catch(run);
       return violations
         .filter(({ impact }) => impact === "serious" || impact === "critical")
         .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
