@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type CrashWatch, watchForCrashes } from "./crash-watch.js";
+import { describe, expect, it } from "vitest";
+import { failOnCrashes } from "./crash-watch.js";
 import { rawClient } from "./raw-client.js";
 import { startTestServer } from "./test-server.js";
 
@@ -8,14 +8,7 @@ const list = `GET /pets HTTP/1.1\r\n${host}\r\n`;
 const slow = `GET /slow HTTP/1.1\r\n${host}\r\n`;
 const large = `GET /large HTTP/1.1\r\n${host}\r\n`;
 
-let watch: CrashWatch;
-beforeEach(() => {
-  watch = watchForCrashes();
-});
-afterEach(() => {
-  watch[Symbol.dispose]();
-  expect(watch.crashes).toEqual([]);
-});
+failOnCrashes();
 
 describe("outstanding requests of all connections", () => {
   it("leave each connection one request at the limit, and all of them below it", async () => {

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type CrashWatch, watchForCrashes } from "./crash-watch.js";
+import { describe, expect, it } from "vitest";
+import { failOnCrashes } from "./crash-watch.js";
 import { type RawClient, rawClient } from "./raw-client.js";
 import { answerPlainly, startTestServer } from "./test-server.js";
 
@@ -11,14 +11,7 @@ const refused = `POST /refused HTTP/1.1\r\n${host}`;
 const connectRequest = `CONNECT pets.example:443 HTTP/1.1\r\n${host}\r\n`;
 const mebibyte = 1024 * 1024;
 
-let watch: CrashWatch;
-beforeEach(() => {
-  watch = watchForCrashes();
-});
-afterEach(() => {
-  watch[Symbol.dispose]();
-  expect(watch.crashes).toEqual([]);
-});
+failOnCrashes();
 
 function statuses(client: RawClient): number[] {
   return client.responses().map(({ status }) => status);

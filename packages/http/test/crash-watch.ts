@@ -1,18 +1,17 @@
-/** Errors since the watch began that would have ended the process. */
-export interface CrashWatch extends Disposable {
-  readonly crashes: readonly unknown[];
-}
+import { afterEach, beforeEach, expect } from "vitest";
 
-export function watchForCrashes(): CrashWatch {
+/** Fails each test of a file during which an error occurs that would end the process. */
+export function failOnCrashes(): void {
   const crashes: unknown[] = [];
   const record = (error: unknown) => void crashes.push(error);
-  process.on("uncaughtException", record);
-  process.on("unhandledRejection", record);
-  return {
-    crashes,
-    [Symbol.dispose]() {
-      process.off("uncaughtException", record);
-      process.off("unhandledRejection", record);
-    },
-  };
+  beforeEach(() => {
+    crashes.length = 0;
+    process.on("uncaughtException", record);
+    process.on("unhandledRejection", record);
+  });
+  afterEach(() => {
+    process.off("uncaughtException", record);
+    process.off("unhandledRejection", record);
+    expect(crashes).toEqual([]);
+  });
 }

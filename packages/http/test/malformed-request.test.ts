@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type CrashWatch, watchForCrashes } from "./crash-watch.js";
+import { describe, expect, it } from "vitest";
+import { failOnCrashes } from "./crash-watch.js";
 import { rawClient } from "./raw-client.js";
 import { answerPlainly, startTestServer } from "./test-server.js";
 
@@ -12,14 +12,7 @@ const chunked = "Transfer-Encoding: chunked\r\n\r\n";
 const brokenChunk = "no chunk size\r\n";
 const shortLimits = { headersTimeoutMs: 60, requestTimeoutMs: 120, timeoutCheckMs: 20 };
 
-let watch: CrashWatch;
-beforeEach(() => {
-  watch = watchForCrashes();
-});
-afterEach(() => {
-  watch[Symbol.dispose]();
-  expect(watch.crashes).toEqual([]);
-});
+failOnCrashes();
 
 const malformed = {
   "a bad request line": "GET/pets\r\n\r\n",

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type CrashWatch, watchForCrashes } from "./crash-watch.js";
+import { describe, expect, it } from "vitest";
+import { failOnCrashes } from "./crash-watch.js";
 import { type RawClient, rawClient } from "./raw-client.js";
 import { startTestServer } from "./test-server.js";
 
@@ -10,14 +10,7 @@ const create = `POST /pets HTTP/1.1\r\n${host}Content-Length: 3\r\n\r\nabc`;
 const createInChunks = `POST /pets HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`;
 const maxOutstanding = 64;
 
-let watch: CrashWatch;
-beforeEach(() => {
-  watch = watchForCrashes();
-});
-afterEach(() => {
-  watch[Symbol.dispose]();
-  expect(watch.crashes).toEqual([]);
-});
+failOnCrashes();
 
 function statuses(client: RawClient): number[] {
   return client.responses().map(({ status }) => status);

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { type CrashWatch, watchForCrashes } from "./crash-watch.js";
+import { expect, it } from "vitest";
+import { failOnCrashes } from "./crash-watch.js";
 import { rawClient } from "./raw-client.js";
 import { startTestServer } from "./test-server.js";
 
@@ -8,14 +8,7 @@ const slow = `GET /slow HTTP/1.1\r\n${host}\r\n`;
 const list = `GET /pets HTTP/1.1\r\n${host}\r\n`;
 const mebibyte = 1024 * 1024;
 
-let watch: CrashWatch;
-beforeEach(() => {
-  watch = watchForCrashes();
-});
-afterEach(() => {
-  watch[Symbol.dispose]();
-  expect(watch.crashes).toEqual([]);
-});
+failOnCrashes();
 
 it("cuts off a client that does not read its answer", async () => {
   await using server = await startTestServer({ stallTimeoutMs: 50 });
