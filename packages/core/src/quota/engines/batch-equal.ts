@@ -37,7 +37,11 @@ export function batchEqual<Input extends UsageQuery & Partial<Reservation>, Resu
     return new DataLoader<Input, Result>(({ length }) => call(input, length), {
       cache: false,
       maxBatchSize,
-      batchScheduleFn: (dispatch) => void dispatches.push(AsyncResource.bind(dispatch)),
+      batchScheduleFn(dispatch) {
+        // Not `AsyncResource.bind`, which changes the prototype of a function for every batch.
+        const request = new AsyncResource("quota batch");
+        dispatches.push(() => request.runInAsyncScope(dispatch));
+      },
     });
   }
 
