@@ -1,3 +1,3 @@
-import { testConfig, withPostgres } from "@petstore/testing/config";
+import { testConfig, withPostgres } from "@petstore/harness/config";
 
 export default testConfig({ globalSetup: [...withPostgres.globalSetup, "./test/wait-past-midnight.ts"] });

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-// Not @petstore/testing's: that package starts its servers with this one.
+// Not @petstore/harness's: that package starts its servers with this one.
 export default defineConfig({
   test: {
     globalSetup: ["test/template.ts"],

@@ -1,4 +1,4 @@
-import { testConfig } from "@petstore/testing/config";
+import { testConfig } from "@petstore/harness/config";
 
 export default testConfig({
   // All files share one store, whose counters some tests compare.

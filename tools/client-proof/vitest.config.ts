@@ -1,3 +1,3 @@
-import { testConfig } from "@petstore/testing/config";
+import { testConfig } from "@petstore/harness/config";
 
 export default testConfig({ testTimeout: 120_000 });

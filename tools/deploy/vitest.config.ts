@@ -1,4 +1,4 @@
-import { testConfig, withPostgres } from "@petstore/testing/config";
+import { testConfig, withPostgres } from "@petstore/harness/config";
 
 export default testConfig({
   globalSetup: [...withPostgres.globalSetup, "./test/build-images.ts"],

@@ -1,3 +1,3 @@
-import { testConfig, withPostgres } from "@petstore/testing/config";
+import { testConfig, withPostgres } from "@petstore/harness/config";
 
 export default testConfig({ ...withPostgres, testTimeout: 60_000 });

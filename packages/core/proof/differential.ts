@@ -1,4 +1,4 @@
-import { openRedisServer } from "@petstore/testing/redis";
+import { openRedisServer } from "@petstore/harness/redis";
 import { Redis } from "ioredis";
 import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import { createRedisQuota } from "../src/quota/engines/redis-quota.js";

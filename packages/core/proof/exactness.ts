@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { openRedisServer } from "@petstore/testing/redis";
+import { openRedisServer } from "@petstore/harness/redis";
 import { Redis } from "ioredis";
 import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
 import type { Limits } from "../src/quota/plan.js";

@@ -1,4 +1,4 @@
-import { openRedisServer } from "@petstore/testing/redis";
+import { openRedisServer } from "@petstore/harness/redis";
 import { Redis } from "ioredis";
 import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import { type OpenedQuota, openAtVirtualTime } from "../test/quota/caller.js";

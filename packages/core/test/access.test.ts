@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@petstore/testing";
+import { createTestDatabase, type TestDatabase } from "@petstore/harness";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from "@petstore/testing";
+import { createTestDatabase, type TestDatabase } from "@petstore/harness";
 import { sql } from "kysely";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-import { createTestDatabase } from "@petstore/testing";
+import { createTestDatabase } from "@petstore/harness";
 import { describe, expect, it } from "vitest";
 import { settings } from "../src/config/read-config.js";
 import { migrate, problemReference } from "../src/index.js";

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from "@petstore/testing";
+import { createTestDatabase, type TestDatabase } from "@petstore/harness";
 import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDatabase } from "../src/database/database.js";

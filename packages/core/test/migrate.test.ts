@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createTestDatabase } from "@petstore/testing";
+import { createTestDatabase } from "@petstore/harness";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { migrate, pendingMigrations } from "../src/index.js";

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createTestDatabase, type TestDatabase } from "@petstore/testing";
+import { createTestDatabase, type TestDatabase } from "@petstore/harness";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { type Database, openDatabase, type TracedCall, tracedCalls } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";

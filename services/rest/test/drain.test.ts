@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { migrate } from "@petstore/core";
-import { createTestDatabase, type TestDatabase } from "@petstore/testing";
-import { serviceFlags } from "@petstore/testing/service-flags";
+import { createTestDatabase, type TestDatabase } from "@petstore/harness";
+import { serviceFlags } from "@petstore/harness/service-flags";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 let database: TestDatabase;

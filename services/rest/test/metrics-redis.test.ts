@@ -1,5 +1,5 @@
-import { describeWithRedis } from "@petstore/testing";
-import { openRedisServer } from "@petstore/testing/redis";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisServer } from "@petstore/harness/redis";
 import { expect, it } from "vitest";
 import { openTestStore } from "./test-store.js";
 

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { digestApiKey, migrate, mintApiKey, openCore, readConfig } from "@petstore/core";
-import { openPostgresServer, openSession, type PostgresServer } from "@petstore/testing/postgres";
+import { openPostgresServer, openSession, type PostgresServer } from "@petstore/harness/postgres";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type ProcessAnswer, type ServiceProcess, startProcess } from "./service-process.js";
 

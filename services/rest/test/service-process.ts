@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { serviceFlags } from "@petstore/testing/service-flags";
+import { serviceFlags } from "@petstore/harness/service-flags";
 
 const main = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 

@@ -1,6 +1,6 @@
 import { migrate } from "@petstore/core";
-import { createTestDatabase, type TestDatabase } from "@petstore/testing";
-import { openFaultProxy } from "@petstore/testing/fault-proxy";
+import { createTestDatabase, type TestDatabase } from "@petstore/harness";
+import { openFaultProxy } from "@petstore/harness/fault-proxy";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startProcess } from "./service-process.js";
 

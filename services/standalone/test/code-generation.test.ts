@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { serviceFlags } from "@petstore/testing/service-flags";
+import { serviceFlags } from "@petstore/harness/service-flags";
 import { describe, expect, it } from "vitest";
 import { openDirectory } from "./store-process.js";
 

@@ -1,9 +1,9 @@
 import { migrate } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
+import { createTestDatabase } from "@petstore/harness";
+import { type FaultProxy, openFaultProxy } from "@petstore/harness/fault-proxy";
 import { createRestRouter } from "@petstore/rest";
 import { type Answer, openTestStore, type TestStore } from "@petstore/test-store";
-import { createTestDatabase } from "@petstore/testing";
-import { type FaultProxy, openFaultProxy } from "@petstore/testing/fault-proxy";
 
 export interface StoreBehindProxy extends AsyncDisposable {
   readonly store: TestStore;

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { serviceFlags } from "@petstore/testing/service-flags";
+import { serviceFlags } from "@petstore/harness/service-flags";
 
 const main = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 

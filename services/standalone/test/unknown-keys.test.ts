@@ -2,10 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisServer } from "@petstore/harness/redis";
 import { createRestRouter } from "@petstore/rest";
 import { openTestStore } from "@petstore/test-store";
-import { describeWithRedis } from "@petstore/testing";
-import { openRedisServer } from "@petstore/testing/redis";
 import { describe, expect, it } from "vitest";
 import { codeOf, lists } from "./store-behind-proxy.js";
 

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from "@petstore/testing";
+import { createTestDatabase, type TestDatabase } from "@petstore/harness";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCommand } from "./run-command.js";
 

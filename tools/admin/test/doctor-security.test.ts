@@ -1,5 +1,5 @@
-import { createTestDatabase, describeWithRedis, grantService, type TestDatabase } from "@petstore/testing";
-import { openRedisServer } from "@petstore/testing/redis";
+import { createTestDatabase, describeWithRedis, grantService, type TestDatabase } from "@petstore/harness";
+import { openRedisServer } from "@petstore/harness/redis";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkDatabaseTransport, checkRedisTransport } from "../src/doctor/check-transport.js";
 import { runCommand } from "./run-command.js";

@@ -1,5 +1,5 @@
-import { createTestDatabase, describeWithRedis, type TestDatabase } from "@petstore/testing";
-import { openRedisCluster, openRedisServer } from "@petstore/testing/redis";
+import { createTestDatabase, describeWithRedis, type TestDatabase } from "@petstore/harness";
+import { openRedisCluster, openRedisServer } from "@petstore/harness/redis";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openInstance } from "./instance.js";
 import { runCommand } from "./run-command.js";

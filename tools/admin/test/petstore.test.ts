@@ -1,5 +1,5 @@
 import { isWellFormedApiKey } from "@petstore/core";
-import { createTestDatabase, type TestDatabase } from "@petstore/testing";
+import { createTestDatabase, type TestDatabase } from "@petstore/harness";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runCommand } from "./run-command.js";
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createTestDatabase, describeWithRedis, type TestDatabase } from "@petstore/testing";
-import { openFaultProxy } from "@petstore/testing/fault-proxy";
-import { openRedisServer } from "@petstore/testing/redis";
+import { createTestDatabase, describeWithRedis, type TestDatabase } from "@petstore/harness";
+import { openFaultProxy } from "@petstore/harness/fault-proxy";
+import { openRedisServer } from "@petstore/harness/redis";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Instance, openInstance } from "./instance.js";
 import { runCommand } from "./run-command.js";

@@ -1,4 +1,4 @@
-import { serviceFlags } from "@petstore/testing/service-flags";
+import { serviceFlags } from "@petstore/harness/service-flags";
 import type { Contestant } from "./benchmark.js";
 import { bareGraphql, graphql, postgraphileWords } from "./graphql-words.js";
 import { rest } from "./rest-words.js";

@@ -1,4 +1,4 @@
-import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
+import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 
 /** A Redis for one run. Rejects, saying so, on a machine without one. */
 export async function openPrivateRedis(): Promise<RedisServer> {

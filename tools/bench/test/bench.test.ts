@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describeWithRedis } from "@petstore/testing";
+import { describeWithRedis } from "@petstore/harness";
 import { expect, test } from "vitest";
 
 const main = fileURLToPath(new URL("../dist/main.js", import.meta.url));

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { digestApiKey, type Limits, mintApiKey, openCore, readConfig } from "@petstore/core";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
-import { serviceFlags } from "@petstore/testing/service-flags";
+import { serviceFlags } from "@petstore/harness/service-flags";
 
 /** The service of `npm start`, as a process of its own over a database of its own. Disposing ends it. */
 export interface RunningStore extends AsyncDisposable {

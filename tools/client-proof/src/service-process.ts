@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { choosePort } from "@petstore/embedded-postgres";
-import { serviceFlags } from "@petstore/testing/service-flags";
+import { serviceFlags } from "@petstore/harness/service-flags";
 
 /** The REST service in a process of its own, always on the same port. Disposing ends it. */
 export interface ServiceProcess extends AsyncDisposable {

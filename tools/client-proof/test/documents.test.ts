@@ -1,5 +1,5 @@
 import { createPetStoreClient } from "@petstore/client";
-import { runSnippet, snippetsOf } from "@petstore/testing/snippets";
+import { runSnippet, snippetsOf } from "@petstore/harness/snippets";
 import { afterAll, describe, expect, it } from "vitest";
 import { openRealStore } from "../src/real-store.js";
 import { startService } from "../src/service-process.js";

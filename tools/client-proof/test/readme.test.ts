@@ -1,9 +1,9 @@
 // Runs the commands of the README and of the operations guide, in their order, on a store that was just started.
 import { readFile } from "node:fs/promises";
 import { choosePort } from "@petstore/embedded-postgres";
-import { describeWithRedis } from "@petstore/testing";
-import { openRedisServer } from "@petstore/testing/redis";
-import { markedSnippet, runSnippet, type Snippet, snippetsOf } from "@petstore/testing/snippets";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisServer } from "@petstore/harness/redis";
+import { markedSnippet, runSnippet, type Snippet, snippetsOf } from "@petstore/harness/snippets";
 import { afterAll, describe, expect, it } from "vitest";
 import { startStandalone } from "./standalone-store.js";
 

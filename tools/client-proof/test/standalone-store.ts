@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
-import { serviceFlags } from "@petstore/testing/service-flags";
+import { serviceFlags } from "@petstore/harness/service-flags";
 
 /** What `npm start` runs, started for the first time. Disposing ends it and removes its data. */
 export interface StandaloneStore extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { type Answer, createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/testing/response-check";
+import { type Answer, createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/harness/response-check";
 import type { Check } from "./section.js";
 
 /** Holds every answer of REST that a run hears against the OpenAPI document which the answering service itself serves. */

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { choosePort } from "@petstore/embedded-postgres";
-import type { CalledFunction } from "@petstore/testing/coverage-recorder";
-import { serviceFlags } from "@petstore/testing/service-flags";
+import type { CalledFunction } from "@petstore/harness/coverage-recorder";
+import { serviceFlags } from "@petstore/harness/service-flags";
 
 export type ServiceName = "rest" | "graphql";
 
@@ -24,8 +24,8 @@ const endTimeoutMs = 15_000;
 
 /** Loaded before the service. They answer for its event loop and its coverage. */
 const probes = [
-  import.meta.resolve("@petstore/testing/event-loop-probe"),
-  import.meta.resolve("@petstore/testing/coverage-recorder"),
+  import.meta.resolve("@petstore/harness/event-loop-probe"),
+  import.meta.resolve("@petstore/harness/coverage-recorder"),
 ];
 
 export async function startService(name: ServiceName, environment: Readonly<Record<string, string>>): Promise<Service> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
+import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { type DescribedAnswers, openDescribedAnswers } from "./described-answers.js";
 import { type Service, type ServiceName, startService } from "./service.js";
 import { openStore, type Store } from "./store.js";

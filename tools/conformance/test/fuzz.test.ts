@@ -1,4 +1,4 @@
-import { describeWithRedis } from "@petstore/testing";
+import { describeWithRedis } from "@petstore/harness";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Oracle } from "../src/fuzz/fault.js";
 import { fuzz, startApis } from "../src/fuzz/fuzz.js";

@@ -1,4 +1,4 @@
-import { describeWithRedis } from "@petstore/testing";
+import { describeWithRedis } from "@petstore/harness";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openGraphqlApi } from "../src/apis/graphql-api.js";
 import { openRestApi } from "../src/apis/rest-api.js";

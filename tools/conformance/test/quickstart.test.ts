@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { describeWithRedis } from "@petstore/testing";
-import { runSnippet, snippetsOf } from "@petstore/testing/snippets";
+import { describeWithRedis } from "@petstore/harness";
+import { runSnippet, snippetsOf } from "@petstore/harness/snippets";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { compile, generateTypes, usage } from "../src/clients/generated-types.js";
 import { type OpenedStage, openStage, type Services } from "../src/stage.js";

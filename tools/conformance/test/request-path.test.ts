@@ -1,6 +1,6 @@
 // CONTRIBUTING.md names the files that a request executes. Coverage of running services is the judge.
 import { readFile } from "node:fs/promises";
-import { describeWithRedis } from "@petstore/testing";
+import { describeWithRedis } from "@petstore/harness";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createPetRequest, executedFiles, isWithin, listRequest } from "../src/request-path/request-path.js";
 import { openStage } from "../src/stage.js";

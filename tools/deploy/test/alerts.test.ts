@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describeWithProgram } from "@petstore/testing";
+import { describeWithProgram } from "@petstore/harness";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { readDashboard } from "./dashboard.js";

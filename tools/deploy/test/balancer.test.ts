@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ConnectionOptions, connect } from "node:tls";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-postgres";
-import { createTestDatabase, describeWithProgram } from "@petstore/testing";
+import { createTestDatabase, describeWithProgram } from "@petstore/harness";
 import { expect, it } from "vitest";
 import { configurationFile, startBalancer } from "./balancer.js";
 import { answers, petstore, startService, until } from "./image.js";

@@ -7,7 +7,7 @@ import { type ConnectionOptions, connect } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-postgres";
-import { describeWithProgram } from "@petstore/testing";
+import { describeWithProgram } from "@petstore/harness";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { readDockerfile, stagesOf } from "./dockerfile.js";

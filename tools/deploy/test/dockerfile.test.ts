@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { serviceFlags } from "@petstore/testing/service-flags";
+import { serviceFlags } from "@petstore/harness/service-flags";
 import { validate } from "dockerfile-utils";
 import { describe, expect, it } from "vitest";
 import { commandOf, lineageOf, readDockerfile, stagesOf } from "./dockerfile.js";

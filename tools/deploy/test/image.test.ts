@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
-import { createTestDatabase } from "@petstore/testing";
+import { createTestDatabase } from "@petstore/harness";
 import { beforeAll, describe, expect, it } from "vitest";
 import { answers, folderOf, petstore, startService, until } from "./image.js";
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { createTestDatabase } from "@petstore/testing";
+import { createTestDatabase } from "@petstore/harness";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { readDashboard } from "./dashboard.js";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { administratorUrl, type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
-import { describeWithProgram } from "@petstore/testing";
-import { openSession } from "@petstore/testing/postgres";
+import { describeWithProgram } from "@petstore/harness";
+import { openSession } from "@petstore/harness/postgres";
 import { expect, it, vi } from "vitest";
 import { answers, petstore, startService, until } from "./image.js";
 

@@ -1,4 +1,4 @@
-import { openRedisServer } from "@petstore/testing/redis";
+import { openRedisServer } from "@petstore/harness/redis";
 import { graphqlRouter } from "./api.js";
 import { patient } from "./environment.js";
 import { isGood } from "./exchange.js";

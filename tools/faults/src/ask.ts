@@ -1,4 +1,4 @@
-import { isLeak } from "@petstore/testing/leak";
+import { isLeak } from "@petstore/harness/leak";
 import type { Pool } from "undici";
 import type { Call } from "./api.js";
 import type { Exchange, RateLimit } from "./exchange.js";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { hostileDocuments } from "@petstore/testing/hostile-documents";
+import { hostileDocuments } from "@petstore/harness/hostile-documents";
 import { graphqlRouter } from "./api.js";
 import { isBanned } from "./exchange.js";
 import { atMost, checkAlive, exactly } from "./measure.js";

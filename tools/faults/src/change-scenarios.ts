@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openFaultProxy } from "@petstore/testing/fault-proxy";
-import { openRedisServer } from "@petstore/testing/redis";
+import { openFaultProxy } from "@petstore/harness/fault-proxy";
+import { openRedisServer } from "@petstore/harness/redis";
 import { fourProcesses } from "./api.js";
 import { nowMs } from "./ask.js";
 import { patient } from "./environment.js";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openRedisServer } from "@petstore/testing/redis";
+import { openRedisServer } from "@petstore/harness/redis";
 import { apis, fourProcesses } from "./api.js";
 import { patient } from "./environment.js";
 import { isFailure } from "./exchange.js";

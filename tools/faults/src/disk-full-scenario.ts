@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgres";
-import { openSession } from "@petstore/testing/postgres";
+import { openSession } from "@petstore/harness/postgres";
 import { nowMs } from "./ask.js";
 import type { BurstOptions } from "./burst.js";
 import { type Exchange, endOf, isCivil, isCreated, isFailure } from "./exchange.js";

@@ -1,4 +1,4 @@
-import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "@petstore/testing/hostile-documents";
+import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "@petstore/harness/hostile-documents";
 import { graphqlRouter } from "./api.js";
 import { atMost, exactly } from "./measure.js";
 import type { Scenario } from "./scenario.js";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PostgresServer } from "@petstore/testing/postgres";
+import type { PostgresServer } from "@petstore/harness/postgres";
 import { bothApis, type Call, graphqlRouter, restRouter } from "./api.js";
 import type { Answer } from "./ask.js";
 import { isCivil } from "./exchange.js";

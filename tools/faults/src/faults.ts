@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { isInstalled } from "@petstore/testing/installed-program";
+import { isInstalled } from "@petstore/harness/installed-program";
 import { helpText, readCommandLine } from "./command-line.js";
 import { httpScenarios } from "./http-scenarios.js";
 import { startIdleServer } from "./idle-server.js";

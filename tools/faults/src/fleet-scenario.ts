@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createPetStoreClient, PetStoreError } from "@petstore/client";
 import { limitsOf } from "@petstore/core";
-import { openRedisServer } from "@petstore/testing/redis";
+import { openRedisServer } from "@petstore/harness/redis";
 import { patient } from "./environment.js";
 import { isBanned } from "./exchange.js";
 import { atLeast, atMost, checkAlive, exactly } from "./measure.js";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openRedisServer } from "@petstore/testing/redis";
+import { openRedisServer } from "@petstore/harness/redis";
 import { type Api, bothApis, restRouter } from "./api.js";
 import { nowMs } from "./ask.js";
 import { bannedFloodScenario } from "./banned-flood-scenario.js";

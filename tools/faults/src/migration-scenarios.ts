@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PostgresServer } from "@petstore/testing/postgres";
+import type { PostgresServer } from "@petstore/harness/postgres";
 import { atMost, exactly } from "./measure.js";
 import { petstore, startPetstore } from "./petstore.js";
 import type { Scenario } from "./scenario.js";

@@ -1,4 +1,4 @@
-import { isLeak } from "@petstore/testing/leak";
+import { isLeak } from "@petstore/harness/leak";
 import type { Exchange } from "./exchange.js";
 import type { Program } from "./program.js";
 import type { Store } from "./store.js";

@@ -1,5 +1,5 @@
-import { openPgBouncer } from "@petstore/testing/pgbouncer";
-import { openRedisServer } from "@petstore/testing/redis";
+import { openPgBouncer } from "@petstore/harness/pgbouncer";
+import { openRedisServer } from "@petstore/harness/redis";
 import { fourProcesses } from "./api.js";
 import { checkStorms } from "./create-scenarios.js";
 import { patient } from "./environment.js";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openFaultProxy } from "@petstore/testing/fault-proxy";
+import { openFaultProxy } from "@petstore/harness/fault-proxy";
 import { bothApis } from "./api.js";
 import { nowMs } from "./ask.js";
 import { type Exchange, isCivil, isFailure, isGood } from "./exchange.js";

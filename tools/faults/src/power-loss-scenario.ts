@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
-import { openSession, type Session } from "@petstore/testing/postgres";
+import { openSession, type Session } from "@petstore/harness/postgres";
 import { isCreated } from "./exchange.js";
 import { atLeast, atMost, count, exactly } from "./measure.js";
 import type { Scenario } from "./scenario.js";

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { serviceFlags } from "@petstore/testing/service-flags";
+import { serviceFlags } from "@petstore/harness/service-flags";
 
 /** A program of ours in a process of its own. Disposing ends it, by SIGKILL if it must. */
 export interface Program extends AsyncDisposable {
@@ -34,7 +34,7 @@ export interface ProgramOptions {
 export type OutputFault = "full" | "closed" | "not read";
 
 const timeoutMs = 15_000;
-const probe = import.meta.resolve("@petstore/testing/event-loop-probe");
+const probe = import.meta.resolve("@petstore/harness/event-loop-probe");
 
 export function startProgram(options: ProgramOptions): Program {
   const { main, words = [], environment, isProbed = false, outputFault } = options;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
+import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { nowMs } from "./ask.js";
 import { atMost, checkLatency, checkWindows, countTransitions, exactly } from "./measure.js";
 import type { Check, Scenario } from "./scenario.js";

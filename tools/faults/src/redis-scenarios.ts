@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openFaultProxy } from "@petstore/testing/fault-proxy";
-import { openRedisCluster, openRedisServer } from "@petstore/testing/redis";
+import { openFaultProxy } from "@petstore/harness/fault-proxy";
+import { openRedisCluster, openRedisServer } from "@petstore/harness/redis";
 import { addressScenario } from "./address-scenario.js";
 import { nowMs } from "./ask.js";
 import { patient } from "./environment.js";

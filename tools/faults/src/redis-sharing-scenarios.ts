@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openRedisServer } from "@petstore/testing/redis";
+import { openRedisServer } from "@petstore/harness/redis";
 import { type Api, fourProcesses } from "./api.js";
 import { nowMs } from "./ask.js";
 import { patient } from "./environment.js";

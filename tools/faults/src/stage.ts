@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "@petstore/core";
-import { openPostgresServer, type PostgresServer } from "@petstore/testing/postgres";
+import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
 import { request } from "undici";
 import { type Api, restRouter } from "./api.js";
 import { type Answer, nowMs } from "./ask.js";

@@ -1,4 +1,4 @@
-import type { PostgresServer } from "@petstore/testing/postgres";
+import type { PostgresServer } from "@petstore/harness/postgres";
 import type { Stage } from "./stage.js";
 
 /** A PostgreSQL of the row's own, which counts. */

@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Session } from "@petstore/testing/postgres";
+import type { Session } from "@petstore/harness/postgres";
 import { postmasterOf } from "./standalone-store.js";
 
 export interface WorstDisk {

@@ -1,4 +1,4 @@
-import { describeWithRedis } from "@petstore/testing";
+import { describeWithRedis } from "@petstore/harness";
 import { expect, it } from "vitest";
 import { runFaults } from "../src/faults.js";
 

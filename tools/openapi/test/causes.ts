@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as send } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import type { Answer } from "@petstore/testing/response-check";
+import type { Answer } from "@petstore/harness/response-check";
 import type { RestService } from "./rest-service.js";
 
 interface Request {

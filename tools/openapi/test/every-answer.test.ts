@@ -1,4 +1,4 @@
-import { type Answer, createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/testing/response-check";
+import { type Answer, createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/harness/response-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { causes, otherSuccesses, type Scene, soundRequests } from "./causes.js";
 import { type RestService, startRest } from "./rest-service.js";

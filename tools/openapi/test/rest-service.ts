@@ -12,8 +12,8 @@ import {
   readConfig,
 } from "@petstore/core";
 import { choosePort } from "@petstore/embedded-postgres";
-import { createTestDatabase } from "@petstore/testing";
-import { serviceFlags } from "@petstore/testing/service-flags";
+import { createTestDatabase } from "@petstore/harness";
+import { serviceFlags } from "@petstore/harness/service-flags";
 
 export interface RestOptions {
   readonly environment?: Readonly<Record<string, string>>;

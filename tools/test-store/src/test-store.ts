@@ -11,8 +11,8 @@ import {
   type Plan,
   readConfig,
 } from "@petstore/core";
+import { createTestDatabase } from "@petstore/harness";
 import { type ApiRouter, createLog, openService } from "@petstore/http";
-import { createTestDatabase } from "@petstore/testing";
 
 export interface TestStoreOptions {
   readonly routers: readonly ApiRouter[];

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { describeWithRedis } from "@petstore/testing";
-import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";

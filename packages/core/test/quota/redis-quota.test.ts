@@ -1,5 +1,5 @@
-import { describeWithRedis } from "@petstore/testing";
-import { openRedisCluster, openRedisServer, type RedisCluster, type RedisServer } from "@petstore/testing/redis";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisCluster, openRedisServer, type RedisCluster, type RedisServer } from "@petstore/harness/redis";
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";

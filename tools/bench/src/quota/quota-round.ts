@@ -1,4 +1,4 @@
-import type { RedisServer } from "@petstore/testing/redis";
+import type { RedisServer } from "@petstore/harness/redis";
 import type { QuotaEngine } from "./quota-engine.js";
 
 export const quotaMeasures = {

@@ -1,4 +1,4 @@
-import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "@petstore/testing/hostile-documents";
+import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "@petstore/harness/hostile-documents";
 import { type Check, checkThat, demand, type Section } from "../section.js";
 import type { Service } from "../service.js";
 

@@ -1,4 +1,4 @@
-import type { Answer } from "@petstore/testing/response-check";
+import type { Answer } from "@petstore/harness/response-check";
 import { Pool } from "undici";
 
 /** A request of the storm: which API, and what one unit costs to ask there. */

@@ -1,5 +1,5 @@
 /** What must hold of every answer, whatever was asked. */
-import { isLeak } from "@petstore/testing/leak";
+import { isLeak } from "@petstore/harness/leak";
 import type { HttpAnswer } from "../apis/http-exchange.js";
 import type { Fault } from "./fault.js";
 import type { OpenApi } from "./openapi.js";

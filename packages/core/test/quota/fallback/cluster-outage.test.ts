@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeWithRedis } from "@petstore/testing";
-import { openRedisCluster, type RedisCluster } from "@petstore/testing/redis";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisCluster, type RedisCluster } from "@petstore/harness/redis";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type LoggedQuotas, messages, newAccount, openQuotasOnRedis, until } from "./quotas-fixture.js";
 

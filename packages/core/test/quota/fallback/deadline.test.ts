@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeWithRedis } from "@petstore/testing";
-import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { messages, newAccount, openQuotasOnRedis, until } from "./quotas-fixture.js";
 

@@ -1,5 +1,5 @@
-import { describeWithRedis } from "@petstore/testing";
-import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { afterAll, beforeAll } from "vitest";
 import type { BanPolicy } from "../../../src/quota/ban-policy.js";
 import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";

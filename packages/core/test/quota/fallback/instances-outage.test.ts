@@ -1,5 +1,5 @@
-import { describeWithRedis } from "@petstore/testing";
-import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Quota, Reservation } from "../../../src/quota/quota.js";
 import { type LoggedQuotas, newAccount, openQuotasOnRedis, until } from "./quotas-fixture.js";

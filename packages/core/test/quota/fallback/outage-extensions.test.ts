@@ -1,6 +1,6 @@
-import { describeWithRedis } from "@petstore/testing";
-import { openFaultProxy } from "@petstore/testing/fault-proxy";
-import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
+import { describeWithRedis } from "@petstore/harness";
+import { openFaultProxy } from "@petstore/harness/fault-proxy";
+import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Admitted } from "../../../src/quota/decision.js";
 import type { Quota, Reservation } from "../../../src/quota/quota.js";

@@ -6,7 +6,7 @@ export function testConfig(test: NonNullable<ViteUserConfig["test"]> = {}): Vite
     // Else vitest loads graphql twice, as ES modules and as CommonJS: two sets of types that do not know each other.
     resolve: { alias: [{ find: /^graphql$/, replacement: "graphql/index.js" }] },
     test: {
-      setupFiles: ["@petstore/testing/fail-on-console"],
+      setupFiles: ["@petstore/harness/fail-on-console"],
       // Generous: no test depends on the speed of the machine, and a busy one runs several packages at once.
       testTimeout: 60_000,
       hookTimeout: 60_000,
@@ -18,4 +18,4 @@ export function testConfig(test: NonNullable<ViteUserConfig["test"]> = {}): Vite
 }
 
 /** For tests that need PostgreSQL: one throw-away server for the run. */
-export const withPostgres: { readonly globalSetup: string[] } = { globalSetup: ["@petstore/testing/global-setup"] };
+export const withPostgres: { readonly globalSetup: string[] } = { globalSetup: ["@petstore/harness/global-setup"] };

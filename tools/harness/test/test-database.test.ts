@@ -1,4 +1,4 @@
-import { createTestDatabase } from "@petstore/testing";
+import { createTestDatabase } from "@petstore/harness";
 import pg from "pg";
 import { expect, inject, test } from "vitest";
 

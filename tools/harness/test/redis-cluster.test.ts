@@ -1,5 +1,5 @@
-import { describeWithRedis } from "@petstore/testing";
-import { openRedisCluster, type RedisCluster } from "@petstore/testing/redis";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisCluster, type RedisCluster } from "@petstore/harness/redis";
 import { Cluster } from "ioredis";
 import { expect, test, vi } from "vitest";
 

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { describeWithRedis } from "@petstore/testing";
-import { openRedisServer, type RedisServer } from "@petstore/testing/redis";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
 
@@ -143,7 +143,7 @@ describeWithRedis("a Redis server of the test's own", () => {
 
   test("ends with the process that opened it, even when that is killed and it is paused", async () => {
     const script = `
-      import { openRedisServer } from ${JSON.stringify(import.meta.resolve("@petstore/testing/redis"))};
+      import { openRedisServer } from ${JSON.stringify(import.meta.resolve("@petstore/harness/redis"))};
       const server = await openRedisServer();
       const [, directory] = await server.command("CONFIG", "GET", "dir");
       server.pause();

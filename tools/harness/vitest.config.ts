@@ -1,0 +1,3 @@
+import { testConfig, withPostgres } from "@petstore/harness/config";
+
+export default testConfig(withPostgres);

@@ -1,3 +1,0 @@
-import { testConfig, withPostgres } from "@petstore/testing/config";
-
-export default testConfig(withPostgres);
