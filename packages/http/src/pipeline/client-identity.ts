@@ -48,7 +48,7 @@ export function addressBucket(address: string | undefined): string {
  * unless configured. When a trusted proxy passed on something that is no address, the address of the proxy counts.
  */
 export function clientAddress(req: Request): string | undefined {
-  const address = req.ip;
+  const address = req.headers["x-forwarded-for"] === undefined ? undefined : req.ip;
   return address !== undefined && isIP(address) !== 0 ? address : req.socket.remoteAddress;
 }
 
