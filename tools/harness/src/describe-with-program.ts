@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { isInstalled } from "./installed-program.js";
+import { isInstalled } from "./processes/installed-program.js";
 
 /**
  * A suite that needs a program of the machine. Without it the suite is skipped and a line says so; where CI is set it

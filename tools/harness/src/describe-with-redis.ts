@@ -1,5 +1,5 @@
 import { describeWithProgram } from "./describe-with-program.js";
-import { isInstalled } from "./installed-program.js";
+import { isInstalled } from "./processes/installed-program.js";
 
 /** Whether a `redis-server` can be started, as far as looking tells. */
 export function isRedisInstalled(): boolean {

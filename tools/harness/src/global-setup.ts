@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embeddedPostgresUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import type { TestProject } from "vitest/node";
-import { openPgBouncer } from "./pgbouncer.js";
-import type {} from "./test-database.js";
+import { openPgBouncer } from "./postgres/pgbouncer.js";
+import type {} from "./postgres/test-database.js";
 
 const prefix = "petstore-test-";
 

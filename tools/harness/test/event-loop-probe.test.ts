@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 
-const probe = new URL("../dist/event-loop-probe.js", import.meta.url);
+const probe = new URL("../dist/processes/event-loop-probe.js", import.meta.url);
 
 /** Blocks its event loop for so many milliseconds, of the clock and of work alike, as often as it is told, once it listens. */
 const program = `

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loopback } from "@petstore/embedded-postgres";
-import { findFreePort } from "./free-port.js";
+import { findFreePort } from "../processes/free-port.js";
 import { type RedisProcess, startRedis } from "./redis-process.js";
 
 export interface RedisServerOptions {

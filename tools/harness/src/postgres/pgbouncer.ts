@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loopback } from "@petstore/embedded-postgres";
-import { findFreePort } from "./free-port.js";
+import { findFreePort } from "../processes/free-port.js";
 
 export interface PgBouncer extends AsyncDisposable {
   /** The server's address through it, which says what stands there. */

@@ -3,13 +3,9 @@
  * wrong as what it contradicts: an unknown status, an unlisted code, a header or a property nobody described.
  */
 import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Answer } from "../network/answer.js";
 
-export interface Answer {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
+export type { Answer };
 
 interface ResponseObject {
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
@@ -39,7 +35,7 @@ export interface ResponseCheck {
   violations(operationId: string, answer: Answer): string[];
 }
 
-interface Documented {
+export interface Documented {
   readonly operationId: string;
   readonly status: number;
   /** Absent for a success. */

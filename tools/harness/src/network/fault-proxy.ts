@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { loopback } from "@petstore/embedded-postgres";
-import { findFreePort } from "./free-port.js";
+import { findFreePort } from "../processes/free-port.js";
 
 export interface FaultProxyOptions {
   /** The server behind it; its port has to be in it. */

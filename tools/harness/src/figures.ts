@@ -1,0 +1,65 @@
+/** A measured number with its limit. */
+export interface Figure {
+  readonly what: string;
+  readonly measured: number;
+  readonly unit: string;
+  readonly limit: FigureLimit;
+}
+
+export type FigureLimit = { readonly atMost: number } | { readonly atLeast: number } | { readonly exactly: number };
+
+export function atMost(limit: number, what: string, measured: number, unit = ""): Figure {
+  return { what, measured, unit, limit: { atMost: limit } };
+}
+
+export function atLeast(limit: number, what: string, measured: number, unit = ""): Figure {
+  return { what, measured, unit, limit: { atLeast: limit } };
+}
+
+export function exactly(limit: number, what: string, measured: number, unit = ""): Figure {
+  return { what, measured, unit, limit: { exactly: limit } };
+}
+
+/** A missing measurement (NaN) never meets its limit. */
+export function isMet({ measured, limit }: Figure): boolean {
+  if ("atMost" in limit) return measured <= limit.atMost;
+  return "atLeast" in limit ? measured >= limit.atLeast : measured === limit.exactly;
+}
+
+/** The figures that miss their limit, a line each: `expect(missed(figures)).toEqual([])`. */
+export function missed(figures: readonly Figure[]): string[] {
+  return figures.filter((figure) => !isMet(figure)).map(describeFigure);
+}
+
+/** One line: `ok     lost creates: 0 (= 0)`. */
+export function describeFigure(figure: Figure): string {
+  const { what, measured, unit, limit } = figure;
+  const measuredText = `${rounded(measured)}${unit && ` ${unit}`}`;
+  return `${isMet(figure) ? "ok    " : "MISSED"} ${what}: ${measuredText} (${describeLimit(limit)})`;
+}
+
+/** Aligned columns. Cells of digits are aligned to the right. */
+export function formatTable(rows: readonly (readonly (string | number)[])[]): string {
+  const cells = rows.map((row) => row.map((cell) => `${cell}`));
+  const columns = Math.max(0, ...cells.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) =>
+        /^[\d.]+$/.test(cell) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
+      .join("  ")
+      .trimEnd();
+  return cells.map(line).join("\n");
+}
+
+function describeLimit(limit: FigureLimit): string {
+  if ("atMost" in limit) return `<= ${rounded(limit.atMost)}`;
+  return "atLeast" in limit ? `>= ${rounded(limit.atLeast)}` : `= ${rounded(limit.exactly)}`;
+}
+
+function rounded(number: number): number {
+  return Math.round(number * 10) / 10;
+}

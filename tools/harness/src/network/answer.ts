@@ -1,0 +1,52 @@
+/** A response as it was received. */
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** A response with its values read. Times are epoch milliseconds of this process. */
+export interface HttpAnswer extends Answer {
+  /** The body as JSON; `undefined` when it is not an object or an array. */
+  readonly json: unknown;
+  /** The first error code in the body, of REST or of GraphQL. */
+  readonly code: string | undefined;
+  readonly rateLimit: RateLimit;
+  /** NaN without the header. */
+  readonly retryAfterSeconds: number;
+  readonly sentAtMs: number;
+  readonly durationMs: number;
+}
+
+/** The X-RateLimit headers as numbers; NaN where one is missing. */
+export interface RateLimit {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Epoch seconds. */
+  readonly reset: number;
+}
+
+/** An answer whose last byte has just arrived. */
+export function readAnswer({ status, headers, text }: Answer, sentAtMs: number): HttpAnswer {
+  return {
+    status,
+    headers,
+    text,
+    json: /^[[{]/.test(text) ? JSON.parse(text) : undefined,
+    code: /"code":"(\w+)"/.exec(text)?.[1],
+    rateLimit: {
+      limit: Number(headers["x-ratelimit-limit"]),
+      remaining: Number(headers["x-ratelimit-remaining"]),
+      reset: Number(headers["x-ratelimit-reset"]),
+    },
+    retryAfterSeconds: Number(headers["retry-after"]),
+    sentAtMs,
+    durationMs: nowMs() - sentAtMs,
+  };
+}
+
+/** The time of this process, which the clock of the machine cannot move. */
+export function nowMs(): number {
+  return performance.timeOrigin + performance.now();
+}

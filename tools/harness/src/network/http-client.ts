@@ -1,0 +1,56 @@
+import { Agent, type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
+import { type HttpAnswer, nowMs, readAnswer } from "./answer.js";
+
+export interface RequestOptions {
+  readonly key?: string;
+  /** Sent unchanged. An array sends the header once for each value. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Sent as application/json unless the headers say otherwise. */
+  readonly body?: string | Buffer;
+}
+
+/** Disposing closes its connections. */
+export interface HttpClient extends Disposable {
+  readonly origin: string;
+  /** Rejects when there is no whole answer. */
+  send(method: string, path: string, options?: RequestOptions): Promise<HttpAnswer>;
+}
+
+/**
+ * `node:http`, because `fetch` changes the path, joins the headers of a name and always sends a Host. Keeps its
+ * connections open, as many as it has requests in flight.
+ */
+export function openHttpClient(origin: string): HttpClient {
+  const agent = new Agent({ keepAlive: true });
+  return {
+    origin,
+    async send(method, path, { key, headers, body } = {}) {
+      const sentAtMs = nowMs();
+      const sent = {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      };
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        request(origin, { agent, method, path, headers: sent }, resolve).on("error", reject).end(body);
+      });
+      const received = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+      const status = response.statusCode ?? 0;
+      return readAnswer({ status, headers: Object.fromEntries(received), text: await text(response) }, sentAtMs);
+    },
+    [Symbol.dispose]: () => agent.destroy(),
+  };
+}
+
+/** Whether a GET request to the URL succeeds. */
+export async function isAnswering(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url);
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    // Nobody listens.
+    return false;
+  }
+}

@@ -1,0 +1,22 @@
+export type { CalledFunction } from "./coverage-recorder.js";
+export { isInstalled } from "./installed-program.js";
+export { type Exit, type Program, type ProgramOptions, startProgram } from "./program.js";
+export {
+  graphqlMain,
+  restMain,
+  type Service,
+  type ServiceOptions,
+  serviceFlags,
+  standaloneMain,
+  startService,
+} from "./service.js";
+export { markedSnippet, type RunOptions, runSnippet, type Snippet, snippetsOf } from "./snippets.js";
+export {
+  openTemporaryDirectory,
+  postmasterOf,
+  type StandaloneStore,
+  startStandaloneProgram,
+  startStandaloneStore,
+  startStandaloneStoreIn,
+  type TemporaryDirectory,
+} from "./standalone-store.js";

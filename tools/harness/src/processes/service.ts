@@ -1,0 +1,84 @@
+import { choosePort } from "@petstore/embedded-postgres";
+import { isAnswering } from "../network/http-client.js";
+import type { CalledFunction } from "./coverage-recorder.js";
+import { type Program, startProgram } from "./program.js";
+
+export interface ServiceOptions {
+  /** The REST service by default. */
+  readonly main?: URL;
+  /** The whole environment, except HOST and PORT. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly host?: string;
+  /** A free port by default. */
+  readonly port?: number;
+  /** How far its clock is ahead; negative when it is behind. Its timers are not changed. */
+  readonly clockOffsetMs?: number;
+  /** Loads the probes for `longestBlockMs` and `calledFunctions`. */
+  readonly isProbed?: boolean;
+  /** See `ProgramOptions`. */
+  readonly stdout?: number;
+}
+
+/** The REST or GraphQL service in a process of its own. Disposing stops it. */
+export interface Service extends Program {
+  readonly origin: string;
+  readonly port: number;
+  /** From its start to its first response. */
+  readonly startedWithinMs: number;
+  /** The longest time its own work blocked its event loop since the previous call. */
+  longestBlockMs(): Promise<number>;
+  /** The functions that have run since the previous call. The first call starts the recording. */
+  calledFunctions(): Promise<readonly CalledFunction[]>;
+}
+
+/**
+ * The Node options of every service, as in its `start` script and in the images. The first keeps text from becoming
+ * code, the second bounds memory (decisions 0013 and 0014).
+ */
+export const serviceFlags: readonly string[] = ["--disallow-code-generation-from-strings", "--max-semi-space-size=16"];
+
+export const restMain: URL = mainOf("rest");
+export const graphqlMain: URL = mainOf("graphql");
+/** The program of `npm start`. */
+export const standaloneMain: URL = mainOf("standalone");
+
+const probes = ["./event-loop-probe.js", "./coverage-recorder.js"].map((file) => new URL(file, import.meta.url).href);
+
+/** Resolves when `/livez` answers 200. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { main = restMain, environment, host = "127.0.0.1", clockOffsetMs = 0, isProbed = false, stdout } = options;
+  const port = options.port ?? (await choosePort(undefined));
+  const origin = `http://${host}:${port}`;
+  const preloads = [...(isProbed ? probes : []), ...(clockOffsetMs === 0 ? [] : [clockPreload(clockOffsetMs)])];
+  const startMs = performance.now();
+  const program = startProgram({
+    name: "The service",
+    args: [...serviceFlags, ...preloads.flatMap((preload) => ["--import", preload]), main.pathname],
+    environment: { ...environment, HOST: host, PORT: `${port}` },
+    hasChannel: isProbed,
+    ...(stdout !== undefined && { stdout }),
+  });
+  try {
+    await program.until(() => isAnswering(`${origin}/livez`));
+  } catch (error) {
+    await program.stop();
+    throw error;
+  }
+  return {
+    ...program,
+    origin,
+    port,
+    startedWithinMs: performance.now() - startMs,
+    longestBlockMs: async () => (await program.ask("block")) as number,
+    calledFunctions: async () => (await program.ask("coverage")) as readonly CalledFunction[],
+  };
+}
+
+function mainOf(service: string): URL {
+  return new URL(`../../../../services/${service}/dist/main.js`, import.meta.url);
+}
+
+function clockPreload(offsetMs: number): string {
+  const script = `const now = Date.now; Date.now = () => now() + ${offsetMs};`;
+  return `data:text/javascript,${encodeURIComponent(script)}`;
+}

@@ -1,0 +1,81 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
+import { type Program, startProgram } from "./program.js";
+import { serviceFlags, standaloneMain } from "./service.js";
+
+/** A directory that disposing removes. */
+export interface TemporaryDirectory extends AsyncDisposable {
+  readonly path: string;
+}
+
+export interface StandaloneStore extends Program {
+  readonly origin: string;
+  /** The value of PETSTORE_DIR. The `petstore` command finds the store by it. */
+  readonly directory: string;
+  readonly databaseUrl: string;
+  /** The key of the demo account. Only the first start in a directory prints it; later it is empty. */
+  readonly demoKey: string;
+}
+
+/** The first start ends it with the key of the demo account, a later one with the way to a new key. */
+const banner = / ready at (http:\/\/[^\s/]+)\/v1.*(?:^ {2}(pets_test_\w+)$|was shown at the first start)/ms;
+
+/** Starts the program of `npm start` in an empty directory, and waits until both APIs answer. */
+export async function startStandaloneStore(environment: Environment = {}): Promise<StandaloneStore> {
+  const directory = await openTemporaryDirectory();
+  try {
+    const store = await startStandaloneStoreIn(directory.path, environment);
+    return {
+      ...store,
+      async [Symbol.asyncDispose]() {
+        await store.stop();
+        await directory[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await directory[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+export async function startStandaloneStoreIn(path: string, environment: Environment = {}): Promise<StandaloneStore> {
+  const program = startStandaloneProgram(path, environment);
+  try {
+    const [, origin = "", demoKey = ""] = await program.printed(banner);
+    return {
+      ...program,
+      origin,
+      directory: path,
+      databaseUrl: (await embeddedPostgresUrl(path)) ?? "",
+      demoKey,
+    };
+  } catch (error) {
+    await program.stop();
+    throw error;
+  }
+}
+
+/** The same without waiting, for a start that fails. */
+export function startStandaloneProgram(path: string, environment: Environment = {}): Program {
+  return startProgram({
+    name: "The store",
+    args: [...serviceFlags, standaloneMain.pathname],
+    directory: tmpdir(),
+    // biome-ignore lint/style/noProcessEnv: the store looks for its tools in the PATH of this process.
+    environment: { PATH: process.env.PATH, PETSTORE_DIR: path, PORT: "0", ...environment },
+  });
+}
+
+/** The process id of the PostgreSQL of a standalone store. */
+export async function postmasterOf(path: string): Promise<number> {
+  return Number.parseInt(await readFile(join(path, "cluster", "data", "postmaster.pid"), "utf8"), 10);
+}
+
+export async function openTemporaryDirectory(): Promise<TemporaryDirectory> {
+  const path = await mkdtemp(join(tmpdir(), "petstore-temporary-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+type Environment = Readonly<Record<string, string>>;
