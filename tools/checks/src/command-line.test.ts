@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import { readCommandLine } from "./command-line.js";
+
+const files = ["faults/documents.test.ts", "faults/redis/outage.test.ts", "faults/redis/sharing.test.ts"];
+
+function read(line: string): unknown {
+  return readCommandLine(line.split(" "), () => files);
+}
+
+const everything = { kind: "run", project: "faults", files: [], namePattern: undefined, jsonFile: undefined };
+
+it.each([
+  ["faults", {}],
+  ["faults --list", { kind: "list" }],
+  ["faults --json out.json", { jsonFile: "out.json" }],
+  ["faults --only redis", { files: ["faults/redis/"] }],
+  ["faults --only sharing --only documents", { files: ["faults/redis/sharing.test.ts", "faults/documents.test.ts"] }],
+  ["faults --name limit-1", { namePattern: "limit-1" }],
+  ["faults --name a.b --name (c)", { namePattern: "a\\.b|\\(c\\)" }],
+])("translates %s into a test run", (line, expected) => {
+  expect(read(line)).toEqual({ ...everything, ...expected });
+});
+
+it.each([
+  ["", /There is no project ""\. The projects are faults/],
+  ["nothing", /There is no project "nothing"/],
+  ["faults --only mysql", /There is no subject "mysql"\. The subjects are documents, redis, outage, sharing\./],
+  ["faults --quickly", /--quickly/],
+  ["faults redis", /redis/],
+])("refuses the arguments %j with a reason", (line, reason) => {
+  expect(read(line)).toEqual({ kind: "wrong", reason: expect.stringMatching(reason) });
+});
+
+it("names every subject and program in its help", () => {
+  expect(read("faults --help")).toEqual({
+    kind: "help",
+    text: expect.stringMatching(/Subjects: documents, redis, outage, sharing\nPrograms: redis-server, haproxy/),
+  });
+});

@@ -1,0 +1,28 @@
+import { testConfig } from "@petstore/harness/config";
+import type { TestProjectInlineConfiguration } from "vitest/config";
+import { projects } from "./src/projects.js";
+
+/** A program is a tag: a test that needs it names it, and `needed-programs.ts` skips the test where it is missing. */
+const programs = [...new Set(Object.values(projects).flatMap((project) => project.programs))];
+
+export default testConfig({
+  tags: programs.map((name) => ({ name, description: `Needs ${name} in PATH` })),
+  // Load, faults and clocks: two files at once would disturb each other.
+  fileParallelism: false,
+  projects: [
+    { extends: true, test: { name: "self", include: ["{src,test}/**/*.test.ts"] } },
+    ...Object.entries(projects).map(
+      ([name, { globalSetup }]): TestProjectInlineConfiguration => ({
+        extends: true,
+        test: {
+          name,
+          include: [`${name}/**/*.test.ts`],
+          globalSetup: [...globalSetup],
+          setupFiles: ["./src/needed-programs.ts"],
+          testTimeout: 30 * 60_000,
+          hookTimeout: 5 * 60_000,
+        },
+      }),
+    ),
+  ],
+});
