@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -124,10 +124,10 @@ describe("the configuration", () => {
     expect(read).toThrow(
       [
         "The configuration is not usable:",
-        "  DATABASE_DIRECT_URL and DATABASE_DIRECT_URL_FILE are both set: leave one out",
-        "  REDIS_URL_FILE names a file that cannot be read (ENOENT)",
         "  DATABASE_URL must be a URL that begins with postgres://",
+        "  DATABASE_DIRECT_URL and DATABASE_DIRECT_URL_FILE are both set: leave one out",
         "  PORT must be a whole number from 0 to 65535",
+        "  REDIS_URL_FILE names a file that cannot be read (ENOENT)",
       ].join("\n"),
     );
     expect(() => readConfig({ DATABASE_URL_FILE: empty.name })).toThrow(
@@ -140,10 +140,15 @@ describe("the configuration", () => {
     expect(readConfig({ DATABASE_URL, PORT_FILE: file.name }).http.port).toBe(3000);
   });
 
-  it("describes every variable", () => {
-    for (const [name, setting] of Object.entries(settings)) {
-      expect(setting.meta()?.description, name).toMatch(/^[A-Z0-9].*\.$/s);
-    }
+  it("has a description and the default of every variable in .env.example", () => {
+    const example = readFileSync(new URL("../../.env.example", import.meta.url), "utf8");
+    const described = settings.map(({ name, type, isSecret }) => {
+      const file = isSecret ? `# Or ${name}_FILE: the name of a file that holds it.\n` : "";
+      const absent = type.safeParse(undefined);
+      return `${file}${absent.success ? "#" : ""}${name}=${absent.data ?? ""}`;
+    });
+    const [, ...paragraphs] = example.trimEnd().split("\n\n");
+    expect(paragraphs.map((text) => text.replace(/^# [A-Z0-9].*\n(# (?!Or ).*\n)*/, ""))).toEqual(described);
   });
 
   it("reads the settings of the database only", () => {

@@ -4,37 +4,62 @@ import type { z } from "zod";
 /** Names and values as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Throws an Error with one line for every faulty variable, by name: values are never shown. A setting whose metadata says
- * `isSecret` may also be in the file that `<name>_FILE` names, without the line break at its end.
- */
-export function readSettings<Shape extends z.ZodRawShape>(
-  schema: z.ZodObject<Shape>,
-  environment: Environment,
-): z.output<z.ZodObject<Shape>> {
-  // An empty variable counts as absent, as in the shell's ${NAME:-default}.
-  const values = Object.fromEntries(Object.entries(environment).filter(([, value]) => value));
-  const fileFaults = new Map<string, string>();
-  for (const [name, setting] of Object.entries(schema.shape)) {
-    const file = values[`${name}_FILE`];
-    if (file === undefined || (setting as z.ZodType).meta()?.isSecret !== true) continue;
-    const read = values[name] === undefined ? readSecret(file) : undefined;
-    if (read === undefined) fileFaults.set(name, `${name} and ${name}_FILE are both set: leave one out`);
-    else if ("fault" in read) fileFaults.set(name, `${name}_FILE names a file that ${read.fault}`);
-    else values[name] = read.secret;
-  }
-  const result = schema.safeParse(values);
-  if (result.success && fileFaults.size === 0) return result.data;
-  const issues = (result.error?.issues ?? []).filter(({ path: [name] }) => !fileFaults.has(`${String(name)}`));
-  const faults = [...fileFaults.values(), ...issues.map(({ path, message }) => `${path.join(".")} ${message}`)];
-  throw new Error(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+export interface Setting<Value> {
+  /** Of the environment variable. */
+  readonly name: string;
+  readonly type: z.ZodType<Value>;
+  /** The value may also be in the file that `<name>_FILE` names, without the line break at its end. */
+  readonly isSecret: boolean;
 }
 
-function readSecret(file: string): { readonly secret: string } | { readonly fault: string } {
-  try {
-    const secret = readFileSync(file, "utf8").replace(/\r?\n$/, "");
-    return secret === "" ? { fault: "is empty" } : { secret };
-  } catch (error) {
-    return { fault: `cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})` };
+export function setting<Value>(name: string, type: z.ZodType<Value>): Setting<Value> {
+  return { name, type, isSecret: false };
+}
+
+export function secret<Value>(name: string, type: z.ZodType<Value>): Setting<Value> {
+  return { name, type, isSecret: true };
+}
+
+type Tables = Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>>;
+
+type Values<Read extends Tables> = {
+  [Table in keyof Read]: {
+    [Name in keyof Read[Table]]: Read[Table][Name] extends Setting<infer Value> ? Value : never;
+  };
+};
+
+/** Throws an Error with one line for every faulty variable, by name: values are never shown. */
+export function readSettings<Read extends Tables>(tables: Read, environment: Environment): Values<Read> {
+  const faults: string[] = [];
+
+  function read({ name, type, isSecret }: Setting<unknown>): unknown {
+    // An empty variable counts as absent, as in the shell's ${NAME:-default}.
+    const text = environment[name] || undefined;
+    const file = environment[`${name}_FILE`];
+    if (!isSecret || !file) return parse(name, type, text);
+    if (text !== undefined) return void faults.push(`${name} and ${name}_FILE are both set: leave one out`);
+    try {
+      const content = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+      return content === "" ? void faults.push(`${name}_FILE names a file that is empty`) : parse(name, type, content);
+    } catch (error) {
+      const { code = "unknown" } = error as NodeJS.ErrnoException;
+      return void faults.push(`${name}_FILE names a file that cannot be read (${code})`);
+    }
   }
+
+  function parse(name: string, type: z.ZodType, text: string | undefined): unknown {
+    const { data, error } = type.safeParse(text);
+    for (const { message } of error?.issues ?? []) faults.push(`${name} ${message}`);
+    return data;
+  }
+
+  const values = mapValues(tables, (table) => mapValues(table, read));
+  if (faults.length > 0) {
+    throw new Error(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+  }
+  return values as Values<Read>;
+}
+
+function mapValues<From, To>(record: Readonly<Record<string, From>>, map: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 }

@@ -2,27 +2,25 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 
-type Setting<Value> = z.ZodType<Value, string>;
-
-export function whole(minimum: number, maximum: number): z.ZodPipe<z.ZodString, z.ZodTransform<number, string>> {
+export function whole(minimum: number, maximum: number): z.ZodType<number> {
   const isInRange = (text: string) => /^\d{1,12}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum;
   return z.string().refine(isInRange, `must be a whole number from ${minimum} to ${maximum}`).transform(Number);
 }
 
-export function flag(): z.ZodType<boolean, string | undefined> {
+export function flag(): z.ZodType<boolean> {
   return z
     .enum(["true", "false"], { error: "must be true or false" })
     .default("false")
     .transform((text) => text === "true");
 }
 
-export function databaseUrl(): Setting<string> {
+export function databaseUrl(): z.ZodType<string> {
   return z
     .string({ error: "is required: postgres://user:password@host:port/database" })
     .refine((text) => /^postgres(ql)?:$/.test(protocolOf(text)), "must be a URL that begins with postgres://");
 }
 
-export function redisUrls(): Setting<string[]> {
+export function redisUrls(): z.ZodType<string[]> {
   return z
     .string()
     .transform(listOf)
@@ -32,27 +30,27 @@ export function redisUrls(): Setting<string[]> {
     });
 }
 
-export function origin(): Setting<string> {
+export function origin(): z.ZodType<string> {
   return z
     .string()
     .refine(isOrigin, "must be a URL of scheme, host and port alone, such as https://api.example.com")
     .transform((text) => new URL(text).origin);
 }
 
-export function httpUrl(): Setting<string> {
+export function httpUrl(): z.ZodType<string> {
   return z
     .string()
     .refine((text) => /^https?:$/.test(protocolOf(text)), "must be a URL that begins with http:// or https://");
 }
 
-export function share(): Setting<number> {
+export function share(): z.ZodType<number> {
   return z
     .string()
     .refine((text) => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text), "must be a number from 0 to 1, such as 0.05")
     .transform(Number);
 }
 
-export function addressRanges(): z.ZodType<string[], string | undefined> {
+export function addressRanges(): z.ZodType<string[]> {
   return z
     .string()
     .default("")
