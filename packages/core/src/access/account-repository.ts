@@ -1,6 +1,6 @@
-import type { Selectable } from "kysely";
+import { type AliasedRawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { statement } from "../database/statement.js";
+import { type Statement, statement } from "../database/statement.js";
 import type { Tables } from "../database/tables.js";
 
 /** Limits agreed with one Enterprise account, in units per window. */
@@ -30,36 +30,42 @@ export interface AccountRepository {
 }
 
 export function createAccountRepository(database: Database): AccountRepository {
-  async function save(write: typeof insertAccount, account: NewAccount): Promise<Account | undefined> {
-    const { name, plan, customLimits } = account;
-    const limits = { minuteLimit: customLimits?.perMinute ?? null, dayLimit: customLimits?.perDay ?? null };
-    const [row] = await database.run(write, { name, plan, ...limits });
-    return row && toAccount(row);
+  async function run<Values>(query: Statement<Values, Row<Account>>, values: Values): Promise<Account[]> {
+    return (await database.run(query, values)).map(withoutNulls);
   }
 
   return {
-    create: (account) => save(insertAccount, account),
-    setPlan: (change) => save(updatePlan, change),
-    async findByName(name) {
-      const [row] = await database.run(selectAccountByName, { name });
-      return row && toAccount(row);
-    },
-    async list() {
-      return (await database.run(selectAccounts, {})).map(toAccount);
-    },
+    create: async (account) => (await run(insertAccount, toSaved(account)))[0],
+    setPlan: async (change) => (await run(updatePlan, toSaved(change)))[0],
+    findByName: async (name) => (await run(selectAccountByName, { name }))[0],
+    list: () => run(selectAccounts, {}),
   };
 }
 
-type AccountRow = Selectable<Tables["accounts"]>;
+/** A record as PostgreSQL returns it: an absent field is null. */
+export type Row<Fields> = { [Name in keyof Fields]-?: Fields[Name] | null };
 
-interface SavedAccount {
-  name: string;
-  plan: Account["plan"];
-  minuteLimit: number | null;
-  dayLimit: number | null;
+export function withoutNulls<Fields>(row: Row<Fields>): Fields {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Fields;
 }
 
-const insertAccount = statement<SavedAccount, AccountRow>("write", "insert-account", (db, parameter) =>
+/** The schema lets an account have both limits or neither. */
+export const customLimitsColumn: AliasedRawBuilder<CustomLimits | null, "customLimits"> = sql<CustomLimits | null>`
+  case when minute_limit is not null then json_build_object('perMinute', minute_limit, 'perDay', day_limit) end
+`.as("customLimits");
+
+const accountColumns = ["id", "name", "plan", customLimitsColumn, "created_at as createdAt"] as const;
+
+interface SavedAccount extends Pick<Account, "name" | "plan"> {
+  readonly minuteLimit: number | null;
+  readonly dayLimit: number | null;
+}
+
+function toSaved({ name, plan, customLimits }: NewAccount): SavedAccount {
+  return { name, plan, minuteLimit: customLimits?.perMinute ?? null, dayLimit: customLimits?.perDay ?? null };
+}
+
+const insertAccount = statement<SavedAccount, Row<Account>>("write", "insert-account", (db, parameter) =>
   db
     .insertInto("accounts")
     .values({
@@ -69,31 +75,23 @@ const insertAccount = statement<SavedAccount, AccountRow>("write", "insert-accou
       day_limit: parameter("dayLimit"),
     })
     .onConflict((conflict) => conflict.column("name").doNothing())
-    .returningAll(),
+    .returning(accountColumns),
 );
 
-const updatePlan = statement<SavedAccount, AccountRow>("write", "update-plan", (db, parameter) =>
+const updatePlan = statement<SavedAccount, Row<Account>>("write", "update-plan", (db, parameter) =>
   db
     .updateTable("accounts")
     .set({ plan: parameter("plan"), minute_limit: parameter("minuteLimit"), day_limit: parameter("dayLimit") })
     .where("name", "=", parameter("name"))
-    .returningAll(),
+    .returning(accountColumns),
 );
 
-const selectAccountByName = statement<{ name: string }, AccountRow>("read", "select-account-by-name", (db, parameter) =>
-  db.selectFrom("accounts").selectAll().where("name", "=", parameter("name")),
+const selectAccountByName = statement<{ name: string }, Row<Account>>(
+  "read",
+  "select-account-by-name",
+  (db, parameter) => db.selectFrom("accounts").select(accountColumns).where("name", "=", parameter("name")),
 );
 
-const selectAccounts = statement<Record<never, never>, AccountRow>("read", "select-accounts", (db) =>
-  db.selectFrom("accounts").selectAll().orderBy("id"),
+const selectAccounts = statement<Record<never, never>, Row<Account>>("read", "select-accounts", (db) =>
+  db.selectFrom("accounts").select(accountColumns).orderBy("id"),
 );
-
-function toAccount(row: AccountRow): Account {
-  return { id: row.id, name: row.name, plan: row.plan, createdAt: row.created_at, ...customLimitsOf(row) };
-}
-
-/** The schema lets an account have both limits or neither. */
-export function customLimitsOf(row: Pick<AccountRow, "minute_limit" | "day_limit">): Pick<Account, "customLimits"> {
-  if (row.minute_limit === null || row.day_limit === null) return {};
-  return { customLimits: { perMinute: row.minute_limit, perDay: row.day_limit } };
-}

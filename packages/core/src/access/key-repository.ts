@@ -1,17 +1,7 @@
+import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import type { Statement } from "../database/statement.js";
-import { type Account, customLimitsOf } from "./account-repository.js";
-import {
-  expireKey,
-  insertKey,
-  type KeyRow,
-  liftBanOfKey,
-  revokeKey,
-  rotateKey,
-  selectKey,
-  selectKeyByDigest,
-  selectKeysOfAccount,
-} from "./key-statements.js";
+import { type Statement, statement } from "../database/statement.js";
+import { type Account, customLimitsColumn, type Row, withoutNulls } from "./account-repository.js";
 
 /** The stored facts about a key. The key itself is not stored. */
 export interface KeyRecord {
@@ -81,8 +71,8 @@ export interface KeyRepository {
 }
 
 export function createKeyRepository(database: Database): KeyRepository {
-  async function run<Values>(statement: Statement<Values, KeyRow>, values: Values): Promise<KeyRecord[]> {
-    return (await database.run(statement, values)).map(toKeyRecord);
+  async function run<Values>(query: Statement<Values, Row<KeyRecord>>, values: Values): Promise<KeyRecord[]> {
+    return (await database.run(query, values)).map(withoutNulls);
   }
 
   return {
@@ -107,27 +97,124 @@ export function createKeyRepository(database: Database): KeyRepository {
     find: async (id) => (await run(selectKey, { id }))[0],
     async findByDigest(digest) {
       const [row] = await database.run(selectKeyByDigest, { digest: Buffer.from(digest, "hex") });
-      return (
-        row && {
-          ...toKeyRecord(row),
-          plan: row.plan,
-          ...customLimitsOf(row),
-          ...(row.expires_in_ms !== null && { expiresInMs: row.expires_in_ms }),
-          ...(row.ban_lifted_ago_ms !== null && { banLiftedAgoMs: row.ban_lifted_ago_ms }),
-        }
-      );
+      return row && withoutNulls<KeyWithAccount>(row);
     },
   };
 }
 
-function toKeyRecord(row: KeyRow): KeyRecord {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    createdAt: row.created_at,
-    ...(row.expires_at && { expiresAt: row.expires_at }),
-    ...(row.revoked_at && { revokedAt: row.revoked_at }),
-    lineage: row.lineage ?? row.id,
-    ...(row.ban_lifted_at && { banLiftedAt: row.ban_lifted_at }),
-  };
+const lineage = sql<bigint>`coalesce(lineage, api_keys.id)`;
+
+const keyColumns = [
+  "api_keys.id",
+  "account_id as accountId",
+  "api_keys.created_at as createdAt",
+  "expires_at as expiresAt",
+  "revoked_at as revokedAt",
+  lineage.as("lineage"),
+  "ban_lifted_at as banLiftedAt",
+] as const;
+
+const insertKey = statement<{ accountId: bigint; digest: Buffer; expiresAt: Date | null }, Row<KeyRecord>>(
+  "write",
+  "insert-key",
+  (db, parameter) =>
+    db
+      .insertInto("api_keys")
+      .values({ account_id: parameter("accountId"), digest: parameter("digest"), expires_at: parameter("expiresAt") })
+      .returning(keyColumns),
+);
+
+const selectKeysOfAccount = statement<{ accountId: bigint }, Row<KeyRecord>>(
+  "read",
+  "select-keys-of-account",
+  (db, parameter) =>
+    db.selectFrom("api_keys").select(keyColumns).where("account_id", "=", parameter("accountId")).orderBy("id"),
+);
+
+const selectKey = statement<{ id: bigint }, Row<KeyRecord>>("read", "select-key", (db, parameter) =>
+  db.selectFrom("api_keys").select(keyColumns).where("id", "=", parameter("id")),
+);
+
+const revokeKey = statement<{ id: bigint }, Row<KeyRecord>>("write", "revoke-key", (db, parameter) =>
+  db
+    .updateTable("api_keys")
+    .set({ revoked_at: sql`coalesce(revoked_at, now())` })
+    .where("id", "=", parameter("id"))
+    .returning(keyColumns),
+);
+
+const expireKey = statement<{ id: bigint; at: Date | null; inMs: number }, Row<KeyRecord>>(
+  "write",
+  "expire-key",
+  (db, parameter) =>
+    db
+      .updateTable("api_keys")
+      .set({ expires_at: sql`coalesce(${parameter("at")}::timestamptz, ${later(parameter("inMs"))})` })
+      .where("id", "=", parameter("id"))
+      .where("revoked_at", "is", null)
+      .returning(keyColumns),
+);
+
+const rotateKey = statement<{ id: bigint; digest: Buffer; expiresAt: Date | null; graceMs: number }, Row<KeyRecord>>(
+  "write",
+  "rotate-key",
+  (db, parameter) =>
+    db
+      .with("old", (cte) =>
+        cte
+          .updateTable("api_keys")
+          .set({ expires_at: sql`least(expires_at, ${later(parameter("graceMs"))})` })
+          .where("id", "=", parameter("id"))
+          .where("revoked_at", "is", null)
+          .where(sql<boolean>`coalesce(expires_at > now(), true)`)
+          .returning(keyColumns),
+      )
+      .with("replacement", (cte) =>
+        cte
+          .insertInto("api_keys")
+          .columns(["account_id", "digest", "expires_at", "lineage", "ban_lifted_at"])
+          .expression(
+            sql`select "accountId", ${parameter("digest")}::bytea, ${parameter("expiresAt")}::timestamptz, lineage,
+              "banLiftedAt" from old`,
+          )
+          .returning(keyColumns),
+      )
+      .selectFrom("old")
+      .selectAll()
+      .unionAll((eb) => eb.selectFrom("replacement").selectAll()),
+);
+
+const liftBanOfKey = statement<{ id: bigint }, Row<KeyRecord>>("write", "lift-ban-of-key", (db, parameter) =>
+  db
+    .updateTable("api_keys")
+    .set({ ban_lifted_at: sql`now()` })
+    .where(lineage, "=", (eb) => eb.selectFrom("api_keys").select(lineage.as("one")).where("id", "=", parameter("id")))
+    .returning(keyColumns),
+);
+
+const selectKeyByDigest = statement<{ digest: Buffer }, Row<KeyWithAccount>>(
+  "pipelined read",
+  "select-key-by-digest",
+  (db, parameter) =>
+    db
+      .selectFrom("api_keys")
+      .innerJoin("accounts", "accounts.id", "account_id")
+      .select([
+        ...keyColumns,
+        "plan",
+        customLimitsColumn,
+        millisecondsBetween("now()", "expires_at").as("expiresInMs"),
+        millisecondsBetween("ban_lifted_at", "now()").as("banLiftedAgoMs"),
+      ])
+      .where("digest", "=", parameter("digest")),
+);
+
+function later(milliseconds: RawBuilder<number>): RawBuilder<Date> {
+  return sql<Date>`now() + ${milliseconds}::float8 * interval '1 millisecond'`;
+}
+
+/** Subtracts epochs, because a time may be `infinity`, which PostgreSQL before 17 cannot subtract. */
+function millisecondsBetween(from: string, to: string): RawBuilder<number | null> {
+  const milliseconds = `(extract(epoch from ${to}) - extract(epoch from ${from})) * 1000`;
+  return sql<number | null>`(${sql.raw(milliseconds)})::float8`;
 }

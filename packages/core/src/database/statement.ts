@@ -3,7 +3,7 @@
  * statement for every request costs more than the rest of a list's handling together.
  */
 import {
-  type Compilable,
+  type CompiledQuery,
   DummyDriver,
   Kysely,
   PostgresAdapter,
@@ -32,12 +32,14 @@ type Access = "write" | "read" | "pipelined read";
 
 type Parameters<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
 
+/** `build` returns a query of Kysely's builder, or the SQL of a query that the builder makes hard to read. */
 export function statement<Values, Row>(
   access: Access,
   name: string,
-  build: (db: Kysely<Tables>, parameter: Parameters<Values>) => Compilable<Row>,
+  build: (db: Kysely<Tables>, parameter: Parameters<Values>) => Query<Row>,
 ): Statement<Values, Row> {
-  const { sql: text, parameters } = build(compiler, (parameter) => sql`${new Parameter(parameter)}`).compile();
+  const query = build(compiler, (parameter) => sql`${new Parameter(parameter)}`);
+  const { sql: text, parameters } = query.compile(compiler);
   return {
     access,
     name,
@@ -45,6 +47,10 @@ export function statement<Values, Row>(
     bind: (values) =>
       parameters.map((value) => (value instanceof Parameter ? values[value.name as keyof Values] : value)),
   };
+}
+
+interface Query<Row> {
+  compile(compiler: Kysely<Tables>): CompiledQuery<Row>;
 }
 
 class Parameter {

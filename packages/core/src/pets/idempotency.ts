@@ -87,43 +87,24 @@ interface InsertOnce extends NewPet {
   digest: Buffer;
 }
 
-const insertOnce = statement<InsertOnce, Pet>("write", "insert-pet-once", (db, parameter) =>
-  db
-    .with("claim", (cte) =>
-      cte
-        .insertInto("idempotency_keys")
-        .values({
-          account_id: parameter("accountId"),
-          key: parameter("key"),
-          request_digest: parameter("digest"),
-          pet_id: sql<bigint>`nextval(pg_get_serial_sequence('pets', 'id'))`,
-          created_at: sql<Date>`now()`,
-        })
-        .onConflict((conflict) =>
-          conflict
-            .columns(["account_id", "key"])
-            .doUpdateSet((row) => ({
-              request_digest: row.ref("excluded.request_digest"),
-              pet_id: row.ref("excluded.pet_id"),
-              created_at: row.ref("excluded.created_at"),
-            }))
-            .where("idempotency_keys.created_at", "<", forgottenBefore),
-        )
-        .returning("pet_id"),
+const insertOnce = statement<InsertOnce, Pet>(
+  "write",
+  "insert-pet-once",
+  (_db, parameter) => sql<Pet>`
+    with claim as (
+      insert into idempotency_keys (account_id, key, request_digest, pet_id, created_at)
+      values (
+        ${parameter("accountId")}, ${parameter("key")}, ${parameter("digest")},
+        nextval(pg_get_serial_sequence('pets', 'id')), now()
+      )
+      on conflict (account_id, key) do update
+      set request_digest = excluded.request_digest, pet_id = excluded.pet_id, created_at = excluded.created_at
+      where idempotency_keys.created_at < ${forgottenBefore}
+      returning pet_id
     )
-    .insertInto("pets")
-    .columns(["id", "name", "category_id", "status"])
-    .expression((from) =>
-      from
-        .selectFrom("claim")
-        .select([
-          "pet_id",
-          parameter("name").as("name"),
-          parameter("categoryId").as("category_id"),
-          parameter("status").as("status"),
-        ]),
-    )
-    .returning(petColumns),
+    insert into pets (id, name, category_id, status)
+    select pet_id, ${parameter("name")}, ${parameter("categoryId")}, ${parameter("status")} from claim
+    returning id, name, category_id as "categoryId", status`,
 );
 
 const selectFirst = statement<{ accountId: bigint; key: string }, Pet & { request_digest: Buffer }>(
@@ -141,23 +122,12 @@ const selectFirst = statement<{ accountId: bigint; key: string }, Pet & { reques
 const deleteForgotten = statement<Record<never, never>, { key: string }>(
   "write",
   "delete-forgotten-idempotency-keys",
-  (db) =>
-    db
-      .deleteFrom("idempotency_keys")
-      .where(({ eb, refTuple, selectFrom }) =>
-        eb(
-          refTuple("account_id", "key"),
-          "in",
-          selectFrom("idempotency_keys")
-            .select(["account_id", "key"])
-            .where("created_at", "<", forgottenBefore)
-            .limit(forgottenAtOnce)
-            .forUpdate()
-            .skipLocked()
-            .$asTuple("account_id", "key"),
-        ),
-      )
-      .returning("key"),
+  () => sql<{ key: string }>`
+    delete from idempotency_keys where (account_id, key) in (
+      select account_id, key from idempotency_keys
+      where created_at < ${forgottenBefore} limit ${sql.lit(forgottenAtOnce)} for update skip locked
+    )
+    returning key`,
 );
 
 /** The same for equal pets, in either API and any notation or order of properties. */
