@@ -58,7 +58,7 @@ export function createGraphqlResponse({ apollo, core, documents, log }: GraphqlR
     if (replays.length > 0 && replays.every(Boolean)) res.setHeader("Idempotency-Replayed", "true");
     const requestContext = contextOf(res);
     for (const problem of problems) {
-      requestContext.problem ??= problem.code;
+      requestContext.problemCode ??= problem.code;
       for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
       if (problem.status < 500) continue;
       log.error({ requestId: requestContext.id, code: problem.code, error: problem.cause }, "operation failed");
@@ -75,7 +75,7 @@ const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", 
  * may not be a GraphQL response. Clients of the newer media type read the status first.
  */
 function sendRequestError(res: Response, code: ProblemCode, errors: readonly GraphQLFormattedError[]): void {
-  contextOf(res).problem = code;
+  contextOf(res).problemCode = code;
   const status = res.getHeader("Content-Type") === graphqlMediaType ? 400 : 200;
   sendJson(res, status, JSON.stringify({ errors }));
 }

@@ -24,8 +24,8 @@ it("counts by route, method and status, HEAD as GET and an unknown method as oth
 
 it("counts problems by their code", async () => {
   const { metrics, samplesOf } = open();
-  metrics.answered({ route: "/v1/pets", problem: "API_KEY_MISSING" }, "GET", 401, 1);
-  metrics.answered({ route: "/v1/pets", problem: "API_KEY_MISSING" }, "GET", 401, 1);
+  metrics.answered({ route: "/v1/pets", problemCode: "API_KEY_MISSING" }, "GET", 401, 1);
+  metrics.answered({ route: "/v1/pets", problemCode: "API_KEY_MISSING" }, "GET", 401, 1);
   expect(await samplesOf("petstore_http_problems_total")).toMatchObject([
     { labels: { route: "/v1/pets", method: "GET", code: "API_KEY_MISSING" }, value: 2 },
   ]);

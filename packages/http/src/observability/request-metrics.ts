@@ -9,7 +9,7 @@ import type { OverloadReason } from "../server/overload.js";
 export interface RequestMetrics {
   /** `status` is 499 if the client closed the connection before a response. */
   answered(
-    request: { readonly route: string; readonly problem?: string | undefined },
+    request: { readonly route: string; readonly problemCode?: string | undefined },
     method: string,
     status: number,
     durationMs: number,
@@ -70,10 +70,10 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   }
 
   return {
-    answered({ route, problem }, sentMethod, status, durationMs) {
+    answered({ route, problemCode }, sentMethod, status, durationMs) {
       const method = methodLabel(sentMethod);
       requests.inc({ route, method, status });
-      if (problem !== undefined) problems.inc({ route, method, code: problem });
+      if (problemCode !== undefined) problems.inc({ route, method, code: problemCode });
       if (method === "GET" || method === "POST") durations.observe({ route, method }, durationMs / 1_000);
     },
     decided: (bucket, mode, outcome) => decisions.inc({ bucket, mode, outcome }),

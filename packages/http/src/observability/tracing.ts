@@ -78,13 +78,13 @@ function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler 
     const span = tracer.startSpan(req.method, { kind: SpanKind.SERVER }, parent);
     context.traceId = span.spanContext().traceId;
     res.on("close", () => {
-      const { route, problem } = context;
+      const { route, problemCode } = context;
       span.updateName(`${req.method} ${route}`);
       span.setAttributes({
         "http.request.method": req.method,
         "http.route": route,
         "http.response.status_code": res.statusCode,
-        ...(problem !== undefined && { "error.type": problem }),
+        ...(problemCode !== undefined && { "error.type": problemCode }),
       });
       if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();

@@ -1,7 +1,8 @@
 /**
  * The one way into both APIs: authenticate, reserve units, and report the quota on every response. A request without a valid
  * key is counted by its address instead, with the same headers, and is refused with 429 beyond its limit. When a key can
- * neither be checked nor found in the cache, the response is 503, and nothing is counted.
+ * neither be checked nor found in the cache, the response is 503, and nothing is counted. The same holds for every request
+ * while the process is overloaded; it is then refused before authentication.
  */
 import {
   type Admitted,
@@ -77,7 +78,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   }
 
   function anonymousReservation(address: string | undefined): Reservation {
-    // The quota counts by account. Here its account is the name of the address.
+    // The address quota has the same interface as the account quota. Its accounts are the address buckets.
     return { account: addressBucket(address), limits: anonymousLimits, cost: 1 };
   }
 
@@ -85,7 +86,10 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     report(res, await addressQuota.usage(anonymousReservation(contextOf(res).clientAddress)));
   }
 
-  /** Reserves units for a request, or extends the unit it holds. Counts and reports the decision. Throws the refusal. */
+  /**
+   * Reserves the cost of a request. With `held`, extends those units to this cost, which is the new total. Counts and reports
+   * the decision. Throws the refusal.
+   */
   async function reserveUnits(res: Response, quota: Quota, reservation: Reservation, held?: Admitted): Promise<void> {
     const bucket = quota === accountQuota ? "account" : "address";
     let decision: Decision;
@@ -102,7 +106,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     metrics.decided(bucket, decision.mode, decision.outcome);
     report(res, decision);
     if (decision.outcome !== "admitted") throw refusal(decision);
-    contextOf(res).charge = { quota, reservation, admitted: decision };
+    contextOf(res).heldUnits = { quota, reservation, admitted: decision };
   }
 
   return {
@@ -124,16 +128,18 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       context.key = key;
       context.isKeyStale = isStale;
       const account = `${key.accountId}`;
+      // A rotated key keeps the lineage of its first key, so that a rotation does not end a ban.
       await reserveUnits(res, accountQuota, { account, key: `${key.lineage}`, limits: key.limits, cost: 1 });
       context.isBodyPending = !req.complete;
       next();
     },
     async extend(res, cost) {
       const context = contextOf(res);
-      if (context.charge === undefined) throw new Error("only an admitted request can be extended");
-      const { quota, reservation, admitted } = context.charge;
-      // From here on the quota engine holds the unit: a refusal gives it back.
-      context.charge = undefined;
+      if (context.heldUnits === undefined) throw new Error("only an admitted request can be extended");
+      const { quota, reservation, admitted } = context.heldUnits;
+      // Only the quota engine knows from here on whether the unit is still reserved: a refusal gives it back. So `refund`
+      // does nothing if `extend` fails.
+      context.heldUnits = undefined;
       await reserveUnits(res, quota, { ...reservation, cost }, admitted);
     },
     async confirmKey(req, res) {
@@ -145,9 +151,9 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     },
     async refund(res) {
       const context = contextOf(res);
-      if (context.charge === undefined || res.headersSent) return;
-      const { quota, reservation, admitted } = context.charge;
-      context.charge = undefined;
+      if (context.heldUnits === undefined || res.headersSent) return;
+      const { quota, reservation, admitted } = context.heldUnits;
+      context.heldUnits = undefined;
       report(res, await quota.refund({ ...reservation, spentIn: admitted }));
     },
     refuseMalformed(req, res, next) {

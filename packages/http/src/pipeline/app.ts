@@ -22,7 +22,7 @@ export interface AppDeps extends HealthDeps {
   readonly routers: readonly Router[];
 }
 
-/** One Express application with any number of APIs. A request for an unknown path is authenticated and counted as well. */
+/** One Express application with any number of APIs. A request for an unknown path is authenticated and costs one unit. */
 export function createApp(deps: AppDeps): Express {
   const { admission, config, tracing, routers } = deps;
   const app = express();
@@ -32,6 +32,7 @@ export function createApp(deps: AppDeps): Express {
   app.set("case sensitive routing", true);
   app.set("strict routing", true);
   app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
+  // First, so that they need no key, cost nothing and are not logged.
   app.get(["/livez", "/readyz"], answerHealth(deps, "status"));
   app.use(startRequest(deps));
   if (tracing !== undefined) app.use(tracing.traceRequest);
@@ -69,7 +70,7 @@ function startRequest({ log, metrics, now }: Pick<AppDeps, "log" | "metrics" | "
 const clientLeft = 499;
 
 function logFields(req: Request, res: Response, context: RequestContext, status: number, durationMs: number): object {
-  const { id, traceId, clientAddress, route, problem } = context;
+  const { id, traceId, clientAddress, route, problemCode } = context;
   const key = context.key ?? context.rejectedKey;
   return {
     requestId: id,
@@ -81,7 +82,7 @@ function logFields(req: Request, res: Response, context: RequestContext, status:
     durationMs,
     account: key && `${key.accountId}`,
     key: key && `${key.id}`,
-    code: problem,
+    code: problemCode,
     aborted: res.writableFinished ? undefined : true,
   };
 }

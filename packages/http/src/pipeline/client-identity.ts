@@ -24,9 +24,9 @@ export function bearerToken(req: IncomingMessage): string | Problem {
 const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
 /**
- * The name of the anonymous bucket that counts a request. IPv4 is exact. IPv6 is its /64: a subscriber is given one, and
- * could rotate through its addresses. An IPv4 address inside an IPv6 address counts as itself, both mapped (RFC 4291) and
- * translated by NAT64 (64:ff9b::/96, RFC 6052), because all IPv4 clients of a NAT64 share one /64.
+ * The bucket of the address quota. An IPv4 address has a bucket of its own. IPv6 addresses share the bucket of their /64
+ * prefix, because a subscriber gets a whole /64. An IPv4-mapped address (RFC 4291) and a NAT64 address (64:ff9b::/96,
+ * RFC 6052) use the bucket of their IPv4 address, because all IPv4 clients of a NAT64 share one /64.
  */
 export function addressBucket(address: string | undefined): string {
   if (address === undefined || isIP(address) === 0) return "address:unknown";
@@ -52,7 +52,7 @@ export function clientAddress(req: Request): string | undefined {
   return address !== undefined && isIP(address) !== 0 ? address : req.socket.remoteAddress;
 }
 
-/** Counts the header fields of this name (in lower case) before Node merges them. */
+/** Counts the header fields of this lower-case name in `rawHeaders`, where Node does not merge them. */
 export function countHeader(req: IncomingMessage, name: string): number {
   let count = 0;
   for (let index = 0; index < req.rawHeaders.length; index += 2) {

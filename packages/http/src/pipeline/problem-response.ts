@@ -24,7 +24,7 @@ export function answerProblems({ admission, log }: AnswerProblemsDeps, format: P
   return async (thrown, _req, res, _next) => {
     const problem = toProblem(thrown);
     const context = contextOf(res);
-    context.problem = problem.code;
+    context.problemCode = problem.code;
     if (problem.status >= 500) {
       log.error({ requestId: context.id, code: problem.code, error: problem.cause }, "request failed");
     }

@@ -23,13 +23,13 @@ export interface RequestContext {
   /** A revoked or expired key of the request. */
   rejectedKey: KeyWithAccount | undefined;
   /** The units to give back after SERVICE_UNAVAILABLE. Only admission reads and writes them. */
-  charge: Charge | undefined;
+  heldUnits: HeldUnits | undefined;
   /** The code of the problem in the response. */
-  problem: string | undefined;
+  problemCode: string | undefined;
 }
 
 /** Units that a request holds. */
-interface Charge {
+interface HeldUnits {
   readonly quota: Quota;
   readonly reservation: Reservation;
   readonly admitted: Admitted;
@@ -56,8 +56,8 @@ export function createRequestContext(req: Request, nowMs: number): RequestContex
     isKeyStale: false,
     isBodyPending: false,
     rejectedKey: undefined,
-    charge: undefined,
-    problem: undefined,
+    heldUnits: undefined,
+    problemCode: undefined,
   };
 }
 
@@ -72,7 +72,7 @@ export function callerOf(res: Response): KeyWithAccount {
   return key;
 }
 
-/** The catalogue for a request: while its key is stale, one that never asks PostgreSQL. */
+/** The catalogue for a request. If the key is stale, every call throws SERVICE_UNAVAILABLE and sends no query. */
 export function catalogueFor(res: Response, core: Pick<Core, "catalogue" | "catalogueForStaleKey">): Catalogue {
   return contextOf(res).isKeyStale ? core.catalogueForStaleKey : core.catalogue;
 }

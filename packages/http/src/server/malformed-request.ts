@@ -41,7 +41,7 @@ export function createMalformedRequestResponse({
     const requestId = randomUUID();
     const route = "malformed";
     const { decision, problem } = await admission.countMalformedRequest(fault, remoteAddress);
-    metrics.answered({ route, problem: problem.code }, "", problem.status, 0);
+    metrics.answered({ route, problemCode: problem.code }, "", problem.status, 0);
     log.info({ requestId, clientAddress: remoteAddress, route, status: problem.status, code: problem.code });
     return {
       status: problem.status,
