@@ -13,7 +13,6 @@ export type { Config, HttpConfig, LogLevel, SheddingConfig, TracingConfig } from
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
 export { type Database, type DatabaseConfig, openDatabase, traceCall, tracedCalls } from "./database/database.js";
-export { type DatabaseFacts, inspectDatabase } from "./database/inspect-database.js";
 export { migrate, pendingMigrations } from "./database/migrate.js";
 export type { Log } from "./log.js";
 export { isLoopback } from "./loopback.js";
@@ -43,7 +42,6 @@ export {
   type RedisQuota,
   type RedisQuotaOptions,
 } from "./quota/engines/redis-quota.js";
-export { inspectRedis, type RedisFacts } from "./quota/inspect-redis.js";
 export type { QuotaConfig } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { BanRecord, Extension, Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";

@@ -1,7 +1,8 @@
-import { type DatabaseConfig, type DatabaseFacts, inspectDatabase, pendingMigrations } from "@petstore/core";
+import { type DatabaseConfig, pendingMigrations } from "@petstore/core";
 import { explainDatabase } from "../database-fault.js";
 import { checkDatabaseTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
+import { type DatabaseFacts, inspectDatabase } from "./inspect-database.js";
 
 const oldestVersion = 140_000;
 const timeoutMs = 5_000;

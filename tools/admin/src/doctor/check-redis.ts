@@ -1,6 +1,7 @@
-import { inspectRedis, type RedisConfig, type RedisFacts } from "@petstore/core";
+import type { RedisConfig } from "@petstore/core";
 import { checkRedisTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
+import { inspectRedis, type RedisFacts } from "./inspect-redis.js";
 
 /** Every Redis that counts; one finding where none is configured. */
 export async function checkRedis(config: RedisConfig | undefined, now: () => number): Promise<Finding[]> {

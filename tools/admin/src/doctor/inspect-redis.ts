@@ -1,7 +1,5 @@
 import { once } from "node:events";
-import { Cluster, type Redis } from "ioredis";
-import { isReady } from "./engines/fallback/breaker.js";
-import { openRedis, type RedisConfig } from "./engines/redis-connection.js";
+import { openRedis, type RedisConfig, type RedisConnection } from "@petstore/core";
 
 /** The facts about one Redis server that an operator must know, seen from this machine. */
 export interface RedisFacts {
@@ -22,18 +20,20 @@ export interface RedisFacts {
 export async function inspectRedis(config: RedisConfig, now: () => number): Promise<RedisFacts[]> {
   using connection = await openRedis(config);
   const { redis } = connection;
-  if (!isReady(redis)) {
+  if (redis.status !== "ready") {
     // ioredis keeps trying, and each failed attempt emits an error.
     const [reason] = await once(redis, "error", { signal: AbortSignal.timeout(1_500) }).catch((error: unknown) => [
       error,
     ]);
     throw reason;
   }
-  const servers = redis instanceof Cluster ? redis.nodes("master") : [redis];
+  const servers = "nodes" in redis ? redis.nodes("master") : [redis];
   return await Promise.all(servers.map((server) => factsOf(server, now)));
 }
 
-async function factsOf(server: Redis, now: () => number): Promise<RedisFacts> {
+type Server = Exclude<RedisConnection["redis"], { nodes: unknown }>;
+
+async function factsOf(server: Server, now: () => number): Promise<RedisFacts> {
   const info = await server.info();
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1] ?? "";
   const sentAtMs = now();
