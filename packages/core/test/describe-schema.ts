@@ -2,7 +2,7 @@ import { Client } from "pg";
 
 /**
  * Reads the result of the migrations from the system catalogs, as SQL, so that a reviewer sees the effect of a migration
- * as a diff. Leaves out Kysely's own tables.
+ * as a diff. Leaves out the tables of migrators.
  */
 export async function describeSchema(url: string): Promise<string> {
   const client = new Client({ connectionString: url });

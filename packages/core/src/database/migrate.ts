@@ -1,15 +1,4 @@
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  Kysely,
-  type Migration,
-  Migrator,
-  PostgresAdapter,
-  PostgresDriver,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type TransactionSettings,
-} from "kysely";
+import { Kysely, type Migration, PostgresDialect, sql, type Transaction } from "kysely";
 import { DatabaseError, Pool } from "pg";
 import { firstTables } from "./migrations/0001-first-tables.js";
 import { keysThatChange } from "./migrations/0002-keys-that-change.js";
@@ -34,29 +23,37 @@ interface MigrateOptions {
  * in the middle of its migration before the waiting processes give up.
  */
 export async function migrate(url: string, { lockWaitMs = 30_000 }: MigrateOptions = {}): Promise<string[]> {
-  return withMigrator(url, lockWaitMs, async (migrator) => {
-    const { error, results = [] } = await migrator.migrateToLatest();
-    if (error instanceof DatabaseError && error.code === "55P03") {
-      const message = `Another process has been migrating this database for ${lockWaitMs / 1000} s; try again later.`;
-      throw new Error(message, { cause: error });
-    }
-    if (error !== undefined) throw error;
-    return results.map((result) => result.migrationName);
-  });
+  try {
+    return await inTransaction(url, async (db) => {
+      await lock(db, lockWaitMs);
+      const pending = await pendingIn(db);
+      if (pending.length > 0) await sql.raw(createMigrationTable).execute(db);
+      for (const name of pending) {
+        await migrations[name]?.up(db);
+        await sql`insert into kysely_migration values (${name}, ${sql.raw(isoTime)})`.execute(db);
+      }
+      return pending;
+    });
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.code !== "55P03") throw error;
+    const message = `Another process has been migrating this database for ${lockWaitMs / 1000} s; try again later.`;
+    throw new Error(message, { cause: error });
+  }
 }
 
 /** The names of the migrations that have not run yet, in order. Changes nothing. */
 export async function pendingMigrations(url: string): Promise<string[]> {
-  return withMigrator(url, 5_000, async (migrator) => {
-    const known = await migrator.getMigrations();
-    return known.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
-  });
+  return inTransaction(url, pendingIn);
 }
 
-async function withMigrator<Result>(
+/** With the name and the columns of Kysely's migrator, which other versions use. */
+const createMigrationTable =
+  'create table if not exists kysely_migration (name varchar(255) primary key, "timestamp" varchar(255) not null)';
+const isoTime = `to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+async function inTransaction<Result>(
   url: string,
-  lockWaitMs: number,
-  work: (migrator: Migrator) => Promise<Result>,
+  work: (db: Transaction<unknown>) => Promise<Result>,
 ): Promise<Result> {
   const pool = new Pool({
     connectionString: url,
@@ -67,49 +64,27 @@ async function withMigrator<Result>(
   // The statement in flight reports the fault. Without these listeners, the event would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
-  const kysely = new Kysely<unknown>({
-    dialect: {
-      createAdapter: () => new LocklessAdapter(),
-      createDriver: () => new LockingDriver(pool, lockWaitMs),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  });
-  try {
-    return await work(new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } }));
-  } finally {
-    await kysely.destroy();
-  }
+  await using db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  return await db.transaction().execute(work);
 }
 
 /**
- * Kysely's own lock waits for an hour and belongs to the session, which a PgBouncer in transaction mode does not keep.
- * This lock and its time limits belong to the transaction of the migration and end with it.
+ * Kysely's migrator is not used: its lock waits for an hour and belongs to the session, which a PgBouncer in transaction
+ * mode does not keep. This lock and its time limits belong to the transaction and end with it.
  */
-class LockingDriver extends PostgresDriver {
-  constructor(
-    pool: Pool,
-    readonly lockWaitMs: number,
-  ) {
-    super({ pool });
-  }
-
-  override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    await super.beginTransaction(connection, settings);
-    await connection.executeQuery(
-      CompiledQuery.raw(
-        `select set_config('lock_timeout', '${this.lockWaitMs}', true),
-           set_config('idle_in_transaction_session_timeout', '${Math.ceil(this.lockWaitMs * 0.8)}', true)`,
-      ),
-    );
-    await connection.executeQuery(CompiledQuery.raw(`select pg_advisory_xact_lock(${migrationLockId})`));
-  }
-}
-
-class LocklessAdapter extends PostgresAdapter {
-  override async acquireMigrationLock(): Promise<void> {}
-  override async releaseMigrationLock(): Promise<void> {}
+async function lock(db: Transaction<unknown>, waitMs: number): Promise<void> {
+  await sql`select set_config('lock_timeout', ${`${waitMs}`}, true),
+    set_config('idle_in_transaction_session_timeout', ${`${Math.ceil(waitMs * 0.8)}`}, true)`.execute(db);
+  await sql`select pg_advisory_xact_lock(${sql.lit(migrationLockId)})`.execute(db);
 }
 
 /** An arbitrary number. It must not change: other versions may migrate at the same time. */
 const migrationLockId = 7_302_030_512;
+
+async function pendingIn(db: Transaction<unknown>): Promise<string[]> {
+  const found = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
+  if (found.rows.length === 0) return Object.keys(migrations);
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const done = new Set(rows.map(({ name }) => name));
+  return Object.keys(migrations).filter((name) => !done.has(name));
+}
