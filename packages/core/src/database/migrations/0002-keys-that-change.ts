@@ -1,21 +1,15 @@
-import { type Kysely, type Migration, sql } from "kysely";
-
 /** Keys can be rotated, bans can be lifted, and the database itself publishes every change to the instances. */
-export const keysThatChange: Migration = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    await sql`
-      alter table api_keys
-        add column lineage bigint references api_keys,
-        add column ban_lifted_at timestamptz`.execute(db);
-    // A trigger publishes in the transaction of the change, even if an operator makes it in psql.
-    await sql`
-      create function tell_account_changed() returns trigger language plpgsql as $$
+export const keysThatChange: string = `
+alter table api_keys
+  add column lineage bigint references api_keys,
+  add column ban_lifted_at timestamptz;
+-- A trigger publishes in the transaction of the change, even if an operator makes it in psql.
+create function tell_account_changed() returns trigger language plpgsql as $$
       begin
         perform pg_notify('petstore', json_build_object('kind', 'account-changed', 'account', old.id::text)::text);
         return null;
-      end $$`.execute(db);
-    await sql`
-      create function tell_key_changed() returns trigger language plpgsql as $$
+      end $$;
+create function tell_key_changed() returns trigger language plpgsql as $$
       declare
         news jsonb := jsonb_build_object('kind', 'account-changed', 'account', old.account_id::text);
       begin
@@ -27,12 +21,9 @@ export const keysThatChange: Migration = {
         end if;
         perform pg_notify('petstore', news::text);
         return null;
-      end $$`.execute(db);
-    await sql`
-      create trigger accounts_changed after update or delete on accounts
-      for each row execute function tell_account_changed()`.execute(db);
-    await sql`
-      create trigger api_keys_changed after update or delete on api_keys
-      for each row execute function tell_key_changed()`.execute(db);
-  },
-};
+      end $$;
+create trigger accounts_changed after update or delete on accounts
+  for each row execute function tell_account_changed();
+create trigger api_keys_changed after update or delete on api_keys
+  for each row execute function tell_key_changed();
+`;
