@@ -29,6 +29,8 @@ describe("a change by an operator", () => {
     await other.authenticator.authenticate(key, client);
     await fixture.listening.refuse();
     await changing.keys.revoke(record.id);
+    const reports = () => fixture.logged.filter((line) => line.startsWith("not listening"));
+    await expect.poll(reports, { timeout: 5_000 }).toHaveLength(2);
     await fixture.listening.restore();
     expect(await millisecondsUntil(3_000, () => isRevoked(other, key))).toBeLessThan(2_000);
     expect(fixture.logged).toContain("listening for changes again");

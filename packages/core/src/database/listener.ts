@@ -1,6 +1,6 @@
-import { Client } from "pg";
 import type { Log } from "../log.js";
-import { endClient, keepAlive } from "./connection.js";
+import { keepAlive, sendQuery } from "./connection.js";
+import { openSession } from "./session.js";
 
 export interface ListenerOptions {
   /** Must not lead through a PgBouncer in transaction mode: `listen` needs a session of its own. */
@@ -16,84 +16,38 @@ export interface ListenerOptions {
 
 export interface Listener extends AsyncDisposable {
   /** Resolves when it listens, or when its first attempt has failed. */
-  readonly attempted: Promise<void>;
+  readonly attempted: Promise<unknown>;
 }
 
-const connectTimeoutMs = 1_000;
+const timeoutMs = 1_000;
 const firstDelayMs = 100;
 const longestDelayMs = 1_000;
-/** A server that vanished does not close the connection: only a query finds out. */
-const heartbeatMs = 2_000;
-const heartbeatTimeoutMs = 1_000;
 
 /** Receives the notifications of one channel, on a connection of its own that reconnects by itself. */
 export function openListener(options: ListenerOptions): Listener {
-  const { log } = options;
-  let isDisposed = false;
-  let client: Client | undefined;
-  let failures = 0;
-  let wait: NodeJS.Timeout | undefined;
+  const { url, channel, applicationName, onMessage, onListening, log } = options;
   let isReported = false;
-  let onAttempted: () => void;
-  const attempted = new Promise<void>((resolve) => {
-    onAttempted = resolve;
-  });
-
-  function connect(): void {
-    const attempt = new Client({
-      connectionString: options.url,
-      application_name: options.applicationName,
-      connectionTimeoutMillis: connectTimeoutMs,
-      query_timeout: heartbeatTimeoutMs,
+  const session = openSession({
+    config: {
+      connectionString: url,
+      application_name: applicationName,
+      connectionTimeoutMillis: timeoutMs,
       ...keepAlive,
-    });
-    client = attempt;
-    let heartbeat: NodeJS.Timeout | undefined;
-    let isLost = false;
-
-    function lose(error?: unknown): void {
-      if (isLost) return;
-      isLost = true;
-      onAttempted();
-      clearTimeout(heartbeat);
-      void endClient(attempt);
-      if (isDisposed) return;
-      if (!isReported) log.warn({ error }, "not listening for changes: they are seen within 5 s");
-      isReported = true;
-      const delayMs = Math.min(firstDelayMs * 2 ** failures, longestDelayMs);
-      failures += 1;
-      wait = setTimeout(connect, delayMs * (0.5 + Math.random() / 2)).unref();
-    }
-
-    function scheduleHeartbeat(): void {
-      heartbeat = setTimeout(() => void attempt.query("select 1").then(scheduleHeartbeat, lose), heartbeatMs).unref();
-    }
-
-    attempt.on("error", lose);
-    attempt.on("end", () => lose());
-    attempt.on("notification", ({ payload = "" }) => options.onMessage(payload));
-    attempt
-      .connect()
-      .then(() => attempt.query(`listen ${attempt.escapeIdentifier(options.channel)}`))
-      .then(() => {
-        if (isLost || isDisposed) return;
-        if (isReported) log.info({}, "listening for changes again");
-        isReported = false;
-        failures = 0;
-        options.onListening();
-        onAttempted();
-        scheduleHeartbeat();
-      })
-      .catch(lose);
-  }
-
-  connect();
-  return {
-    attempted,
-    async [Symbol.asyncDispose]() {
-      isDisposed = true;
-      clearTimeout(wait);
-      if (client !== undefined) await endClient(client);
     },
-  };
+    async begin(client) {
+      client.on("notification", ({ payload = "" }) => onMessage(payload));
+      await sendQuery(client, { name: "", text: `listen ${client.escapeIdentifier(channel)}`, values: [], timeoutMs });
+      onListening();
+    },
+    check: (client) => sendQuery(client, { name: "", text: "select", values: [], timeoutMs }).then(() => undefined),
+    onResult(error) {
+      if (error !== undefined && !isReported)
+        log.warn({ error }, "not listening for changes: they are seen within 5 s");
+      if (error === undefined && isReported) log.info({}, "listening for changes again");
+      isReported = error !== undefined;
+    },
+    checkIntervalMs: 2_000,
+    retryDelayMs: (failures) => Math.min(firstDelayMs * 2 ** failures, longestDelayMs) * (0.5 + Math.random() / 2),
+  });
+  return { attempted: session.first, [Symbol.asyncDispose]: session[Symbol.asyncDispose] };
 }

@@ -1,0 +1,80 @@
+import { Client, type ClientConfig } from "pg";
+import { endClient } from "./connection.js";
+
+interface SessionOptions {
+  readonly config: ClientConfig;
+  /** Prepares a connection that was just opened. */
+  readonly begin?: (client: Client) => Promise<void>;
+  /** Resolves with the reason why the connection is of no use, if there is one. */
+  readonly check: (client: Client) => Promise<unknown>;
+  /** Called after each check. `obstacle` is `undefined` if there is none. */
+  readonly onResult: (obstacle: unknown) => void;
+  readonly checkIntervalMs: number;
+  /** The time until the next check after so many failures in a row. */
+  readonly retryDelayMs: (failures: number) => number;
+}
+
+export interface Session extends AsyncDisposable {
+  /** Resolves with the result of the first check. */
+  readonly first: Promise<unknown>;
+}
+
+/**
+ * A connection outside the pool, which is opened again when it is lost. It is checked at an interval, because only a query
+ * notices that a server has vanished.
+ */
+export function openSession(options: SessionOptions): Session {
+  const { config, begin, check, onResult, checkIntervalMs, retryDelayMs } = options;
+  let client: Client | undefined;
+  let isChecking = false;
+  let isDisposed = false;
+  let failures = 0;
+  let next: NodeJS.Timeout | undefined;
+
+  async function runCheck(): Promise<unknown> {
+    isChecking = true;
+    const checked = client ?? new Client(config);
+    let obstacle: unknown;
+    try {
+      if (client === undefined) await open(checked);
+      obstacle = await check(checked);
+    } catch (error) {
+      obstacle = error;
+      drop(checked);
+    }
+    isChecking = false;
+    if (!isDisposed) onResult(obstacle);
+    checkAfter(obstacle === undefined ? checkIntervalMs : retryDelayMs(failures));
+    failures = obstacle === undefined ? 0 : failures + 1;
+    return obstacle;
+  }
+
+  async function open(opened: Client): Promise<void> {
+    client = opened;
+    opened.on("error", () => drop(opened));
+    opened.on("end", () => drop(opened));
+    await opened.connect();
+    await begin?.(opened);
+  }
+
+  function drop(lost: Client): void {
+    if (client !== lost) return;
+    client = undefined;
+    void endClient(lost);
+    if (!isChecking) checkAfter(retryDelayMs(0));
+  }
+
+  function checkAfter(delayMs: number): void {
+    clearTimeout(next);
+    if (!isDisposed) next = setTimeout(runCheck, delayMs).unref();
+  }
+
+  return {
+    first: runCheck(),
+    async [Symbol.asyncDispose]() {
+      isDisposed = true;
+      clearTimeout(next);
+      if (client !== undefined) await endClient(client);
+    },
+  };
+}
