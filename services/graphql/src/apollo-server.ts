@@ -7,12 +7,14 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
 import type { Log } from "@petstore/core";
+import type { Admission } from "@petstore/http";
 import type { GraphQLSchema } from "graphql";
 import { formatExecutionError } from "./error-format.js";
-import { createOperationPlugin, type OperationPluginDeps } from "./operation-plugin.js";
-import type { OperationContext } from "./pet-resolver.js";
+import { createOperationPlugin } from "./operation/operation-plugin.js";
+import type { OperationContext } from "./schema/pet-resolver.js";
 
-export interface ApolloServerDeps extends OperationPluginDeps {
+export interface ApolloServerDeps {
+  readonly admission: Pick<Admission, "extend">;
   readonly schema: GraphQLSchema;
   readonly plugins: readonly ApolloServerPlugin<OperationContext>[];
   readonly log: Log;
@@ -20,15 +22,11 @@ export interface ApolloServerDeps extends OperationPluginDeps {
 
 /**
  * The Apollo Server that executes every operation. It is used below its HTTP integration (`executeOperation`), because
- * admission comes before the body. `documents.ts` has parsed and validated the document, so Apollo Server's options for HTTP,
+ * admission comes before the body. The document is already parsed and validated, so Apollo Server's options for HTTP,
  * parsing and validation have no effect here.
  */
-export function createApolloServer({
-  schema,
-  plugins,
-  log,
-  ...deps
-}: ApolloServerDeps): ApolloServer<OperationContext> {
+export function createApolloServer(deps: ApolloServerDeps): ApolloServer<OperationContext> {
+  const { admission, schema, plugins, log } = deps;
   const server = new ApolloServer<OperationContext>({
     schema,
     documentStore: null,
@@ -45,7 +43,7 @@ export function createApolloServer({
     plugins: [
       ...plugins,
       // After the caller's plugins: it replaces the document and the variables during execution.
-      createOperationPlugin(deps),
+      createOperationPlugin(admission),
       // Otherwise environment variables could switch these on.
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),

@@ -44,16 +44,12 @@ function toRequest(sent: unknown): GraphqlRequest {
   if (!isObject(sent))
     return invalid("body must be a JSON object with query and optionally variables and operationName");
   const { query, operationName, variables, extensions } = sent;
-  if (query === undefined || query === null || query === "") return invalid("query is required");
+  if (query == null || query === "") return invalid("query is required");
   if (typeof query !== "string") return invalid("query must be a string");
-  if (!isAbsent(operationName) && typeof operationName !== "string") return invalid("operationName must be a string");
-  if (!isAbsent(variables) && !isObject(variables)) return invalid("variables must be a JSON object");
-  if (!isAbsent(extensions) && !isObject(extensions)) return invalid("extensions must be a JSON object");
+  if (operationName != null && typeof operationName !== "string") return invalid("operationName must be a string");
+  if (variables != null && !isObject(variables)) return invalid("variables must be a JSON object");
+  if (extensions != null && !isObject(extensions)) return invalid("extensions must be a JSON object");
   return { query, operationName: operationName ?? undefined, variables: variables ?? {} };
-}
-
-function isAbsent(value: unknown): value is null | undefined {
-  return value === undefined || value === null;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

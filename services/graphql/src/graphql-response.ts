@@ -3,21 +3,22 @@ import type { Core, Log, ProblemCode } from "@petstore/core";
 import { callerOf, catalogueFor, contextOf, problemHeaders, sendJson } from "@petstore/http";
 import type { Response } from "express";
 import type { GraphQLFormattedError } from "graphql";
-import type { Documents } from "./documents.js";
 import type { GraphqlRequest } from "./graphql-request.js";
-import type { OperationContext } from "./pet-resolver.js";
+import type { ReadDocument } from "./operation/documents.js";
+import type { OperationContext } from "./schema/pet-resolver.js";
 
-export interface GraphqlResponseDeps {
+export interface GraphqlExecutionDeps {
   readonly apollo: Pick<ApolloServer<OperationContext>, "executeOperation">;
   readonly core: Pick<Core, "catalogue" | "catalogueForStaleKey">;
-  readonly documents: Documents;
+  readonly readDocument: ReadDocument;
   readonly log: Log;
 }
 
-export type RespondToGraphql = (request: GraphqlRequest, res: Response) => Promise<void>;
-
 /** The media type of GraphQL over HTTP; application/json is the other one. */
 export const graphqlMediaType = "application/graphql-response+json; charset=utf-8";
+
+/** The codes of request errors: the request is well-formed, but its document or its variables cannot be executed. */
+const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", "VALIDATION_FAILED"];
 
 /**
  * Executes an admitted request and sends the response. The status is 200 after an execution, also if fields have
@@ -25,50 +26,49 @@ export const graphqlMediaType = "application/graphql-response+json; charset=utf-
  * other refusal is thrown. SERVICE_UNAVAILABLE is also thrown after an execution without effect, so that the units are given
  * back as in the REST API.
  */
-export function createGraphqlResponse({ apollo, core, documents, log }: GraphqlResponseDeps): RespondToGraphql {
-  return async ({ query, operationName, variables }, res) => {
-    const parsed = documents.read(query);
-    if (parsed.kind === "refused") return sendRequestError(res, parsed.code, parsed.errors);
+export async function respondToGraphql(
+  { apollo, core, readDocument, log }: GraphqlExecutionDeps,
+  { query, operationName, variables }: GraphqlRequest,
+  res: Response,
+): Promise<void> {
+  const parsed = readDocument(query);
+  if (parsed.kind === "refused") return sendRequestError(res, parsed.code, parsed.errors);
 
-    const context: OperationContext = {
-      res,
-      document: parsed.document,
-      catalogue: catalogueFor(res, core),
-      accountId: callerOf(res).accountId,
-      replays: [],
-      problems: [],
-    };
-    const { body } = await apollo.executeOperation(
-      { query, variables, ...(operationName !== undefined && { operationName }) },
-      { contextValue: context },
-    );
-    if (body.kind === "incremental") throw new Error("the schema has no incremental delivery");
-    const { data, errors = [] } = body.singleResult;
-    const { problems, replays } = context;
-
-    // Without data the operation was not executed, and the first problem is the reason.
-    const refusal = data === undefined ? problems[0] : undefined;
-    if (refusal !== undefined) {
-      if (!requestErrorCodes.includes(refusal.code)) throw refusal;
-      return sendRequestError(res, refusal.code, errors);
-    }
-    const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
-    if (unavailable !== undefined && data == null && replays.length === 0) throw unavailable;
-
-    if (replays.length > 0 && replays.every(Boolean)) res.setHeader("Idempotency-Replayed", "true");
-    const requestContext = contextOf(res);
-    for (const problem of problems) {
-      requestContext.problemCode ??= problem.code;
-      for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
-      if (problem.status < 500) continue;
-      log.error({ requestId: requestContext.id, code: problem.code, error: problem.cause }, "operation failed");
-    }
-    sendJson(res, 200, JSON.stringify(body.singleResult));
+  const context: OperationContext = {
+    res,
+    document: parsed.document,
+    catalogue: catalogueFor(res, core),
+    accountId: callerOf(res).accountId,
+    replays: [],
+    problems: [],
   };
-}
+  const { body } = await apollo.executeOperation(
+    { query, variables, ...(operationName !== undefined && { operationName }) },
+    { contextValue: context },
+  );
+  if (body.kind === "incremental") throw new Error("the schema has no incremental delivery");
+  const { data, errors = [] } = body.singleResult;
+  const { problems, replays } = context;
 
-/** The codes of request errors: the request is well-formed, but its document or its variables cannot be executed. */
-const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", "VALIDATION_FAILED"];
+  // Without data the operation was not executed, and the first problem is the reason.
+  const refusal = data === undefined ? problems[0] : undefined;
+  if (refusal !== undefined) {
+    if (!requestErrorCodes.includes(refusal.code)) throw refusal;
+    return sendRequestError(res, refusal.code, errors);
+  }
+  const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
+  if (unavailable !== undefined && data == null && replays.length === 0) throw unavailable;
+
+  if (replays.length > 0 && replays.every(Boolean)) res.setHeader("Idempotency-Replayed", "true");
+  const requestContext = contextOf(res);
+  for (const problem of problems) {
+    requestContext.problemCode ??= problem.code;
+    for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
+    if (problem.status < 500) continue;
+    log.error({ requestId: requestContext.id, code: problem.code, error: problem.cause }, "operation failed");
+  }
+  sendJson(res, 200, JSON.stringify(body.singleResult));
+}
 
 /**
  * GraphQL over HTTP, sections 6.4.1 and 6.4.2: for clients of application/json a status other than 200 means that the body

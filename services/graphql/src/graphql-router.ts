@@ -11,11 +11,11 @@ import {
 import { errorsGuide, type GraphiqlOptions, graphiqlFiles, type Links, readGuides } from "@petstore/pages";
 import { type RequestHandler, Router } from "express";
 import { createApolloServer } from "./apollo-server.js";
-import { createDocuments } from "./documents.js";
 import { formatProblem } from "./error-format.js";
 import { readGraphqlRequest } from "./graphql-request.js";
-import { createGraphqlResponse, graphqlMediaType } from "./graphql-response.js";
-import { buildPetSchema, type OperationContext } from "./pet-resolver.js";
+import { graphqlMediaType, respondToGraphql } from "./graphql-response.js";
+import { createDocumentReader } from "./operation/documents.js";
+import { buildPetSchema, type OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlRouterDeps extends RouterDeps {
   /** The path and the links of GraphiQL. By default it is at `/`, with the links of this API alone. */
@@ -29,15 +29,14 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   const { core, admission, serveStaticFiles, log, plugins = [] } = deps;
   const { graphiql = { path: "/", links: graphqlLinks("/") } } = deps;
   const schema = buildPetSchema();
-  const documents = createDocuments(schema);
   const apollo = createApolloServer({ schema, admission, plugins, log });
-  const respond = createGraphqlResponse({ apollo, core, documents, log });
+  const readDocument = createDocumentReader(schema);
 
   const answer: RequestHandler = async (req, res) => {
     if (!res.hasHeader("Content-Type")) throw new Problem("NOT_ACCEPTABLE", notAcceptable);
     const request = await readGraphqlRequest(req, res);
     await admission.confirmKey(req, res);
-    await respond(request, res);
+    await respondToGraphql({ apollo, core, readDocument, log }, request, res);
   };
 
   const router = Router({ caseSensitive: true, strict: true });

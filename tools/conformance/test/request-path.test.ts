@@ -29,7 +29,7 @@ describeWithRedis("the files that a request executes", () => {
 
   it("include its route or resolver, and the repository", () => {
     expect(listed).toContain("services/rest/src/pet-routes.ts");
-    expect(created).toContain("services/graphql/src/pet-resolver.ts");
+    expect(created).toContain("services/graphql/src/schema/pet-resolver.ts");
     for (const files of [listed, created]) expect(files).toContain("packages/core/src/pets/pet-repository.ts");
   });
 

@@ -1,10 +1,27 @@
 /**
- * Limits on the size of an operation, which are checked before validation, so that validation and execution stay cheap. The
- * depth and the number of fields are those of the response: fields with the same response key count once, and a fragment
- * counts at each spread.
+ * Parses and validates documents. Limits on the size of an operation are checked before validation, so that validation and
+ * execution stay cheap. The depth and the number of fields are those of the response: fields with the same response key
+ * count once, and a fragment counts at each spread.
  */
-import { type DocumentNode, type FieldNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from "graphql";
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  Kind,
+  parse,
+  type SelectionSetNode,
+  specifiedRules,
+  validate,
+} from "graphql";
+import { formatRequestError } from "../error-format.js";
 
+/** Per document. Comments and white space are not tokens. */
+const maxTokens = 1_000;
+/** Reported per document. */
+const maxErrors = 5;
 /** The introspection queries of tools have 15 levels. */
 const maxDepth = 20;
 /** The introspection queries of tools have 230 fields, or 301 with the `__typename` that caching clients add. */
@@ -14,8 +31,50 @@ const maxRepetitions = 100;
 /** Further response keys for a field in one place. They allow a large response to a short document. */
 const maxCopies = 10;
 
+/** Upper bounds of the heap that a cached document uses, measured with tiny, wide and deep documents. */
+const bytesPerDocument = 4_000;
+const bytesPerToken = 120;
+const bytesPerCharacter = 2;
+
+type RefusalCode = "GRAPHQL_PARSE_FAILED" | "GRAPHQL_VALIDATION_FAILED";
+
+export type ParsedDocument =
+  | { readonly kind: "valid"; readonly document: DocumentNode }
+  | { readonly kind: "refused"; readonly code: RefusalCode; readonly errors: readonly GraphQLFormattedError[] };
+
+export function parseDocument(schema: GraphQLSchema, text: string): ParsedDocument {
+  let document: DocumentNode;
+  try {
+    document = parse(text, { maxTokens });
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    return refused("GRAPHQL_PARSE_FAILED", [error]);
+  }
+  const fault = sizeFault(document);
+  if (fault !== undefined) return refused("GRAPHQL_VALIDATION_FAILED", [new GraphQLError(fault)]);
+  const errors = validate(schema, document, specifiedRules, { maxErrors, hideSuggestions: true });
+  // Above the limit graphql adds an error that says so.
+  if (errors.length > 0) return refused("GRAPHQL_VALIDATION_FAILED", errors.slice(0, maxErrors));
+  return { kind: "valid", document };
+}
+
+/** Keeps only the formatted errors: a GraphQLError holds the syntax tree. */
+function refused(code: RefusalCode, errors: readonly GraphQLError[]): ParsedDocument {
+  return { kind: "refused", code, errors: errors.map((error) => formatRequestError(error, code)) };
+}
+
+/** The heap that the cached outcome uses. */
+export function heapBytes(text: string, parsed: ParsedDocument): number {
+  if (parsed.kind === "refused") {
+    const messages = parsed.errors.reduce((length, { message }) => length + message.length, 0);
+    return bytesPerDocument + messages * bytesPerCharacter;
+  }
+  const { tokenCount = maxTokens } = parsed.document;
+  return bytesPerDocument + tokenCount * bytesPerToken + text.length * bytesPerCharacter;
+}
+
 /** The limit that an operation of the document exceeds, or `undefined`. */
-export function sizeFault(document: DocumentNode): string | undefined {
+function sizeFault(document: DocumentNode): string | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);

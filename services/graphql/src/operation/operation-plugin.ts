@@ -8,24 +8,19 @@ import type { Admission } from "@petstore/http";
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
-  type GraphQLObjectType,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
 } from "graphql";
 import { collectFields } from "graphql/execution/collectFields.js";
-import { problemOf } from "./error-format.js";
-import type { OperationContext } from "./pet-resolver.js";
+import { problemOf } from "../error-format.js";
+import type { OperationContext } from "../schema/pet-resolver.js";
 import { readVariables, type Variables, withReadVariables } from "./variables.js";
 
 /** The most units an operation may cost. */
 const maxCost = 10;
 
-export interface OperationPluginDeps {
-  readonly admission: Pick<Admission, "extend">;
-}
-
-export function createOperationPlugin({ admission }: OperationPluginDeps): ApolloServerPlugin<OperationContext> {
+export function createOperationPlugin(admission: Pick<Admission, "extend">): ApolloServerPlugin<OperationContext> {
   return {
     async requestDidStart() {
       let variables: Variables = {};
@@ -39,10 +34,12 @@ export function createOperationPlugin({ admission }: OperationPluginDeps): Apoll
 
         async didResolveOperation({ contextValue: { res }, document, operation, request, schema }) {
           if (operation === undefined) throw invalid("operationName must name one of the operations of the document.");
-          rootTypeOf(schema, operation);
           variables = readVariables(schema, operation, request.variables ?? {});
-          requirePost(operation, res);
           cost = operationCost(schema, document, operation, variables);
+          if (operation.operation !== "query" && res.req.method !== "POST") {
+            res.setHeader("Allow", "POST");
+            throw new Problem("METHOD_NOT_ALLOWED", "Only POST can be used for a mutation.");
+          }
           if (cost > maxCost) throw new Problem("OPERATION_TOO_LARGE", tooLarge);
           if (cost > 1) extension = admission.extend(res, cost);
           await extension;
@@ -91,7 +88,8 @@ export function operationCost(
   operation: OperationDefinitionNode,
   variables: Variables,
 ): number {
-  const rootType = rootTypeOf(schema, operation);
+  const rootType = schema.getRootType(operation.operation);
+  if (rootType == null) throw invalid(`The schema has no ${operation.operation} operations.`);
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
@@ -99,18 +97,6 @@ export function operationCost(
   const fields = collectFields(schema, fragments, variables, rootType, operation.selectionSet);
   const counted = [...fields.values()].filter(([field]) => !field?.name.value.startsWith("__"));
   return Math.max(1, counted.length);
-}
-
-function rootTypeOf(schema: GraphQLSchema, { operation }: OperationDefinitionNode): GraphQLObjectType {
-  const rootType = schema.getRootType(operation);
-  if (rootType == null) throw invalid(`The schema has no ${operation} operations.`);
-  return rootType;
-}
-
-function requirePost({ operation }: OperationDefinitionNode, res: OperationContext["res"]): void {
-  if (operation === "query" || res.req.method === "POST") return;
-  res.setHeader("Allow", "POST");
-  throw new Problem("METHOD_NOT_ALLOWED", "Only POST can be used for a mutation.");
 }
 
 function invalid(message: string): Problem {

@@ -17,7 +17,7 @@ import {
   typeFromAST,
   valueFromAST,
 } from "graphql";
-import { int64Id, readInt64 } from "./pet-types.js";
+import { int64Id, readInt64 } from "../schema/pet-types.js";
 
 export type Variables = Readonly<Record<string, unknown>>;
 
