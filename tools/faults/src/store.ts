@@ -46,7 +46,7 @@ export async function openStoreAt(databaseUrl: string): Promise<Store> {
   await migrate(databaseUrl);
   const url = new URL(databaseUrl);
   // What harms the connections of the services spares these.
-  url.searchParams.set("application_name", "beside");
+  url.searchParams.set("application_name", "petstore-harness");
   const config = readConfig({ DATABASE_URL: url.href }).database;
   const database = openDatabase({ ...config, readTimeoutMs: 30_000, writeTimeoutMs: 30_000 }, log);
   const accountsTable = createAccountRepository(database);

@@ -1,10 +1,11 @@
-// One throw-away PostgreSQL for a whole run; vitest finds `setup` by its name.
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+// One PostgreSQL for a whole test run. vitest calls `setup` by its name.
+import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embeddedPostgresUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import type { TestProject } from "vitest/node";
 import { openPgBouncer } from "./postgres/pgbouncer.js";
+import { openTemporaryPostgres } from "./postgres/postgres-server.js";
 import type {} from "./postgres/test-database.js";
 
 const prefix = "petstore-test-";
@@ -12,40 +13,37 @@ const prefix = "petstore-test-";
 /** Provides `postgresUrl`, `serviceUrl` and `pgbouncerUrl`; returns the teardown. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await stopAbandoned();
-  const directory = await mkdtemp(join(tmpdir(), prefix));
-  const opened = await openEmbeddedPostgres({ directory, durable: false });
-  if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
-  const pgbouncer = isThroughPgBouncer() ? await openPgBouncer(opened.database.ownerUrl) : undefined;
-  project.provide("postgresUrl", opened.database.ownerUrl);
-  project.provide("serviceUrl", opened.database.url);
+  const postgres = await openTemporaryPostgres(prefix);
+  const pgbouncer = isThroughPgBouncer() ? await openPgBouncer(postgres.ownerUrl) : undefined;
+  project.provide("postgresUrl", postgres.ownerUrl);
+  project.provide("serviceUrl", postgres.url);
   project.provide("pgbouncerUrl", pgbouncer?.url);
   return async () => {
     await pgbouncer?.[Symbol.asyncDispose]();
-    await opened.database[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    await postgres[Symbol.asyncDispose]();
   };
 }
 
-/** What `npm run test:pgbouncer` asks for. */
+/** `npm run test:pgbouncer` sets this. */
 function isThroughPgBouncer(): boolean {
-  // biome-ignore lint/style/noProcessEnv: how a run of tests is made is said from outside it.
+  // biome-ignore lint/style/noProcessEnv: a setting of the test run.
   return process.env.PETSTORE_TEST_PGBOUNCER === "1";
 }
 
-/** A killed run leaves its server running. Where the run lives, opening its directory is refused. */
+/** A killed run leaves its server running. The directory of a run that is still alive cannot be opened. */
 async function stopAbandoned(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith(prefix)) continue;
     const directory = join(tmpdir(), name);
     try {
-      // Not serving yet is a run that just begins.
+      // Another run is just starting this server.
       if ((await embeddedPostgresUrl(directory)) === undefined) continue;
       const opened = await openEmbeddedPostgres({ directory, durable: false });
       if (opened.kind === "in-use") continue;
       await opened.database[Symbol.asyncDispose]();
       await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     } catch {
-      // Another user's, or removed in this moment: theirs to clean up.
+      // It belongs to another user, or another run has just removed it.
     }
   }
 }

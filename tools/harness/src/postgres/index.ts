@@ -1,2 +1,10 @@
 export { openPgBouncer, type PgBouncer } from "./pgbouncer.js";
-export { openPostgresServer, openSession, type PostgresServer, type Session } from "./postgres-server.js";
+export {
+  openPostgresServer,
+  openSession,
+  openTemporaryPostgres,
+  type PostgresServer,
+  type Session,
+  sparedName,
+  type TemporaryPostgres,
+} from "./postgres-server.js";

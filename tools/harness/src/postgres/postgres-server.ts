@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { administratorUrl, type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
 
-/** A PostgreSQL of the test's own, durable because it is killed, and the faults it can suffer. Disposing ends it in any state. */
+/** A durable PostgreSQL and its faults. Disposing ends it in any state. */
 export interface PostgresServer extends AsyncDisposable {
   /** The same through every restart. */
   readonly url: string;
@@ -13,25 +13,46 @@ export interface PostgresServer extends AsyncDisposable {
   kill(): Promise<void>;
   /** Resolves when it takes connections. */
   restart(): Promise<void>;
-  /** SIGSTOP to the processes that serve connections: those stay open and answer nothing. New ones are served. */
+  /** SIGSTOP to the processes of open connections: they stay open and answer nothing. New connections work. */
   pauseBackends(): Promise<void>;
   resumeBackends(): void;
-  /** Ends a session that serves somebody, so many times a second, any of them each time. Resolves after the last. */
+  /** Ends a random session of a client `kills` times. Resolves after the last. */
   terminateBackends(kills: number, perSecond: number): Promise<void>;
   /** Restarts, and counts from then on how often each statement is executed, in `pg_stat_statements`. */
   countStatements(): Promise<void>;
-  /** Over a connection of its own, to another of its databases where that is named. */
+  /** Uses a new connection, to the given database of this server. */
   query(text: string, url?: string): Promise<Record<string, unknown>[]>;
 }
 
-/** A connection of the test's own, which it keeps. */
+/** One connection. The faults of `PostgresServer` spare it. */
 export interface Session extends AsyncDisposable {
   query(text: string): Promise<Record<string, unknown>[]>;
 }
 
+/** A PostgreSQL for one run that keeps nothing on disk for long. Disposing stops it and removes its data. */
+export interface TemporaryPostgres extends AsyncDisposable {
+  /** For the services, which can change no table. */
+  readonly url: string;
+  /** For migrations. */
+  readonly ownerUrl: string;
+}
+
+export async function openTemporaryPostgres(prefix = "petstore-postgres-"): Promise<TemporaryPostgres> {
+  const directory = await mkdtemp(join(tmpdir(), prefix));
+  const database = await start(directory, false);
+  return {
+    url: database.url,
+    ownerUrl: database.ownerUrl,
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
 export async function openSession(url: string): Promise<Session> {
-  const client = new pg.Client({ connectionString: url, application_name: beside });
-  // A server that is killed ends it; whoever asks next is told.
+  const client = new pg.Client({ connectionString: url, application_name: sparedName });
+  // A killed server ends the connection; the next query rejects.
   client.on("error", () => {});
   await client.connect();
   return {
@@ -71,7 +92,7 @@ export async function openPostgresServer(): Promise<PostgresServer> {
 
   async function restart(): Promise<void> {
     await kill();
-    // Whoever disposes of it while others still use it must not leave a server behind.
+    // A restart after the disposal would leave a server running.
     if (isDisposed) throw new Error("This PostgreSQL is disposed");
     const next = start(directory);
     starting = next.catch(() => {});
@@ -111,10 +132,10 @@ export async function openPostgresServer(): Promise<PostgresServer> {
   };
 }
 
-/** What must outlive the faults: it causes or counts them. */
-const beside = "beside";
+/** Sessions with this application name cause or count the faults, so they are spared. */
+export const sparedName: string = "petstore-harness";
 
-/** Looks again for as long as nobody is connected: each kill is one. */
+/** Waits for a client when none is connected, so that each kill ends one session. */
 function terminations(kills: number, perSecond: number): string {
   return `
     do $$ begin
@@ -123,7 +144,7 @@ function terminations(kills: number, perSecond: number): string {
           perform pg_stat_clear_snapshot();
           perform pg_terminate_backend(pid) from (
             select pid from pg_stat_activity
-            where usename = current_user and application_name <> '${beside}' order by random() limit 1
+            where usename = current_user and application_name <> '${sparedName}' order by random() limit 1
           ) as victim;
           exit when found;
           perform pg_sleep(0.005);
@@ -133,8 +154,8 @@ function terminations(kills: number, perSecond: number): string {
     end $$`;
 }
 
-async function start(directory: string): Promise<EmbeddedPostgres> {
-  const opened = await openEmbeddedPostgres({ directory });
+async function start(directory: string, durable = true): Promise<EmbeddedPostgres> {
+  const opened = await openEmbeddedPostgres({ directory, durable });
   if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
   return opened.database;
 }
@@ -143,12 +164,12 @@ async function postmasterOf(directory: string): Promise<number> {
   return Number.parseInt(await readFile(join(directory, "cluster", "data", "postmaster.pid"), "utf8"), 10);
 }
 
-/** Whether there is such a process, which 0 only asks. */
+/** Returns whether the process exists. 0 sends no signal. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);
   } catch {
-    // It has ended by itself.
+    // It has already ended.
     return false;
   }
 }

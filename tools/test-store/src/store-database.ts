@@ -1,0 +1,94 @@
+import { randomBytes } from "node:crypto";
+import {
+  type Core,
+  type CustomLimits,
+  createAccountRepository,
+  createKeyRepository,
+  digestApiKey,
+  mintApiKey,
+  openDatabase,
+  type Plan,
+  readConfig,
+} from "@petstore/core";
+import { sparedName } from "@petstore/harness/postgres";
+
+export interface IssueOptions {
+  /** Enterprise by default, with limits that no test reaches. */
+  readonly plan?: Plan;
+  readonly customLimits?: CustomLimits;
+  /** An existing account, for its second key. */
+  readonly accountId?: bigint;
+  /** By the clock of PostgreSQL. */
+  readonly expiresAt?: Date;
+}
+
+export interface IssuedKey {
+  readonly key: string;
+  readonly keyId: bigint;
+  readonly accountId: bigint;
+}
+
+/** The database of a running service, used directly. The faults of `PostgresServer` spare its connections. */
+export interface StoreDatabase extends AsyncDisposable {
+  readonly url: string;
+  issueKey(options?: IssueOptions): Promise<IssuedKey>;
+  /** Runs one statement and returns its rows, always on the same connection. */
+  execute(sql: string): Promise<unknown[]>;
+  /** The number of pets with each of these names. Names without a pet are absent. */
+  countByName(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
+}
+
+const highLimits: CustomLimits = { perMinute: 1_000_000, perDay: 1_000_000 };
+const silentLog = { info() {}, warn() {}, error() {} };
+
+/** The database must be migrated. */
+export function openStoreDatabase(url: string): StoreDatabase {
+  const named = new URL(url);
+  named.searchParams.set("application_name", sparedName);
+  const config = {
+    ...readConfig({ DATABASE_URL: named.href }).database,
+    readTimeoutMs: 30_000,
+    writeTimeoutMs: 30_000,
+  };
+  const database = openDatabase({ ...config, poolSize: 2 }, silentLog);
+  const session = openDatabase({ ...config, poolSize: 1 }, silentLog);
+  return {
+    url,
+    issueKey: createKeyIssuer({ accounts: createAccountRepository(database), keys: createKeyRepository(database) }),
+    execute: (sql) => session.run({ access: "write", name: "", text: sql, bind: () => [] }, {}),
+    async countByName(names) {
+      const rows = await database.run<readonly string[], { readonly name: string; readonly count: bigint }>(
+        countNames,
+        names,
+      );
+      return new Map(rows.map(({ name, count }) => [name, Number(count)]));
+    },
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      await session[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Issues API keys, each for a new account unless an account is given. */
+export function createKeyIssuer({
+  accounts,
+  keys,
+}: Pick<Core, "accounts" | "keys">): (options?: IssueOptions) => Promise<IssuedKey> {
+  return async ({ plan = "enterprise", customLimits, accountId, expiresAt } = {}) => {
+    const limits = customLimits ?? (plan === "enterprise" ? highLimits : undefined);
+    const name = `account ${randomBytes(8).toString("hex")}`;
+    const id = accountId ?? (await accounts.create({ name, plan, ...(limits && { customLimits: limits }) }))?.id;
+    if (id === undefined) throw new Error(`The name ${name} is taken`);
+    const key = mintApiKey("live", randomBytes);
+    const record = await keys.add({ accountId: id, digest: digestApiKey(key), ...(expiresAt && { expiresAt }) });
+    return { key, keyId: record.id, accountId: id };
+  };
+}
+
+const countNames = {
+  name: "",
+  text: "select name, count(*) from pets where name = any($1) group by name",
+  access: "write" as const,
+  bind: (names: readonly string[]) => [names],
+};
