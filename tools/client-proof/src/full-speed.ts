@@ -1,9 +1,9 @@
 import type { PetStoreClient } from "@petstore/client";
 
-/** Calls that each client always has waiting or under way: more than it may send at once. */
+/** More calls than a client may send at once, so that it always has one waiting. */
 const callsAtOnce = 16;
 
-/** Lists pets with every client as fast as it lets us, until told to stop; returns how many calls failed. */
+/** Lists pets with every client without a pause. The returned function stops it and returns the number of failed calls. */
 export function startFullSpeed(clients: readonly PetStoreClient[]): () => Promise<number> {
   const callers = clients.map((client) => {
     const stopped = new AbortController();
@@ -24,7 +24,7 @@ async function ask(client: PetStoreClient, signal: AbortSignal): Promise<number>
     } catch (error) {
       if (error === signal.reason) break;
       failed += 1;
-      // A closed client rejects at once: without a pause this would ask it for ever.
+      // A closed client rejects at once: without a pause this loop would block the process.
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   }

@@ -1,6 +1,5 @@
 import { createsWhileKilled, fullSpeedInRealTime } from "./real-scenarios.js";
 import { openRealStore } from "./real-store.js";
-import { startService } from "./service-process.js";
 import { fullSpeed, killedForTenSeconds } from "./virtual-scenarios.js";
 
 const print = (row: string, figures: object): void => {
@@ -18,10 +17,8 @@ print("service killed for 10 s under creates", await killedForTenSeconds(1));
 
 process.stdout.write("\nIn real time, in front of the service and PostgreSQL; this takes up to 4 minutes:\n");
 await using store = await openRealStore();
-await using service = await startService(store.databaseUrl);
-const scene = { store, service };
-const killed = createsWhileKilled(scene, { creates: 2_000, killAfterMs: 1_000, downMs: 10_000 });
+const killed = createsWhileKilled(store, { creates: 2_000, killAfterMs: 1_000, downMs: 10_000 });
 print("service killed for 10 s under creates", await killed);
-const [one, ten] = await Promise.all([fullSpeedInRealTime(scene, 1, 2), fullSpeedInRealTime(scene, 10, 2)]);
+const [one, ten] = await Promise.all([fullSpeedInRealTime(store, 1, 2), fullSpeedInRealTime(store, 10, 2)]);
 print("one client, Free, 2 minutes", one);
 print("ten clients of one account and key, Free, 2 minutes", ten);

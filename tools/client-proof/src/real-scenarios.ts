@@ -1,33 +1,27 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createPetStoreClient } from "@petstore/client";
 import { limitsOf } from "@petstore/core";
+import type { LedgerFigures } from "@petstore/harness/responses";
 import { startFullSpeed } from "./full-speed.js";
-import { type LedgerFigures, startCreating } from "./ledger.js";
+import { createPets } from "./ledger.js";
 import type { RealStore } from "./real-store.js";
-import type { ServiceProcess } from "./service-process.js";
 import type { SpeedFigures } from "./virtual-scenarios.js";
 import { createWitness } from "./witness.js";
 
-interface Scene {
-  readonly store: RealStore;
-  readonly service: ServiceProcess;
-}
-
-/** So many clients of one new account on Free, with one key, at full speed for so many whole UTC minutes. */
+/** Runs clients of one new account on Free, with one key, at full speed for a number of whole UTC minutes. */
 export async function fullSpeedInRealTime(
-  { store, service }: Scene,
+  { database, baseUrl }: RealStore,
   clientCount: number,
   minutes: number,
 ): Promise<SpeedFigures> {
   const limits = limitsOf({ plan: "free" });
-  const apiKey = await store.issueKey();
+  const { key: apiKey } = await database.issueKey({ plan: "free" });
   const witness = createWitness();
   const { fetch } = witness;
-  const baseUrl = `${service.origin}/v1`;
   const clients = Array.from({ length: clientCount }, () => createPetStoreClient({ baseUrl, apiKey, fetch }));
   await sleep(60_000 - (Date.now() % 60_000));
   const stop = startFullSpeed(clients);
-  // Its last second is left out, so that the window after the last one is not begun.
+  // Stops a second early, so that the next window does not begin.
   await sleep(minutes * 60_000 - 1_000);
   const failed = await stop();
   const admitted = witness.answers.get(200) ?? 0;
@@ -41,9 +35,9 @@ export async function fullSpeedInRealTime(
 }
 
 export interface KillFigures extends LedgerFigures {
-  /** Requests that the kill left without an answer. */
+  /** Requests without an answer because of the kill. */
   readonly unanswered: number;
-  /** Creates that were done already when they were repeated. */
+  /** Repeated creates that the service had already done. */
   readonly replays: number;
 }
 
@@ -51,24 +45,24 @@ export interface KillOptions {
   readonly creates: number;
   readonly killAfterMs: number;
   readonly downMs: number;
-  /** The client's, for its waits. */
+  /** For the waits of the client. */
   readonly random?: () => number;
 }
 
-/** Creates pets while the service's process is killed, is away, and is started again. */
+/** Creates pets while the service is killed, stays down and is started again. */
 export async function createsWhileKilled(
-  { store, service }: Scene,
+  store: RealStore,
   { creates, killAfterMs, downMs, random = Math.random }: KillOptions,
 ): Promise<KillFigures> {
-  const apiKey = await store.issueKey({ perMinute: 1_000_000, perDay: 1_000_000 });
+  const { key: apiKey } = await store.database.issueKey();
   const witness = createWitness();
-  const client = createPetStoreClient({ baseUrl: `${service.origin}/v1`, apiKey, fetch: witness.fetch, random });
-  const ledger = startCreating(client, creates, 50);
+  const client = createPetStoreClient({ baseUrl: store.baseUrl, apiKey, fetch: witness.fetch, random });
+  const creating = createPets(client, creates, 50);
   await sleep(killAfterMs);
-  await service.kill();
+  await store.kill();
   await sleep(downMs);
-  await service.restart();
-  await ledger.creating;
-  const figures = ledger.compare(await store.countByName(ledger.names));
+  await store.restart();
+  const ledger = await creating;
+  const figures = ledger.compare(await store.database.countByName([...ledger.asked]));
   return { ...figures, unanswered: witness.unanswered, replays: witness.replays };
 }

@@ -1,7 +1,8 @@
 import { createPetStoreClient, type PetStoreClient } from "@petstore/client";
 import { limitsOf } from "@petstore/core";
+import type { LedgerFigures } from "@petstore/harness/responses";
 import { startFullSpeed } from "./full-speed.js";
-import { type LedgerFigures, startCreating } from "./ledger.js";
+import { createPets } from "./ledger.js";
 import { createRandom } from "./seeded-random.js";
 import { createVirtualStore, type VirtualStore } from "./virtual-store.js";
 import { startVirtualTime } from "./virtual-time.js";
@@ -12,7 +13,7 @@ const minuteMs = 60_000;
 
 export interface SpeedFigures {
   readonly admitted: number;
-  /** Of what the limit allows in these minutes, 0 to 1. */
+  /** The admitted requests as a share of the limits of these minutes, 0 to 1. */
   readonly throughput: number;
   readonly refused: number;
   readonly bans: number;
@@ -20,7 +21,7 @@ export interface SpeedFigures {
   readonly failed: number;
 }
 
-/** So many clients of one account and key, on Free, each at full speed for so many whole minutes. */
+/** Runs clients of one account and key on Free at full speed for a number of whole minutes. */
 export async function fullSpeed(clientCount: number, minutes: number, seed: number): Promise<SpeedFigures> {
   using time = startVirtualTime(noon);
   const random = createRandom(seed);
@@ -38,19 +39,18 @@ export async function fullSpeed(clientCount: number, minutes: number, seed: numb
   };
 }
 
-/** A second after creating began, the service is dead for ten seconds. */
+/** Kills the service one second after the first create, for ten seconds. */
 export async function killedForTenSeconds(seed: number): Promise<LedgerFigures> {
   using time = startVirtualTime(noon);
   const random = createRandom(seed);
   const store = createVirtualStore({ limits: { perMinute: 1_000, perDay: 100_000 }, random });
-  const ledger = startCreating(clientOf(store, random), 400, 50);
+  const creating = createPets(clientOf(store, random), 400, 50);
   await time.pass(1_000);
   store.kill();
   await time.pass(10_000);
   store.restart();
   await time.pass(5 * minuteMs);
-  await ledger.creating;
-  return ledger.compare(store.stored);
+  return (await creating).compare(store.stored);
 }
 
 function clientOf(store: VirtualStore, random: () => number): PetStoreClient {

@@ -17,13 +17,13 @@ export interface VirtualStoreOptions {
 /** The service as a `fetch`, in the time of this process: the real quota engine, one account, one key, a network. */
 export interface VirtualStore {
   readonly fetch: typeof globalThis.fetch;
-  /** The status and code of every answer that was sent, and when it was decided. */
+  /** Every answer with the time of its decision. */
   readonly answers: readonly {
     readonly status: number;
     readonly code: ProblemCode | undefined;
     readonly atMs: number;
   }[];
-  /** How many pets were stored, by name. */
+  /** The number of stored pets by name. */
   readonly stored: ReadonlyMap<string, number>;
   /** Cuts every connection and forgets every counter; stored pets stay. */
   kill(): void;
@@ -37,7 +37,7 @@ export function createVirtualStore({ limits, random }: VirtualStoreOptions): Vir
   const stored = new Map<string, number>();
   const created = new Map<string, string>();
   let quota = createLocalQuota({ now: Date.now });
-  /** Counts the lives of the service; negative while it is dead. */
+  /** The number of starts of the service; negative while it is down. */
   let life = 1;
 
   const travel = (): Promise<void> => {

@@ -1,11 +1,11 @@
 import { type Clock, install } from "@sinonjs/fake-timers";
 
 export interface VirtualTime extends Disposable {
-  /** Lets so much time pass, and everything happen that falls into it. */
+  /** Moves the clock and runs every timer that is due. */
   pass(ms: number): Promise<void>;
 }
 
-/** Replaces this process's clock and timers, Bottleneck's among them, until it is disposed of. */
+/** Replaces the clock and the timers of this process, also those of Bottleneck, until it is disposed. */
 export function startVirtualTime(epochMs: number): VirtualTime {
   const clock: Clock = install({ now: epochMs, toFake: ["setTimeout", "clearTimeout", "Date"] });
   return {

@@ -1,18 +1,18 @@
 type Fetch = typeof globalThis.fetch;
 
-/** The platform's `fetch`, and what came of it. */
+/** The `fetch` of the platform, with counters. */
 export interface Witness {
   readonly fetch: Fetch;
   /** Answers by status. */
   readonly answers: ReadonlyMap<number, number>;
   readonly bans: number;
-  /** Creates that the service had done already. */
+  /** Repeated creates that the service had already done. */
   readonly replays: number;
   /** Requests without an answer. */
   readonly unanswered: number;
 }
 
-/** `isLost` tells of each answer whether it is lost on its way back, after the service has done its work. */
+/** `isLost` decides for each answer whether it gets lost after the service has done its work. */
 export function createWitness(isLost: () => boolean = () => false): Witness {
   const answers = new Map<number, number>();
   const counts = { bans: 0, replays: 0, unanswered: 0 };

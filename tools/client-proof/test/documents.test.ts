@@ -1,23 +1,21 @@
 import { createPetStoreClient } from "@petstore/client";
-import { runSnippet, snippetsOf } from "@petstore/harness/snippets";
+import { runSnippet, snippetsOf } from "@petstore/harness/processes";
 import { afterAll, describe, expect, it } from "vitest";
 import { openRealStore } from "../src/real-store.js";
-import { startService } from "../src/service-process.js";
 
 const store = await openRealStore();
-const service = await startService(store.databaseUrl);
-afterAll(async () => {
-  await service[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-});
+afterAll(() => store[Symbol.asyncDispose]());
 const folder = new URL("../dist/", import.meta.url);
-const environment = { BASE_URL: `${service.origin}/v1`, API_KEY: await store.issueKey() };
+const environment = {
+  BASE_URL: store.baseUrl,
+  API_KEY: (await store.database.issueKey({ plan: "free" })).key,
+};
 
-// What the examples find: the first pet, whichever of them runs first.
+// The examples find this pet, in any order.
 const { pets } = createPetStoreClient({ baseUrl: environment.BASE_URL, apiKey: environment.API_KEY });
 await pets.create({ name: "Rex", categoryId: 1 });
 
-/** How many blocks each document has, and what they print, in their order. */
+/** The output of each block of each document. */
 const documents: [path: string, printed: readonly RegExp[]][] = [
   ["packages/client/README.md", [/^9007199254740993 Rex\n1 Rex\n/, /^PET_NOT_FOUND \n$/]],
   [
@@ -37,7 +35,7 @@ const documents: [path: string, printed: readonly RegExp[]][] = [
 ];
 
 describe.each(documents)("%s", (path, printed) => {
-  it("says what its examples do", async () => {
+  it("shows the output of its examples", async () => {
     const snippets = await snippetsOf(path);
     expect(snippets).toHaveLength(printed.length);
     for (const [index, snippet] of snippets.entries()) {

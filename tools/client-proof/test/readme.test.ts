@@ -2,12 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { choosePort } from "@petstore/embedded-postgres";
 import { describeWithRedis } from "@petstore/harness";
+import { markedSnippet, runSnippet, type Snippet, snippetsOf, startStandaloneStore } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
-import { markedSnippet, runSnippet, type Snippet, snippetsOf } from "@petstore/harness/snippets";
 import { afterAll, describe, expect, it } from "vitest";
-import { startStandalone } from "./standalone-store.js";
 
-const store = await startStandalone();
+const store = await startStandaloneStore();
 afterAll(() => store[Symbol.asyncDispose]());
 
 const snippets = await snippetsOf("README.md");
@@ -77,7 +76,7 @@ function run(snippet: Snippet, environment: Readonly<Record<string, string>>): P
   const env = {
     PATH: process.env.PATH,
     BASE_URL: `${store.origin}/v1`,
-    API_KEY: store.apiKey,
+    API_KEY: store.demoKey,
     PETSTORE_DIR: store.directory,
     ...environment,
   };
