@@ -1,32 +1,32 @@
 // Text from a client cannot become code: the start scripts make Node refuse it.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { serviceFlags } from "@petstore/harness/service-flags";
+import { openTemporaryDirectory, serviceFlags, startProgram } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
-import { openDirectory } from "./store-process.js";
 
 const root = new URL("../../../", import.meta.url);
 
-/** Loaded before the service. At SIGUSR2 it tries to make code from text, and prints the outcome. */
+/** A module that loads before the service. At SIGUSR2 it tries to make code from text, and prints the outcome. */
 const probe = `process.on("SIGUSR2", () => {
   let outcome = "allowed";
   try { new Function("return 1")(); } catch (error) { outcome = error.name; }
-  process.stderr.write("new Function: " + outcome + ";");
+  process.stderr.write("new Function: " + outcome + "\\n");
 });`;
 
 describe.each([
-  ["REST", "services/rest/", '"msg":"listening"'],
-  ["GraphQL", "services/graphql/", '"msg":"listening"'],
-  ["standalone", "services/standalone/", "The pet store is ready"],
-])("the start script of %s", (_name, folder, readyText) => {
+  ["REST", "services/rest/", /"msg":"listening"/],
+  ["GraphQL", "services/graphql/", /"msg":"listening"/],
+  ["standalone", "services/standalone/", /The pet store is ready/],
+])("the start script of %s", (_name, folder, ready) => {
   it("starts a service in which `new Function` throws", { timeout: 120_000 }, async () => {
-    await using directory = await openDirectory();
+    await using directory = await openTemporaryDirectory();
     const { scripts } = JSON.parse(await readFile(new URL(`${folder}package.json`, root), "utf8"));
-    const child = spawn("sh", ["-c", `exec ${scripts.start}`], {
-      cwd: fileURLToPath(new URL(folder, root)),
-      env: {
+    await using service = startProgram({
+      name: "The start script",
+      command: "sh",
+      args: ["-c", `exec ${scripts.start}`],
+      directory: fileURLToPath(new URL(folder, root)),
+      environment: {
         PATH: process.env.PATH,
         PORT: "0",
         DATABASE_URL: "postgres://127.0.0.1:1/none",
@@ -34,17 +34,9 @@ describe.each([
         NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(probe)}`,
       },
     });
-    const ended = once(child, "close");
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (chunk: string) => {
-        output += chunk;
-        if (output.includes(readyText)) child.kill("SIGUSR2");
-        if (output.includes("new Function:")) child.kill("SIGTERM");
-      });
-    }
-    await ended;
-    expect(output).toContain("new Function: EvalError;");
+    await service.printed(ready);
+    service.signal("SIGUSR2");
+    expect((await service.printed(/new Function: (.*)/))[1]).toBe("EvalError");
   });
 });
 

@@ -3,19 +3,25 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
 import { choosePort, embeddedPostgresUrl } from "@petstore/embedded-postgres";
+import { isAnswering } from "@petstore/harness/network";
+import {
+  openTemporaryDirectory,
+  type Program,
+  startStandaloneProgram,
+  startStandaloneStoreIn,
+} from "@petstore/harness/processes";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
-import { openDirectory, type StoreProcess, startStore } from "./store-process.js";
 
 const shell = promisify(execFile);
 
 describe("the standalone store", () => {
   it("prints the demo key and curl lines that work as they stand, at the first start only", async () => {
-    await using directory = await openDirectory();
-    const first = startStore(directory.path);
-    const [, key = ""] = await first.printed(/^ {2}(pets_test_\w+)$/m);
-    await first.printed(/graphql\n$/);
-    const [createLine = "", listLine = "", graphqlLine = ""] = first.output().match(/curl (?:.*\\\n)*.*/g) ?? [];
+    await using directory = await openTemporaryDirectory();
+    const first = await startStandaloneStoreIn(directory.path);
+    const key = first.demoKey;
+    const [text] = await first.printed(/curl .*graphql$/s);
+    const [createLine = "", listLine = "", graphqlLine = ""] = text.match(/curl (?:.*\\\n)*.*/g) ?? [];
     expect(JSON.parse((await shell("sh", ["-c", createLine])).stdout)).toEqual({
       id: 1,
       name: "Rex",
@@ -31,107 +37,94 @@ describe("the standalone store", () => {
     expect(asked).toContain('{"data":{"pets":[{"id":"1","name":"Rex","categoryId":"1","status":"available"}]}');
     await stop(first);
 
-    const second = startStore(directory.path);
-    const url = await urlOf(second);
-    expect(second.output()).not.toContain("pets_test_");
-    expect(await (await list(url, key)).text()).toContain('"name":"Rex"');
+    const second = await startStandaloneStoreIn(directory.path);
+    expect(second.output.join()).not.toContain("pets_test_");
+    expect(await (await list(second.origin, key)).text()).toContain('"name":"Rex"');
     await stop(second);
   });
 
   it("stops within 5 seconds of Ctrl-C, with exit code 0 and no database left behind", async () => {
-    await using directory = await openDirectory();
-    const store = startStore(directory.path);
-    await urlOf(store);
+    await using directory = await openTemporaryDirectory();
+    const store = await startStandaloneStoreIn(directory.path);
     expect(await embeddedPostgresUrl(directory.path)).toBeDefined();
     const startedAtMs = performance.now();
-    store.process.kill("SIGINT");
-    expect(await store.ended()).toBe(0);
+    store.signal("SIGINT");
+    expect(await store.ended).toBe(0);
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
     expect(await embeddedPostgresUrl(directory.path)).toBeUndefined();
   });
 
   it("serves and stops when nobody reads what it prints", { timeout: 60_000 }, async () => {
-    await using directory = await openDirectory();
+    await using directory = await openTemporaryDirectory();
     const port = await choosePort(undefined);
-    const store = startStore(directory.path, { PORT: `${port}`, LOG_LEVEL: "info" });
-    store.process.stdout?.destroy();
-    store.process.stderr?.destroy();
-    const isReady = () =>
-      fetch(`http://127.0.0.1:${port}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    await expect.poll(isReady, { timeout: 40_000, interval: 200 }).toBe(true);
+    const store = startStandaloneProgram(directory.path, { PORT: `${port}`, LOG_LEVEL: "info" });
+    store.stdout?.destroy();
+    store.stderr?.destroy();
+    await store.until(() => isAnswering(`http://127.0.0.1:${port}/readyz`));
     await stop(store);
   });
 
   it("refuses a second start on the same data in one line that names the first", async () => {
-    await using directory = await openDirectory();
-    const first = startStore(directory.path);
-    await urlOf(first);
-    const second = startStore(directory.path);
-    expect(await second.ended()).toBe(1);
-    expect(second.output()).toBe(
-      `The pet store of ${directory.path} is already running, as process ${first.process.pid}.\n`,
-    );
+    await using directory = await openTemporaryDirectory();
+    const first = await startStandaloneStoreIn(directory.path);
+    const second = startStandaloneProgram(directory.path);
+    expect(await second.ended).toBe(1);
+    expect(second.output).toEqual([`The pet store of ${directory.path} is already running, as process ${first.pid}.`]);
     await stop(first);
   });
 
   it("keeps every acknowledged pet when it is killed, and adopts the database it left", {
     timeout: 60_000,
   }, async () => {
-    await using directory = await openDirectory();
-    let store = startStore(directory.path);
-    const [, key = ""] = await store.printed(/^ {2}(pets_test_\w+)$/m);
+    await using directory = await openTemporaryDirectory();
+    let store = await startStandaloneStoreIn(directory.path);
+    const key = store.demoKey;
     const acknowledged: number[] = [];
     for (let round = 0; round < 5; round++) {
-      const url = await urlOf(store);
       let answers = 0;
       const creating = Array.from({ length: 8 }, async (_, index) => {
-        acknowledged.push(await create(url, key, `${round}-${index}`));
+        acknowledged.push(await create(store.origin, key, `${round}-${index}`));
         answers += 1;
-        if (answers === round) store.process.kill("SIGKILL");
+        if (answers === round) void store.kill();
       });
-      if (round === 0) store.process.kill("SIGKILL");
+      if (round === 0) void store.kill();
       await Promise.allSettled(creating);
-      await store.ended();
-      store = startStore(directory.path);
+      await store.ended;
+      store = await startStandaloneStoreIn(directory.path);
     }
-    const stored = (await (await list(await urlOf(store), key)).json()) as { id: number }[];
+    const stored = (await (await list(store.origin, key)).json()) as { id: number }[];
     expect(stored.map(({ id }) => id)).toEqual(expect.arrayContaining(acknowledged));
     expect(acknowledged.length).toBeGreaterThan(0);
     await stop(store);
   });
 
   it("says in one line which port is taken", async () => {
-    await using directory = await openDirectory();
+    await using directory = await openTemporaryDirectory();
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as { port: number };
-    const store = startStore(directory.path, { PORT: `${port}` });
-    expect(await store.ended()).toBe(1);
-    expect(store.output()).toMatch(new RegExp(`^Cannot listen on 127.0.0.1 port ${port}: .*\\n$`));
+    const store = startStandaloneProgram(directory.path, { PORT: `${port}` });
+    expect(await store.ended).toBe(1);
+    expect(store.output).toEqual([expect.stringMatching(`^Cannot listen on 127.0.0.1 port ${port}: `)]);
     other.close();
   });
 
   it.runIf(process.getuid?.() === 0)("warns root, and refuses to serve other machines as root", async () => {
-    await using directory = await openDirectory();
-    const refused = startStore(directory.path, { HOST: "0.0.0.0" });
-    expect(await refused.ended()).toBe(1);
-    expect(refused.output()).toBe(
-      "The pet store does not listen on 0.0.0.0 as root: start it as another user, or leave HOST out.\n",
-    );
-    const store = startStore(directory.path);
-    await urlOf(store);
-    expect(store.output()).toContain("Warning: the pet store runs as root");
+    await using directory = await openTemporaryDirectory();
+    const refused = startStandaloneProgram(directory.path, { HOST: "0.0.0.0" });
+    expect(await refused.ended).toBe(1);
+    expect(refused.output).toEqual([
+      "The pet store does not listen on 0.0.0.0 as root: start it as another user, or leave HOST out.",
+    ]);
+    const store = await startStandaloneStoreIn(directory.path);
+    expect(store.output.join("\n")).toContain("Warning: the pet store runs as root");
     await stop(store);
   });
 
   it("serves with a database role that can change no table", async () => {
-    await using directory = await openDirectory();
-    const store = startStore(directory.path);
-    await urlOf(store);
-    const url = (await embeddedPostgresUrl(directory.path)) ?? "";
+    await using directory = await openTemporaryDirectory();
+    const store = await startStandaloneStoreIn(directory.path);
+    const url = store.databaseUrl;
     expect(new URL(url).username).toBe("petstore_service");
     const client = new Client({ connectionString: url });
     await client.connect();
@@ -143,24 +136,20 @@ describe("the standalone store", () => {
   });
 
   it("reports every fault of its configuration before it starts anything", async () => {
-    await using directory = await openDirectory();
-    const store = startStore(directory.path, { PORT: "many", LOG_LEVEL: "loud" });
-    expect(await store.ended()).toBe(1);
-    expect(store.output()).toMatch(/PORT must.*\n.*LOG_LEVEL must/);
+    await using directory = await openTemporaryDirectory();
+    const store = startStandaloneProgram(directory.path, { PORT: "many", LOG_LEVEL: "loud" });
+    expect(await store.ended).toBe(1);
+    expect(store.output.join("\n")).toMatch(/PORT must.*\n.*LOG_LEVEL must/);
     expect(await embeddedPostgresUrl(directory.path)).toBeUndefined();
   });
 });
 
-async function urlOf(store: StoreProcess): Promise<string> {
-  return (await store.printed(/ready at (http:[^\s,]+)/))[1] ?? "";
+function list(origin: string, key: string): Promise<Response> {
+  return fetch(`${origin}/v1/pets?limit=100`, { headers: { authorization: `Bearer ${key}` } });
 }
 
-function list(url: string, key: string): Promise<Response> {
-  return fetch(`${url}/pets?limit=100`, { headers: { authorization: `Bearer ${key}` } });
-}
-
-async function create(url: string, key: string, name: string): Promise<number> {
-  const answer = await fetch(`${url}/pets`, {
+async function create(origin: string, key: string, name: string): Promise<number> {
+  const answer = await fetch(`${origin}/v1/pets`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify({ name, categoryId: 1 }),
@@ -169,7 +158,6 @@ async function create(url: string, key: string, name: string): Promise<number> {
   return ((await answer.json()) as { id: number }).id;
 }
 
-async function stop(store: StoreProcess): Promise<void> {
-  store.process.kill("SIGTERM");
-  expect(await store.ended()).toBe(0);
+async function stop(store: Program): Promise<void> {
+  expect(await store.stop()).toBe(0);
 }

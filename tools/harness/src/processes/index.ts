@@ -9,6 +9,7 @@ export {
   serviceFlags,
   standaloneMain,
   startService,
+  startServiceProgram,
 } from "./service.js";
 export { markedSnippet, type RunOptions, runSnippet, type Snippet, snippetsOf } from "./snippets.js";
 export {

@@ -23,8 +23,9 @@ export interface ProgramOptions {
 /** A child process. Disposing stops it. It also ends when this process exits. */
 export interface Program extends AsyncDisposable {
   readonly pid: number;
-  /** Its standard output stream, for a test that closes it or does not read it. */
+  /** Its output streams, for a test that closes them. */
   readonly stdout: ChildProcess["stdout"];
+  readonly stderr: ChildProcess["stderr"];
   /** Every line that it has written to standard output and standard error. */
   readonly output: readonly string[];
   /** The lines of `output` that it has written to standard error. */
@@ -105,6 +106,7 @@ export function startProgram(options: ProgramOptions): Program {
   return {
     pid: child.pid ?? 0,
     stdout: child.stdout,
+    stderr: child.stderr,
     output,
     errorOutput,
     ended,

@@ -46,18 +46,10 @@ const probes = ["./event-loop-probe.js", "./coverage-recorder.js"].map((file) =>
 
 /** Resolves when `/livez` answers 200. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { main = restMain, environment, host = "127.0.0.1", clockOffsetMs = 0, isProbed = false, stdout } = options;
-  const port = options.port ?? (await choosePort(undefined));
+  const { host = "127.0.0.1", port = await choosePort(undefined) } = options;
   const origin = `http://${host}:${port}`;
-  const preloads = [...(isProbed ? probes : []), ...(clockOffsetMs === 0 ? [] : [clockPreload(clockOffsetMs)])];
   const startMs = performance.now();
-  const program = startProgram({
-    name: "The service",
-    args: [...serviceFlags, ...preloads.flatMap((preload) => ["--import", preload]), main.pathname],
-    environment: { ...environment, HOST: host, PORT: `${port}` },
-    hasChannel: isProbed,
-    ...(stdout !== undefined && { stdout }),
-  });
+  const program = startServiceProgram({ ...options, host, port });
   try {
     await program.until(() => isAnswering(`${origin}/livez`));
   } catch (error) {
@@ -72,6 +64,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     longestBlockMs: async () => (await program.ask("block")) as number,
     calledFunctions: async () => (await program.ask("coverage")) as readonly CalledFunction[],
   };
+}
+
+/** The same without waiting, for a start that fails. By default the service chooses its port. */
+export function startServiceProgram(options: ServiceOptions): Program {
+  const { main = restMain, environment, host = "127.0.0.1", port = 0, stdout } = options;
+  const { clockOffsetMs = 0, isProbed = false } = options;
+  const preloads = [...(isProbed ? probes : []), ...(clockOffsetMs === 0 ? [] : [clockPreload(clockOffsetMs)])];
+  return startProgram({
+    name: "The service",
+    args: [...serviceFlags, ...preloads.flatMap((preload) => ["--import", preload]), main.pathname],
+    environment: { ...environment, HOST: host, PORT: `${port}` },
+    hasChannel: isProbed,
+    ...(stdout !== undefined && { stdout }),
+  });
 }
 
 function mainOf(service: string): URL {
