@@ -1,8 +1,8 @@
 /** Starts one store and one browser for all test files. vitest finds `setup` by its name. */
 import { existsSync } from "node:fs";
+import { startStandaloneStore } from "@petstore/harness/processes";
 import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
-import { startStore } from "./running-store.js";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -19,7 +19,7 @@ const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (!existsSync(executablePath)) return;
   const [store, server] = await Promise.all([
-    startStore(),
+    startStandaloneStore({ BAN_STRIKES: "1", BAN_STRIKES_PER_UNIT: "0", BAN_GRACE_MS: "0" }),
     chromium.launchServer({ executablePath, args: ["--no-sandbox", "--disable-gpu"] }),
   ]);
   project.provide("browser", {

@@ -1,13 +1,16 @@
 import { setTimeout } from "node:timers/promises";
+import type { CustomLimits } from "@petstore/core";
+import { openStoreDatabase, type StoreDatabase } from "@petstore/test-store/store-database";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import type {} from "./global-setup.js";
-import { type KeyIssuer, openKeyIssuer } from "./running-store.js";
 
 /** The tests of one file share this. */
-export interface StoreInBrowser extends Pick<KeyIssuer, "issueKey"> {
+export interface StoreInBrowser {
   readonly origin: string;
+  /** A key of a new account: on the plan Free, or with limits of its own. */
+  issueKey(customLimits?: CustomLimits): Promise<string>;
   /** Opens a window on the store. */
   open(options: VisitOptions): Promise<Visit>;
 }
@@ -17,18 +20,21 @@ export function describeInBrowser(name: string, suite: (store: StoreInBrowser) =
   const provided = inject("browser");
   describe.skipIf(provided === undefined)(name, () => {
     const { wsEndpoint, origin, databaseUrl } = provided ?? { wsEndpoint: "", origin: "", databaseUrl: "" };
-    let keys: KeyIssuer;
+    let database: StoreDatabase;
     let browser: Browser;
     beforeAll(async () => {
-      [keys, browser] = await Promise.all([openKeyIssuer(databaseUrl), chromium.connect(wsEndpoint)]);
+      database = openStoreDatabase(databaseUrl);
+      browser = await chromium.connect(wsEndpoint);
     });
     afterAll(async () => {
       await browser?.close();
-      await keys?.[Symbol.asyncDispose]();
+      await database?.[Symbol.asyncDispose]();
     });
     suite({
       origin,
-      issueKey: (limits) => keys.issueKey(limits),
+      async issueKey(customLimits) {
+        return (await database.issueKey(customLimits === undefined ? { plan: "free" } : { customLimits })).key;
+      },
       open: (options) => openVisit(browser, origin, options),
     });
   });
