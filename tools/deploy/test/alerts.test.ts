@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describeWithProgram } from "@petstore/harness";
+import { openTemporaryDirectory, type TemporaryDirectory } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { readDashboard } from "./dashboard.js";
@@ -75,11 +75,11 @@ function concrete(expression: string): string {
   return expression.replaceAll("$__rate_interval", "1m").replaceAll("$service", ".*");
 }
 
-/** The folder's rules, changed, beside their tests; removed when disposed. */
-async function copyWith(change: (rules: string) => string): Promise<{ readonly path: string } & AsyncDisposable> {
-  const path = await mkdtemp(join(tmpdir(), "petstore-alerts-"));
+/** A folder with the changed rules and their tests. */
+async function copyWith(change: (rules: string) => string): Promise<TemporaryDirectory> {
+  const directory = await openTemporaryDirectory();
   const rules = await readFile(join(folder, "alerts.yaml"), "utf8");
-  await writeFile(join(path, "alerts.yaml"), change(rules));
-  await writeFile(join(path, "alerts.test.yaml"), await readFile(join(folder, "alerts.test.yaml")));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  await writeFile(join(directory.path, "alerts.yaml"), change(rules));
+  await writeFile(join(directory.path, "alerts.test.yaml"), await readFile(join(folder, "alerts.test.yaml")));
+  return directory;
 }

@@ -6,9 +6,10 @@ import { type ConnectionOptions, connect } from "node:tls";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram } from "@petstore/harness";
+import { isAnswering } from "@petstore/harness/network";
 import { expect, it } from "vitest";
 import { configurationFile, startBalancer } from "./balancer.js";
-import { answers, petstore, startService, until } from "./image.js";
+import { issueKey, startService } from "./image.js";
 import { answerNames } from "./names.js";
 import { makeSecrets } from "./secrets.js";
 
@@ -21,10 +22,8 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
 
   it("loses no request while an instance under load is told to stop, and leads to both APIs", async () => {
     await using database = await createTestDatabase();
-    await petstore(database.url, "migrate");
-    const account = ["shop", "--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
-    await petstore(database.url, "account", "create", ...account);
-    const { key } = JSON.parse(await petstore(database.url, "key", "issue", "shop", "--json")) as { key: string };
+    const limits = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
+    const key = await issueKey(database.url, ...limits);
     const environment = { DATABASE_URL: database.url, SHUTDOWN_GRACE_MS: "2000" };
     const port = await choosePort(undefined);
     await using stopping = await startService("rest", environment, { host: "127.0.0.2", port });
@@ -34,10 +33,10 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     await using balancer = await startBalancer({ dnsPort: names.port, servicePort: port });
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
     const list = async () => (await fetch(`${balancer.origin}/v1/pets`, { headers })).status;
-    expect(await until(async () => (await list()) === 200)).toBe(true);
+    await expect.poll(list).toBe(200);
 
     const query = { method: "POST", headers, body: '{"query":"{ pets { id } }"}' };
-    expect(await until(async () => (await fetch(`${balancer.origin}/graphql`, query)).status === 200)).toBe(true);
+    await expect.poll(async () => (await fetch(`${balancer.origin}/graphql`, query)).status).toBe(200);
 
     const statuses: number[] = [];
     let isOver = false;
@@ -48,8 +47,7 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
       }
     });
     await sleep(500);
-    stopping.process.kill("SIGTERM");
-    expect(await stopping.ended).toBe(0);
+    expect(await stopping.stop()).toBe(0);
     await sleep(500);
     isOver = true;
     await Promise.all(callers);
@@ -81,15 +79,16 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     expect(alone.headers.get("Retry-After")).toBe("1");
     expect(await alone.json()).toEqual({ code: "SERVICE_UNAVAILABLE", message: expect.any(String), status: 503 });
 
-    const away = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none", TRUST_PROXY: "127.0.0.0/8" };
-    await using service = await startService("rest", away, { host: "127.0.0.2", port });
-    expect(await answers(`${service.origin}/readyz`)).toBe(false);
-    const missing = () => fetch(`${balancer.origin}/v1/pets`, { headers: { "X-Forwarded-For": "203.0.113.7" } });
-    expect(await until(async () => (await missing()).status === 401)).toBe(true);
-    const remaining = (await missing()).headers.get("X-RateLimit-Remaining");
+    const environment = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none", TRUST_PROXY: "127.0.0.0/8" };
+    await using service = await startService("rest", environment, { host: "127.0.0.2", port });
+    expect(await isAnswering(`${service.origin}/readyz`)).toBe(false);
+    const fetchWithoutKey = () =>
+      fetch(`${balancer.origin}/v1/pets`, { headers: { "X-Forwarded-For": "203.0.113.7" } });
+    await expect.poll(async () => (await fetchWithoutKey()).status).toBe(401);
+    const remaining = (await fetchWithoutKey()).headers.get("X-RateLimit-Remaining");
     expect(remaining).toMatch(/^\d+$/);
 
-    // Who calls is what the balancer sees: naming another address buys no units.
+    // The balancer names the address of the client. A client gets no units by naming another one.
     const elsewhere = { headers: { "X-Forwarded-For": "203.0.113.8" } };
     const next = (await fetch(`${balancer.origin}/v1/pets`, elsewhere)).headers.get("X-RateLimit-Remaining");
     expect(Number(next)).toBe(Number(remaining) - 1);

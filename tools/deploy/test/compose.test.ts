@@ -1,6 +1,5 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
-import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type ConnectionOptions, connect } from "node:tls";
@@ -8,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-postgres";
 import { describeWithProgram } from "@petstore/harness";
+import { startProgram } from "@petstore/harness/processes";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { readDockerfile, stagesOf } from "./dockerfile.js";
-import { until } from "./image.js";
 import { readManifests } from "./manifests.js";
 import { makeSecrets } from "./secrets.js";
 
@@ -179,19 +178,20 @@ describeWithProgram("redis-server", "the Redis of the compose file", () => {
         .replace(/^\/run\/secrets\/(.*)$/, (_, name: string) => join(secrets.path, files.get(name) ?? "missing"))
         .replace(/^6379$/, `${port}`),
     );
-    const redis = spawn(program, given, { cwd: secrets.path, stdio: "ignore" });
-    try {
-      const ca = await readFile(join(secrets.path, "authority.crt"));
-      const password = await readFile(join(secrets.path, "redis-password"), "utf8");
-      const ask = (commands: string) => askOverTls({ port, host: "127.0.0.1", servername: "redis", ca }, commands);
-      expect(await until(async () => (await ask("QUIT\r\n").catch(() => "")) === "+OK\r\n")).toBe(true);
-      expect(await ask("PING\r\nQUIT\r\n")).toContain("-NOAUTH");
-      expect(await ask(`AUTH ${password}\r\nPING\r\nQUIT\r\n`)).toBe("+OK\r\n+PONG\r\n+OK\r\n");
-      expect(await ask(`AUTH ${password}\r\nCONFIG GET maxmemory-policy\r\nQUIT\r\n`)).toContain("noeviction");
-    } finally {
-      redis.kill("SIGKILL");
-      await once(redis, "exit");
-    }
+    await using redis = startProgram({
+      name: "Redis",
+      command: program,
+      args: given,
+      directory: secrets.path,
+      environment: { PATH: process.env.PATH },
+    });
+    const ca = await readFile(join(secrets.path, "authority.crt"));
+    const password = await readFile(join(secrets.path, "redis-password"), "utf8");
+    const ask = (commands: string) => askOverTls({ port, host: "127.0.0.1", servername: "redis", ca }, commands);
+    await redis.until(async () => (await ask("QUIT\r\n").catch(() => "")) === "+OK\r\n");
+    expect(await ask("PING\r\nQUIT\r\n")).toContain("-NOAUTH");
+    expect(await ask(`AUTH ${password}\r\nPING\r\nQUIT\r\n`)).toBe("+OK\r\n+PONG\r\n+OK\r\n");
+    expect(await ask(`AUTH ${password}\r\nCONFIG GET maxmemory-policy\r\nQUIT\r\n`)).toContain("noeviction");
   });
 });
 

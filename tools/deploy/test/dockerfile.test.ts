@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { serviceFlags } from "@petstore/harness/service-flags";
+import { serviceFlags } from "@petstore/harness/processes";
 import { validate } from "dockerfile-utils";
 import { describe, expect, it } from "vitest";
 import { commandOf, lineageOf, readDockerfile, stagesOf } from "./dockerfile.js";
@@ -37,10 +37,10 @@ describe("the Dockerfile", () => {
     expect(commandOf("rest", replaced)).not.toContain(serviceFlags[0]);
   });
 
-  it("takes into an image nothing but what the build stage left for it", async () => {
+  it("copies only the output of the build into an image", async () => {
     const stages = stagesOf(await readDockerfile());
     for (const image of [...services, "petstore"]) {
-      const steps = lineageOf(image, stages).flatMap((stage) => stage.steps);
+      const steps = lineageOf(image, stages).flatMap(({ steps }) => steps);
       const copies = steps.filter(({ keyword }) => keyword === "COPY" || keyword === "ADD");
       expect(copies).toEqual([{ keyword: "COPY", flags: ["--from=build"], text: `/images/${image} /app` }]);
     }

@@ -1,20 +1,20 @@
-// The Dockerfile as a list of stages, and the one stage that needs no container executed where the test runs.
+// Reads the Dockerfile as a list of stages, and executes its build without a container.
 import { execFile } from "node:child_process";
-import { chmod, cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, cp, mkdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import dockerignore from "@balena/dockerignore";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { DockerfileParser, ModifiableInstruction } from "dockerfile-ast";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const deploy = fileURLToPath(new URL("../", import.meta.url));
 
-export interface Stage {
+export interface DockerStage {
   readonly name: string;
-  /** An image, or an earlier stage. */
+  /** An image or the name of an earlier entry. */
   readonly from: string;
   readonly steps: readonly Step[];
 }
@@ -30,7 +30,7 @@ export async function readDockerfile(): Promise<string> {
   return readFile(join(deploy, "Dockerfile"), "utf8");
 }
 
-export function stagesOf(text: string): Stage[] {
+export function stagesOf(text: string): DockerStage[] {
   const stages: { name: string; from: string; steps: Step[] }[] = [];
   for (const instruction of DockerfileParser.parse(text).getInstructions()) {
     const argumentsText = instruction.getArgumentsContent() ?? "";
@@ -45,14 +45,14 @@ export function stagesOf(text: string): Stage[] {
   return stages;
 }
 
-/** A stage and those it begins from, down to the image. */
-export function lineageOf(name: string, stages: readonly Stage[]): Stage[] {
-  const stage = stages.find((one) => one.name === name);
-  return stage === undefined ? [] : [stage, ...lineageOf(stage.from, stages)];
+/** The stages that an image is made of, down to the base image. */
+export function lineageOf(name: string, stages: readonly DockerStage[]): DockerStage[] {
+  const found = stages.find((one) => one.name === name);
+  return found === undefined ? [] : [found, ...lineageOf(found.from, stages)];
 }
 
-/** What an image runs before the arguments that it is given. */
-export function commandOf(image: string, stages: readonly Stage[]): string[] {
+/** The ENTRYPOINT of an image. */
+export function commandOf(image: string, stages: readonly DockerStage[]): string[] {
   for (const { steps } of lineageOf(image, stages)) {
     const entrypoint = steps.findLast(({ keyword }) => keyword === "ENTRYPOINT");
     if (entrypoint !== undefined) return JSON.parse(entrypoint.text) as string[];
@@ -60,22 +60,23 @@ export function commandOf(image: string, stages: readonly Stage[]): string[] {
   throw new Error(`The image ${image} names no program`);
 }
 
-/** What the build stage leaves behind. Disposing removes it. */
+/** The output of the build. Disposing removes it. */
 export interface Built extends AsyncDisposable {
-  /** Holds a folder for each image, which becomes its `/app`. */
+  /** Has a folder for each image, which becomes its `/app`. */
   readonly directory: string;
 }
 
-/** Does what the build stage says, with a folder of its own in place of the root of the image. */
-export async function executeBuildStage(): Promise<Built> {
-  const stage = stagesOf(await readDockerfile()).find(({ name }) => name === "build");
-  if (stage === undefined) throw new Error("The Dockerfile has no stage called build");
-  const imageRoot = await mkdtemp(join(tmpdir(), "petstore-image-"));
-  // Whoever runs in the image is another user than the one who builds it.
+/** Executes the stages of the build in a new folder instead of the root of the image. */
+export async function executeBuild(): Promise<Built> {
+  const build = stagesOf(await readDockerfile()).find(({ name }) => name === "build");
+  if (build === undefined) throw new Error("The Dockerfile has no FROM ... AS build");
+  const temporary = await openTemporaryDirectory();
+  const imageRoot = temporary.path;
+  // The user of the image is not the user who builds it.
   await chmod(imageRoot, 0o755);
   const environment: Record<string, string | undefined> = { ...process.env, NODE_ENV: undefined };
   let directory = imageRoot;
-  for (const { keyword, text } of stage.steps) {
+  for (const { keyword, text } of build.steps) {
     switch (keyword) {
       case "ENV":
         for (const [, name = "", value] of text.matchAll(/(\w+)=(\S*)/g)) environment[name] = value;
@@ -100,11 +101,11 @@ export async function executeBuildStage(): Promise<Built> {
   }
   return {
     directory: join(imageRoot, "images"),
-    [Symbol.asyncDispose]: () => rm(imageRoot, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: temporary[Symbol.asyncDispose],
   };
 }
 
-/** What is sent to the builder: everything the ignore file leaves. */
+/** Copies every file that the ignore file does not exclude. */
 async function copyContext(directory: string): Promise<void> {
   const patterns = await readFile(join(deploy, "Dockerfile.dockerignore"), "utf8");
   const ignore = dockerignore.default().add(patterns.split("\n"));

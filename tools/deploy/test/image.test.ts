@@ -1,9 +1,10 @@
-import { chmod, lstat, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, lstat, readdir, realpath, writeFile } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { createTestDatabase } from "@petstore/harness";
+import { isAnswering } from "@petstore/harness/network";
+import { openTemporaryDirectory, type TemporaryDirectory } from "@petstore/harness/processes";
 import { beforeAll, describe, expect, it } from "vitest";
-import { answers, folderOf, petstore, startService, until } from "./image.js";
+import { folderOf, issueKey, startService } from "./image.js";
 
 const mebibyte = 2 ** 20;
 
@@ -41,19 +42,14 @@ describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
 });
 
 describe("what the images run, as another user, on a real PostgreSQL", () => {
-  it("petstore migrates and hands out a key, with which rest serves a pet and graphql the same one, the secret in a file", async () => {
+  it("petstore migrates and issues a key; rest and graphql serve the same pet with it, with the secret in a file", async () => {
     await using database = await createTestDatabase();
     await using secret = await openSecret(database.url);
     const environment = { DATABASE_URL_FILE: secret.path };
-    await petstore(database.url, "migrate");
-    await petstore(database.url, "account", "create", "shop");
-    const { key } = JSON.parse(await petstore(database.url, "key", "issue", "shop", "--json")) as { key: string };
+    const key = await issueKey(database.url);
     await using rest = await startService("rest", environment);
     await using graphql = await startService("graphql", environment);
-    for (const { origin } of [rest, graphql]) {
-      expect(await answers(`${origin}/livez`)).toBe(true);
-      expect(await until(() => answers(`${origin}/readyz`))).toBe(true);
-    }
+    for (const { origin } of [rest, graphql]) await expect.poll(() => isAnswering(`${origin}/readyz`)).toBe(true);
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
     const pet = '{"name":"Rex","categoryId":9007199254740993}';
     const created = await fetch(`${rest.origin}/v1/pets`, { method: "POST", headers, body: pet });
@@ -64,7 +60,7 @@ describe("what the images run, as another user, on a real PostgreSQL", () => {
     expect(await listed.json()).toMatchObject({ data: { pets } });
   });
 
-  it.each(["rest", "graphql"])("%s is live and not ready while its database is away", async (image) => {
+  it.each(["rest", "graphql"])("%s is live and not ready while its database is unavailable", async (image) => {
     await using service = await startService(image, { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
     expect((await fetch(`${service.origin}/livez`)).status).toBe(200);
     expect((await fetch(`${service.origin}/readyz`)).status).toBe(503);
@@ -72,16 +68,15 @@ describe("what the images run, as another user, on a real PostgreSQL", () => {
 
   it.each(["rest", "graphql"])("%s ends with exit code 0 when it is told to stop", async (image) => {
     await using service = await startService(image, { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
-    service.process.kill("SIGTERM");
-    expect(await service.ended).toBe(0);
+    expect(await service.stop()).toBe(0);
   });
 });
 
-/** A file that the user of the images can read, as a mounted secret is; removed when disposed. */
-async function openSecret(text: string): Promise<{ readonly path: string } & AsyncDisposable> {
-  const directory = await mkdtemp(join(tmpdir(), "petstore-secret-"));
-  await chmod(directory, 0o755);
-  const path = join(directory, "database-url");
+/** A file that the user of the images can read, as a mounted secret is. Disposing removes it. */
+async function openSecret(text: string): Promise<TemporaryDirectory> {
+  const directory = await openTemporaryDirectory();
+  await chmod(directory.path, 0o755);
+  const path = join(directory.path, "database-url");
   await writeFile(path, `${text}\n`);
-  return { path, [Symbol.asyncDispose]: () => rm(directory, { recursive: true }) };
+  return { ...directory, path };
 }

@@ -140,7 +140,7 @@ describe("the Kubernetes manifests", () => {
     expect(Number(settings().QUOTA_INSTANCES)).toBe(most);
     const whileRolling = most + deployments.length;
     const connections = whileRolling * (Number(settings().DATABASE_POOL_SIZE) + 2);
-    // Of the 100 a PostgreSQL has by default, 3 are kept for its superuser and some are left for the petstore command.
+    // PostgreSQL allows 100 by default. It keeps 3 for its superuser, and the petstore command needs some.
     expect(connections).toBeLessThanOrEqual(100 - 3 - 5);
   });
 

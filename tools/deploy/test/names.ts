@@ -1,4 +1,4 @@
-// What stands for Docker's DNS: answers questions for IPv4 addresses (RFC 1035) by a list that can change.
+// Replaces the DNS of Docker: answers questions for IPv4 addresses (RFC 1035) from a list.
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 

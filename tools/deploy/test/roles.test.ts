@@ -1,15 +1,15 @@
-// What roles.sql makes, on a server of the test's own, and the images on it.
+// The roles of roles.sql on a new PostgreSQL, and the images that use them.
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { administratorUrl, type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import { describeWithProgram } from "@petstore/harness";
-import { openSession } from "@petstore/harness/postgres";
+import { isAnswering } from "@petstore/harness/network";
+import { openSession, openTemporaryPostgres } from "@petstore/harness/postgres";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { expect, it, vi } from "vitest";
-import { answers, petstore, startService, until } from "./image.js";
+import { issueKey, petstore, startService } from "./image.js";
 
 const script = fileURLToPath(new URL("../postgres/roles.sql", import.meta.url));
 
@@ -29,12 +29,11 @@ describeWithProgram("psql", "the roles of roles.sql", () => {
     await petstore(ownerUrl, "migrate");
     expect(await petstore(url, "migrate")).toContain("The schema is current.");
 
-    await petstore(url, "account", "create", "shop");
-    const { key } = JSON.parse(await petstore(url, "key", "issue", "shop", "--json")) as { key: string };
+    const key = await issueKey(url);
     expect(await petstore(url, "doctor")).toMatch(/^ok +database role: petstore_service reads and writes rows/m);
     await using rest = await startService("rest", { DATABASE_URL: url });
     await using graphql = await startService("graphql", { DATABASE_URL: url });
-    for (const { origin } of [rest, graphql]) expect(await until(() => answers(`${origin}/readyz`))).toBe(true);
+    for (const { origin } of [rest, graphql]) await expect.poll(() => isAnswering(`${origin}/readyz`)).toBe(true);
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json", "Idempotency-Key": "once" };
     const body = '{"name":"Rex","categoryId":1}';
     const create = () => fetch(`${rest.origin}/v1/pets`, { method: "POST", headers, body });
@@ -75,17 +74,17 @@ describeWithProgram("psql", "the roles of roles.sql", () => {
 });
 
 interface Server extends AsyncDisposable {
-  /** The superuser's, of the store's database. */
+  /** The database of the store, for the superuser. */
   readonly administratorUrl: string;
   urlOf(role: string, password: string): string;
   runScript(ownerPassword: string, servicePassword: string): Promise<void>;
 }
 
-/** With a new database, and none of the roles of the script. */
+/** A PostgreSQL with a new database and without the roles of the script. */
 async function openServer(): Promise<Server> {
-  const directory = await mkdtemp(join(tmpdir(), "petstore-roles-"));
-  const database = await open(join(directory, "data"));
-  const superuser = new URL(await administratorUrl(join(directory, "data")));
+  const directory = await openTemporaryDirectory();
+  const postgres = await openTemporaryPostgres();
+  const superuser = new URL(postgres.administratorUrl);
   const [elsewhere = "", address = ""] = ["/postgres", "/store"].map(
     (pathname) => Object.assign(new URL(superuser), { pathname }).href,
   );
@@ -99,23 +98,17 @@ async function openServer(): Promise<Server> {
     administratorUrl: address,
     urlOf: (username, password) => Object.assign(new URL(address), { username, password }).href,
     async runScript(ownerPassword, servicePassword) {
-      const [owner, service] = [join(directory, "owner"), join(directory, "service")];
+      const [owner, service] = [join(directory.path, "owner"), join(directory.path, "service")];
       await writeFile(owner, ownerPassword);
       await writeFile(service, servicePassword);
       const environment = { PATH: process.env.PATH, OWNER_PASSWORD_FILE: owner, SERVICE_PASSWORD_FILE: service };
       await promisify(execFile)("psql", ["--no-psqlrc", `--file=${script}`, address], { env: environment });
     },
     async [Symbol.asyncDispose]() {
-      await database[Symbol.asyncDispose]();
-      await rm(directory, { recursive: true, force: true });
+      await postgres[Symbol.asyncDispose]();
+      await directory[Symbol.asyncDispose]();
     },
   };
-}
-
-async function open(directory: string): Promise<EmbeddedPostgres> {
-  const opened = await openEmbeddedPostgres({ directory, durable: false });
-  if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a new directory`);
-  return opened.database;
 }
 
 async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {

@@ -1,25 +1,20 @@
-// The passwords and certificates that the operations guide has made.
+// The passwords and certificates that the commands of the operations guide create.
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { openTemporaryDirectory, type TemporaryDirectory } from "@petstore/harness/processes";
 
 const folder = fileURLToPath(new URL("../", import.meta.url));
 
-export interface Secrets extends AsyncDisposable {
-  /** The folder that compose.yaml calls `./secrets`. */
-  readonly path: string;
-}
-
-/** Runs the commands of the guide in a folder of its own. Disposing removes it. */
-export async function makeSecrets(): Promise<Secrets> {
+/** Runs the commands of the guide in a new folder. Returns the folder that compose.yaml calls `./secrets`. */
+export async function makeSecrets(): Promise<TemporaryDirectory> {
   const guide = await readFile(join(folder, "operations.md"), "utf8");
   const commands = /<!-- secrets -->\n```sh\n([^`]*)```/.exec(guide)?.[1];
   if (commands === undefined) throw new Error("The guide has no commands that make secrets");
-  const place = await mkdtemp(join(tmpdir(), "petstore-secrets-"));
+  const directory = await openTemporaryDirectory();
   const atHome = commands.replaceAll("make-secrets.sh", join(folder, "make-secrets.sh"));
-  await promisify(execFile)("sh", ["-euc", atHome], { cwd: place });
-  return { path: join(place, "secrets"), [Symbol.asyncDispose]: () => rm(place, { recursive: true }) };
+  await promisify(execFile)("sh", ["-euc", atHome], { cwd: directory.path });
+  return { ...directory, path: join(directory.path, "secrets") };
 }

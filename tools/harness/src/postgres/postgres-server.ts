@@ -35,6 +35,8 @@ export interface TemporaryPostgres extends AsyncDisposable {
   readonly url: string;
   /** For migrations. */
   readonly ownerUrl: string;
+  /** For the superuser. */
+  readonly administratorUrl: string;
 }
 
 export async function openTemporaryPostgres(prefix = "petstore-postgres-"): Promise<TemporaryPostgres> {
@@ -43,6 +45,7 @@ export async function openTemporaryPostgres(prefix = "petstore-postgres-"): Prom
   return {
     url: database.url,
     ownerUrl: database.ownerUrl,
+    administratorUrl: await administratorUrl(directory),
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();
       await rm(directory, { recursive: true, force: true, maxRetries: 5 });
