@@ -1,13 +1,13 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
-/** The configuration of every package's tests; its counts are left where CI adds them up. */
+/** The vitest configuration of every package. CI adds up the counts of the JSON reports. */
 export function testConfig(test: NonNullable<ViteUserConfig["test"]> = {}): ViteUserConfig {
   return defineConfig({
-    // Else vitest loads graphql twice, as ES modules and as CommonJS: two sets of types that do not know each other.
+    // Otherwise vitest loads graphql twice, as ES modules and as CommonJS, with two sets of types.
     resolve: { alias: [{ find: /^graphql$/, replacement: "graphql/index.js" }] },
     test: {
       setupFiles: ["@petstore/harness/fail-on-console"],
-      // Generous: no test depends on the speed of the machine, and a busy one runs several packages at once.
+      // Generous, because no test depends on the speed of the machine.
       testTimeout: 60_000,
       hookTimeout: 60_000,
       expect: { poll: { timeout: 20_000 } },
@@ -17,5 +17,5 @@ export function testConfig(test: NonNullable<ViteUserConfig["test"]> = {}): Vite
   });
 }
 
-/** For tests that need PostgreSQL: one throw-away server for the run. */
+/** For tests with PostgreSQL: one temporary server for the test run. */
 export const withPostgres: { readonly globalSetup: string[] } = { globalSetup: ["@petstore/harness/global-setup"] };

@@ -1,23 +1,30 @@
 import { describe, test } from "vitest";
 import { isInstalled } from "./processes/installed-program.js";
 
-/**
- * A suite that needs a program of the machine. Without it the suite is skipped and a line says so; where CI is set it
- * fails, because nobody reads there what was skipped.
- */
+/** A suite that needs a program. Without the program it is skipped, with a line about it. With CI set it fails instead. */
 export function describeWithProgram(program: string, name: string, suite: () => void): void {
-  if (isInstalled(program)) describe(name, suite);
-  else if (!isDeciding()) {
-    process.stderr.write(`Skipped, for there is no ${program} in PATH: ${name}\n`);
+  if (isInstalled(program)) {
+    describe(name, suite);
+  } else if (!isCi()) {
+    process.stderr.write(`Skipped, because ${program} is not in PATH: ${name}\n`);
     describe.skip(name, suite);
   } else {
     test(name, () => {
-      throw new Error(`No ${program} in PATH, and CI is set: a machine that decides must have it`);
+      throw new Error(`${program} is not in PATH. A machine with CI set must have it`);
     });
   }
 }
 
-function isDeciding(): boolean {
-  // biome-ignore lint/style/noProcessEnv: where it runs is what this asks, on behalf of tests alone.
+/** A suite that needs `redis-server`. */
+export function describeWithRedis(name: string, suite: () => void): void {
+  describeWithProgram("redis-server", name, suite);
+}
+
+export function isRedisInstalled(): boolean {
+  return isInstalled("redis-server");
+}
+
+function isCi(): boolean {
+  // biome-ignore lint/style/noProcessEnv: only tests use this.
   return (process.env.CI ?? "") !== "";
 }

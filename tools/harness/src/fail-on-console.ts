@@ -1,5 +1,4 @@
-// A vitest setup file: importing it is its effect. What a test prints nobody reads, and a library that prints breaks the
-// log of its user, so a call of the console fails the test that made it.
+// A vitest setup file. A call of the console fails the test: a library that prints breaks the log of its user.
 import { afterEach, expect } from "vitest";
 
 const printed: string[] = [];

@@ -1,3 +1,2 @@
-export { describeWithProgram } from "./describe-with-program.js";
-export { describeWithRedis, isRedisInstalled } from "./describe-with-redis.js";
+export { describeWithProgram, describeWithRedis, isRedisInstalled } from "./describe-with-program.js";
 export { createTestDatabase, grantService, type TestDatabase } from "./postgres/test-database.js";

@@ -10,7 +10,7 @@ interface Outcome {
 const root = fileURLToPath(new URL("without-redis", import.meta.url));
 const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
 
-/** A run of its own on a suite that would fail, with nothing in PATH. */
+/** Runs a suite that would fail, without any program in PATH. */
 async function runWithoutRedis(ci: string): Promise<Outcome> {
   const env = { ...process.env, PATH: root, CI: ci, NO_COLOR: "1" };
   return new Promise((resolve) => {
@@ -23,12 +23,12 @@ async function runWithoutRedis(ci: string): Promise<Outcome> {
 test("without redis-server in PATH a suite is skipped and says so", async () => {
   const { exitCode, output } = await runWithoutRedis("");
   expect(output).toContain("1 skipped");
-  expect(output).toContain("Skipped, for there is no redis-server in PATH: a suite that needs Redis");
+  expect(output).toContain("Skipped, because redis-server is not in PATH: a suite that needs Redis");
   expect(exitCode).toBe(0);
 });
 
 test("where CI is set, a suite without redis-server fails instead", async () => {
   const { exitCode, output } = await runWithoutRedis("true");
-  expect(output).toContain("No redis-server in PATH, and CI is set");
+  expect(output).toContain("redis-server is not in PATH. A machine with CI set must have it");
   expect(exitCode).toBe(1);
 });

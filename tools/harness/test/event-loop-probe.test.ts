@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 
 const probe = new URL("../dist/processes/event-loop-probe.js", import.meta.url);
 
-/** Blocks its event loop for so many milliseconds, of the clock and of work alike, as often as it is told, once it listens. */
+/** Blocks its event loop for the number of milliseconds in a message, in wall time and in CPU time. */
 const program = `
 process.on("message", (ms) => {
   if (typeof ms !== "number") return;
@@ -31,7 +31,7 @@ it("a blocked event loop is measured, once, and an idle one is not", async () =>
     expect(await longestBlock(child)).toBeGreaterThan(100);
     await longestBlock(child);
     expect(await longestBlock(child)).toBeLessThan(100);
-    // Whoever has started it is gone for it: it ends by itself.
+    // Without its parent process it ends by itself.
     const exit = once(child, "exit");
     child.disconnect();
     expect((await exit)[1]).toBe("SIGTERM");

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { choosePort } from "@petstore/embedded-postgres";
+import { searchPath } from "../processes/installed-program.js";
 import { startProgram } from "../processes/program.js";
 import { openTemporaryDirectory } from "../processes/standalone-store.js";
 
@@ -32,8 +33,7 @@ export async function startBalancer(backends: readonly BalancerBackend[]): Promi
     name: "HAProxy",
     command: "haproxy",
     args: ["-db", "-q", "-f", configFile],
-    // biome-ignore lint/style/noProcessEnv: HAProxy is a program of this machine.
-    environment: { PATH: process.env.PATH },
+    environment: { PATH: searchPath() },
   });
 
   async function countUp(): Promise<number> {

@@ -1,33 +1,31 @@
-// A TCP proxy between a client and its server that can fail as networks do. It knows nothing of the protocol it carries.
+// A TCP proxy between a client and its server with the faults of a network. It does not depend on the protocol.
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { loopback } from "@petstore/embedded-postgres";
-import { findFreePort } from "../processes/free-port.js";
+import { choosePort, loopback } from "@petstore/embedded-postgres";
 
 export interface FaultProxyOptions {
-  /** The server behind it; its port has to be in it. */
+  /** The URL of the server, with its port. */
   readonly url: string;
 }
 
 /**
- * Passes everything on until it is told otherwise. Each fault replaces the one before it, holds for the connections that
- * are open and for those to come, and is in force once its promise resolves. While the server is gone, new connections are
- * accepted and reset.
+ * Forwards everything at first. A fault replaces the previous fault, applies to open and new connections, and is active
+ * when its promise resolves. While the server is down, the proxy accepts new connections and resets them.
  */
 export interface FaultProxy extends AsyncDisposable {
-  /** The server's URL through the proxy. */
+  /** The URL of the server through the proxy. */
   readonly url: string;
-  /** Accepts connections and swallows what either side says. */
+  /** Accepts connections and drops the bytes of both sides. */
   blackHole(): Promise<void>;
-  /** Requests reach the server that much later, in their order. */
+  /** Requests reach the server later, in their order. */
   delay(milliseconds: number): Promise<void>;
-  /** Requests are executed; the first byte of an answer resets the client's connection in its place. */
+  /** The server executes requests. The first byte of an answer resets the connection of the client. */
   dropReplies(): Promise<void>;
   /** Resets connections and refuses new ones. */
   refuse(): Promise<void>;
-  /** Resets the connections of this moment, whatever the fault. */
+  /** Resets all open connections. The fault stays. */
   resetAll(): void;
-  /** Passes everything on. Connections from which something was swallowed are reset: their answers no longer match. */
+  /** Forwards everything again. Connections with dropped bytes are reset, because their answers no longer match. */
   restore(): Promise<void>;
 }
 
@@ -41,7 +39,7 @@ type Fault =
 export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const target = new URL(options.url);
   const url = new URL(options.url);
-  const port = await findFreePort();
+  const port = await choosePort(undefined);
   url.host = `${loopback}:${port}`;
   const links = new Set<Link>();
   let fault: Fault = { kind: "none" };
@@ -67,7 +65,7 @@ export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultP
   };
   const become = async (next: Fault): Promise<void> => {
     if (disposed) throw new Error("This proxy is disposed");
-    if (next.kind !== "black hole") for (const link of links) if (link.hasSwallowed()) link.reset();
+    if (next.kind !== "black hole") for (const link of links) if (link.hasDropped()) link.reset();
     fault = next;
     if (next.kind === "refuse") {
       resetAll();
@@ -97,16 +95,16 @@ export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultP
   };
 }
 
-/** One client's connection and the one that stands for it at the server. */
+/** A connection of a client and its connection to the server. */
 interface Link {
   reset(): void;
-  hasSwallowed(): boolean;
+  hasDropped(): boolean;
 }
 
 function linkOf(client: Socket, server: Socket, fault: () => Fault): Link {
   const gone = new AbortController();
   const requests = delayLine(gone.signal);
-  let swallowed = false;
+  let dropped = false;
   const reset = (): void => {
     gone.abort();
     client.resetAndDestroy();
@@ -114,12 +112,12 @@ function linkOf(client: Socket, server: Socket, fault: () => Fault): Link {
   };
   const request = (deliver: () => void): void => {
     const current = fault();
-    if (current.kind === "black hole") swallowed = true;
+    if (current.kind === "black hole") dropped = true;
     else requests(current.kind === "delay" ? current.milliseconds : 0, deliver);
   };
   const answer = (deliver: () => void): void => {
     const { kind } = fault();
-    if (kind === "black hole") swallowed = true;
+    if (kind === "black hole") dropped = true;
     else if (kind === "drop replies") {
       client.resetAndDestroy();
       // A reset here could overtake requests that the server has not read yet.
@@ -133,10 +131,10 @@ function linkOf(client: Socket, server: Socket, fault: () => Fault): Link {
   server.on("data", (chunk) => answer(() => client.write(chunk)));
   server.on("end", () => answer(() => client.end()));
   server.on("error", () => answer(reset));
-  return { reset, hasSwallowed: () => swallowed };
+  return { reset, hasDropped: () => dropped };
 }
 
-/** Runs actions that much later, and never one before those handed in earlier. */
+/** Runs actions later, in the order of the calls. */
 function delayLine(signal: AbortSignal): (milliseconds: number, action: () => void) => void {
   const waiting: { readonly dueMs: number; readonly action: () => void }[] = [];
   let timer: NodeJS.Timeout | undefined;

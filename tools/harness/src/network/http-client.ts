@@ -4,9 +4,9 @@ import { type HttpAnswer, nowMs, readAnswer } from "./answer.js";
 
 export interface RequestOptions {
   readonly key?: string;
-  /** Sent unchanged. An array sends the header once for each value. */
+  /** The client sends them unchanged. An array sends the header once for each value. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Sent as application/json unless the headers say otherwise. */
+  /** The media type is application/json unless the headers name another one. */
   readonly body?: string | Buffer;
 }
 
@@ -43,7 +43,7 @@ export function openHttpClient(origin: string): HttpClient {
   };
 }
 
-/** Whether a GET request to the URL succeeds. */
+/** Returns whether a GET request to the URL succeeds. */
 export async function isAnswering(url: string): Promise<boolean> {
   try {
     const response = await fetch(url);

@@ -19,7 +19,7 @@ export interface RawClient extends Disposable {
   answers(): readonly RawAnswer[];
   /** Waits for this number of answers, for the server to close its side, or for the timeout. */
   until(answers: number, timeoutMs?: number): Promise<void>;
-  /** Whether the server ended the connection with RST, which can lose an answer. */
+  /** True after the server has ended the connection with RST, which can lose an answer. */
   wasReset(): boolean;
 }
 

@@ -5,23 +5,23 @@ import { inject } from "vitest";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The run's own server, in which the role may create databases. */
+    /** The server of the test run, for a role that may create databases. */
     postgresUrl: string;
-    /** The same server, for a role that may create nothing. */
+    /** The same server, for the role of the services, which can create nothing. */
     serviceUrl: string;
-    /** The same server through a PgBouncer in transaction mode, where the run is to go through one. */
+    /** The same server through a PgBouncer in transaction mode, in a run with PgBouncer. */
     pgbouncerUrl: string | undefined;
   }
 }
 
 export interface TestDatabase extends AsyncDisposable {
-  /** What a service is configured with; through a PgBouncer where the run goes through one. */
+  /** For the configuration of a service. Goes through PgBouncer in a run with PgBouncer. */
   readonly url: string;
-  /** Past any PgBouncer: for listening, and for looking at sessions. */
+  /** Never goes through PgBouncer. */
   readonly directUrl: string;
 }
 
-/** A fresh, empty database for one test file, so that files run in parallel. Disposing drops it under open connections. */
+/** An empty database for one test file, so that files run in parallel. Disposing drops it, even with open connections. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = new URL(inject("postgresUrl"));
   const name = `test_${randomBytes(8).toString("hex")}`;
@@ -36,7 +36,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Lets the role of services read and write the rows of a database, and returns their address, past any PgBouncer. */
+/** Lets the role of the services read and write the rows of a database. Returns its URL, without PgBouncer. */
 export async function grantService({ directUrl }: TestDatabase): Promise<string> {
   const owner = new URL(directUrl);
   await execute(owner, serviceGrants(owner.pathname.slice(1)));

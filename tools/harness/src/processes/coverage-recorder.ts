@@ -5,7 +5,7 @@
 import { type Profiler, Session } from "node:inspector";
 
 export interface CalledFunction {
-  /** Of its module, which is a file. */
+  /** The file of its module. */
   readonly url: string;
   /** Empty for a function without a name. */
   readonly name: string;

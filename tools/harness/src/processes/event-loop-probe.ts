@@ -1,42 +1,42 @@
 /**
- * Loaded into a service before its own code (`node --import`): tells how long its event loop was blocked, and ends the
- * process when whoever started it is gone. A process that waits for a processor is not blocked by its own work, so of
- * the time between two turns of the loop no more counts than the process was running in it.
+ * Loaded into a service before its own code (`node --import`). It answers the message "block" with the time for which the
+ * event loop was blocked, and ends the process when its parent process is gone. Time without a processor does not count:
+ * a turn of the loop counts at most for the CPU time that the process used in it.
  */
 
-/** Between two looks at the clock, in milliseconds. */
+/** The interval of the measurements in milliseconds. */
 const resolution = 1;
 
 let longestMs = 0;
-let lookedAt: Clocks | undefined;
+let lastClocks: Clocks | undefined;
 
 interface Clocks {
   readonly wallMs: number;
-  /** Of all threads: more than the loop's own while the garbage collector or the compiler helps, never less. */
+  /** The CPU time of all threads, which is never less than that of the loop. */
   readonly processMs: number;
 }
 
 process.on("message", (question) => {
   if (question !== "block") return;
-  // Behind the timers of this turn of the loop: the block that has just ended has been seen then.
+  // After the timers of this turn of the loop, which have then measured the latest block.
   setTimeout(() => {
     process.send?.(longestMs);
     longestMs = 0;
   }, 2 * resolution);
-  if (lookedAt !== undefined) return;
-  lookedAt = readClocks();
-  setInterval(look, resolution).unref();
+  if (lastClocks !== undefined) return;
+  lastClocks = readClocks();
+  setInterval(measure, resolution).unref();
 });
 process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
-// The service alone decides how long the process lives.
+// Only the service decides how long its process lives.
 process.channel?.unref();
 
-function look(): void {
+function measure(): void {
   const now = readClocks();
-  const before = lookedAt ?? now;
+  const before = lastClocks ?? now;
   const blockedMs = Math.min(now.wallMs - before.wallMs - resolution, now.processMs - before.processMs);
   longestMs = Math.max(longestMs, blockedMs);
-  lookedAt = now;
+  lastClocks = now;
 }
 
 function readClocks(): Clocks {

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Whether a program can be started by its name, as far as looking tells. */
+/** Looks for the program in the PATH. */
 export function isInstalled(program: string): boolean {
   return searchPath()
     .split(delimiter)
@@ -13,12 +13,13 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // Absent or not executable: the search goes on in the next directory.
+    // The next directory may have it.
     return false;
   }
 }
 
-function searchPath(): string {
-  // biome-ignore lint/style/noProcessEnv: what the machine has is what this asks, on behalf of tests and tools alone.
+/** The PATH of this process. */
+export function searchPath(): string {
+  // biome-ignore lint/style/noProcessEnv: tests and tools use the programs of this machine.
   return process.env.PATH ?? "";
 }

@@ -1,4 +1,4 @@
-/** The examples of our documents, run as a reader would run them, so that none can say what is no longer true. */
+/** Runs the examples of our documents like a reader, so that they stay correct. */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
@@ -14,13 +14,13 @@ export interface Snippet {
 }
 
 export interface RunOptions {
-  /** All of its environment, PATH included. */
+  /** The whole environment, with PATH. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A folder below the package whose dependencies the example imports. */
+  /** A folder of a package with the dependencies that the example imports. */
   readonly folder: URL;
 }
 
-/** The runnable blocks of a document, named by its path from the root of the repository, in their order. */
+/** The blocks of a document that can run, in order. The path starts at the root of the repository. */
 export async function snippetsOf(path: string): Promise<Snippet[]> {
   const text = await readFile(new URL(path, root), "utf8");
   return [...text.matchAll(/^```(sh|js)\n(.*?)^```$/gms)].map(([, language, code = ""]) => ({
@@ -37,7 +37,7 @@ export async function markedSnippet(path: string, mark: string): Promise<Snippet
   return { language: "sh", code };
 }
 
-/** Runs a block, commands at the root of the repository; returns what it prints. Rejects when it fails. */
+/** Runs a block and returns its output. Commands run at the root of the repository. Rejects when it fails. */
 export async function runSnippet({ language, code }: Snippet, { env, folder }: RunOptions): Promise<string> {
   if (language === "sh") return (await run("sh", ["-eu", "-c", code], { env, cwd: fileURLToPath(root) })).stdout;
   const file = new URL(`snippet-${randomUUID()}.mjs`, folder);

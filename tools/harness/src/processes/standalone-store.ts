@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
+import { searchPath } from "./installed-program.js";
 import { type Program, startProgram } from "./program.js";
 import { serviceFlags, standaloneMain } from "./service.js";
 
@@ -63,8 +64,7 @@ export function startStandaloneProgram(path: string, environment: Environment = 
     name: "The store",
     args: [...serviceFlags, standaloneMain.pathname],
     directory: tmpdir(),
-    // biome-ignore lint/style/noProcessEnv: the store looks for its tools in the PATH of this process.
-    environment: { PATH: process.env.PATH, PETSTORE_DIR: path, PORT: "0", ...environment },
+    environment: { PATH: searchPath(), PETSTORE_DIR: path, PORT: "0", ...environment },
   });
 }
 

@@ -1,13 +1,13 @@
-/** A node of a Redis Cluster as some node of it knows it. */
+/** A node of a Redis Cluster, as another node lists it. */
 export interface KnownNode {
   readonly id: string;
   readonly port: number;
   readonly isSelf: boolean;
   readonly role: "master" | "replica";
-  /** Of a replica. */
+  /** Only replicas have one. */
   readonly masterId: string | undefined;
   readonly hasFailed: boolean;
-  /** As it lists them: single slots, and ranges with a dash. */
+  /** Single slots, and ranges with a dash. */
   readonly slots: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function ownsSlot(node: KnownNode, slot: number): boolean {
   });
 }
 
-/** Who lives and who owns what, in a form that is equal when two nodes agree. */
+/** The running nodes and their slots as text, which is equal when two nodes agree. */
 export function summarize(view: readonly KnownNode[]): string {
   return view
     .filter((node) => !node.hasFailed)
@@ -43,7 +43,7 @@ function parseNode(line: string): KnownNode {
     role: isReplica ? "replica" : "master",
     masterId: isReplica ? masterId : undefined,
     hasFailed: flags.includes("fail"),
-    // In brackets: a slot on its way from or to this node.
+    // Slots in brackets are moving from or to this node.
     slots: slots.filter((slot) => !slot.startsWith("[")),
   };
 }

@@ -4,31 +4,31 @@ import { type KnownNode, ownsSlot, parseClusterNodes, summarize } from "./cluste
 import { openRedisServer, type RedisServer } from "./redis-server.js";
 
 export interface RedisClusterOptions {
-  /** Of each master. */
+  /** The number of replicas of each master. */
   readonly replicas?: 0 | 1;
-  /** How long a node may be silent before the others call it failed; a replica takes over about a second later. */
+  /** A node that is silent this long counts as failed. A replica takes over about a second later. */
   readonly nodeTimeoutMs?: number;
 }
 
-/** A Redis Cluster of three masters, and the changes it can go through. Disposing ends every node in any state. */
+/** A Redis Cluster of three masters, and its changes. Disposing ends every node in any state. */
 export interface RedisCluster extends AsyncDisposable {
   /** The first three began as masters. */
   readonly nodes: readonly RedisServer[];
-  /** By the node's own account. */
+  /** Asks the node itself. */
   roleOf(node: RedisServer): Promise<"master" | "replica">;
   masterOf(key: string): Promise<RedisServer>;
   slotOf(key: string): Promise<number>;
   /**
-   * Makes its replica the master, by CLUSTER FAILOVER or by killing the master. Resolves with the new one once every node
-   * knows it.
+   * Makes the replica of a master the new master, with CLUSTER FAILOVER or by killing the master. Resolves with the new
+   * master when every node knows it.
    */
   failover(master: RedisServer, by?: "command" | "kill"): Promise<RedisServer>;
   /**
-   * Moves a slot and its keys while clients go on. `halfway` runs when the keys have moved and the slot has not: the old
+   * Moves a slot and its keys while clients use it. `halfway` runs when the keys have moved and the slot has not: the old
    * master then answers ASK.
    */
   migrateSlot(slot: number, from: RedisServer, to: RedisServer, halfway?: () => Promise<void>): Promise<void>;
-  /** Resolves when the running nodes agree on who lives and owns what, serve every slot, and replicas are in step. */
+  /** Resolves when the running nodes agree on nodes and slots, serve every slot, and the replicas are connected. */
   settle(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export async function openRedisCluster(options: RedisClusterOptions = {}): Promi
   const settings = {
     "cluster-enabled": "yes",
     "cluster-node-timeout": String(nodeTimeoutMs),
-    // A replica may always take over, however long its master has been silent.
+    // A replica may always take over.
     "cluster-replica-validity-factor": "0",
     "repl-diskless-sync": "yes",
     "repl-diskless-sync-delay": "0",
@@ -96,7 +96,7 @@ function clusterOf(nodes: readonly RedisServer[]): RedisCluster {
       await from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", toId);
       await moveKeys(slot, from, to);
       await halfway?.();
-      // The new owner first: told first, the old one would send clients to a node that sends them back.
+      // The new owner first. Otherwise the old owner would send clients to a node that sends them back.
       for (const node of new Set([to, from, ...running()])) {
         if ((await selfOf(node)).role === "master") await node.command("CLUSTER", "SETSLOT", slot, "NODE", toId);
       }
@@ -109,17 +109,17 @@ function clusterOf(nodes: readonly RedisServer[]): RedisCluster {
   };
 }
 
-/** Masters get equal shares of the slots; each of the others follows one of them. */
+/** Gives the masters equal shares of the slots. Each other node becomes a replica. */
 async function form(nodes: readonly RedisServer[]): Promise<void> {
   const masters = nodes.slice(0, masterCount);
   for (const [index, master] of masters.entries()) {
     const [first, end] = [index, index + 1].map((share) => Math.round((share * slotCount) / masterCount));
     const slots = Array.from({ length: slotCount }, (_, slot) => slot).slice(first, end);
     await master.command("CLUSTER", "ADDSLOTS", ...slots);
-    // Different from the start, so that the nodes need not sort out who yields.
+    // Different epochs, so that the nodes have no conflict to resolve.
     await master.command("CLUSTER", "SET-CONFIG-EPOCH", index + 1);
   }
-  // Everybody meets everybody: gossip alone takes seconds.
+  // Every node meets every other node, because gossip takes seconds.
   for (const [index, node] of nodes.entries()) {
     for (const other of nodes.slice(index + 1)) await node.command("CLUSTER", "MEET", loopback, other.port);
   }

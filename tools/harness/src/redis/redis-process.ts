@@ -1,60 +1,64 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import type { EventEmitter } from "node:events";
+import { spawn } from "node:child_process";
 import { loopback } from "@petstore/embedded-postgres";
 import { Redis } from "ioredis";
+import { searchPath } from "../processes/installed-program.js";
+import { type Program, startProgram } from "../processes/program.js";
 
-/** One life of a `redis-server`: from its start until it is killed. */
+/** One `redis-server` from its start to its end. */
 export interface RedisProcess {
-  /** Of the tests alone; ends with the process. */
+  /** A connection for the tests. It ends with the process. */
   readonly connection: Redis;
-  hasExited(): boolean;
+  hasEnded(): boolean;
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
-  /** SIGKILL, which ends a stopped process too. */
+  /** SIGKILL, which also ends a paused process. */
   kill(): Promise<void>;
 }
 
 export interface RedisProcessOptions {
   readonly port: number;
-  /** Where it may write: a cluster node its view of the cluster, nobody any data. */
+  /** Cluster nodes write their view of the cluster here. Data is never written. */
   readonly directory: string;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Resolves when it answers. Rejects with its last words when it ends before. */
+/** Resolves when it answers. Rejects with its output when it ends before. */
 export async function startRedis(options: RedisProcessOptions): Promise<RedisProcess> {
-  const child = spawn("redis-server", directives(options), { stdio: ["ignore", "pipe", "pipe"] });
-  const lastWords = logOf(child);
-  await spawned(child);
-  endWithThisProcess(child, options.directory);
-  const hasExited = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  const connection = connect(options.port, hasExited);
-  const over = Promise.all([eventOf(child, "exit"), eventOf(connection, "end")]);
-  child.once("exit", () => {
-    // Disconnecting one that waits to reconnect would leave it waiting for ever: its retry strategy ends it instead.
+  const program = startProgram({
+    name: "redis-server",
+    command: "redis-server",
+    args: directives(options),
+    environment: { PATH: searchPath() },
+  });
+  const { hasEnded } = program;
+  endWithThisProcess(program, options.directory);
+  const connection = connect(options.port, hasEnded);
+  const disconnected = new Promise<void>((resolve) => connection.once("end", () => resolve()));
+  void program.ended.then(() => {
+    // Disconnecting while it waits to reconnect would leave it waiting forever: its retry strategy ends it.
     if (connection.status !== "reconnecting") connection.disconnect();
   });
-
   const kill = async (): Promise<void> => {
-    child.kill("SIGKILL");
-    await over;
+    await program.kill();
+    await disconnected;
   };
   try {
     const info = await connection.info("server");
-    // Another server took the port in between and answers in its place; ours is about to give up.
-    if (!info.includes(`\r\nprocess_id:${child.pid}\r\n`)) {
-      await over;
+    if (!info.includes(`\r\nprocess_id:${program.pid}\r\n`)) {
+      // Another server has taken the port and answers. This one is about to end.
+      await program.ended;
       throw new Error("Its port was taken");
     }
   } catch (error) {
-    const reason = hasExited() ? new Error(`redis-server ended before it answered:\n${await lastWords}`) : error;
+    const isOwnEnd = hasEnded();
     await kill();
-    throw reason;
+    throw isOwnEnd ? new Error(`redis-server ended before it answered:\n${program.output.join("\n")}`) : error;
   }
   return {
     connection,
-    hasExited,
+    hasEnded,
     signal(signal) {
-      if (!child.kill(signal)) throw new Error("redis-server is not running");
+      if (hasEnded()) throw new Error("redis-server is not running");
+      program.signal(signal);
     },
     kill,
   };
@@ -73,57 +77,34 @@ function directives({ port, directory, settings }: RedisProcessOptions): string[
   }).flatMap(([name, value]) => [`--${name}`, value]);
 }
 
-/** Queues until it is connected, and reconnects when a test cuts every connection of the server. */
-function connect(port: number, hasExited: () => boolean): Redis {
+/** Queues commands until it is connected. Reconnects when a test ends every connection of the server. */
+function connect(port: number, hasEnded: () => boolean): Redis {
   const connection = new Redis({
     host: loopback,
     port,
-    retryStrategy: () => (hasExited() ? null : 10),
+    retryStrategy: () => (hasEnded() ? null : 10),
     maxRetriesPerRequest: null,
-    // No commands of its own among those that a test counts.
+    // Tests count commands, so the client sends none by itself.
     enableReadyCheck: false,
     disableClientInfo: true,
     protocol: 2,
   });
-  // Whoever waits for a command learns of it.
+  // The waiting command rejects.
   connection.on("error", () => {});
   return connection;
 }
 
 /**
- * A killed test run must not leave servers behind, and Redis cannot be told to end with its parent. A shell waits on a
- * pipe whose other end only this process holds: a line says that the server has ended, the end of the file that nobody
- * is left to end it. Detached, so that Ctrl-C does not reach it.
+ * A killed test run must not leave servers behind. A shell waits on a pipe that only this process holds open. A line
+ * tells it that the server has ended. The end of the file tells it to kill the server. The shell is detached, so that
+ * Ctrl-C does not reach it.
  */
-function endWithThisProcess(child: ChildProcess, directory: string): void {
+function endWithThisProcess(program: Program, directory: string): void {
   const script = 'read -r line || { kill -9 "$1"; rm -rf "$2"; }';
-  const guard = spawn("sh", ["-c", script, "redis-guard", String(child.pid), directory], {
+  const guard = spawn("sh", ["-c", script, "redis-guard", String(program.pid), directory], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
   });
   guard.stdin.on("error", () => {});
-  child.once("exit", () => guard.stdin.end("\n"));
-}
-
-/** Resolves when it has ended, with what it has logged. */
-async function logOf(child: ChildProcess): Promise<string> {
-  let log = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding("utf8").on("data", (text: string) => {
-      log += text;
-    });
-  }
-  await eventOf(child, "close");
-  return log;
-}
-
-async function spawned(child: ChildProcess): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve).once("error", reject);
-  });
-}
-
-/** Unlike `once` of node:events it does not reject on errors, which come before these. */
-async function eventOf(emitter: EventEmitter, name: "exit" | "close" | "end"): Promise<void> {
-  await new Promise<void>((resolve) => emitter.once(name, () => resolve()));
+  void program.ended.then(() => guard.stdin.end("\n"));
 }

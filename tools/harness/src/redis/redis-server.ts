@@ -1,8 +1,8 @@
+import { randomInt } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loopback } from "@petstore/embedded-postgres";
-import { findFreePort } from "../processes/free-port.js";
+import { isPortFree, loopback } from "@petstore/embedded-postgres";
 import { type RedisProcess, startRedis } from "./redis-process.js";
 
 export interface RedisServerOptions {
@@ -10,26 +10,31 @@ export interface RedisServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A Redis of the test's own that keeps nothing on disk, and the faults it can suffer. Disposing ends it in any state. */
+/** A Redis that keeps nothing on disk, and its faults. Disposing ends it in any state. */
 export interface RedisServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly state: "running" | "paused" | "killed";
   /**
-   * Over a connection of its own, so that it reaches a server whose clients are cut off. Waits while the server is
-   * paused, rejects while it is killed.
+   * Uses a connection of its own, so that it works while clients are cut off. Waits while the server is paused, rejects
+   * while it is killed.
    */
   command(name: string, ...args: readonly (string | number)[]): Promise<unknown>;
-  /** SIGKILL. Connections are reset, new ones refused. */
+  /** SIGKILL: connections are reset, new ones refused. */
   kill(): Promise<void>;
-  /** On the same port, empty; killed first if it runs. Resolves when it answers. */
+  /** Kills it if it runs, and starts it empty on the same port. Resolves when it answers. */
   restart(): Promise<void>;
-  /** SIGSTOP: connections stay open and new ones are accepted, answers stop. What it received meanwhile it executes later. */
+  /** SIGSTOP: connections stay open, new ones are accepted, nothing is answered. `resume` executes the received commands. */
   pause(): void;
   resume(): void;
 }
 
 const startAttempts = 3;
+/** A node of a Redis Cluster also listens this far above its own port. Redis 6.2 cannot change it. */
+const clusterBusOffset = 10_000;
+const lowestPort = 10_000;
+/** The bus port stays below 32768, where the ports of outgoing connections begin on Linux. */
+const highestPort = 32_767 - clusterBusOffset;
 
 /** Rejects with ENOENT on a machine without Redis. */
 export async function openRedisServer({ settings = {} }: RedisServerOptions = {}): Promise<RedisServer> {
@@ -60,7 +65,7 @@ function serverOf(
     port,
     url: `redis://${loopback}:${port}`,
     get state() {
-      if (life.hasExited()) return "killed";
+      if (life.hasEnded()) return "killed";
       return paused ? "paused" : "running";
     },
     command: (name, ...args) => life.connection.call(name, ...args),
@@ -84,7 +89,7 @@ function serverOf(
   };
 }
 
-/** Somebody else may take a port between its choice and the start. */
+/** Another process may take a port between its choice and the start. */
 async function startOnFreePort(
   start: (port: number) => Promise<RedisProcess>,
 ): Promise<{ readonly port: number; readonly life: RedisProcess }> {
@@ -96,4 +101,13 @@ async function startOnFreePort(
       if (attempt === startAttempts) throw error;
     }
   }
+}
+
+/** Returns a port that is free now, with its cluster bus port. Another process may take it before the start. */
+async function findFreePort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const port = randomInt(lowestPort, highestPort + 1);
+    if ((await isPortFree(port)) && (await isPortFree(port + clusterBusOffset))) return port;
+  }
+  throw new Error(`No free port between ${lowestPort} and ${highestPort} on ${loopback}`);
 }

@@ -1,18 +1,17 @@
 /**
- * What an unkind client sends to keep a server busy: documents that are cheap to write and dear to parse, validate or
- * execute. Some are larger than a body may be, some have more tokens than a document may have, and the worst keep every
- * limit.
+ * GraphQL documents of an attacker: small to send, and expensive to parse, validate or execute. Some exceed the limit of
+ * the body, some exceed the limit of the tokens, and the worst keep every limit.
  */
 
 export interface Hostile {
   readonly name: string;
-  /** The request body. `mark` makes its document another one each time, so that none is remembered. */
+  /** The request body. A new `mark` makes a new document, so that no cache has it. */
   write(mark: string): string;
 }
 
 const bodyLimit = 65_536;
 
-/** Levels that 97 KB hold, that a body holds, and that 1,000 tokens hold. */
+/** The largest depths with 97 KB, with a body of the largest size, and with 1,000 tokens. */
 const nestings = [12_100, 8_000, 230];
 
 export const hostileDocuments: readonly Hostile[] = [
@@ -21,7 +20,7 @@ export const hostileDocuments: readonly Hostile[] = [
     write: document(`{pets{${"...{id ".repeat(depth)}${"}".repeat(depth)}}}`),
   })),
   {
-    name: "nested inline fragments beside each other",
+    name: "adjacent nested inline fragments",
     write: document(`{pets{${"...{id ...{id ...{id}}}".repeat(70)}}}`),
   },
   { name: "9,000 duplicate fields", write: document(`{pets{${"id ".repeat(9_000)}}}`) },
@@ -65,10 +64,7 @@ export const hostileDocuments: readonly Hostile[] = [
   { name: "unbalanced braces", write: document("{".repeat(60_000)) },
 ];
 
-/**
- * Documents over the largest answers there are, each in several sizes, so that whatever the limits are, the largest one
- * that keeps them is among them.
- */
+/** Documents with the largest answers, in several sizes. One of them is just within the limits, even if these change. */
 export const dearDocuments: readonly Hostile[] = [
   ...[45, 28, 20, 10, 4].map((aliases) => ({
     name: `10 lists of 100 pets, each pet with ${aliases} long names`,
@@ -110,7 +106,7 @@ export const dearDocuments: readonly Hostile[] = [
   },
 ];
 
-/** Bodies whose variables are the burden. */
+/** Bodies with expensive variables. */
 export const hostileVariables: readonly Hostile[] = [
   {
     name: "variables 30,000 lists deep",
@@ -171,7 +167,7 @@ function join(count: number, write: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => write(index)).join(" ");
 }
 
-/** Each of them spreads all others. */
+/** Every fragment spreads all others. */
 function crossing(count: number): string {
   const spreads = (own: number) => join(count, (n) => (n === own ? "" : `...f${n}`));
   return join(Math.min(count, 16), (n) => `fragment f${n} on Pet{id ${spreads(n)}}`);

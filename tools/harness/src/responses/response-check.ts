@@ -1,6 +1,6 @@
 /**
- * Holds an answer against the OpenAPI document of the service that gave it. What the document does not mention is as
- * wrong as what it contradicts: an unknown status, an unlisted code, a header or a property nobody described.
+ * Compares an answer with the OpenAPI document of its service. Anything that the document does not mention is a
+ * violation too: an unknown status, an unlisted code, a header or a property.
  */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Answer } from "../network/answer.js";
@@ -27,11 +27,11 @@ export interface OpenApi {
 }
 
 export interface ResponseCheck {
-  /** Every answer the document knows: an operation, a status and, for an error, one of its codes. */
+  /** Every documented answer: an operation, a status and, for an error, one of its codes. */
   readonly documented: readonly Documented[];
-  /** The name of the operation; `undefined` where the document has none: another method, or another path. */
+  /** The name of the operation; `undefined` for an undocumented method or path. */
   operationOf(method: string, path: string): string | undefined;
-  /** What is wrong with an answer of this operation; nothing when it is as described. */
+  /** The violations of an answer of this operation. */
   violations(operationId: string, answer: Answer): string[];
 }
 
@@ -42,7 +42,7 @@ export interface Documented {
   readonly code: string | undefined;
 }
 
-/** Part of HTTP or of cross-origin reading, on answers of every service. */
+/** Headers of HTTP and CORS, which the document does not list. */
 const headersOfHttp = /^(date|connection|keep-alive|content-(length|type)|x-content-type-options|access-control-.*)$/;
 
 export function createResponseCheck(document: OpenApi): ResponseCheck {
@@ -113,23 +113,23 @@ export function createResponseCheck(document: OpenApi): ResponseCheck {
 interface Place extends Pick<Operation, "responses"> {
   readonly method: string;
   readonly paths: RegExp;
-  /** Where the responses are, in the document. */
+  /** The JSON pointer of the responses. */
   readonly pointer: string;
 }
 
 const noPlace = { pointer: "", responses: {} };
 
-/** The same for all its servers; they may be addresses without a host. */
+/** All servers have the same base path. Their URLs may have no host. */
 function basePathOf({ servers }: OpenApi): string {
   return new URL(servers[0]?.url ?? "", "http://localhost").pathname.replace(/\/$/, "");
 }
 
-/** `undefined` where it is no JSON. */
+/** `undefined` for invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Reported as a violation.
+    // The caller reports a violation.
     return undefined;
   }
 }
@@ -144,7 +144,7 @@ function codesOf(status: string, { content }: ResponseObject): (string | undefin
   return Number(status) < 400 ? [undefined] : Object.keys(content["application/json"].examples);
 }
 
-/** Open to additions for clients; here a property nobody described is a fault. */
+/** The schemas allow more properties, for clients. This check does not. */
 function closed(schemas: OpenApi["components"]["schemas"]): Record<string, object> {
   return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [

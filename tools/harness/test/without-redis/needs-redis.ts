@@ -1,7 +1,7 @@
 import { describeWithRedis } from "@petstore/harness";
 import { expect, test } from "vitest";
 
-// Run by describe-with-redis.test.ts alone, on a machine that has no redis-server as far as PATH tells.
+// Only describe-with-program.test.ts runs this, without redis-server in PATH.
 describeWithRedis("a suite that needs Redis", () => {
   test("does not run", () => {
     expect.unreachable();
