@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTestDatabase } from "@petstore/harness";
-import { type FaultProxy, openFaultProxy } from "@petstore/harness/fault-proxy";
+import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { type Core, digestApiKey, type KeyRecord, migrate, mintApiKey, openCore, readConfig } from "../src/index.js";
 
 export interface ChangeEventsFixture extends AsyncDisposable {

@@ -1,7 +1,7 @@
 // A host has vanished, or a firewall has forgotten a connection: nothing answers the packets we send.
 import { readFile } from "node:fs/promises";
 import { createTestDatabase, type TestDatabase } from "@petstore/harness";
-import { type FaultProxy, openFaultProxy } from "@petstore/harness/fault-proxy";
+import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";

@@ -1,6 +1,6 @@
+import { openRawClient } from "@petstore/harness/network";
 import { describe, expect, it } from "vitest";
 import { failOnCrashes } from "./crash-watch.js";
-import { rawClient } from "./raw-client.js";
 import { startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
@@ -13,26 +13,23 @@ failOnCrashes();
 describe("outstanding requests of all connections", () => {
   it("leave each connection one request at the limit, and all of them below it", async () => {
     await using server = await startTestServer({ maxOutstandingRequests: 10 });
-    const clients = Array.from({ length: 5 }, () => rawClient(server.port));
-    using first = rawClient(server.port);
-    first.send(slow.repeat(10));
+    const clients = Array.from({ length: 5 }, () => openRawClient(server.port));
+    using first = openRawClient(server.port);
+    first.write(slow.repeat(10));
     await expect.poll(() => server.handled).toHaveLength(10);
-    for (const client of clients) client.send(slow.repeat(60));
+    for (const client of clients) client.write(slow.repeat(60));
     await expect.poll(() => server.handled).toHaveLength(15);
     server.release();
     await Promise.all([first, ...clients].map(({ closed }) => closed));
     for (const client of clients) {
-      expect(client.responses().map(({ status, headers }) => [status, headers.connection])).toEqual([[200, "close"]]);
+      expect(client.answers().map(({ status, headers }) => [status, headers.connection])).toEqual([[200, "close"]]);
     }
-    expect(first.responses().map(({ headers }) => headers.connection)).toEqual([
-      ...Array(9).fill("keep-alive"),
-      "close",
-    ]);
+    expect(first.answers().map(({ headers }) => headers.connection)).toEqual([...Array(9).fill("keep-alive"), "close"]);
     expect(server.handled).toHaveLength(15);
-    using later = rawClient(server.port);
-    later.send(list.repeat(9));
+    using later = openRawClient(server.port);
+    later.write(list.repeat(9));
     await later.received(9);
-    expect(later.responses().map(({ headers }) => headers.connection)).toEqual(Array(9).fill("keep-alive"));
+    expect(later.answers().map(({ headers }) => headers.connection)).toEqual(Array(9).fill("keep-alive"));
   });
 
   it.each([
@@ -44,34 +41,34 @@ describe("outstanding requests of all connections", () => {
       const left = new Promise<void>((resolve) => {
         server.server.once("connection", (socket) => socket.once("close", () => resolve()));
       });
-      using client = rawClient(server.port);
+      using client = openRawClient(server.port);
       client.socket.pause();
-      client.send(bytes);
+      client.write(bytes);
       await expect.poll(() => server.handled).toHaveLength(9 * round);
       client.socket.resetAndDestroy();
       await left;
     }
     // Were one of them still counted, these would be too many.
-    using other = rawClient(server.port);
-    other.send(slow.repeat(9));
+    using other = openRawClient(server.port);
+    other.write(slow.repeat(9));
     await expect.poll(() => server.handled).toHaveLength(9 * 6);
     server.release();
     await other.received(9);
-    expect(other.responses().map(({ headers }) => headers.connection)).toEqual(Array(9).fill("keep-alive"));
+    expect(other.answers().map(({ headers }) => headers.connection)).toEqual(Array(9).fill("keep-alive"));
   });
 
   it("are counted once, until they are answered", async () => {
     await using server = await startTestServer({ maxOutstandingRequests: 2 });
-    using client = rawClient(server.port);
+    using client = openRawClient(server.port);
     for (let answered = 1; answered <= 10; answered += 1) {
-      client.send(list);
+      client.write(list);
       await client.received(answered);
     }
-    client.send(slow.repeat(5));
+    client.write(slow.repeat(5));
     await expect.poll(() => server.handled).toHaveLength(12);
     server.release();
     await client.closed;
-    expect(client.responses().map(({ headers }) => headers.connection)).toEqual([
+    expect(client.answers().map(({ headers }) => headers.connection)).toEqual([
       ...Array(11).fill("keep-alive"),
       "close",
     ]);
@@ -81,18 +78,18 @@ describe("outstanding requests of all connections", () => {
 describe("connections of one client address", () => {
   it("are closed at once beyond the limit, and taken again after others have ended", async () => {
     await using server = await startTestServer({ maxConnectionsPerAddress: 2 });
-    using first = rawClient(server.port);
-    using second = rawClient(server.port);
+    using first = openRawClient(server.port);
+    using second = openRawClient(server.port);
     for (const client of [first, second]) {
-      client.send(list);
+      client.write(list);
       await client.received(1);
     }
-    using third = rawClient(server.port);
-    third.send(list);
+    using third = openRawClient(server.port);
+    third.write(list);
     await third.closed;
-    expect(third.responses()).toEqual([]);
+    expect(third.answers()).toEqual([]);
     expect(server.faults).toEqual([new Error("a client address has more than 2 connections")]);
-    first.send(list);
+    first.write(list);
     await first.received(2);
     first.socket.destroy();
     await expect.poll(() => statusOnNewConnection(server.port)).toBe(200);
@@ -100,8 +97,8 @@ describe("connections of one client address", () => {
 
   it("have no limit where it is 0", async () => {
     await using server = await startTestServer({ maxConnectionsPerAddress: 0 });
-    const clients = Array.from({ length: 20 }, () => rawClient(server.port));
-    for (const client of clients) client.send(list);
+    const clients = Array.from({ length: 20 }, () => openRawClient(server.port));
+    for (const client of clients) client.write(list);
     await Promise.all(clients.map((client) => client.received(1)));
     for (const client of clients) client[Symbol.dispose]();
     expect(server.faults).toEqual([]);
@@ -109,8 +106,8 @@ describe("connections of one client address", () => {
 });
 
 async function statusOnNewConnection(port: number): Promise<number | undefined> {
-  using client = rawClient(port);
-  client.send(list);
+  using client = openRawClient(port);
+  client.write(list);
   await Promise.race([client.received(1).catch(() => {}), client.closed]);
-  return client.responses()[0]?.status;
+  return client.answers()[0]?.status;
 }

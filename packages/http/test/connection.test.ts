@@ -1,6 +1,6 @@
+import { openRawClient, type RawClient } from "@petstore/harness/network";
 import { describe, expect, it } from "vitest";
 import { failOnCrashes } from "./crash-watch.js";
-import { type RawClient, rawClient } from "./raw-client.js";
 import { answerPlainly, startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
@@ -14,7 +14,7 @@ const mebibyte = 1024 * 1024;
 failOnCrashes();
 
 function statuses(client: RawClient): number[] {
-  return client.responses().map(({ status }) => status);
+  return client.answers().map(({ status }) => status);
 }
 
 /** Sends the bytes again and again until the connection is closed or `total` bytes are sent. */
@@ -38,19 +38,19 @@ describe("a request refused before its body", () => {
     ["in chunks", "Transfer-Encoding: chunked\r\n\r\n", chunk, "0\r\n\r\n"],
   ])("lets the client write all of a body %s, read its answer and ask again", async (_name, framing, bytes, end) => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(refused + framing);
+    using client = openRawClient(server.port);
+    client.write(refused + framing);
     await pour(client, bytes, (8 * mebibyte * bytes.length) / 65_536);
-    client.send(end + list);
+    client.write(end + list);
     await client.received(2);
     expect(statuses(client)).toEqual([413, 200]);
   });
 
   it("is answered readably when it was to be the last on its connection", async () => {
     await using server = await startTestServer({ lingerMs: 500 });
-    using client = rawClient(server.port);
+    using client = openRawClient(server.port);
     client.socket.pause();
-    client.send(`${refused}Connection: close\r\nContent-Length: ${4 * mebibyte}\r\n\r\n`);
+    client.write(`${refused}Connection: close\r\nContent-Length: ${4 * mebibyte}\r\n\r\n`);
     await new Promise((resolve) => setTimeout(resolve, 20));
     // A reset would lose what the client has not read yet, and end this with an error.
     await new Promise<void>((resolve, reject) => {
@@ -70,8 +70,8 @@ describe("a request refused before its body", () => {
         received = socket.bytesRead;
       });
     });
-    using client = rawClient(server.port);
-    client.send(`${refused}Transfer-Encoding: chunked\r\n\r\n`);
+    using client = openRawClient(server.port);
+    client.write(`${refused}Transfer-Encoding: chunked\r\n\r\n`);
     await Promise.race([pour(client, chunk, Number.POSITIVE_INFINITY), client.closed]);
     expect(statuses(client)).toEqual([413]);
     await expect.poll(() => received).toBeGreaterThan(mebibyte);
@@ -79,8 +79,8 @@ describe("a request refused before its body", () => {
 
   it("does not keep the requests pipelined behind it from being answered in order", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(`${refused}Content-Length: 3\r\n\r\nabc${list}${create}Content-Length: 3\r\n\r\nabc${list}`);
+    using client = openRawClient(server.port);
+    client.write(`${refused}Content-Length: 3\r\n\r\nabc${list}${create}Content-Length: 3\r\n\r\nabc${list}`);
     await client.received(4);
     expect(statuses(client)).toEqual([413, 200, 201, 200]);
   });
@@ -89,21 +89,21 @@ describe("a request refused before its body", () => {
 describe("CONNECT", () => {
   it("is answered by the app, after the requests before it, and ends the connection", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(`${slow}${connectRequest}and some of what was to be tunnelled`);
+    using client = openRawClient(server.port);
+    client.write(`${slow}${connectRequest}and some of what was to be tunnelled`);
     await expect.poll(() => server.handled).toHaveLength(1);
     server.release();
     await client.closed;
-    const [, answer] = client.responses();
+    const [, answer] = client.answers();
     expect(statuses(client)).toEqual([200, 404]);
     expect(answer?.headers).toMatchObject({ connection: "close" });
-    expect(JSON.parse(answer?.body ?? "")).toMatchObject({ code: "ROUTE_NOT_FOUND", message: "No CONNECT." });
+    expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "ROUTE_NOT_FOUND", message: "No CONNECT." });
   });
 
   it("without Host is refused like any request", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send("CONNECT pets.example:443 HTTP/1.1\r\n\r\n");
+    using client = openRawClient(server.port);
+    client.write("CONNECT pets.example:443 HTTP/1.1\r\n\r\n");
     await client.closed;
     expect(statuses(client)).toEqual([400]);
   });
@@ -119,8 +119,8 @@ it.each([
   ["OPTIONS *", 404],
 ])("hands %s to the app", async (requestLine, status) => {
   await using server = await startTestServer();
-  using client = rawClient(server.port);
-  client.send(`${requestLine} HTTP/1.1\r\n${host}\r\n`);
+  using client = openRawClient(server.port);
+  client.write(`${requestLine} HTTP/1.1\r\n${host}\r\n`);
   const [answer] = await client.received(1);
   expect(answer).toMatchObject({ status, headers: { "content-type": "application/json; charset=utf-8" } });
   expect(server.handled).toHaveLength(1);
@@ -128,10 +128,10 @@ it.each([
 
 it("answers a request for an upgrade as a plain one and keeps the connection", async () => {
   await using server = await startTestServer();
-  using client = rawClient(server.port);
-  client.send(`GET /pets HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+  using client = openRawClient(server.port);
+  client.write(`GET /pets HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
   await client.received(1);
-  client.send(list);
+  client.write(list);
   await client.received(2);
   expect(statuses(client)).toEqual([200, 200]);
 });
@@ -139,26 +139,26 @@ it("answers a request for an upgrade as a plain one and keeps the connection", a
 describe("Expect", () => {
   it("100-continue lets the app refuse before the upload", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(`${refused}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`);
+    using client = openRawClient(server.port);
+    client.write(`${refused}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`);
     await client.closed;
     expect(statuses(client)).toEqual([413]);
   });
 
   it("100-continue lets the app ask for the upload", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(`${create}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`);
+    using client = openRawClient(server.port);
+    client.write(`${create}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`);
     await client.received(1);
-    client.send(`abc${list}`);
+    client.write(`abc${list}`);
     await client.received(3);
     expect(statuses(client)).toEqual([100, 201, 200]);
   });
 
   it("of anything else is ignored", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(`GET /pets HTTP/1.1\r\n${host}Expect: a miracle\r\n\r\n`);
+    using client = openRawClient(server.port);
+    client.write(`GET /pets HTTP/1.1\r\n${host}Expect: a miracle\r\n\r\n`);
     await client.received(1);
     expect(statuses(client)).toEqual([200]);
   });
@@ -182,9 +182,9 @@ describe("a reset does not stop the process when it comes", () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return answerPlainly(problem, address);
     });
-    using client = rawClient(server.port);
+    using client = openRawClient(server.port);
     client.socket.pause();
-    client.send(bytes);
+    client.write(bytes);
     await new Promise((resolve) => setTimeout(resolve, 10));
     client.socket.resetAndDestroy();
     await new Promise((resolve) => setTimeout(resolve, 10));

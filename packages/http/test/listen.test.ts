@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
+import { openRawClient } from "@petstore/harness/network";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { listen, untilSignal } from "../src/server/listen.js";
-import { rawClient } from "./raw-client.js";
 import { startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
@@ -41,9 +41,9 @@ describe("listen", () => {
 describe("the end of a listener", () => {
   it("closes idle connections, used and unused, at once", async () => {
     await using server = await startTestServer();
-    using used = rawClient(server.port);
-    using unused = rawClient(server.port);
-    used.send(list);
+    using used = openRawClient(server.port);
+    using unused = openRawClient(server.port);
+    used.write(list);
     await used.received(1);
     const startedAtMs = performance.now();
     await server.listener[Symbol.asyncDispose]();
@@ -53,15 +53,15 @@ describe("the end of a listener", () => {
 
   it("completes every pipelined request in flight, the last with Connection: close", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(slow + slow);
+    using client = openRawClient(server.port);
+    client.write(slow + slow);
     await expect.poll(() => server.handled).toHaveLength(2);
     const drained = server.listener[Symbol.asyncDispose]();
-    client.send(list);
+    client.write(list);
     await expect.poll(() => server.handled).toHaveLength(3);
     server.release();
     await Promise.all([client.closed, drained]);
-    expect(client.responses().map(({ status, headers }) => [status, headers.connection])).toEqual([
+    expect(client.answers().map(({ status, headers }) => [status, headers.connection])).toEqual([
       [200, "keep-alive"],
       [200, "keep-alive"],
       [200, "close"],
@@ -70,8 +70,8 @@ describe("the end of a listener", () => {
 
   it("accepts no further connection while it waits", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(slow);
+    using client = openRawClient(server.port);
+    client.write(slow);
     await expect.poll(() => server.handled).toHaveLength(1);
     const drained = server.listener[Symbol.asyncDispose]();
     await expect(fetch(`${server.listener.url}/pets`)).rejects.toThrow();
@@ -81,27 +81,27 @@ describe("the end of a listener", () => {
 
   it("does not cut a response that a client is still reading", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
+    using client = openRawClient(server.port);
     client.socket.pause();
-    client.send(`GET /large HTTP/1.1\r\n${host}\r\n`);
+    client.write(`GET /large HTTP/1.1\r\n${host}\r\n`);
     await expect.poll(() => server.handled).toHaveLength(1);
     const drained = server.listener[Symbol.asyncDispose]();
     client.socket.resume();
     await Promise.all([client.closed, drained]);
-    expect(client.responses()).toHaveLength(1);
+    expect(client.answers()).toHaveLength(1);
   });
 
   it("cuts what is not finished in time, and can be asked for twice", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    using half = rawClient(server.port);
-    client.send(slow);
-    half.send("GET /pets HTTP/1.1\r\n");
+    using client = openRawClient(server.port);
+    using half = openRawClient(server.port);
+    client.write(slow);
+    half.write("GET /pets HTTP/1.1\r\n");
     await expect.poll(() => server.handled).toHaveLength(1);
     const first = server.listener[Symbol.asyncDispose]();
     expect(server.listener[Symbol.asyncDispose]()).toBe(first);
     await Promise.all([first, client.closed, half.closed]);
-    expect(client.responses()).toEqual([]);
+    expect(client.answers()).toEqual([]);
   });
 });
 
@@ -116,17 +116,17 @@ describe("the grace before the end", () => {
         isTold = true;
       },
     });
-    using kept = rawClient(server.port);
-    kept.send(list);
+    using kept = openRawClient(server.port);
+    kept.write(list);
     await kept.received(1);
     const drained = server.listener[Symbol.asyncDispose]();
     expect(isTold).toBe(true);
-    using opened = rawClient(server.port);
-    opened.send(list);
-    kept.send(list);
+    using opened = openRawClient(server.port);
+    opened.write(list);
+    kept.write(list);
     await Promise.all([opened.closed, kept.closed]);
-    expect(opened.responses().map(({ status, headers }) => [status, headers.connection])).toEqual([[200, "close"]]);
-    expect(kept.responses().map(({ status, headers }) => [status, headers.connection])).toEqual([
+    expect(opened.answers().map(({ status, headers }) => [status, headers.connection])).toEqual([[200, "close"]]);
+    expect(kept.answers().map(({ status, headers }) => [status, headers.connection])).toEqual([
       [200, "keep-alive"],
       [200, "close"],
     ]);
@@ -136,22 +136,22 @@ describe("the grace before the end", () => {
   it("closes no connection under a client that was told it is kept, until it is over", async () => {
     // Longer than the client takes to read 8 MiB.
     await using server = await startTestServer({}, undefined, { graceMs: 6_000 });
-    using client = rawClient(server.port);
+    using client = openRawClient(server.port);
     client.socket.pause();
-    client.send(`GET /large HTTP/1.1\r\n${host}\r\n`);
+    client.write(`GET /large HTTP/1.1\r\n${host}\r\n`);
     await expect.poll(() => server.handled).toHaveLength(1);
     const drained = server.listener[Symbol.asyncDispose]();
     client.socket.resume();
     await client.received(1);
-    client.send(list);
+    client.write(list);
     await client.received(2);
-    expect(client.responses().map(({ headers }) => headers.connection)).toEqual(["keep-alive", "close"]);
+    expect(client.answers().map(({ headers }) => headers.connection)).toEqual(["keep-alive", "close"]);
     await drained;
   });
 
   it("takes as long as it was set, and then closes what is idle at once", async () => {
     await using server = await startTestServer({}, undefined, { graceMs });
-    using unused = rawClient(server.port);
+    using unused = openRawClient(server.port);
     const startedAtMs = performance.now();
     await server.listener[Symbol.asyncDispose]();
     await unused.closed;

@@ -1,6 +1,6 @@
+import { openRawClient, type RawClient } from "@petstore/harness/network";
 import { describe, expect, it } from "vitest";
 import { failOnCrashes } from "./crash-watch.js";
-import { rawClient } from "./raw-client.js";
 import { answerPlainly, startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
@@ -30,15 +30,15 @@ const malformed = {
 describe("a request the parser refuses", () => {
   it.each(Object.entries(malformed))("answers %s with the Error body, once", async (_name, bytes) => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(bytes);
+    using client = openRawClient(server.port);
+    client.write(bytes);
     await client.closed;
-    const [answer, ...more] = client.responses();
+    const [answer, ...more] = client.answers();
     expect(answer?.status).toBe(400);
-    expect(JSON.parse(answer?.body ?? "")).toMatchObject({ code: "MALFORMED_REQUEST", status: 400 });
+    expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "MALFORMED_REQUEST", status: 400 });
     expect(answer?.headers).toMatchObject({
       "content-type": "application/json; charset=utf-8",
-      "content-length": `${answer?.body.length}`,
+      "content-length": `${answer?.text.length}`,
       connection: "close",
       date: expect.stringContaining("GMT"),
       "x-ratelimit-remaining": "7",
@@ -51,34 +51,34 @@ describe("a request the parser refuses", () => {
 
   it("answers a header section above 16 KiB with 431", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(`GET /pets HTTP/1.1\r\n${host}X: ${"y".repeat(17_000)}\r\n\r\n`);
+    using client = openRawClient(server.port);
+    client.write(`GET /pets HTTP/1.1\r\n${host}X: ${"y".repeat(17_000)}\r\n\r\n`);
     await client.closed;
-    expect(client.responses().map(({ status }) => status)).toEqual([431]);
+    expect(client.answers().map(({ status }) => status)).toEqual([431]);
     expect(server.malformedRequests).toEqual(["HEADERS_TOO_LARGE"]);
   });
 
   it("answers the requests before it on the connection first", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(`${slow}${list}GET/bad\r\n\r\n`);
+    using client = openRawClient(server.port);
+    client.write(`${slow}${list}GET/bad\r\n\r\n`);
     await expect.poll(() => server.malformedRequests).toHaveLength(1);
-    client.send("and more of it\r\n\r\n");
+    client.write("and more of it\r\n\r\n");
     server.release();
     await client.closed;
-    expect(client.responses().map(({ status }) => status)).toEqual([200, 200, 400]);
-    expect(client.responses()[0]?.body).toContain("slow");
+    expect(client.answers().map(({ status }) => status)).toEqual([200, 200, 400]);
+    expect(client.answers()[0]?.text).toContain("slow");
     expect(server.malformedRequests).toHaveLength(1);
   });
 
   it("is answered once, even if it waits for its turn until its time is up", async () => {
     await using server = await startTestServer(shortLimits);
-    using client = rawClient(server.port);
-    client.send(`${slow}GET/bad\r\n\r\n`);
+    using client = openRawClient(server.port);
+    client.write(`${slow}GET/bad\r\n\r\n`);
     await new Promise((resolve) => setTimeout(resolve, 160));
     server.release();
     await client.closed;
-    expect(client.responses().map(({ status }) => status)).toEqual([200, 400]);
+    expect(client.answers().map(({ status }) => status)).toEqual([200, 400]);
     expect(server.malformedRequests).toEqual(["MALFORMED_REQUEST"]);
   });
 
@@ -87,42 +87,42 @@ describe("a request the parser refuses", () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return answerPlainly(problem, address);
     });
-    using client = rawClient(server.port);
+    using client = openRawClient(server.port);
     client.socket.end(`${list}GET/bad\r\n\r\n`);
     await client.closed;
-    expect(client.responses().map(({ status }) => status)).toEqual([200, 400]);
+    expect(client.answers().map(({ status }) => status)).toEqual([200, 400]);
   });
 
   it("is ignored behind a request that said it was the last", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(`GET /slow HTTP/1.1\r\n${host}Connection: close\r\n\r\n${list}`);
+    using client = openRawClient(server.port);
+    client.write(`GET /slow HTTP/1.1\r\n${host}Connection: close\r\n\r\n${list}`);
     await expect.poll(() => server.handled).toHaveLength(1);
     server.release();
     await client.closed;
-    expect(client.responses().map(({ status }) => status)).toEqual([200]);
+    expect(client.answers().map(({ status }) => status)).toEqual([200]);
     expect(server.handled).toEqual(["GET /slow"]);
     expect(server.malformedRequests).toEqual([]);
   });
 
   it("closes the connection and reports the fault when there is no answer", async () => {
     await using server = await startTestServer({}, () => Promise.reject(new Error("no quota")));
-    using client = rawClient(server.port);
-    client.send("GET/bad\r\n\r\n");
+    using client = openRawClient(server.port);
+    client.write("GET/bad\r\n\r\n");
     await client.closed;
-    expect(client.responses()).toEqual([]);
+    expect(client.answers()).toEqual([]);
     expect(server.faults).toEqual([new Error("no quota")]);
   });
 });
 
 it("answers a client that closes its sending side after its request", async () => {
   await using server = await startTestServer();
-  using client = rawClient(server.port);
+  using client = openRawClient(server.port);
   client.socket.end(slow + slow);
   await expect.poll(() => server.handled).toHaveLength(2);
   server.release();
   await client.closed;
-  expect(client.responses().map(({ status }) => status)).toEqual([200, 200]);
+  expect(client.answers().map(({ status }) => status)).toEqual([200, 200]);
 });
 
 describe("a request that takes too long", () => {
@@ -131,29 +131,29 @@ describe("a request that takes too long", () => {
       await new Promise((resolve) => setTimeout(resolve, 30));
       return answerPlainly(problem, address);
     });
-    using client = rawClient(server.port);
-    client.send(`${list}GET /pets HTTP/1.1\r\n${host}`);
+    using client = openRawClient(server.port);
+    client.write(`${list}GET /pets HTTP/1.1\r\n${host}`);
     await expect.poll(() => server.malformedRequests).toHaveLength(1);
-    client.send("\r\n");
+    client.write("\r\n");
     await client.closed;
-    expect(client.responses().map(({ status }) => status)).toEqual([200, 408]);
+    expect(client.answers().map(({ status }) => status)).toEqual([200, 408]);
     expect(server.handled).toHaveLength(1);
   });
 
   it("closes a connection on which nothing was asked, and counts nothing", async () => {
     await using server = await startTestServer(shortLimits);
-    using client = rawClient(server.port);
+    using client = openRawClient(server.port);
     await client.closed;
-    expect(client.responses()).toEqual([]);
+    expect(client.answers()).toEqual([]);
     expect(server.malformedRequests).toEqual([]);
   });
 
   it("is answered once, by the app, when the app waits for its body", async () => {
     await using server = await startTestServer(shortLimits);
-    using client = rawClient(server.port);
-    client.send(`${create}Content-Length: 9\r\n\r\nabc`);
+    using client = openRawClient(server.port);
+    client.write(`${create}Content-Length: 9\r\n\r\nabc`);
     await client.closed;
-    const [answer, ...more] = client.responses();
+    const [answer, ...more] = client.answers();
     expect(answer).toMatchObject({ status: 408, headers: { connection: "close" } });
     expect(more).toEqual([]);
     expect(server.malformedRequests).toEqual([]);
@@ -161,41 +161,38 @@ describe("a request that takes too long", () => {
 
   it("is not answered again when the app refused it before its body", async () => {
     await using server = await startTestServer(shortLimits);
-    using client = rawClient(server.port);
-    client.send(`${refused}Content-Length: 9\r\n\r\nabc`);
+    using client = openRawClient(server.port);
+    client.write(`${refused}Content-Length: 9\r\n\r\nabc`);
     await client.closed;
-    expect(client.responses().map(({ status }) => status)).toEqual([413]);
+    expect(client.answers().map(({ status }) => status)).toEqual([413]);
     expect(server.malformedRequests).toEqual([]);
   });
 });
 
 describe("a body that breaks off", () => {
   it.each([
-    ["in a broken chunk", (client: ReturnType<typeof rawClient>) => client.send(`${create}${chunked}${brokenChunk}`)],
+    ["in a broken chunk", (client: RawClient) => client.write(`${create}${chunked}${brokenChunk}`)],
     ["at the end of the connection", (client) => client.socket.end(`${create}Content-Length: 9\r\n\r\nabc`)],
-    ["in its trailers", (client) => client.send(`${create}${chunked}0\r\nX: ${"y".repeat(17_000)}\r\n\r\n`)],
-  ] satisfies [string, (client: ReturnType<typeof rawClient>) => void][])(
-    "%s is answered once, by the app",
-    async (_where, send) => {
-      await using server = await startTestServer();
-      using client = rawClient(server.port);
-      send(client);
-      await client.closed;
-      const statuses = client.responses().map(({ status }) => status);
-      expect(statuses).toHaveLength(1);
-      expect([400, 431]).toContain(statuses[0]);
-      expect(server.malformedRequests).toEqual([]);
-    },
-  );
+    ["in its trailers", (client) => client.write(`${create}${chunked}0\r\nX: ${"y".repeat(17_000)}\r\n\r\n`)],
+  ] satisfies [string, (client: RawClient) => void][])("%s is answered once, by the app", async (_where, send) => {
+    await using server = await startTestServer();
+    using client = openRawClient(server.port);
+    send(client);
+    await client.closed;
+    const statuses = client.answers().map(({ status }) => status);
+    expect(statuses).toHaveLength(1);
+    expect([400, 431]).toContain(statuses[0]);
+    expect(server.malformedRequests).toEqual([]);
+  });
 
   it("is not answered again when the app refused the request before it", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(`${refused}${chunked}3\r\nabc\r\n`);
+    using client = openRawClient(server.port);
+    client.write(`${refused}${chunked}3\r\nabc\r\n`);
     await client.received(1);
-    client.send(brokenChunk);
+    client.write(brokenChunk);
     await client.closed;
-    expect(client.responses().map(({ status }) => status)).toEqual([413]);
+    expect(client.answers().map(({ status }) => status)).toEqual([413]);
     expect(server.malformedRequests).toEqual([]);
   });
 
@@ -204,14 +201,14 @@ describe("a body that breaks off", () => {
     ["a request refused before it", refused, [200, 413]],
   ])("leaves the order of answers alone, behind %s", async (_name, request, expected) => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(`${slow}${request}${chunked}`);
+    using client = openRawClient(server.port);
+    client.write(`${slow}${request}${chunked}`);
     await expect.poll(() => server.handled).toHaveLength(2);
-    client.send(brokenChunk);
+    client.write(brokenChunk);
     await new Promise((resolve) => setTimeout(resolve, 20));
     server.release();
     await client.closed;
-    expect(client.responses().map(({ status }) => status)).toEqual(expected);
+    expect(client.answers().map(({ status }) => status)).toEqual(expected);
     expect(server.malformedRequests).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
+import { openRawClient, type RawClient } from "@petstore/harness/network";
 import { describe, expect, it } from "vitest";
 import { failOnCrashes } from "./crash-watch.js";
-import { type RawClient, rawClient } from "./raw-client.js";
 import { startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
@@ -13,11 +13,11 @@ const maxOutstanding = 64;
 failOnCrashes();
 
 function statuses(client: RawClient): number[] {
-  return client.responses().map(({ status }) => status);
+  return client.answers().map(({ status }) => status);
 }
 
 function connectionHeaders(client: RawClient): (string | undefined)[] {
-  return client.responses().map(({ headers }) => headers.connection);
+  return client.answers().map(({ headers }) => headers.connection);
 }
 
 const allButLastKeptAlive = [...Array(maxOutstanding - 1).fill("keep-alive"), "close"];
@@ -25,8 +25,8 @@ const allButLastKeptAlive = [...Array(maxOutstanding - 1).fill("keep-alive"), "c
 describe("a connection with more than 64 outstanding requests", () => {
   it("is answered 64 times, the last time with Connection: close", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(list.repeat(2_500));
+    using client = openRawClient(server.port);
+    client.write(list.repeat(2_500));
     await client.closed;
     expect(statuses(client)).toEqual(Array(maxOutstanding).fill(200));
     expect(connectionHeaders(client)).toEqual(allButLastKeptAlive);
@@ -38,8 +38,8 @@ describe("a connection with more than 64 outstanding requests", () => {
     server.server.prependListener("request", () => {
       created += 1;
     });
-    using client = rawClient(server.port);
-    client.send(list.repeat(2_500));
+    using client = openRawClient(server.port);
+    client.write(list.repeat(2_500));
     await client.closed;
     expect([created, server.handled.length]).toEqual([maxOutstanding, maxOutstanding]);
     expect(server.malformedRequests).toEqual([]);
@@ -50,8 +50,8 @@ describe("a connection with more than 64 outstanding requests", () => {
     ["in chunks", createInChunks],
   ])("is answered in order with bodies %s in between", async (_name, withBody) => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(slow + (withBody + list).repeat(500));
+    using client = openRawClient(server.port);
+    client.write(slow + (withBody + list).repeat(500));
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
     server.release();
     await client.closed;
@@ -61,28 +61,28 @@ describe("a connection with more than 64 outstanding requests", () => {
         .fill(['{"received":3}', "[]"])
         .flat(),
     ];
-    expect(client.responses().map(({ body }) => body)).toEqual(bodies.slice(0, maxOutstanding));
+    expect(client.answers().map(({ text }) => text)).toEqual(bodies.slice(0, maxOutstanding));
     expect(connectionHeaders(client)).toEqual(allButLastKeptAlive);
   });
 
   it("still reads the body of the 64th request, which arrives later", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(`${slow}${list.repeat(maxOutstanding - 2)}POST /pets HTTP/1.1\r\n${host}Content-Length: 3\r\n\r\n`);
+    using client = openRawClient(server.port);
+    client.write(`${slow}${list.repeat(maxOutstanding - 2)}POST /pets HTTP/1.1\r\n${host}Content-Length: 3\r\n\r\n`);
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
-    client.send(`abc${list}`);
+    client.write(`abc${list}`);
     server.release();
     await client.closed;
     expect(statuses(client)).toEqual([...Array(maxOutstanding - 1).fill(200), 201]);
-    expect(client.responses().at(-1)?.body).toBe('{"received":3}');
+    expect(client.answers().at(-1)?.text).toBe('{"received":3}');
   });
 
   it("is answered 64 times where the requests arrive byte by byte", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(slow.repeat(maxOutstanding - 1));
+    using client = openRawClient(server.port);
+    client.write(slow.repeat(maxOutstanding - 1));
     for (const byte of list + list) {
-      client.send(byte);
+      client.write(byte);
       await new Promise((resolve) => setImmediate(resolve));
     }
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
@@ -100,8 +100,8 @@ describe("a connection with more than 64 outstanding requests", () => {
     ["a body that does not end", `POST /pets HTTP/1.1\r\n${host}Content-Length: 9\r\n\r\nabc`],
   ])("drops %s behind the 64th request", async (_name, bytes) => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(slow + list.repeat(maxOutstanding - 1) + bytes);
+    using client = openRawClient(server.port);
+    client.write(slow + list.repeat(maxOutstanding - 1) + bytes);
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
     server.release();
     await client.closed;
@@ -112,7 +112,7 @@ describe("a connection with more than 64 outstanding requests", () => {
 
   it("is answered readably, though the client reads only after it has sent everything", async () => {
     await using server = await startTestServer({ lingerMs: 5_000 });
-    using client = rawClient(server.port);
+    using client = openRawClient(server.port);
     client.socket.pause();
     // A reset would lose what the client has not read yet, and end this with an error.
     await new Promise<void>((resolve, reject) => {
@@ -126,19 +126,19 @@ describe("a connection with more than 64 outstanding requests", () => {
 
   it("leaves every other connection alone", async () => {
     await using server = await startTestServer();
-    using flooding = rawClient(server.port);
-    flooding.send(slow.repeat(2_500));
+    using flooding = openRawClient(server.port);
+    flooding.write(slow.repeat(2_500));
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
-    using other = rawClient(server.port);
-    other.send(list + create);
+    using other = openRawClient(server.port);
+    other.write(list + create);
     await other.received(2);
     expect(statuses(other)).toEqual([200, 201]);
   });
 
   it("ends at once with a service that stops", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(slow.repeat(2_500));
+    using client = openRawClient(server.port);
+    client.write(slow.repeat(2_500));
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
     const drained = server.listener[Symbol.asyncDispose]();
     server.release();
@@ -151,22 +151,22 @@ describe("a connection with more than 64 outstanding requests", () => {
 describe("a connection with fewer outstanding requests", () => {
   it("is kept at 63", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
-    client.send(list.repeat(maxOutstanding - 1));
+    using client = openRawClient(server.port);
+    client.write(list.repeat(maxOutstanding - 1));
     await client.received(maxOutstanding - 1);
-    client.send(list);
+    client.write(list);
     await client.received(maxOutstanding);
     expect(connectionHeaders(client)).toEqual(Array(maxOutstanding).fill("keep-alive"));
   });
 
   it("is kept for any number of requests, though one always follows another unanswered one", async () => {
     await using server = await startTestServer();
-    using client = rawClient(server.port);
+    using client = openRawClient(server.port);
     const requests = 3 * maxOutstanding;
-    client.send(list + list);
+    client.write(list + list);
     for (let answered = 1; answered <= requests - 2; answered += 1) {
       await client.received(answered);
-      client.send(list);
+      client.write(list);
     }
     await client.received(requests);
     expect(connectionHeaders(client)).toEqual(Array(requests).fill("keep-alive"));

@@ -1,6 +1,6 @@
+import { openRawClient } from "@petstore/harness/network";
 import { expect, it } from "vitest";
 import { failOnCrashes } from "./crash-watch.js";
-import { rawClient } from "./raw-client.js";
 import { startTestServer } from "./test-server.js";
 
 const host = "Host: pets.example\r\n";
@@ -15,9 +15,9 @@ it("cuts off a client that does not read its answer", async () => {
   const left = new Promise<void>((resolve) => {
     server.server.on("connection", (socket) => socket.once("close", () => resolve()));
   });
-  using client = rawClient(server.port);
+  using client = openRawClient(server.port);
   client.socket.pause();
-  client.send(`GET /large HTTP/1.1\r\n${host}\r\n`);
+  client.write(`GET /large HTTP/1.1\r\n${host}\r\n`);
   await left;
 });
 
@@ -26,11 +26,11 @@ it("cuts off a client that takes its answer in drops, though it is never idle", 
   const left = new Promise<void>((resolve) => {
     server.server.on("connection", (socket) => socket.once("close", () => resolve()));
   });
-  using client = rawClient(server.port);
+  using client = openRawClient(server.port);
   client.socket.removeAllListeners("data");
   client.socket.pause();
   const drip = setInterval(() => client.socket.read(1_024), 10);
-  client.send(`GET /large HTTP/1.1\r\n${host}\r\n`);
+  client.write(`GET /large HTTP/1.1\r\n${host}\r\n`);
   await left;
   clearInterval(drip);
   expect(client.socket.bytesRead).toBeLessThan(8 * mebibyte);
@@ -41,13 +41,13 @@ it("cuts off a client that takes its answer in drops and pipelines a request now
   const left = new Promise<void>((resolve) => {
     server.server.on("connection", (socket) => socket.once("close", () => resolve()));
   });
-  using client = rawClient(server.port);
+  using client = openRawClient(server.port);
   client.socket.removeAllListeners("data");
   client.socket.pause();
-  client.send(`GET /large HTTP/1.1\r\n${host}\r\n`);
+  client.write(`GET /large HTTP/1.1\r\n${host}\r\n`);
   const timer = setInterval(() => {
     client.socket.read(1_024);
-    client.send(list);
+    client.write(list);
   }, 20);
   await left;
   clearInterval(timer);
@@ -57,13 +57,13 @@ it("cuts off a client that takes its answer in drops and pipelines a request now
 
 it("bounds the answer, not how long the app takes for it", async () => {
   await using server = await startTestServer({ responseTimeoutMs: 40, timeoutCheckMs: 20 });
-  using client = rawClient(server.port);
-  client.send(slow);
+  using client = openRawClient(server.port);
+  client.write(slow);
   await new Promise((resolve) => setTimeout(resolve, 200));
   server.release();
   await client.received(1);
   await new Promise((resolve) => setTimeout(resolve, 200));
-  client.send(list);
+  client.write(list);
   await client.received(2);
-  expect(client.responses().map(({ status }) => status)).toEqual([200, 200]);
+  expect(client.answers().map(({ status }) => status)).toEqual([200, 200]);
 });

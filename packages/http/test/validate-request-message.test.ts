@@ -1,13 +1,13 @@
+import { openRawClient } from "@petstore/harness/network";
 import { describe, expect, it } from "vitest";
-import { rawClient } from "./raw-client.js";
 import { startTestServer } from "./test-server.js";
 
 async function answerTo(request: string): Promise<{ status: number; code?: string }> {
   await using server = await startTestServer();
-  using client = rawClient(server.port);
-  client.send(request);
+  using client = openRawClient(server.port);
+  client.write(request);
   const [answer] = await client.received(1);
-  return { status: answer?.status ?? 0, ...JSON.parse(answer?.body ?? "") };
+  return { status: answer?.status ?? 0, ...JSON.parse(answer?.text ?? "") };
 }
 
 const fields = (count: number): string =>
@@ -66,8 +66,8 @@ describe("validateRequestMessage", () => {
     server.server.prependListener("request", (request) => {
       seen = request.headers.authorization;
     });
-    using client = rawClient(server.port);
-    client.send(`GET /pets HTTP/1.1\r\nHost: a\r\n${"a:b\r\n".repeat(2_500)}Authorization: Bearer late\r\n\r\n`);
+    using client = openRawClient(server.port);
+    client.write(`GET /pets HTTP/1.1\r\nHost: a\r\n${"a:b\r\n".repeat(2_500)}Authorization: Bearer late\r\n\r\n`);
     const [answer] = await client.received(1);
     expect(answer?.status).toBe(431);
     expect(seen).toBe("Bearer late");

@@ -1,7 +1,7 @@
 import { migrate } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
 import { createTestDatabase } from "@petstore/harness";
-import { type FaultProxy, openFaultProxy } from "@petstore/harness/fault-proxy";
+import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { createRestRouter } from "@petstore/rest";
 import { type Answer, openTestStore, type TestStore } from "@petstore/test-store";
 

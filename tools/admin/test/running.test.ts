@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTestDatabase, describeWithRedis, type TestDatabase } from "@petstore/harness";
-import { openFaultProxy } from "@petstore/harness/fault-proxy";
+import { openFaultProxy } from "@petstore/harness/network";
 import { openRedisServer } from "@petstore/harness/redis";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Instance, openInstance } from "./instance.js";

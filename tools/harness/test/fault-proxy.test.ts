@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { type FaultProxy, openFaultProxy } from "@petstore/harness/fault-proxy";
+import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { expect, test } from "vitest";
 
 /** Answers every chunk with itself and remembers what it got. */

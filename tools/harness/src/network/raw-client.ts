@@ -1,4 +1,4 @@
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, type HttpAnswer, nowMs, readAnswer } from "./answer.js";
 
@@ -9,6 +9,8 @@ export interface RawAnswer extends HttpAnswer {
 
 /** A client that sends exactly the given bytes and splits the received bytes into answers. */
 export interface RawClient extends Disposable {
+  readonly socket: Socket;
+  write(bytes: string | Buffer): void;
   /** Resolves when all bytes have left, or cannot leave any more. */
   send(bytes: string | Buffer): Promise<void>;
   /** Closes only the sending side. */
@@ -19,6 +21,10 @@ export interface RawClient extends Disposable {
   answers(): readonly RawAnswer[];
   /** Waits for this number of answers, for the server to close its side, or for the timeout. */
   until(answers: number, timeoutMs?: number): Promise<void>;
+  /** Resolves with this number of answers. Rejects when the server closes its side before. */
+  received(count: number): Promise<readonly RawAnswer[]>;
+  /** Resolves when the server has closed its side, with FIN or RST. */
+  readonly closed: Promise<void>;
   /** True after the server has ended the connection with RST, which can lose an answer. */
   wasReset(): boolean;
 }
@@ -38,22 +44,28 @@ export function openRawClient(port: number, host = "127.0.0.1"): RawClient {
   let rest: Buffer = Buffer.alloc(0);
   let isClosed = false;
   let isReset = false;
+  let onAnswers = (): void => {};
   socket.on("data", (chunk: Buffer) => {
     rest = Buffer.concat([rest, chunk]);
     for (let next = wholeAnswerIn(rest, 0); next !== undefined; next = wholeAnswerIn(rest, 0)) {
       answers.push({ ...readAnswer(next, sentAtMs), fields: next.fields });
       rest = rest.subarray(next.end);
     }
+    onAnswers();
   });
   socket.on("error", () => {
     isReset = true;
   });
-  for (const event of ["end", "close"]) {
-    socket.once(event, () => {
-      isClosed = true;
-    });
-  }
+  const closed = new Promise<void>((resolve) => {
+    for (const event of ["end", "close"]) socket.once(event, () => resolve());
+  });
+  void closed.then(() => {
+    isClosed = true;
+  });
   return {
+    socket,
+    closed,
+    write: (bytes) => void socket.write(bytes),
     send: (bytes) => new Promise((resolve) => socket.write(bytes, () => resolve())),
     end: () => void socket.end(),
     reset: () => void socket.resetAndDestroy(),
@@ -62,6 +74,14 @@ export function openRawClient(port: number, host = "127.0.0.1"): RawClient {
       const sinceMs = performance.now();
       while (answers.length < count && !isClosed && performance.now() - sinceMs < withinMs) await sleep(2);
     },
+    received: (count) =>
+      new Promise((resolve, reject) => {
+        onAnswers = () => {
+          if (answers.length >= count) resolve(answers);
+        };
+        onAnswers();
+        void closed.then(() => reject(new Error(`Closed after ${answers.length} of ${count} answers`)));
+      }),
     wasReset: () => isReset,
     [Symbol.dispose]: () => void socket.destroy(),
   };
@@ -78,7 +98,8 @@ export function wholeAnswerIn(received: Buffer, start: number): WholeAnswer | un
     const colon = line.indexOf(":");
     return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
   });
-  const headers = Object.fromEntries(fields);
+  const headers: Record<string, string> = {};
+  for (const [name, value] of fields) headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
   const end = bodyStart + Number(headers["content-length"] ?? 0);
   if (received.length < end) return undefined;
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);

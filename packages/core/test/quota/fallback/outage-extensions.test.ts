@@ -1,5 +1,5 @@
 import { describeWithRedis } from "@petstore/harness";
-import { openFaultProxy } from "@petstore/harness/fault-proxy";
+import { openFaultProxy } from "@petstore/harness/network";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Admitted } from "../../../src/quota/decision.js";
