@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { startProgram } from "@petstore/harness/processes";
 
-/** A running instance of the store, without its APIs: a process of its own that spends what it is told to. */
+/** A running instance of the store without its APIs, in a process of its own. */
 export interface Instance extends AsyncDisposable {
-  /** Requests one after the other with one key; what became of the last one. */
+  /** Sends requests one after the other with one key. Returns the outcome of the last one. */
   request(key: string, times: number): Promise<string>;
   signal(signal: NodeJS.Signals): void;
 }
@@ -12,37 +11,21 @@ export interface Instance extends AsyncDisposable {
 const quickBans = { BAN_STRIKES: "1", BAN_GRACE_MS: "0", BAN_EARLY_MS: "0" };
 
 export async function openInstance(environment: Readonly<Record<string, string>>): Promise<Instance> {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-    env: { ...process.env, ...quickBans, ...environment },
+  const program = startProgram({
+    name: "The instance",
+    args: ["--input-type=module", "-e", script],
+    environment: { ...process.env, ...quickBans, ...environment },
+    hasChannel: true,
   });
-  await answerOf(child);
+  await program.printed(/ready/);
   return {
-    async request(key, times) {
-      child.send({ key, times });
-      return answerOf(child);
-    },
-    signal: (signal) => void child.kill(signal),
-    async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
-      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-    },
+    request: async (key, times) => `${await program.ask({ key, times })}`,
+    signal: program.signal,
+    [Symbol.asyncDispose]: async () => void (await program.kill()),
   };
 }
 
-function answerOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
-    const settle = (answer: string) => {
-      child.off("message", onMessage).off("exit", onExit);
-      resolve(answer);
-    };
-    const onMessage = (answer: unknown) => settle(`${answer}`);
-    const onExit = () => settle("ended");
-    child.on("message", onMessage).on("exit", onExit);
-  });
-}
-
-const program = `
+const script = `
 import { openCore, readConfig } from ${JSON.stringify(import.meta.resolve("@petstore/core"))};
 const log = { info() {}, warn() {}, error() {} };
 const core = await openCore(readConfig(process.env), { log, now: Date.now });
@@ -65,5 +48,5 @@ process.on("message", async ({ key, times }) => {
   }
   process.send(outcome);
 });
-process.send("ready");
+console.log("ready");
 `;
