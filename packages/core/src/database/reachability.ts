@@ -31,12 +31,17 @@ export async function watchDatabase(
 ): Promise<Reachability> {
   let isReachable = true;
   let isBusy = false;
+  let isStarted = false;
   let timeouts = 0;
   const session = openSession({
     config: { ...clientConfigOf(config, config.readTimeoutMs), application_name: "petstore-health" },
     check: (client) => findObstacle(client, config.readTimeoutMs),
     onResult(obstacle) {
-      if (isReachable && obstacle !== undefined) log.warn({ error: obstacle }, "the database cannot serve requests");
+      // At the start, the thrown line says it already.
+      const isThrown = !isStarted && isRefusal(obstacle);
+      if (isReachable && obstacle !== undefined && !isThrown) {
+        log.warn({ error: obstacle }, "the database cannot serve requests");
+      }
       if (!isReachable && obstacle === undefined) log.info({}, "the database serves requests");
       const { timeouts: timeoutsNow } = database.connections();
       // Requests that timed out while the database was unreachable say nothing about the pool.
@@ -47,18 +52,23 @@ export async function watchDatabase(
     checkIntervalMs,
     retryDelayMs: () => unreachableCheckIntervalMs,
   });
-  const state = sqlState(asProblem(await session.first)) ?? "";
-  if (/^28/.test(state)) {
+  const cause = await session.first;
+  if (isRefusal(cause)) {
     await session[Symbol.asyncDispose]();
-    throw new Error(`The database refuses the user or the password of DATABASE_URL (${state}).`, {
-      cause: await session.first,
-    });
+    const state = sqlState(asProblem(cause));
+    throw new Error(`The database refuses the user or the password of DATABASE_URL (${state}).`, { cause });
   }
+  isStarted = true;
   return {
     isReachable: () => isReachable,
     isBusy: () => isBusy,
     [Symbol.asyncDispose]: session[Symbol.asyncDispose],
   };
+}
+
+/** SQL states of class 28: invalid authorization. */
+function isRefusal(obstacle: unknown): boolean {
+  return /^28/.test(sqlState(asProblem(obstacle)) ?? "");
 }
 
 async function findObstacle(client: Client, timeoutMs: number): Promise<unknown> {
