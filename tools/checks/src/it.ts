@@ -1,5 +1,5 @@
+import { atLeast, atMost, exactly, type Figure, missed } from "@petstore/harness/figures";
 import { type TestAPI, test } from "vitest";
-import { describeFigure, type Figure, isMet } from "./figures.js";
 
 declare module "vitest" {
   interface TaskMeta {
@@ -19,16 +19,12 @@ export const it: TestAPI<{ figures: Figures }> = test.extend<{ figures: Figures 
   figures: async ({ task }, use) => {
     const kept: Figure[] = [];
     task.meta.figures = kept;
-    await use(figuresIn(kept));
-    const missed = kept.filter((figure) => !isMet(figure));
-    if (missed.length > 0) throw new Error(missed.map(describeFigure).join("\n"));
+    await use({
+      atMost: (...figure) => void kept.push(atMost(...figure)),
+      atLeast: (...figure) => void kept.push(atLeast(...figure)),
+      exactly: (...figure) => void kept.push(exactly(...figure)),
+    });
+    const lines = missed(kept);
+    if (lines.length > 0) throw new Error(lines.join("\n"));
   },
 });
-
-function figuresIn(kept: Figure[]): Figures {
-  return {
-    atMost: (limit, what, measured, unit = "") => void kept.push({ what, measured, unit, limit: { atMost: limit } }),
-    atLeast: (limit, what, measured, unit = "") => void kept.push({ what, measured, unit, limit: { atLeast: limit } }),
-    exactly: (limit, what, measured, unit = "") => void kept.push({ what, measured, unit, limit: { exactly: limit } }),
-  };
-}

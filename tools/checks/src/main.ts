@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { isInstalled } from "@petstore/harness/installed-program";
+import { isInstalled } from "@petstore/harness/processes";
 import { createVitest } from "vitest/node";
 import { readCommandLine } from "./command-line.js";
 import { projects } from "./projects.js";
@@ -45,7 +45,7 @@ switch (command.kind) {
       ...(namePattern !== undefined && { testNamePattern: namePattern }),
     });
     if (kind === "list") {
-      const { testModules } = await vitest.collect([...files], { staticParse: true });
+      const { testModules } = await vitest.collect([...files]);
       for (const module of testModules) for (const test of module.children.allTests()) print(test.fullName);
     } else {
       await vitest.start([...files]);

@@ -1,5 +1,5 @@
 // Every tag of a test is the name of a program that it needs.
-import { isInstalled } from "@petstore/harness/installed-program";
+import { isInstalled } from "@petstore/harness/processes";
 import { beforeEach } from "vitest";
 
 beforeEach(({ task, skip }) => {

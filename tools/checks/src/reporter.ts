@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { performance } from "node:perf_hooks";
+import { describeFigure, type Figure } from "@petstore/harness/figures";
 import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/node";
-import { describeFigure, type Figure } from "./figures.js";
 import type {} from "./it.js";
 
 export interface ReportOptions {
@@ -29,7 +29,7 @@ export interface RunReport {
   readonly passed: boolean;
   readonly minutes: number;
   readonly node: string;
-  /** Of one minute. */
+  /** The average of one minute. */
   readonly loadAverage: { readonly before: number; readonly highest: number; readonly cores: number };
   readonly tests: readonly TestReport[];
   /** Errors outside of tests. */
@@ -52,7 +52,9 @@ export function createReporter({ progress, print, jsonFile, minutesAtMost }: Rep
     get report() {
       return report;
     },
-    onTestCaseReady: (test) => progress(`${test.fullName} ...`),
+    onTestCaseReady(test) {
+      if (test.result().state !== "skipped") progress(`${test.fullName} ...`);
+    },
     onTestCaseResult(test) {
       const tested = reportOf(test);
       // Without a reason, the name filter has left it out.

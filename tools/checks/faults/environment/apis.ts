@@ -1,0 +1,78 @@
+import { graphqlMain, restMain } from "@petstore/harness/processes";
+
+/** An API of the store, as its clients know it. */
+export interface Api {
+  readonly name: string;
+  /** The program that serves it. */
+  readonly main: URL;
+  /** A balancer sends it the paths with this prefix. */
+  readonly path: string;
+  readonly list: Call;
+  create(name: string, idempotencyKey: string): Call;
+  /** True for an answer that acknowledges a create. */
+  isCreated(status: number, text: string): boolean;
+}
+
+export interface Call {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const json = { "content-type": "application/json" };
+
+export const rest: Api = {
+  name: "rest",
+  main: restMain,
+  path: "/v1",
+  list: { method: "GET", path: "/v1/pets?limit=2" },
+  create: (name, idempotencyKey) => ({
+    method: "POST",
+    path: "/v1/pets",
+    headers: { ...json, "idempotency-key": idempotencyKey },
+    body: JSON.stringify({ name, categoryId: 1 }),
+  }),
+  isCreated: (status) => status === 201,
+};
+
+const createMutation = `mutation Create($name: String!, $key: String) {
+  createPet(input: { name: $name, categoryId: "1" }, idempotencyKey: $key) { id }
+}`;
+
+export const graphql: Api = {
+  name: "graphql",
+  main: graphqlMain,
+  path: "/graphql",
+  list: graphqlCall(JSON.stringify({ query: "{ pets(limit: 2) { id name } }" })),
+  create: (name, key) => graphqlCall(JSON.stringify({ query: createMutation, variables: { name, key } })),
+  isCreated: (status, text) => status === 200 && text.includes('"createPet":{'),
+};
+
+export function graphqlCall(body: string): Call {
+  return { method: "POST", path: "/graphql", headers: json, body };
+}
+
+export const apis: readonly Api[] = [rest, graphql];
+/** One process of each API. */
+export const oneOfEach: readonly { readonly api: Api }[] = apis.map((api) => ({ api }));
+export const twoOfEach: readonly { readonly api: Api }[] = [...oneOfEach, ...oneOfEach];
+
+export const host = "Host: pets.example\r\n";
+
+/** A call as bytes on a connection, with these header lines added. */
+export function requestOf({ method, path, headers = {}, body }: Call, lines: string, hostLine: string = host): string {
+  const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const length = body === undefined ? "" : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\n${hostLine}${own.join("")}${length}${lines}\r\n${body ?? ""}`;
+}
+
+/** The start of a create, without its body. */
+export function startOfCreate(api: Api, lines: string): string {
+  return `POST ${api.create("", "").path} HTTP/1.1\r\n${host}${lines}\r\n`;
+}
+
+/** The header line that carries a key. */
+export function authorization(apiKey: string): string {
+  return `Authorization: Bearer ${apiKey}\r\n`;
+}

@@ -1,0 +1,174 @@
+import type { Limits } from "@petstore/core";
+import { nowMs } from "@petstore/harness/network";
+import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
+import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
+import type { StoreDatabase } from "@petstore/test-store/store-database";
+import type { Figures } from "../../src/it.js";
+import { type Call, oneOfEach } from "./apis.js";
+import { type Creates, type CreatesOptions, startCreates } from "./creates.js";
+import { openMigratedDatabase, unlimited } from "./database.js";
+import { type BurstOptions, type Load, type LoadOptions, pingOnce, sendBurst, startLoad, type Target } from "./load.js";
+import { countOracles } from "./oracles.js";
+import { openPipeline } from "./pipeline.js";
+import { type Answer, count, type Result } from "./results.js";
+import { type Instance, type Service, type Settings, startService } from "./services.js";
+
+/** Everything that a test starts, and the evidence for the oracles. */
+export type Environment = ReturnType<typeof openEnvironment>;
+
+interface EnvironmentDeps {
+  readonly sharedDatabase: StoreDatabase;
+  readonly idleOrigin: string;
+  readonly figures: Figures;
+}
+
+interface AccountLoadOptions extends Partial<Omit<LoadOptions, "idleOrigin">> {
+  /** For a new account. Unlimited by default. */
+  readonly limits?: Limits;
+}
+
+export function openEnvironment({ sharedDatabase, idleOrigin, figures }: EnvironmentDeps) {
+  let database = sharedDatabase;
+  let settings: Settings = {};
+  let mayFail = false;
+  const services: Service[] = [];
+  const loads: Pick<Load, "results" | "stop">[] = [];
+  const logs: { readonly output: readonly string[]; readonly shownKey?: string }[] = [];
+  const faultTimes: number[] = [];
+  const resources: AsyncDisposable[] = [];
+  const idle = openPipeline(idleOrigin);
+
+  const environment = {
+    services: services as readonly Service[],
+    /** The times at which a fault began or ended. */
+    faultTimes: faultTimes as readonly number[],
+    get database(): StoreDatabase {
+      return database;
+    },
+
+    /** The services use this existing database from now on. */
+    async useDatabase(url: string): Promise<void> {
+      database = environment.use(await openMigratedDatabase(url));
+    },
+    /** Starts a PostgreSQL that the test can harm. The services use it from now on. */
+    async openPostgres(): Promise<PostgresServer> {
+      const server = environment.use(await openPostgresServer());
+      await environment.useDatabase(server.url);
+      return server;
+    },
+
+    /** Starts services, one of each API by default. Without REDIS_URL each counts for itself. */
+    async startServices(
+      chosen: Settings = {},
+      instances: readonly Instance[] = oneOfEach,
+    ): Promise<readonly Service[]> {
+      settings = {
+        DATABASE_URL: database.url,
+        QUOTA_INSTANCES: `${instances.length}`,
+        // Every connection of a test has the same address. They represent clients with many addresses.
+        MAX_CONNECTIONS_PER_ADDRESS: "0",
+        // The load ignores refusals.
+        BAN_STRIKES: "0",
+        ...chosen,
+      };
+      return environment.startMore(instances);
+    },
+    /** Starts more services with the settings of the first ones. */
+    async startMore(instances: readonly Instance[]): Promise<readonly Service[]> {
+      const started = await Promise.all(instances.map((instance) => startService(instance, settings)));
+      services.push(...started);
+      logs.push(...started);
+      return started;
+    },
+    /** Starts Redis and services that share it, and warms them up. */
+    async startWithRedis(chosen?: Settings, instances?: readonly Instance[]): Promise<RedisServer> {
+      const redis = environment.use(await openRedisServer());
+      await environment.startServices({ REDIS_URL: redis.url, ...chosen }, instances);
+      await environment.warmUp();
+      return redis;
+    },
+    /** Sends enough requests that the first requests of a test are not slower than later ones. */
+    async warmUp(): Promise<void> {
+      await (await environment.startLoad({ clients: 16, pauseMs: 0, requests: 1_500 })).done;
+    },
+
+    /** The key of a new account. */
+    async issueKey(limits: Limits = unlimited): Promise<string> {
+      return (await database.issueKey({ customLimits: limits })).key;
+    },
+    /** Starts the load of one account, a new one by default, on all services by default. */
+    async startLoad({ limits, ...options }: AccountLoadOptions = {}): Promise<Load & { readonly apiKey: string }> {
+      const apiKey = options.apiKey ?? (await environment.issueKey(limits));
+      const load = startLoad({ targets: services, idleOrigin, clients: 64, pauseMs: 150, ...options, apiKey });
+      loads.push(load);
+      return { ...load, apiKey };
+    },
+    async startCreates(options: Omit<CreatesOptions, "apiKey">): Promise<Creates> {
+      const creates = startCreates({ ...options, apiKey: await environment.issueKey() });
+      loads.push(creates);
+      return creates;
+    },
+    /** Sends requests to all services by default. */
+    async sendBurst(options: Omit<BurstOptions, "targets">, targets: readonly Target[] = services): Promise<Answer[]> {
+      const answers = await sendBurst({ ...options, targets });
+      environment.keep(answers);
+      return answers;
+    },
+    /** Sends one request, a list by default. */
+    async sendOne(target: Target, apiKey: string, call: Call = target.api.list): Promise<Answer> {
+      const [answer] = await environment.sendBurst({ requests: 1, clients: 1, apiKey, call: () => call }, [target]);
+      if (answer === undefined) throw new Error("the request was not answered");
+      return answer;
+    },
+    /** How long an idle server takes to answer now. */
+    idleMs: async (): Promise<number> => (await pingOnce(idle)).durationMs,
+
+    /** Gives results to the oracles that no load or burst has. */
+    keep: (results: readonly Result[]) => void loads.push({ results, stop: async () => {} }),
+    /** Gives the log of a program to the oracles that is not one of the services, without a key that it may show. */
+    keepLog: (output: readonly string[], shownKey = "") => void logs.push({ output, shownKey }),
+    /** Notes that a fault begins or ends now. */
+    markFault(): number {
+      const atMs = nowMs();
+      faultTimes.push(atMs);
+      return atMs;
+    },
+    /** Closes the resource after the test. */
+    use<Resource extends AsyncDisposable>(resource: Resource): Resource {
+      resources.push(resource);
+      return resource;
+    },
+    /** The fault makes requests fail. The test checks which ones. */
+    allowFailures: () => {
+      mayFail = true;
+    },
+    /** No process of a service has ended. */
+    checkAlive: () =>
+      figures.exactly(
+        0,
+        "services that ended",
+        count(services, (service) => service.hasEnded()),
+      ),
+
+    async checkOracles(): Promise<void> {
+      const outputs = logs.map(({ output, shownKey = "" }) => output.map((line) => line.replace(shownKey, "")));
+      const results = loads.map((load) => load.results);
+      const oracles = await countOracles({ loads: results, outputs, faultTimes }, database);
+      const failures = [...new Set(results.flat().flatMap(({ failure }) => failure ?? []))].join(", ");
+      figures.exactly(0, `acknowledged creates without a pet, in ${results.flat().length} requests`, oracles.lost);
+      figures.exactly(0, "second pets of one idempotency key", oracles.duplicates);
+      figures.exactly(0, "units above a limit", oracles.over);
+      figures.exactly(0, "responses without X-RateLimit headers", oracles.withoutHeaders);
+      figures.exactly(0, "requests over 5 s", oracles.hanging);
+      figures.exactly(0, "responses and log lines that leak", oracles.leaks);
+      if (!mayFail) figures.exactly(0, `failed requests${failures && ` (${failures})`}`, oracles.failed);
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      await Promise.all(loads.map((load) => load.stop()));
+      idle[Symbol.dispose]();
+      await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
+      for (const resource of resources.reverse()) await resource[Symbol.asyncDispose]();
+    },
+  };
+  return environment;
+}

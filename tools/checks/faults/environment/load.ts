@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { nowMs } from "@petstore/harness/network";
+import { type Api, authorization, type Call, requestOf } from "./apis.js";
+import { openPipeline, type Pipeline } from "./pipeline.js";
+import { type Answer, noAnswer, type Result, type Timed } from "./results.js";
+
+export interface Target {
+  readonly origin: string;
+  readonly api: Api;
+}
+
+export interface LoadOptions {
+  readonly targets: readonly Target[];
+  /** An idle server. Its answers show how slow the machine is. */
+  readonly idleOrigin: string;
+  readonly apiKey: string;
+  /** Each sends one request at a time, to the targets in turn. */
+  readonly clients: number;
+  /** Between an answer and the next request of the client. */
+  readonly pauseMs: number;
+  /** The load ends after this number of requests; by default when it is stopped. */
+  readonly requests?: number;
+}
+
+export interface Load {
+  readonly results: readonly Result[];
+  /** The answers of the idle server during the load. */
+  readonly idleResults: readonly Timed[];
+  /** Resolves with the answer to the last request. */
+  stop(): Promise<void>;
+  /** Resolves with the answer to the last request of a load with a number of requests. */
+  readonly done: Promise<void>;
+}
+
+const idlePingMs = 10;
+
+/** Four of five requests list pets. The fifth creates one, with an idempotency key. */
+export function startLoad(options: LoadOptions): Load {
+  const { targets, idleOrigin, apiKey, clients, pauseMs, requests = Number.POSITIVE_INFINITY } = options;
+  const results: Result[] = [];
+  const idleResults: Timed[] = [];
+  let sent = 0;
+  let isStopped = false;
+  let isOver = false;
+
+  async function runClient(client: number): Promise<void> {
+    const target = targets[client % targets.length];
+    if (target === undefined) return;
+    using pipeline = openPipeline(target.origin);
+    // The clients do not start at the same moment.
+    await sleep(Math.random() * pauseMs);
+    while (!isStopped && sent < requests) {
+      sent += 1;
+      results.push(
+        await (sent % 5 === 0 ? createPet(pipeline, target.api, apiKey) : listPets(pipeline, target.api, apiKey)),
+      );
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
+  }
+
+  async function ping(): Promise<void> {
+    using pipeline = openPipeline(idleOrigin);
+    while (!isOver) {
+      idleResults.push(await pingOnce(pipeline));
+      await sleep(idlePingMs);
+    }
+  }
+
+  const pinging = ping();
+  const done = Promise.all(Array.from({ length: clients }, (_, client) => runClient(client))).then(() => {
+    isOver = true;
+    return pinging;
+  });
+  return {
+    results,
+    idleResults,
+    done,
+    stop() {
+      isStopped = true;
+      return done;
+    },
+  };
+}
+
+export interface BurstOptions {
+  /** Used in turn by the clients. */
+  readonly targets: readonly Target[];
+  readonly requests: number;
+  /** Each has its own connection. */
+  readonly clients: number;
+  /** The number of requests of a client in flight. One by default. */
+  readonly inFlight?: number;
+  readonly apiKey: string | ((request: number) => string);
+  /** A list by default. */
+  readonly call?: (api: Api, request: number) => Call;
+}
+
+/** Sends the requests as fast as they are answered. */
+export async function sendBurst(options: BurstOptions): Promise<Answer[]> {
+  const { targets, requests, clients, inFlight = 1, apiKey, call = ({ list }) => list } = options;
+  const answers: Answer[] = [];
+  let sent = 0;
+
+  function nextRequests(api: Api): string[] {
+    const first = sent;
+    sent = Math.min(sent + inFlight, requests);
+    return Array.from({ length: sent - first }, (_, index) => {
+      const request = first + index;
+      const key = typeof apiKey === "string" ? apiKey : apiKey(request);
+      return requestOf(call(api, request), authorization(key));
+    });
+  }
+
+  async function runClient(client: number): Promise<void> {
+    const target = targets[client % targets.length];
+    if (target === undefined) return;
+    using pipeline = openPipeline(target.origin);
+    while (sent < requests) answers.push(...(await pipeline.send(nextRequests(target.api))));
+  }
+
+  await Promise.all(Array.from({ length: clients }, (_, client) => runClient(client)));
+  return answers;
+}
+
+/** Creates a pet whose name no other request uses. Repeat the create with the same id. */
+export async function createPet(
+  pipeline: Pipeline,
+  api: Api,
+  apiKey: string,
+  id: string = randomUUID(),
+): Promise<Result> {
+  const name = `Pet ${id}`;
+  const { text, ...result } = await sendOne(pipeline, api.create(name, id), apiKey);
+  const acknowledgedPet = api.isCreated(result.status, text) ? name : undefined;
+  return { ...result, requestedPet: name, acknowledgedPet };
+}
+
+/** One request to an idle server. */
+export async function pingOnce(pipeline: Pipeline): Promise<Timed> {
+  const sentAtMs = nowMs();
+  await pipeline.send(["GET / HTTP/1.1\r\nHost: idle\r\n\r\n"]);
+  return { sentAtMs, durationMs: nowMs() - sentAtMs };
+}
+
+async function listPets(pipeline: Pipeline, api: Api, apiKey: string): Promise<Result> {
+  const { text: _, ...result } = await sendOne(pipeline, api.list, apiKey);
+  return result;
+}
+
+async function sendOne(pipeline: Pipeline, call: Call, apiKey: string): Promise<Answer> {
+  const [answer] = await pipeline.send([requestOf(call, authorization(apiKey))]);
+  return answer ?? noAnswer(nowMs(), "none");
+}

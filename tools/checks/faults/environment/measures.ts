@@ -1,0 +1,93 @@
+import type { Figures } from "../../src/it.js";
+import type { Load } from "./load.js";
+import { type Window, windowsOf } from "./oracles.js";
+import { count, endOf, isFailure, isUnavailable, type Result, slowestMs, type Timed } from "./results.js";
+
+/** A fault adds at most this once: a service has given up a call to Redis by then. */
+const addedMs = 100;
+
+/** Requests in flight when the fault began may take one command timeout more. Later ones are as fast as before. */
+export function checkLatency(figures: Figures, load: Load, faultAtMs: number, recoveredAtMs: number): void {
+  const settledAtMs = faultAtMs + addedMs + 50;
+  const isInFlight = (one: Timed) => endOf(one) >= faultAtMs && one.sentAtMs < settledAtMs;
+  const inFlightMs = slowestMs(load.results.filter(isInFlight)) - slowestMs(load.idleResults.filter(isInFlight));
+  const beforeMs = ownP99(load, (one) => one.sentAtMs > faultAtMs - 2_000 && endOf(one) < faultAtMs);
+  const laterMs = ownP99(load, (one) => one.sentAtMs >= settledAtMs && one.sentAtMs < recoveredAtMs);
+  figures.atMost(addedMs, "added to the slowest request in flight", inFlightMs - beforeMs, "ms");
+  figures.atMost(Math.max(beforeMs, 0) + 25, "later requests, p99 of the median second", laterMs, "ms");
+}
+
+/**
+ * The p99 of the median second: our faults return in every second, a busy moment of the machine does not. The p99 of an
+ * idle server at the same time is subtracted, because that is the delay of the machine. The idle server is a process of
+ * its own, so a blocked event loop of ours does not count as a slow machine.
+ */
+export function ownP99(
+  { results, idleResults }: Pick<Load, "results" | "idleResults">,
+  isMeant: (one: Timed) => boolean,
+): number {
+  const idleBySecond = bySecond(idleResults.filter(isMeant));
+  const perSecond = [...bySecond(results.filter(isMeant))].map(
+    ([second, sent]) => p99(sent) - (p99(idleBySecond.get(second) ?? []) || 0),
+  );
+  return median(perSecond);
+}
+
+/** The upper median; NaN without numbers. */
+export function median(numbers: readonly number[]): number {
+  return [...numbers].sort((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}
+
+/** The units granted in each window, as a share of its limit. */
+export function checkWindows(figures: Figures, results: readonly Result[], faultTimes: readonly number[]): void {
+  const windows = windowsOf(results, faultTimes);
+  const touched = windows.filter(({ hasFault }) => hasFault);
+  const inside = windows.filter(({ hasFault }) => !hasFault);
+  if (touched.length > 0) figures.atMost(5, "over in windows with a fault", worstOver(touched), "%");
+  if (inside.length > 0) {
+    figures.atMost(0, "over in windows in which no fault began or ended", worstOver(inside), "%");
+    figures.atMost(5, "not granted there despite higher demand", Math.max(...inside.map(ungranted)), "%");
+  }
+}
+
+/** Each failure must be a 503 with Retry-After, in time. */
+export function checkFailures(figures: Figures, what: string, results: readonly Result[], withinMs: number): void {
+  const failures = results.filter(isFailure);
+  figures.atLeast(1, `${what} that failed`, failures.length);
+  figures.exactly(
+    0,
+    `${what} that failed without a 503 and Retry-After`,
+    count(failures, (one) => !isUnavailable(one)),
+  );
+  figures.atMost(withinMs, `${what} that failed, the slowest`, slowestMs(failures), "ms");
+}
+
+/** Failures of requests that were sent after this time. */
+export function failuresAfter(results: readonly Result[], atMs: number): number {
+  return count(results, (one) => isFailure(one) && one.sentAtMs > atMs);
+}
+
+/** By nearest rank, in milliseconds. */
+function p99(results: readonly Timed[]): number {
+  const durations = results.map(({ durationMs }) => durationMs).sort((one, other) => one - other);
+  return durations[Math.ceil(durations.length * 0.99) - 1] ?? Number.NaN;
+}
+
+function bySecond(results: readonly Timed[]): Map<number, Timed[]> {
+  const seconds = new Map<number, Timed[]>();
+  for (const one of results) {
+    const second = Math.floor(one.sentAtMs / 1_000);
+    const sent = seconds.get(second);
+    if (sent === undefined) seconds.set(second, [one]);
+    else sent.push(one);
+  }
+  return seconds;
+}
+
+function worstOver(windows: readonly Window[]): number {
+  return Math.max(...windows.map(({ granted, limit }) => Math.max(0, (100 * (granted - limit)) / limit)));
+}
+
+function ungranted({ granted, refused, limit }: Window): number {
+  return refused === 0 ? 0 : Math.max(0, (100 * (limit - granted)) / limit);
+}

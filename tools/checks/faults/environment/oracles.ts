@@ -1,0 +1,85 @@
+import { isLeak } from "@petstore/harness/responses";
+import type { StoreDatabase } from "@petstore/test-store/store-database";
+import { count, isFailure, type Result } from "./results.js";
+
+/** Counted after every test. Every count must be 0. */
+export interface Oracles {
+  /** Acknowledged creates without a pet. */
+  readonly lost: number;
+  /** Pets above one for one idempotency key, for answered and for failed creates. */
+  readonly duplicates: number;
+  /** Units above the limit of a window, or above 105 % of it in a window with a fault. */
+  readonly over: number;
+  /** Responses without the X-RateLimit headers. */
+  readonly withoutHeaders: number;
+  /** Requests that took more than 5 s. */
+  readonly hanging: number;
+  /** Responses and log lines with a key, SQL, a stack or a path. */
+  readonly leaks: number;
+  /** Requests with a 5xx answer or without an answer. */
+  readonly failed: number;
+}
+
+export interface Evidence {
+  /** The results of each account. */
+  readonly loads: readonly (readonly Result[])[];
+  /** The log lines of each program. */
+  readonly outputs: readonly (readonly string[])[];
+  /** The times at which a fault began or ended. */
+  readonly faultTimes: readonly number[];
+}
+
+const hangMs = 5_000;
+const tolerance = 1.05;
+
+export async function countOracles(
+  { loads, outputs, faultTimes }: Evidence,
+  database: Pick<StoreDatabase, "countByName">,
+): Promise<Oracles> {
+  const results = loads.flat();
+  const acknowledged = results.flatMap(({ acknowledgedPet }) => acknowledgedPet ?? []);
+  // Includes refused and lost creates: a retry must not create a second pet after them.
+  const requested = new Set(results.flatMap(({ requestedPet }) => requestedPet ?? []));
+  const stored = await database.countByName([...requested]);
+  return {
+    lost: count(acknowledged, (name) => !stored.has(name)),
+    duplicates: [...stored.values()].reduce((sum, pets) => sum + pets - 1, 0),
+    over: loads.flatMap((load) => windowsOf(load, faultTimes)).reduce((sum, window) => sum + unitsAbove(window), 0),
+    withoutHeaders: count(results, ({ status, rateLimit }) => status !== 0 && rateLimit === undefined),
+    hanging: count(results, ({ durationMs }) => durationMs > hangMs),
+    leaks: count(results, ({ leaks }) => leaks) + count(outputs.flat(), isLeak),
+    failed: count(results, isFailure),
+  };
+}
+
+/** A minute or day of an account, from the headers of its responses. */
+export interface Window {
+  readonly resetAtMs: number;
+  readonly limit: number;
+  readonly granted: number;
+  readonly refused: number;
+  /** A fault began or ended in the last minute of the window. */
+  readonly hasFault: boolean;
+}
+
+export function windowsOf(results: readonly Result[], faultTimes: readonly number[]): Window[] {
+  const byReset = new Map<number, Result[]>();
+  for (const result of results) {
+    if (result.rateLimit === undefined) continue;
+    const { resetAtMs } = result.rateLimit;
+    const window = byReset.get(resetAtMs);
+    if (window === undefined) byReset.set(resetAtMs, [result]);
+    else window.push(result);
+  }
+  return [...byReset].map(([resetAtMs, window]) => ({
+    resetAtMs,
+    limit: window[0]?.rateLimit?.limit ?? 0,
+    granted: count(window, ({ status }) => status >= 200 && status < 300),
+    refused: count(window, ({ status }) => status === 429),
+    hasFault: faultTimes.some((atMs) => atMs >= resetAtMs - 60_000 && atMs < resetAtMs),
+  }));
+}
+
+function unitsAbove({ granted, limit, hasFault }: Window): number {
+  return Math.max(0, granted - Math.floor(limit * (hasFault ? tolerance : 1)));
+}

@@ -1,0 +1,87 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import {
+  type ServiceOptions as ProcessOptions,
+  type Service as ServiceProcess,
+  startService as startProcess,
+} from "@petstore/harness/processes";
+import { type Api, rest } from "./apis.js";
+
+export interface Service extends ServiceProcess {
+  readonly api: Api;
+}
+
+export interface Instance extends Omit<ProcessOptions, "environment" | "main"> {
+  /** The REST API by default. */
+  readonly api?: Api;
+}
+
+/** Environment variables of a service. */
+export type Settings = Readonly<Record<string, string>>;
+
+/** For tests without a fault of Redis: on a busy machine, the default of 80 ms would cause an outage. */
+export const slowRedisAllowed: Settings = { REDIS_COMMAND_TIMEOUT_MS: "1000" };
+/** For tests that send more requests without a key than an address may send. */
+export const unthrottled: Settings = {
+  ANONYMOUS_REQUESTS_PER_MINUTE: "1000000000",
+  ANONYMOUS_REQUESTS_PER_DAY: "1000000000",
+};
+/** Bans a key as soon as a quarter of the minute's limit was refused. */
+export const quickBans: Settings = { BAN_STRIKES: "1", BAN_GRACE_MS: "0", BAN_EARLY_MS: "0" };
+
+export async function startService(instance: Instance, settings: Settings): Promise<Service> {
+  const { api = rest, clockOffsetMs = 0, ...options } = instance;
+  const environment = { ...settings, ...(await clockSettings(clockOffsetMs)) };
+  return { ...(await startProcess({ ...options, main: api.main, environment })), api };
+}
+
+/**
+ * Moves the clock of one process, not the clock of its timers. The program `faketime` would be the parent of the
+ * service, so this asks it for the environment that it sets.
+ */
+async function clockSettings(offsetMs: number): Promise<Settings> {
+  if (offsetMs === 0) return {};
+  const offset = `${offsetMs < 0 ? "" : "+"}${offsetMs / 1_000}s`;
+  const { stdout } = await promisify(execFile)("faketime", ["-f", offset, "env"]);
+  const variables = stdout.matchAll(/^(LD_PRELOAD|FAKETIME)=(.*)$/gm);
+  return {
+    ...Object.fromEntries([...variables].map(([, name, value]) => [name, value])),
+    FAKETIME_DONT_FAKE_MONOTONIC: "1",
+  };
+}
+
+export type Readiness = "ready" | "degraded" | "not ready";
+
+export async function readinessOf({ origin }: Pick<Service, "origin">): Promise<Readiness> {
+  const response = await fetch(`${origin}/readyz`);
+  const { status } = (await response.json()) as { readonly status: Readiness };
+  return status;
+}
+
+const readinessTimeoutMs = 15_000;
+
+/** How long it takes until every service has one of these states; infinite after the timeout. */
+export async function millisecondsUntil(
+  services: readonly Service[],
+  ...states: readonly Readiness[]
+): Promise<number> {
+  const startMs = performance.now();
+  while (performance.now() - startMs < readinessTimeoutMs) {
+    const all = await Promise.all(services.map(readinessOf));
+    if (all.every((one) => states.includes(one))) return performance.now() - startMs;
+    await sleep(20);
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+/** The memory of a process now (VmRSS) or at most since its start (VmHWM), in MiB. */
+export async function mebibytesOf({ pid }: Pick<Service, "pid">, field: "VmRSS" | "VmHWM"): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) / 1_024;
+}
+
+export async function largestMebibytes(services: readonly Service[]): Promise<number> {
+  return Math.max(...(await Promise.all(services.map((service) => mebibytesOf(service, "VmRSS")))));
+}

@@ -1,0 +1,24 @@
+import type { PostgresServer } from "@petstore/harness/postgres";
+import type { Environment } from "./environment.js";
+import type { Instance, Settings } from "./services.js";
+
+/** Starts a PostgreSQL that counts statements, and services that use it, and warms them up. */
+export async function startCounting(
+  environment: Environment,
+  settings?: Settings,
+  instances?: readonly Instance[],
+): Promise<PostgresServer> {
+  const server = await environment.openPostgres();
+  await server.countStatements();
+  await environment.startServices(settings, instances);
+  await environment.warmUp();
+  return server;
+}
+
+/** How many statements have named a table, by a regular expression. */
+export async function countStatements(server: PostgresServer, table: string): Promise<number> {
+  const [row] = await server.query(
+    `select coalesce(sum(calls), 0)::int as calls from pg_stat_statements where query ~ '"${table}"'`,
+  );
+  return Number(row?.calls);
+}

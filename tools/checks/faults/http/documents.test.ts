@@ -1,0 +1,92 @@
+import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "@petstore/harness/responses";
+import { graphql, graphqlCall } from "../environment/apis.js";
+import { it } from "../environment/it.js";
+import { count } from "../environment/results.js";
+import { countStatements, startCounting } from "../environment/statements.js";
+
+const blockedAtMostMs = 50;
+/** A document that blocks the event loop does so every time. A garbage collection does not return. */
+const attempts = 4;
+/** Limited by the day, whose window does not end during the test: Remaining shows the charged units. */
+const limits = { perMinute: 10_000_000, perDay: 1_000_000 };
+/** The pets with the largest answers. */
+const pets = { count: 100, name: "🐈".repeat(255) };
+const plain: Hostile = { name: "a plain list", write: (mark) => JSON.stringify({ query: `{pets{id}} #${mark}` }) };
+const documents = [plain, ...hostileDocuments, ...hostileVariables, ...dearDocuments];
+
+interface Cost {
+  readonly name: string;
+  readonly statuses: readonly number[];
+  /** The shortest of the longest blocks of every attempt. */
+  readonly blockMs: number;
+  readonly charged: number;
+  /** The statements that name the table of the pets. */
+  readonly statements: number;
+}
+
+it("documents: blocks the event loop for 50 ms at most, and charges one unit for each unit of work", async ({
+  environment,
+  figures,
+}) => {
+  const server = await startCounting(environment, {}, [{ api: graphql, isProbed: true }]);
+  const [service] = environment.services;
+  if (service === undefined) throw new Error("there is no service");
+  const apiKey = await environment.issueKey(limits);
+  const client = { clients: 1, apiKey };
+  const { count: requests, name } = pets;
+  await environment.sendBurst({ ...client, requests, call: (api, index) => api.create(name, `pet ${index}`) });
+
+  const spentUnits = async () => {
+    const { rateLimit } = await environment.sendOne(service, apiKey, graphqlCall("{"));
+    const { limit = 0, remaining = 0 } = rateLimit ?? {};
+    return limit - remaining;
+  };
+
+  const costOf = async ({ name, write }: Hostile): Promise<Cost> => {
+    const before = { spent: await spentUnits(), statements: await countStatements(server, "pets") };
+    const statuses: number[] = [];
+    let blockMs = Number.POSITIVE_INFINITY;
+    for (let attempt = 0; attempt < attempts && blockMs >= blockedAtMostMs / 2; attempt += 1) {
+      await service.longestBlockMs();
+      const body = write(`${attempt}`);
+      // Twice: a document that was executed before may take another path.
+      const answers = await environment.sendBurst({ ...client, requests: 2, call: () => graphqlCall(body) });
+      statuses.push(...answers.map(({ status }) => status));
+      blockMs = Math.min(blockMs, await service.longestBlockMs());
+    }
+    // The second request for the spent units is charged too.
+    const charged = (await spentUnits()) - before.spent - 1;
+    return {
+      name,
+      statuses,
+      blockMs,
+      charged,
+      statements: (await countStatements(server, "pets")) - before.statements,
+    };
+  };
+
+  const costs: Cost[] = [];
+  for (const document of documents) costs.push(await costOf(document));
+  const worst = costs.reduce((one, other) => (other.blockMs > one.blockMs ? other : one));
+  const unpaid = costs.filter(({ statements, charged }) => statements > charged);
+  const others = costs.filter(({ statuses }) => statuses.some((status) => ![200, 400, 413].includes(status)));
+  const [list] = costs;
+  figures.atMost(blockedAtMostMs, `event loop blocked, the longest, by ${worst.name}`, worst.blockMs, "ms");
+  figures.exactly(
+    list?.charged ?? Number.NaN,
+    "statements of a plain list, a unit each",
+    list?.statements ?? Number.NaN,
+  );
+  figures.exactly(0, named("documents with more statements than units", unpaid), unpaid.length);
+  figures.exactly(0, named("documents with an answer other than 200, 400 and 413", others), others.length);
+  figures.atLeast(
+    1,
+    "documents with an answer of 200",
+    count(costs, ({ statuses }) => statuses.includes(200)),
+  );
+  environment.checkAlive();
+});
+
+function named(what: string, costs: readonly Cost[]): string {
+  return [what, ...costs.map(({ name }) => name)].join(", ");
+}

@@ -1,0 +1,169 @@
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { nowMs, openRawClient } from "@petstore/harness/network";
+import type { Figures } from "../../src/it.js";
+import { type Api, authorization, host, rest, startOfCreate } from "../environment/apis.js";
+import type { Environment } from "../environment/environment.js";
+import { it } from "../environment/it.js";
+import { ownP99 } from "../environment/measures.js";
+import { count } from "../environment/results.js";
+import { type Service, slowRedisAllowed, unthrottled } from "../environment/services.js";
+import { hasErrorBody, hasRateLimitOnce, resultsOf } from "./raw-answers.js";
+
+/** The limits of the service, and the interval at which it checks them. */
+const headersWithinMs = 10_000 + 5_000;
+const bodyWithinMs = 30_000 + 5_000;
+const responseWithinMs = 30_000 + 2 * 5_000;
+const toleranceMs = 3_000;
+/** The noise of a timer and the scheduler in a p99 of few milliseconds, twice. */
+const noiseMs = 2;
+const batches = 200;
+const batchPauseMs = 50;
+
+interface SlowGroup {
+  readonly what: string;
+  readonly connections: number;
+  readonly withinMs: number;
+  readonly opening: string;
+  /** The client sends this every second. */
+  readonly drip?: string;
+  /** The bytes to read each second; all of them by default. */
+  readonly bytesPerSecond?: number;
+}
+
+interface SlowClient extends Disposable {
+  /** Absent while the connection is open. */
+  readonly cutAfterMs: number | undefined;
+  /** Reads everything. A client that does not read does not notice that its connection was cut. */
+  readAll(): void;
+}
+
+it("slow-clients: cuts 2,000 slow connections at the limits, and serves the other clients as before", {
+  tags: ["redis-server"],
+}, async ({ environment, figures }) => {
+  await environment.startWithRedis({ ...slowRedisAllowed, ...unthrottled });
+  const [service] = environment.services;
+  if (service === undefined) throw new Error("there is no service");
+  const load = await environment.startLoad({ clients: 16, pauseMs: 20, targets: [service] });
+  await createLongNames(service.origin, load.apiKey);
+  await sleep(5_000);
+  const floodAtMs = nowMs();
+  const groups = slowGroups(load.apiKey).map((group) => ({ group, clients: [] as SlowClient[] }));
+  // In batches: the service charges the clients for their lists, whose work is not part of this test.
+  for (let batch = 1; batch <= batches; batch += 1) {
+    for (const { group, clients } of groups) {
+      const due = Math.floor((group.connections * batch) / batches);
+      while (clients.length < due) clients.push(openSlowClient(service.port, group));
+    }
+    await sleep(batchPauseMs);
+  }
+  const openedAtMs = nowMs();
+  const unfinished = environment.services.map((one) => checkUnfinished(environment, figures, one, load.apiKey));
+  await sleep(responseWithinMs + toleranceMs);
+  await load.stop();
+  const allClients = groups.flatMap(({ clients }) => clients);
+  for (const client of allClients) client.readAll();
+  await sleep(2_000);
+  figures.exactly(2_000, "slow connections", allClients.length);
+  for (const { group, clients } of groups) {
+    const cut = clients.flatMap(({ cutAfterMs }) => cutAfterMs ?? []);
+    figures.exactly(0, `${group.what}: connections still open`, clients.length - cut.length);
+    // A client that does not read notices the cut only at the end of the test.
+    if (group.bytesPerSecond !== undefined) continue;
+    figures.atMost(group.withinMs + toleranceMs, `${group.what}: the longest`, Math.max(...cut, 0), "ms");
+  }
+  for (const client of allClients) client[Symbol.dispose]();
+  const beforeMs = ownP99(load, ({ sentAtMs }) => sentAtMs < floodAtMs);
+  const duringMs = ownP99(load, ({ sentAtMs }) => sentAtMs > openedAtMs);
+  figures.atMost(2 * beforeMs + noiseMs, "other clients, p99 of the median second", duringMs, "ms");
+  await Promise.all(unfinished);
+});
+
+function slowGroups(apiKey: string): readonly SlowGroup[] {
+  const list = `GET /v1/pets?status=sold&limit=100 HTTP/1.1\r\n${host}${authorization(apiKey)}\r\n`;
+  const slowHeaders = `GET /v1/pets HTTP/1.1\r\n${host}`;
+  const slowBody = unfinishedCreate(rest, apiKey);
+  return [
+    { what: "silent", connections: 660, withinMs: headersWithinMs, opening: "" },
+    { what: "slow headers", connections: 660, withinMs: headersWithinMs, opening: slowHeaders, drip: "X-Slow: 1\r\n" },
+    { what: "slow body", connections: 660, withinMs: bodyWithinMs, opening: slowBody, drip: " " },
+    // More than the buffers of the machine hold, so that the service holds the rest.
+    {
+      what: "slow reading",
+      connections: 20,
+      withinMs: responseWithinMs,
+      opening: list.repeat(100),
+      bytesPerSecond: 100,
+    },
+  ];
+}
+
+/** A create without its body. */
+function unfinishedCreate(api: Api, apiKey: string): string {
+  return startOfCreate(api, `${authorization(apiKey)}Content-Type: application/json\r\nContent-Length: 1000\r\n`);
+}
+
+/** A list of these pets has more than 100 KB. */
+async function createLongNames(origin: string, apiKey: string): Promise<void> {
+  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+  const body = JSON.stringify({ name: "\u{1f407}".repeat(255), categoryId: 1, status: "sold" });
+  for (let pet = 0; pet < 100; pet += 1) {
+    const answer = await fetch(`${origin}/v1/pets`, { method: "POST", headers, body });
+    if (answer.status !== 201) throw new Error(`a pet with a long name was answered ${answer.status}`);
+    await answer.arrayBuffer();
+  }
+}
+
+function openSlowClient(port: number, { opening, drip, bytesPerSecond }: SlowGroup): SlowClient {
+  const startMs = performance.now();
+  let cutAfterMs: number | undefined;
+  const socket = connect({ host: "127.0.0.1", port }, () => socket.write(opening));
+  if (bytesPerSecond === undefined) socket.resume();
+  else socket.pause();
+  const timer = setInterval(() => {
+    if (drip !== undefined && socket.writable) socket.write(drip);
+    if (bytesPerSecond !== undefined) socket.read(bytesPerSecond);
+  }, 1_000);
+  const end = () => {
+    cutAfterMs ??= performance.now() - startMs;
+    clearInterval(timer);
+    socket.destroy();
+  };
+  // The server cuts with FIN, or with RST while the client sends.
+  socket.on("error", () => {});
+  socket.once("end", end);
+  socket.once("close", end);
+  return {
+    get cutAfterMs() {
+      return cutAfterMs;
+    },
+    readAll: () => void socket.resume(),
+    [Symbol.dispose]: end,
+  };
+}
+
+/** Clients that stop in the middle of a request, and wait for the answer. */
+async function checkUnfinished(
+  environment: Environment,
+  figures: Figures,
+  { port, api }: Service,
+  apiKey: string,
+): Promise<void> {
+  const requests = [
+    { what: "unfinished headers", bytes: `GET ${api.list.path} HTTP/1.1\r\n${host}`, withinMs: headersWithinMs },
+    { what: "an unfinished body", bytes: unfinishedCreate(api, apiKey), withinMs: bodyWithinMs },
+  ];
+  await Promise.all(
+    requests.map(async ({ what, bytes, withinMs }) => {
+      using client = openRawClient(port);
+      await client.send(bytes);
+      await client.until(2, withinMs + toleranceMs);
+      const answers = [...client.answers()];
+      // The wait is the fault, so it does not count as a hanging request.
+      environment.keep(resultsOf(answers).map((result) => ({ ...result, durationMs: 0 })));
+      const right = count(answers, (one) => one.status === 408 && hasErrorBody(one) && hasRateLimitOnce(one));
+      figures.exactly(1, `${api.name}: ${what}: answers`, answers.length);
+      figures.exactly(1, `${api.name}: ${what}: of them a complete 408`, right);
+    }),
+  );
+}

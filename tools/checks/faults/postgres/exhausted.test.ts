@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PostgresServer } from "@petstore/harness/postgres";
+import { type Call, graphql, graphqlCall, rest } from "../environment/apis.js";
+import { until } from "../environment/clock.js";
+import type { Environment } from "../environment/environment.js";
+import { it } from "../environment/it.js";
+import { sendBurst } from "../environment/load.js";
+import { type Answer, count, isUnavailable } from "../environment/results.js";
+import type { Service } from "../environment/services.js";
+
+const poolSize = 6;
+/** The service notices after this time that a shared connection is stalled, and sends it no more queries. */
+const stallMs = 500;
+const acquireTimeoutMs = 400;
+/** Longer than the test holds the connections. */
+const statementTimeoutMs = 60_000;
+const heldSeconds = 22;
+/** The cached key records are older than 5 s by then, so every request needs a look-up, which fails. */
+const keyAgeMs = 6_000;
+const rounds = 15;
+/** On a shared machine, one answer of a round may be late. */
+const fastEnough = rounds - 1;
+const fastMs = 20;
+/** Requests to each API while its connections are held. */
+const refusals = 5;
+const settings = {
+  DATABASE_POOL_SIZE: `${poolSize}`,
+  DATABASE_ACQUIRE_TIMEOUT_MS: `${acquireTimeoutMs}`,
+  DATABASE_READ_TIMEOUT_MS: `${statementTimeoutMs}`,
+  DATABASE_WRITE_TIMEOUT_MS: `${statementTimeoutMs}`,
+};
+const small = { perMinute: 1_000_000_000, perDay: 3 };
+
+/** A request that needs no connection. */
+interface CheapRequest {
+  readonly status: number;
+  readonly call: Call;
+  readonly key: "invalid" | "unlimited" | "used up";
+}
+
+const cheapRequests: Readonly<Record<string, readonly CheapRequest[]>> = {
+  [rest.name]: [
+    { status: 401, call: rest.list, key: "invalid" },
+    { status: 404, call: { method: "GET", path: "/v1/none" }, key: "unlimited" },
+    { status: 405, call: { method: "DELETE", path: "/v1/pets" }, key: "unlimited" },
+    { status: 400, call: { method: "GET", path: "/v1/pets?limit=0" }, key: "unlimited" },
+    { status: 429, call: rest.list, key: "used up" },
+  ],
+  [graphql.name]: [
+    { status: 401, call: graphql.list, key: "invalid" },
+    { status: 405, call: { method: "DELETE", path: "/graphql" }, key: "unlimited" },
+    { status: 400, call: graphqlCall("{"), key: "unlimited" },
+    { status: 429, call: graphql.list, key: "used up" },
+  ],
+};
+
+it("pool-exhausted: answers 503 at the acquisition limit, and every cheap refusal as fast as before", async ({
+  environment,
+  figures,
+}) => {
+  environment.allowFailures();
+  const server = await environment.openPostgres();
+  const services = await environment.startServices(settings);
+  await environment.warmUp();
+  const apiKey = await environment.issueKey();
+  // A second key: a look-up on a held connection is not answered until the lock is released.
+  const holdingKey = await environment.issueKey();
+  const usedKeys = await Promise.all(services.map(() => environment.issueKey(small)));
+  for (const [index, service] of services.entries()) {
+    await sendOften(environment, service, service.api.list, usedKeys[index] ?? "", small.perDay + 1);
+    await sendOften(environment, service, service.api.list, apiKey, 1);
+    await sendOften(environment, service, service.api.list, holdingKey, 1);
+  }
+  const lock = server.query(`begin; lock table pets in access exclusive mode; select pg_sleep(${heldSeconds}); commit`);
+  await until(async () => (await countIn(server, locks)) > 0);
+  // Some queries share a connection until it is seen to be stalled. The next ones take another connection.
+  const held: Promise<unknown>[] = [];
+  for (let wave = 0; wave < 8 && (await countIn(server, waiting)) < services.length * poolSize; wave += 1) {
+    // These requests are part of the fault, so the oracles do not see them.
+    const options = { requests: poolSize, clients: poolSize, apiKey: holdingKey };
+    held.push(...services.map((service) => sendBurst({ ...options, targets: [service] })));
+    await sleep(stallMs);
+  }
+  await sleep(keyAgeMs);
+  figures.exactly(services.length * poolSize, "connections held", await countIn(server, waiting));
+  for (const [index, service] of services.entries()) {
+    const { name, list } = service.api;
+    const refused = await sendOften(environment, service, list, apiKey, refusals);
+    const slowestMs = Math.max(...refused.map(({ ownMs }) => ownMs));
+    figures.exactly(
+      refusals,
+      `${name}: 503 with Retry-After`,
+      count(refused, ({ answer }) => isUnavailable(answer)),
+    );
+    figures.atMost(acquireTimeoutMs + 100, `${name}: the slowest 503`, slowestMs, "ms");
+    const keys = { invalid: "malformed", unlimited: apiKey, "used up": usedKeys[index] ?? "" };
+    for (const { status, call, key } of cheapRequests[name] ?? []) {
+      const answers = await sendOften(environment, service, call, keys[key], rounds);
+      const fast = count(answers, ({ ownMs }) => ownMs <= fastMs);
+      const others = count(answers, ({ answer }) => answer.status !== status);
+      figures.exactly(0, `${name}: answers other than ${status}`, others);
+      figures.atLeast(fastEnough, `${name}: ${status} within ${fastMs} ms, of ${rounds}`, fast);
+    }
+  }
+  await Promise.all([lock, ...held]);
+  environment.checkAlive();
+});
+
+interface OwnAnswer {
+  readonly answer: Answer;
+  /** Without the time that an idle server takes at that moment. */
+  readonly ownMs: number;
+}
+
+/** Sends one request after the other. */
+async function sendOften(
+  environment: Environment,
+  service: Service,
+  call: Call,
+  apiKey: string,
+  requests: number,
+): Promise<OwnAnswer[]> {
+  const answers: OwnAnswer[] = [];
+  while (answers.length < requests) {
+    const [answer, machineMs] = await Promise.all([environment.sendOne(service, apiKey, call), environment.idleMs()]);
+    answers.push({ answer, ownMs: answer.durationMs - machineMs });
+  }
+  return answers;
+}
+
+const locks = "pg_locks where relation = 'pets'::regclass and mode = 'AccessExclusiveLock' and granted";
+const waiting = "pg_stat_activity where wait_event_type = 'Lock' and application_name = 'petstore'";
+
+async function countIn(server: PostgresServer, rows: string): Promise<number> {
+  const [row] = await server.query(`select count(*)::int as count from ${rows}`);
+  return Number(row?.count);
+}

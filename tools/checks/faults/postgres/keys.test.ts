@@ -1,0 +1,98 @@
+import { randomBytes } from "node:crypto";
+import { type Api, type Call, graphqlCall, rest } from "../environment/apis.js";
+import { until } from "../environment/clock.js";
+import { mintUnknownKey } from "../environment/database.js";
+import { it } from "../environment/it.js";
+import { count, isFailure, isUnavailable } from "../environment/results.js";
+import { largestMebibytes, unthrottled } from "../environment/services.js";
+import { countStatements, startCounting } from "../environment/statements.js";
+
+const garbageKeys = 1_000_000;
+const unknownKeys = 100_000;
+const coldRequests = 10_000;
+const keyFreshMs = 4_000;
+/** A few clients with many requests in flight need less work than many clients. */
+const flood = { clients: 16, inFlight: 16 };
+const keyTable = "api_keys";
+/** Except idempotency_keys, because a timer deletes its old rows every minute. */
+const anyTable = "(api_keys|accounts|pets)";
+
+it("garbage-keys: refuses 1,000,000 malformed keys without a database query", async ({ environment, figures }) => {
+  const server = await startCounting(environment, unthrottled);
+  const { services } = environment;
+  const before = await countStatements(server, anyTable);
+  const answers = await environment.sendBurst({ ...flood, requests: garbageKeys, apiKey: garbageKey });
+  const queries = (await countStatements(server, anyTable)) - before;
+  const refused = count(answers, ({ status }) => status === 401);
+  figures.exactly(garbageKeys, "answers of 401", refused);
+  figures.exactly(0, "queries of our tables", queries);
+  figures.atMost(400, "memory of the larger process", await largestMebibytes(services), "MiB");
+});
+
+it("unknown-key-flood: bounds the queries of 100,000 unknown keys, and always serves a valid key of the address", async ({
+  environment,
+  figures,
+}) => {
+  environment.allowFailures();
+  const server = await startCounting(environment, unthrottled);
+  const { services } = environment;
+  const valid = await environment.startLoad({ clients: 4, pauseMs: 20 });
+  await until(() => valid.results.length >= 20);
+  const before = await countStatements(server, keyTable);
+  const mebibytesBefore = await largestMebibytes(services);
+  const startMs = performance.now();
+  const answers = await environment.sendBurst({ ...flood, requests: unknownKeys, apiKey: mintUnknownKey });
+  const seconds = (performance.now() - startMs) / 1_000;
+  const queries = (await countStatements(server, keyTable)) - before;
+  const grownMebibytes = (await largestMebibytes(services)) - mebibytesBefore;
+  await valid.stop();
+  // Each process allows an address 10 look-ups and 5 more each second, and renews the valid key.
+  const lookUps = services.length * (10 + Math.ceil(5 * seconds));
+  const renewals = services.length * (1 + Math.ceil(seconds / (keyFreshMs / 1_000)));
+  const others = count(answers, (answer) => answer.status !== 401 && !isUnavailable(answer));
+  const unavailable = count(answers, ({ status }) => status === 503);
+  figures.exactly(0, "answers other than 401, and 503 with Retry-After", others);
+  figures.atLeast(unknownKeys - lookUps, "answers of 503", unavailable);
+  figures.atMost(
+    lookUps + renewals,
+    `key queries in ${Math.round(seconds)} s, with renewals of the valid key`,
+    queries,
+  );
+  figures.atMost(100, "memory that the larger process has grown by", grownMebibytes, "MiB");
+  figures.atLeast(20, "requests with the valid key", valid.results.length);
+  figures.exactly(0, "failures of requests with the valid key", count(valid.results, isFailure));
+  environment.checkAlive();
+});
+
+it("cold-cache: sends one key query for each process in 10,000 requests with one key", async ({
+  environment,
+  figures,
+}) => {
+  const server = await startCounting(environment);
+  const { services } = environment;
+  const apiKey = await environment.issueKey();
+  const before = await countStatements(server, keyTable);
+  const startMs = performance.now();
+  // The service answers 400 as soon as it knows the key. Lists would take longer than a key stays fresh.
+  const answers = await environment.sendBurst({
+    requests: coldRequests,
+    clients: 64,
+    apiKey,
+    call: mistakenCall,
+  });
+  const renewals = Math.floor((performance.now() - startMs) / keyFreshMs);
+  const queries = (await countStatements(server, keyTable)) - before;
+  const refused = count(answers, ({ status }) => status === 400);
+  figures.exactly(coldRequests, "answers of 400", refused);
+  figures.atMost(services.length * (1 + renewals), `key queries, with ${renewals} renewals of each process`, queries);
+  figures.atLeast(services.length, "key queries", queries);
+});
+
+/** Half of them have the form of a key and a wrong checksum. The others are random characters. */
+function garbageKey(request: number): string {
+  return request % 2 === 0 ? mintUnknownKey().replace(/_\w{6}$/, "_000000") : randomBytes(30).toString("base64url");
+}
+
+function mistakenCall({ name }: Api): Call {
+  return name === rest.name ? { method: "GET", path: "/v1/pets?limit=0" } : graphqlCall("{");
+}

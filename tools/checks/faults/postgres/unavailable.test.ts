@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { nowMs } from "@petstore/harness/network";
+import { serviceFlags, startProgram } from "@petstore/harness/processes";
+import { apis } from "../environment/apis.js";
+import { mintUnknownKey } from "../environment/database.js";
+import { it } from "../environment/it.js";
+import { checkFailures, failuresAfter } from "../environment/measures.js";
+import { count, endOf, isFailure, isList, isSuccess, isUnavailable, slowestMs } from "../environment/results.js";
+import { millisecondsUntil } from "../environment/services.js";
+
+/** The defaults of the service, and what a busy machine may add. */
+const readTimeoutMs = 1_000;
+const writeTimeoutMs = 3_000;
+const acquireTimeoutMs = 1_000;
+const slackMs = 100;
+const terminations = { perSecond: 20, seconds: 60 };
+
+it("postgres-absent: starts without PostgreSQL, is live and not ready, and works when PostgreSQL appears", async ({
+  environment,
+  figures,
+}) => {
+  environment.allowFailures();
+  const server = await environment.openPostgres();
+  await server.kill();
+  const services = await environment.startServices();
+  for (const [path, status] of Object.entries({ "/livez": 200, "/readyz": 503 })) {
+    const statuses = await Promise.all(services.map(({ origin }) => statusOf(origin + path)));
+    figures.exactly(
+      services.length,
+      `services that answer ${path} ${status}`,
+      count(statuses, (one) => one === status),
+    );
+  }
+  // Only the database knows that no account has this key.
+  const unknownKey = mintUnknownKey();
+  const answers = await environment.sendBurst({ requests: 200, clients: 8, apiKey: unknownKey });
+  const others = count(answers, (one) => !isUnavailable(one));
+  figures.exactly(0, "requests not answered 503 with Retry-After", others);
+  environment.markFault();
+  await server.restart();
+  figures.atMost(1_000, "both ready after", await millisecondsUntil(services, "ready"), "ms");
+  const load = await environment.startLoad({ pauseMs: 0, clients: 16, requests: 2_000 });
+  await load.done;
+  figures.exactly(0, "failures then, in 2,000 requests", count(load.results, isFailure));
+  environment.checkAlive();
+});
+
+it("wrong-password: ends with exit code 1 and one line when the password is wrong", async ({
+  environment,
+  figures,
+}) => {
+  const server = await environment.openPostgres();
+  const url = new URL(server.url);
+  url.password = "mistaken";
+  for (const { name, main } of apis) {
+    const startMs = performance.now();
+    await using program = startProgram({
+      name,
+      args: [...serviceFlags, main.pathname],
+      environment: { DATABASE_URL: url.href, PORT: "0" },
+    });
+    environment.keepLog(program.output);
+    const exit = await program.ended;
+    figures.exactly(1, `${name}: exit code`, Number(exit));
+    figures.atMost(5_000, `${name}: ended after`, performance.now() - startMs, "ms");
+    figures.exactly(1, `${name}: lines`, program.output.length);
+    figures.exactly(
+      1,
+      `${name}: lines with DATABASE_URL`,
+      count(program.output, (line) => /DATABASE_URL/.test(line)),
+    );
+  }
+});
+
+it("postgres-killed: answers 503 while PostgreSQL is killed for 3 s, and recovers at its return", async ({
+  environment,
+  figures,
+}) => {
+  environment.allowFailures();
+  const server = await environment.openPostgres();
+  await environment.startServices();
+  await environment.warmUp();
+  const load = await environment.startLoad();
+  await sleep(2_000);
+  const killedAtMs = environment.markFault();
+  await server.kill();
+  await sleep(3_000);
+  const restartedAtMs = nowMs();
+  await server.restart();
+  const runningAtMs = environment.markFault();
+  await sleep(5_000);
+  await load.stop();
+  const successes = load.results.filter((one) => one.sentAtMs > restartedAtMs && isSuccess(one));
+  const failedBefore = count(load.results, (one) => isFailure(one) && endOf(one) < killedAtMs);
+  figures.exactly(0, "failures before", failedBefore);
+  checkFailures(figures, "requests", load.results, acquireTimeoutMs + slackMs);
+  figures.atMost(1_000, "first success after the return", Math.min(...successes.map(endOf)) - runningAtMs, "ms");
+  figures.exactly(0, "failures more than 3 s after the return", failuresAfter(load.results, runningAtMs + 3_000));
+  environment.checkAlive();
+});
+
+it("postgres-hung: answers 503 at the statement limit while every backend is stopped", async ({
+  environment,
+  figures,
+}) => {
+  environment.allowFailures();
+  const server = await environment.openPostgres();
+  await environment.startServices();
+  await environment.warmUp();
+  const load = await environment.startLoad();
+  await sleep(2_000);
+  environment.markFault();
+  await server.pauseBackends();
+  await sleep(3_000);
+  server.resumeBackends();
+  const resumedAtMs = environment.markFault();
+  await sleep(4_000);
+  await load.stop();
+  const failedLists = load.results.filter((one) => isFailure(one) && isList(one));
+  // The limit in PostgreSQL ends a statement 100 ms before the limit of the service.
+  checkFailures(figures, "requests", load.results, writeTimeoutMs + 100 + slackMs);
+  figures.atMost(readTimeoutMs + 100 + slackMs, "lists that failed, the slowest", slowestMs(failedLists), "ms");
+  figures.exactly(0, "failures more than 1 s after SIGCONT", failuresAfter(load.results, resumedAtMs + 1_000));
+  environment.checkAlive();
+});
+
+it("terminated: fails no more requests than the number of terminated backends", async ({ environment, figures }) => {
+  environment.allowFailures();
+  const server = await environment.openPostgres();
+  await environment.startServices();
+  await environment.warmUp();
+  const load = await environment.startLoad();
+  environment.markFault();
+  const kills = terminations.perSecond * terminations.seconds;
+  const startMs = performance.now();
+  await server.terminateBackends(kills, terminations.perSecond);
+  const seconds = (performance.now() - startMs) / 1_000;
+  environment.markFault();
+  await load.stop();
+  const others = count(load.results, (one) => isFailure(one) && !isUnavailable(one));
+  figures.atLeast(terminations.seconds, `duration of ${kills} terminations`, seconds, "s");
+  figures.atMost(kills, "failures", count(load.results, isFailure));
+  figures.exactly(0, "failures other than 503 with Retry-After", others);
+  environment.checkAlive();
+});
+
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status;
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createPetStoreClient, PetStoreError } from "@petstore/client";
+import { limitsOf } from "@petstore/core";
+import type { Environment } from "../environment/environment.js";
+import { it } from "../environment/it.js";
+import { count, isBanned, isSuccess } from "../environment/results.js";
+import { largestMebibytes, slowRedisAllowed } from "../environment/services.js";
+import { twoRest } from "./outages.js";
+
+const addresses = 200_000;
+
+it("address-flood: keeps 200,000 addresses without a key out of Redis and in bounded memory", {
+  tags: ["redis-server"],
+}, async ({ environment, figures }) => {
+  const redis = await environment.startWithRedis({ ...slowRedisAllowed, TRUST_PROXY: "127.0.0.0/8" });
+  const { services } = environment;
+  const limits = { perMinute: 1_000_000_000, perDay: 1_500 };
+  const apiKey = await environment.issueKey(limits);
+  const first = await environment.startLoad({ apiKey, pauseMs: 0, requests: 1_000 });
+  await first.done;
+  const keysBefore = Number(await redis.command("dbsize"));
+  const mebibytesBefore = await largestMebibytes(services);
+  const answers = await environment.sendBurst({
+    requests: addresses,
+    clients: 16,
+    inFlight: 16,
+    apiKey: "malformed",
+    call: ({ list }, request) => ({ ...list, headers: { ...list.headers, "x-forwarded-for": addressOf(request) } }),
+  });
+  const grownMebibytes = (await largestMebibytes(services)) - mebibytesBefore;
+  const newKeys = Number(await redis.command("dbsize")) - keysBefore;
+  const second = await environment.startLoad({ apiKey, pauseMs: 0, requests: 1_000 });
+  await second.done;
+  const refused = count(answers, ({ status }) => status === 401);
+  figures.exactly(addresses, "answers of 401", refused);
+  figures.exactly(0, "new keys in Redis", newKeys);
+  figures.atMost(100, "memory that the larger process has grown by", grownMebibytes, "MiB");
+  const admitted = count([...first.results, ...second.results], isSuccess);
+  figures.exactly(limits.perDay, "requests of the account that were admitted", admitted);
+  environment.checkAlive();
+});
+
+const fleetSizes = [40, 100];
+const fleetMs = 120_000;
+/** The programs of a fleet together want about three times the limit of Free. */
+const requestsPerMinute = 180;
+/** A fleet with this many refusals has programs that wait at different times. */
+const refusalsAtLeast = 50;
+const loopMs = 12_000;
+
+it("honest-fleet: bans none of 40 and 100 programs that share a Free key and honour Retry-After", {
+  tags: ["redis-server"],
+}, async ({ environment, figures }) => {
+  await environment.startWithRedis({ ...slowRedisAllowed, BAN_STRIKES: "120" }, twoRest);
+  const fleets = await Promise.all(fleetSizes.map((size) => runFleet(environment, size)));
+  for (const { size, granted, refused, bans } of fleets) {
+    figures.exactly(0, `${size} programs: responses that report a ban`, bans);
+    figures.atLeast(refusalsAtLeast, `${size} programs: refusals`, refused);
+    figures.atLeast(60, `${size} programs: granted requests`, granted);
+  }
+  figures.atMost(10, "a loop that ignores 429: banned after", await loopSeconds(environment), "s");
+  environment.checkAlive();
+});
+
+interface FleetCounts {
+  readonly size: number;
+  granted: number;
+  refused: number;
+  bans: number;
+}
+
+/** The programs do not know of each other. Each has its own client of ours. */
+async function runFleet({ issueKey, services }: Environment, size: number): Promise<FleetCounts> {
+  const apiKey = await issueKey(limitsOf({ plan: "free" }));
+  const counts: FleetCounts = { size, granted: 0, refused: 0, bans: 0 };
+  const pauseMs = (60_000 * size) / requestsPerMinute;
+  const programs = Array.from({ length: size }, async (_, program) => {
+    const signal = AbortSignal.timeout(fleetMs);
+    const origin = services[program % services.length]?.origin;
+    const client = createPetStoreClient({ baseUrl: `${origin}/v1`, apiKey, fetch: countingFetch(counts) });
+    // A program continues if its wait is longer than its client allows, or if the run ends during the wait.
+    const ignoreRefusal = (error: unknown) => {
+      if (!signal.aborted && !(error instanceof PetStoreError)) throw error;
+    };
+    while (!signal.aborted) {
+      await sleep(2 * pauseMs * Math.random(), undefined, { signal }).catch(ignoreRefusal);
+      await client.pets.list({ signal }).catch(ignoreRefusal);
+    }
+  });
+  await Promise.all(programs);
+  return counts;
+}
+
+function countingFetch(counts: FleetCounts): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    const text = await response.text();
+    if (response.status === 429) counts.refused += 1;
+    if (response.ok) counts.granted += 1;
+    if (text.includes('"API_KEY_BANNED"')) counts.bans += 1;
+    return new Response(text, { status: response.status, headers: response.headers });
+  };
+}
+
+/** The seconds until a loop of more than 100 requests/s is banned. */
+async function loopSeconds(environment: Environment): Promise<number> {
+  const load = await environment.startLoad({ limits: limitsOf({ plan: "free" }), clients: 8, pauseMs: 10 });
+  await sleep(loopMs);
+  await load.stop();
+  const firstMs = Math.min(...load.results.map(({ sentAtMs }) => sentAtMs));
+  const bannedMs = Math.min(...load.results.filter(isBanned).map(({ sentAtMs }) => sentAtMs));
+  return (bannedMs - firstMs) / 1_000;
+}
+
+/** Addresses in 2001:db8::/32, each in its own /64, so each is counted separately. */
+function addressOf(request: number): string {
+  return `2001:db8:${(request >> 16).toString(16)}:${(request & 0xffff).toString(16)}::1`;
+}

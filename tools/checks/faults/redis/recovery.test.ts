@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { nowMs, openFaultProxy } from "@petstore/harness/network";
+import { openRedisCluster, openRedisServer } from "@petstore/harness/redis";
+import { it } from "../environment/it.js";
+import { count, isSuccess, type Result } from "../environment/results.js";
+import { millisecondsUntil } from "../environment/services.js";
+import { recoversWithinMs, twoRest } from "./outages.js";
+
+/** Limited by the day, whose window does not end during a test: Remaining shows every counted unit. */
+const dayLimits = { perMinute: 10_000_000, perDay: 1_000_000 };
+
+/**
+ * The share of calls through two instances that Redis may lack. A reset connection loses the calls on it, and each
+ * instance can mistake them for calls of the other one (decision 0005).
+ */
+const missingPercent = 1;
+
+it("reply-lost: counts every call once when Redis executes it and the answer is lost", {
+  tags: ["redis-server"],
+}, async ({ environment, figures }) => {
+  const redis = environment.use(await openRedisServer());
+  const proxy = environment.use(await openFaultProxy({ url: redis.url }));
+  const services = await environment.startServices({ REDIS_URL: proxy.url }, twoRest);
+  await environment.warmUp();
+  const single = await environment.startLoad({ limits: dayLimits, clients: 32, targets: services.slice(0, 1) });
+  const shared = await environment.startLoad({ limits: dayLimits, clients: 32 });
+  for (let fault = 0; fault < 3; fault += 1) {
+    await sleep(1_000);
+    environment.markFault();
+    await proxy.dropReplies();
+    await sleep(1_000);
+    await proxy.restore();
+    environment.markFault();
+    await millisecondsUntil(services, "ready");
+  }
+  await sleep(500);
+  const settledAtMs = nowMs();
+  await sleep(500);
+  await Promise.all([single.stop(), shared.stop()]);
+  const singleCalls = count(single.results, isSuccess);
+  figures.exactly(singleCalls, "units counted of calls through one instance", counted(single.results, settledAtMs));
+  const calls = count(shared.results, isSuccess);
+  const missing = calls - counted(shared.results, settledAtMs);
+  figures.atLeast(0, `units missing of ${calls} calls through both; below 0, units were counted twice`, missing);
+  figures.atMost(missingPercent, "units missing, as a share", (100 * missing) / calls, "%");
+});
+
+it("cluster-failover: recovers without a restart when a replica takes over, by command and after a kill", {
+  tags: ["redis-server"],
+}, async ({ environment, figures }) => {
+  const cluster = environment.use(await openRedisCluster({ replicas: 1 }));
+  const settings = { REDIS_URL: cluster.nodes.map(({ url }) => url).join() };
+  const services = await environment.startServices(settings, twoRest);
+  await environment.warmUp();
+  const { key, accountId } = await environment.database.issueKey({ customLimits: dayLimits });
+  const load = await environment.startLoad({ apiKey: key });
+  await sleep(1_000);
+  for (const by of ["command", "kill"] as const) {
+    environment.markFault();
+    const master = await cluster.masterOf(`{${accountId}}`);
+    await cluster.failover(master, by);
+    figures.atMost(recoversWithinMs, `shared again after a ${by}`, await millisecondsUntil(services, "ready"), "ms");
+    environment.markFault();
+    await sleep(1_500);
+  }
+  await load.stop();
+});
+
+/** The highest count in an answer since this time. */
+function counted(results: readonly Result[], sinceMs: number): number {
+  const limits = results.filter(({ sentAtMs }) => sentAtMs > sinceMs).flatMap(({ rateLimit }) => rateLimit ?? []);
+  return Math.max(...limits.map(({ limit, remaining }) => limit - remaining));
+}

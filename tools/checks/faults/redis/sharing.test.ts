@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { nowMs } from "@petstore/harness/network";
+import type { Figures } from "../../src/it.js";
+import { twoOfEach } from "../environment/apis.js";
+import { withinOneMinute } from "../environment/clock.js";
+import type { Environment } from "../environment/environment.js";
+import { it } from "../environment/it.js";
+import { count, endOf, isBanned, isSuccess, type Result } from "../environment/results.js";
+import { quickBans, slowRedisAllowed } from "../environment/services.js";
+
+const hourMs = 3_600_000;
+const banMs = 3_000;
+
+interface SharedLimit {
+  readonly accounts: number;
+  readonly limit: number;
+  readonly clients: number;
+  /** For each account. */
+  readonly requests: number;
+}
+
+it(
+  "shared-exactly: 2 REST and 2 GraphQL processes admit exactly 1,000 of 10,000 requests, for each of 50 accounts",
+  {
+    tags: ["redis-server"],
+  },
+  ({ environment, figures }) =>
+    checkAdmitted(environment, figures, { accounts: 50, limit: 1_000, clients: 200, requests: 10_000 }),
+);
+
+it(
+  "limit-1: 2 REST and 2 GraphQL processes admit exactly 1 of 1,000 simultaneous requests, for each of 5 accounts",
+  {
+    tags: ["redis-server"],
+  },
+  ({ environment, figures }) =>
+    checkAdmitted(environment, figures, { accounts: 5, limit: 1, clients: 1_000, requests: 1_000 }),
+);
+
+it("clock-off: keeps the windows of Redis on an instance whose clock is an hour ahead", {
+  tags: ["redis-server", "faketime"],
+}, async ({ environment, figures }) => {
+  const redis = await environment.startWithRedis(slowRedisAllowed, [{}, { clockOffsetMs: hourMs }]);
+  const limits = { perMinute: 1_000, perDay: 10_000_000 };
+  const shared = await environment.startLoad({ limits, pauseMs: 20, requests: 1_000 });
+  await shared.done;
+  environment.markFault();
+  await redis.kill();
+  const local = await environment.startLoad({ limits, pauseMs: 20, requests: 1_000 });
+  await local.done;
+  figures.exactly(0, "resets that are not the end of the minute", count(shared.results, hasOtherReset));
+  figures.exactly(0, "the same while Redis is unavailable", count(local.results, hasOtherReset));
+});
+
+it("clock-off-ban: ends a ban within 1 s of Redis's time, 25 hours ahead and an hour behind", {
+  tags: ["redis-server", "faketime"],
+}, async ({ environment, figures }) => {
+  const bans = { ...quickBans, BAN_STRIKES: "20", BAN_FIRST_MS: `${banMs}` };
+  const instances = [{}, { clockOffsetMs: 25 * hourMs }, { clockOffsetMs: -hourMs }];
+  await environment.startWithRedis({ ...slowRedisAllowed, ...bans }, instances);
+  await withinOneMinute(10_000);
+  const apiKey = await environment.issueKey({ perMinute: 4, perDay: 10_000_000 });
+  const refused = await environment.sendBurst({ clients: 1, apiKey, requests: 60 });
+  const endsAtMs = Math.min(...refused.filter(isBanned).map(({ sentAtMs }) => sentAtMs)) + banMs;
+  const endedAtMs = await Promise.all(
+    environment.services.map(async (service) => {
+      while (isBanned(await environment.sendOne(service, apiKey)) && nowMs() < endsAtMs + 2 * banMs) await sleep(50);
+      return nowMs();
+    }),
+  );
+  const clocks = ["is right", "is 25 hours ahead", "is an hour behind"];
+  for (const [index, atMs] of endedAtMs.entries()) {
+    const what = `the ban ends early or late where the clock ${clocks[index]}, by`;
+    figures.atMost(1_000, what, Math.abs(atMs - endsAtMs), "ms");
+  }
+});
+
+/** Limits the accounts by the day, so that no window ends during a load. */
+async function checkAdmitted(environment: Environment, figures: Figures, shared: SharedLimit): Promise<void> {
+  const { accounts, limit, clients, requests } = shared;
+  await environment.startWithRedis(slowRedisAllowed, twoOfEach);
+  const limits = { perMinute: 10_000_000, perDay: limit };
+  const admitted: number[] = [];
+  for (let account = 0; account < accounts; account += 1) {
+    const load = await environment.startLoad({ limits, clients, requests, pauseMs: 0 });
+    await load.done;
+    admitted.push(count(load.results, isSuccess));
+  }
+  figures.exactly(accounts, "accounts", admitted.length);
+  figures.exactly(limit, `admitted of ${requests}, the fewest`, Math.min(...admitted));
+  figures.exactly(limit, `admitted of ${requests}, the most`, Math.max(...admitted));
+}
+
+function hasOtherReset(result: Result): boolean {
+  const ends = [result.sentAtMs, endOf(result)].map((atMs) => (Math.floor(atMs / 60_000) + 1) * 60_000);
+  return !ends.includes(result.rateLimit?.resetAtMs ?? 0);
+}

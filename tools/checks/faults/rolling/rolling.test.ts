@@ -1,0 +1,111 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { noticesWithinMs, startBalancer } from "@petstore/harness/network";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { apis, twoOfEach } from "../environment/apis.js";
+import { it } from "../environment/it.js";
+import { count, isSuccess, type Result, slowestMs } from "../environment/results.js";
+import { millisecondsUntil, slowRedisAllowed } from "../environment/services.js";
+
+const restarts = 8;
+const wantedRequests = 50_000;
+const graceMs = 2 * noticesWithinMs;
+/** PostgreSQL has no fault here. A busy machine would exceed the default timeouts. */
+const slowDatabaseAllowed = {
+  DATABASE_ACQUIRE_TIMEOUT_MS: "4000",
+  DATABASE_READ_TIMEOUT_MS: "4000",
+  DATABASE_WRITE_TIMEOUT_MS: "4000",
+};
+
+it("rolling-restart: answers 50,000 requests without an error while 4 processes behind HAProxy restart twice", {
+  tags: ["redis-server", "haproxy"],
+}, async ({ environment, figures }) => {
+  const settings = { ...slowRedisAllowed, ...slowDatabaseAllowed, SHUTDOWN_GRACE_MS: `${graceMs}` };
+  await environment.startWithRedis(settings, twoOfEach);
+  const running = [...environment.services];
+  const backends = apis.map((api) => ({
+    path: api.path,
+    ports: running.filter((service) => service.api === api).map(({ port }) => port),
+  }));
+  const balancer = environment.use(await startBalancer(backends));
+  const targets = apis.map((api) => ({ origin: balancer.origin, api }));
+  const load = await environment.startLoad({ targets, clients: 32, pauseMs: 5 });
+  let failedExits = 0;
+  let slowestStopMs = 0;
+  for (let restart = 0; restart < restarts; restart += 1) {
+    const index = restart % running.length;
+    const service = running[index];
+    if (service === undefined) throw new Error("there is no such service");
+    const startMs = performance.now();
+    if ((await service.stop()) !== 0) failedExits += 1;
+    slowestStopMs = Math.max(slowestStopMs, performance.now() - startMs);
+    const successors = await environment.startMore([{ api: service.api, port: service.port }]);
+    await millisecondsUntil(successors, "ready");
+    running.splice(index, 1, ...successors);
+    await balancer.untilUp(running.length);
+  }
+  const during = load.results.length;
+  while (load.results.length < wantedRequests) await sleep(100);
+  await load.stop();
+  figures.exactly(0, `exit codes other than 0 in ${restarts} restarts`, failedExits);
+  figures.atLeast(wantedRequests, "requests", load.results.length);
+  figures.atLeast(10_000, "requests during the restarts", during);
+  figures.exactly(0, "answers other than 200 and 201", count(load.results, isOther));
+  figures.atMost(graceMs + 2_500, "the slowest stop", slowestStopMs, "ms");
+  figures.atMost(5_000, "the slowest answer", slowestMs(load.results), "ms");
+});
+
+/** The last commit of version 1.0.0. */
+const previousRelease = "139b4c8";
+const loadRequests = 10_000;
+const dayLimit = 1_000;
+const accounts = 10;
+const requestsOfAccount = 3_000;
+const run = promisify(execFile);
+const repository = fileURLToPath(new URL("../../../../", import.meta.url));
+
+it("rolling-upgrade: the previous release and this one share quotas exactly and answer without an error", {
+  tags: ["redis-server", "git", "tar"],
+}, async ({ environment, figures, skip }) => {
+  await run("git", ["-C", repository, "cat-file", "-e", `${previousRelease}^{commit}`]).catch(() =>
+    skip(`the Git history does not contain the previous release, ${previousRelease}`),
+  );
+  const { path } = environment.use(await openTemporaryDirectory());
+  await buildPreviousRelease(path);
+  const instances = apis.flatMap((api) => {
+    const main = pathToFileURL(join(path, "services", api.name, "dist", "main.js"));
+    return [{ api: { ...api, main } }, { api }];
+  });
+  await environment.startWithRedis(slowRedisAllowed, instances);
+  const load = await environment.startLoad({ clients: 32, pauseMs: 0, requests: loadRequests });
+  await load.done;
+  const admitted: number[] = [];
+  for (let account = 0; account < accounts; account += 1) {
+    // Limited by the day, so that no window ends during a load.
+    const limits = { perMinute: 10_000_000, perDay: dayLimit };
+    const one = await environment.startLoad({ limits, clients: 64, requests: requestsOfAccount, pauseMs: 0 });
+    await one.done;
+    admitted.push(count(one.results, isSuccess));
+  }
+  figures.atLeast(loadRequests, "requests to both releases", load.results.length);
+  figures.exactly(0, "answers other than 200 and 201", count(load.results, isOther));
+  figures.exactly(dayLimit, `admitted of ${requestsOfAccount}, the fewest`, Math.min(...admitted));
+  figures.exactly(dayLimit, `admitted of ${requestsOfAccount}, the most`, Math.max(...admitted));
+  environment.checkAlive();
+});
+
+/** Takes the release from the Git history, installs its dependencies and builds its services: about a minute. */
+async function buildPreviousRelease(folder: string): Promise<void> {
+  await run("sh", ["-c", `git -C "$1" archive ${previousRelease} | tar -x -C "$2"`, "sh", repository, folder]);
+  const pnpm = (...args: string[]) =>
+    run("npx", ["--yes", "pnpm@12.21.0", ...args], { cwd: folder, maxBuffer: 64 * 1024 * 1024 });
+  await pnpm("install", "--frozen-lockfile", "--prefer-offline");
+  await pnpm("exec", "turbo", "run", "build", "--filter=@petstore/rest...", "--filter=@petstore/graphql...");
+}
+
+function isOther({ status }: Result): boolean {
+  return status !== 200 && status !== 201;
+}

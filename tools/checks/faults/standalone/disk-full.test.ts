@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgres";
+import { nowMs } from "@petstore/harness/network";
+import { openSession } from "@petstore/harness/postgres";
+import { openTemporaryDirectory, type StandaloneStore } from "@petstore/harness/processes";
+import { rest } from "../environment/apis.js";
+import { until } from "../environment/clock.js";
+import type { Creates } from "../environment/creates.js";
+import type { Environment } from "../environment/environment.js";
+import { it } from "../environment/it.js";
+import { failuresAfter } from "../environment/measures.js";
+import { count, endOf, isAcknowledged, isFailure, isUnavailable, type Result } from "../environment/results.js";
+import { mountSmallDisk, type SmallDisk } from "./disks.js";
+import { startStore } from "./store.js";
+
+/** For the database, the reserve of the store, and some pets. */
+const megabytes = 192;
+const fullMs = 6_000;
+const createsBefore = 100;
+const readsAtOnce = 50;
+/** The recovery of PostgreSQL on a busy machine. */
+const recoveryMs = 3_000;
+/** PostgreSQL's own recovery fails in a tenth of this. */
+const recoveryFailsMs = 1_000;
+
+it("disk-full: answers creates 503 and reads 200 on a full disk, and both again without a restart", async ({
+  environment,
+  figures,
+  skip,
+}) => {
+  environment.allowFailures();
+  const { disk, store, creates, read } = await startOnSmallDisk(environment, skip);
+  const filledAtMs = environment.markFault();
+  await disk.fill();
+  const reads: Result[] = [];
+  while (nowMs() - filledAtMs < fullMs) reads.push(...(await read()));
+  const refused = creates.results.filter(isFailure);
+
+  const freedAtMs = environment.markFault();
+  await disk.free();
+  await sleep(2_000);
+  reads.push(...(await read()));
+  await creates.stop();
+  const acknowledged = creates.results.filter(isAcknowledged);
+  const firstAfter = Math.min(...acknowledged.filter(({ sentAtMs }) => sentAtMs > freedAtMs).map(endOf));
+  const before = count(acknowledged, ({ sentAtMs }) => sentAtMs < filledAtMs);
+  figures.atLeast(createsBefore, "pets acknowledged before", before);
+  figures.atLeast(100, "creates refused on the full disk", refused.length);
+  figures.exactly(
+    0,
+    "refusals other than 503 with Retry-After",
+    count(refused, (one) => !isUnavailable(one)),
+  );
+  figures.atLeast(2 * readsAtOnce, "reads", reads.length);
+  figures.exactly(
+    0,
+    "reads not answered 200",
+    count(reads, ({ status }) => status !== 200),
+  );
+  figures.atMost(1_000, "first pet acknowledged after the disk was freed", firstAfter - freedAtMs, "ms");
+  figures.exactly(0, "creates refused more than 1 s after that", failuresAfter(creates.results, freedAtMs + 1_000));
+  figures.exactly(0, "creates that never succeeded", creates.abandoned());
+  figures.exactly(0, "stores that ended", Number(store.hasEnded()));
+});
+
+/**
+ * A checkpoint that cannot write ends PostgreSQL. Its recovery ends with another checkpoint, which needs the reserve of
+ * the store. PostgreSQL does not wait for the reserve, so this test stops the store until that recovery has failed too.
+ */
+it("disk-full-checkpoint: starts PostgreSQL again, within 3 s, after a checkpoint on a full disk has ended it", async ({
+  environment,
+  figures,
+  skip,
+}) => {
+  environment.allowFailures();
+  const { disk, store, creates, read } = await startOnSmallDisk(environment, skip);
+  await disk.fill();
+  await until(() => count(creates.results, isFailure) >= createsBefore);
+
+  store.signal("SIGSTOP");
+  const isEnded = await isEndedBy("checkpoint", await administratorUrl(store.directory));
+  await until(async () => (await embeddedPostgresUrl(store.directory)) === undefined);
+  await sleep(recoveryFailsMs);
+  const endedAtMs = environment.markFault();
+  store.signal("SIGCONT");
+  const reads: Result[] = [];
+  while (nowMs() < endedAtMs + 2 * recoveryMs) reads.push(...(await read()));
+  await disk.free();
+  await creates.stop();
+  const failed = reads.filter(({ status }) => status !== 200);
+  const lastFailedMs = Math.max(endedAtMs, ...failed.map(endOf)) - endedAtMs;
+  figures.exactly(1, "the checkpoint ends PostgreSQL", Number(isEnded));
+  figures.exactly(
+    0,
+    "reads neither 200 nor 503 with Retry-After",
+    count(failed, (one) => !isUnavailable(one)),
+  );
+  figures.atMost(recoveryMs, "the last read not answered 200", lastFailedMs, "ms");
+  figures.exactly(0, "creates that never succeeded", creates.abandoned());
+  figures.exactly(0, "stores that ended", Number(store.hasEnded()));
+});
+
+interface SmallStore {
+  readonly disk: SmallDisk;
+  readonly store: StandaloneStore;
+  readonly creates: Creates;
+  read(): Promise<readonly Result[]>;
+}
+
+/** Starts a store and its creates. Skips the test where a disk cannot be mounted. */
+async function startOnSmallDisk(environment: Environment, skip: (reason: string) => never): Promise<SmallStore> {
+  const directory = environment.use(await openTemporaryDirectory());
+  const mounting = mountSmallDisk(directory.path, megabytes);
+  const disk = environment.use(
+    await mounting.catch((error: unknown) => skip(`only root can mount a disk of this size, on Linux: ${error}`)),
+  );
+  const store = await startStore(environment, directory.path);
+  await environment.useDatabase(store.databaseUrl);
+  const apiKey = await environment.issueKey();
+  const creates = await environment.startCreates({ clients: 8, target: () => store });
+  await until(() => count(creates.results, isAcknowledged) >= createsBefore);
+  const reads = { requests: readsAtOnce, clients: 4, apiKey };
+  const targets = [{ origin: store.origin, api: rest }];
+  return { disk, store, creates, read: () => environment.sendBurst(reads, targets) };
+}
+
+/** Resolves with true when the statement ends the server. */
+async function isEndedBy(statement: string, url: string): Promise<boolean> {
+  await using session = await openSession(url);
+  try {
+    await session.query(statement);
+    return false;
+  } catch {
+    // The connection ended with the server.
+    return true;
+  }
+}

@@ -1,0 +1,99 @@
+import { execFile } from "node:child_process";
+import { appendFile, open, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Session } from "@petstore/harness/postgres";
+import { postmasterOf } from "@petstore/harness/processes";
+
+/** A file system in memory with a fixed size. Disposing unmounts it. */
+export interface SmallDisk extends AsyncDisposable {
+  /** Fills it to the last byte. */
+  fill(): Promise<void>;
+  free(): Promise<void>;
+}
+
+/**
+ * The disk of a standalone store after a loss of power. It holds the part of PostgreSQL's log that was flushed, and the
+ * old state of every other file, because the way to an answer flushes only the log. PostgreSQL must repair the rest.
+ */
+export interface PowerLossDisk {
+  /** Notes the flushed part of the log, and kills every process of PostgreSQL. */
+  losePower(): Promise<void>;
+  /** Replaces the files with the state that was flushed. */
+  restore(): Promise<void>;
+}
+
+const run = promisify(execFile);
+/** The large pieces fill the disk quickly, the small ones to the last byte. */
+const pieces = [1024 * 1024, 4096];
+
+/** Rejects where this process may not mount: only root may, on Linux. */
+export async function mountSmallDisk(folder: string, megabytes: number): Promise<SmallDisk> {
+  await run("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=0700`, "tmpfs", folder]);
+  const ballast = join(folder, "ballast");
+  return {
+    async fill() {
+      for (const size of pieces) while (await fits(ballast, Buffer.alloc(size)));
+    },
+    free: () => rm(ballast),
+    [Symbol.asyncDispose]: async () => void (await run("umount", [folder])),
+  };
+}
+
+/** Keeps the present state of the files. Nothing may write now. The session ends with the power. */
+export async function openPowerLossDisk(directory: string, session: Session): Promise<PowerLossDisk> {
+  const data = join(directory, "cluster", "data");
+  const [before, after] = [join(directory, "before"), join(directory, "after")];
+  await rm(before, { recursive: true, force: true });
+  await copy(data, before);
+  let flushed = { file: "", bytes: 0 };
+  return {
+    async losePower() {
+      const [row = {}] = await session.query(
+        `select file_name, file_offset, array(select pid from pg_stat_activity where pid <> pg_backend_pid()) as others
+         from pg_walfile_name_offset(pg_current_wal_flush_lsn())`,
+      );
+      flushed = { file: `${row.file_name}`, bytes: Number(row.file_offset) };
+      const parent = await postmasterOf(directory);
+      // The backend that has answered ends when it notices the end of its parent.
+      for (const pid of [parent, ...(row.others as readonly number[])]) process.kill(pid, "SIGKILL");
+    },
+    async restore() {
+      await rename(data, after);
+      await rename(before, data);
+      const log = join(data, "pg_wal");
+      await rm(log, { recursive: true });
+      await copy(join(after, "pg_wal"), log);
+      await rm(after, { recursive: true });
+      await cutLog(log, flushed);
+    },
+  };
+}
+
+async function fits(file: string, piece: Buffer): Promise<boolean> {
+  try {
+    await appendFile(file, piece);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOSPC") return false;
+    throw error;
+  }
+}
+
+/** With the owners of the files. */
+async function copy(from: string, to: string): Promise<void> {
+  await run("cp", ["-a", from, to]);
+}
+
+/** Removes the part that was not flushed. The names of the log's files sort in the order of the log. */
+async function cutLog(log: string, { file, bytes }: { readonly file: string; readonly bytes: number }): Promise<void> {
+  for (const name of await readdir(log)) {
+    if (!/^[\dA-F]{24}$/.test(name) || name < file) continue;
+    if (name > file) await rm(join(log, name));
+    else {
+      await using segment = await open(join(log, name), "r+");
+      const { size } = await segment.stat();
+      await segment.write(Buffer.alloc(size - bytes), 0, size - bytes, bytes);
+    }
+  }
+}

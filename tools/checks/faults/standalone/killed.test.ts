@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { openSession, type Session, sparedName } from "@petstore/harness/postgres";
+import { openTemporaryDirectory, postmasterOf, startStandaloneProgram } from "@petstore/harness/processes";
+import { until } from "../environment/clock.js";
+import { it } from "../environment/it.js";
+import type { Target } from "../environment/load.js";
+import { count, isAcknowledged } from "../environment/results.js";
+import { openPowerLossDisk } from "./disks.js";
+import { startStore } from "./store.js";
+
+const kills = 20;
+/** Every fourth kill also ends PostgreSQL. */
+const databaseEvery = 4;
+const startWithinMs = 10_000;
+
+it("standalone-killed: loses no acknowledged pet in 20 kills under creates, 5 of them with PostgreSQL", async ({
+  environment,
+  figures,
+}) => {
+  environment.allowFailures();
+  const { path } = environment.use(await openTemporaryDirectory());
+  let store = await startStore(environment, path);
+  await environment.useDatabase(store.databaseUrl);
+  let target: Target | undefined = store;
+  const creates = await environment.startCreates({ clients: 16, target: () => target });
+  const starts: number[] = [];
+  for (let kill = 1; kill <= kills; kill += 1) {
+    // Each kill meets a request at another moment.
+    await sleep(150 + Math.random() * 150);
+    target = undefined;
+    environment.markFault();
+    if (kill % databaseEvery === 0) process.kill(await postmasterOf(path), "SIGKILL");
+    await store.kill();
+    const startMs = performance.now();
+    store = await startStore(environment, path);
+    starts.push(performance.now() - startMs);
+    target = store;
+  }
+  await creates.stop();
+  figures.exactly(kills, "starts after a kill", starts.length);
+  figures.atMost(startWithinMs, "the slowest start", Math.max(...starts), "ms");
+  figures.atLeast(20 * kills, "pets acknowledged", count(creates.results, isAcknowledged));
+  figures.exactly(0, "creates that never succeeded", creates.abandoned());
+});
+
+it("second-start: refuses within 1 s, with one line, to start on the data of a running store", async ({
+  environment,
+  figures,
+}) => {
+  const { path } = environment.use(await openTemporaryDirectory());
+  const first = await startStore(environment, path);
+  const attempts: { readonly exit: unknown; readonly ms: number; readonly lines: readonly string[] }[] = [];
+  const startWith = async (PORT: string) => {
+    const startMs = performance.now();
+    await using second = startStandaloneProgram(path, { PORT });
+    environment.keepLog(second.output);
+    return { exit: await second.ended, ms: performance.now() - startMs, lines: second.output };
+  };
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    // The time that Node needs to start and to load the modules at this moment.
+    const withWrongPort = await startWith("many");
+    const second = await startWith("0");
+    attempts.push({ ...second, ms: second.ms - withWrongPort.ms });
+  }
+  const line = `is already running, as process ${first.pid}.`;
+  const right = count(attempts, ({ lines }) => lines.length === 1 && lines[0]?.endsWith(line) === true);
+  const response = await fetch(`${first.origin}/readyz`);
+  await response.arrayBuffer();
+  figures.exactly(
+    5,
+    "exit codes of 1 in 5 starts",
+    count(attempts, ({ exit }) => exit === 1),
+  );
+  figures.exactly(5, "starts with one line, which names the first process", right);
+  figures.atMost(1_000, "longer than the start of Node, the slowest", Math.max(...attempts.map(({ ms }) => ms)), "ms");
+  figures.exactly(200, "the status of /readyz of the first store", response.status);
+});
+
+const sequentialCreates = 300;
+const losses = 3;
+const createsBetween = 100;
+
+/**
+ * Shows that PostgreSQL asks the kernel to flush before each 201, and that the flushed part is enough to find every
+ * acknowledged pet. Does not show that the kernel and the disk keep what they confirm.
+ */
+it("power-loss: flushes the log before every 201, and finds every acknowledged pet on what was flushed", async ({
+  environment,
+  figures,
+}) => {
+  environment.allowFailures();
+  const { path } = environment.use(await openTemporaryDirectory());
+  let store = await startStore(environment, path);
+  const { databaseUrl } = store;
+  await environment.useDatabase(databaseUrl);
+  let sequential = 0;
+  const flushes = await countFlushes(databaseUrl, async () => {
+    const creates = await environment.startCreates({ clients: 1, target: () => store });
+    await until(() => creates.results.length >= sequentialCreates);
+    await creates.stop();
+    sequential = count(creates.results, isAcknowledged);
+  });
+
+  let target: Target | undefined;
+  const creates = await environment.startCreates({ clients: 16, target: () => target });
+  const starts: number[] = [];
+  for (let loss = 1; loss <= losses; loss += 1) {
+    await using session = await openSession(databaseUrl);
+    const disk = await openPowerLossDisk(path, session);
+    target = store;
+    const enough = count(creates.results, isAcknowledged) + createsBetween;
+    await until(() => count(creates.results, isAcknowledged) >= enough);
+    await sleep(Math.random() * 500);
+    target = undefined;
+    // The stopped store acknowledges nothing more. Everything that it has acknowledged must be flushed now.
+    store.signal("SIGSTOP");
+    environment.markFault();
+    await disk.losePower();
+    await store.kill();
+    await disk.restore();
+    const startMs = performance.now();
+    store = await startStore(environment, path);
+    starts.push(performance.now() - startMs);
+  }
+  target = store;
+  await creates.stop();
+  figures.exactly(3, "of fsync, synchronous_commit and full_page_writes are on", await countSettings(databaseUrl));
+  figures.atLeast(sequential, `flushes of the log in ${sequential} sequential creates`, flushes);
+  figures.exactly(losses, "starts on the flushed files", starts.length);
+  figures.atMost(startWithinMs, "the slowest start", Math.max(...starts), "ms");
+  figures.atLeast(createsBetween * losses, "pets acknowledged before", count(creates.results, isAcknowledged));
+  figures.exactly(0, "creates that never succeeded", creates.abandoned());
+});
+
+/** How often PostgreSQL flushed its log during the work. */
+async function countFlushes(url: string, work: () => Promise<void>): Promise<number> {
+  await using session = await openSession(url);
+  const query = "select sum(fsyncs) as number from pg_stat_io where object = 'wal' and context = 'normal'";
+  await reportStatistics(session);
+  const before = await numberFrom(session, query);
+  await work();
+  await reportStatistics(session);
+  return (await numberFrom(session, query)) - before;
+}
+
+/** As the sessions of the store have them. Without these settings a flush would promise nothing. */
+async function countSettings(url: string): Promise<number> {
+  await using session = await openSession(url);
+  const settings = "select count(*) as number from pg_settings where setting = 'on'";
+  return await numberFrom(session, `${settings} and name in ('fsync', 'synchronous_commit', 'full_page_writes')`);
+}
+
+/** A session reports its statistics at its end. The store opens new sessions. */
+async function reportStatistics(session: Session): Promise<void> {
+  const others = `usename = current_user and application_name <> '${sparedName}'`;
+  await session.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where ${others}`);
+}
+
+async function numberFrom(session: Session, query: string): Promise<number> {
+  const [row] = await session.query(query);
+  return Number(row?.number);
+}

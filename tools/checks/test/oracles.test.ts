@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import { countOracles, type Evidence, windowsOf } from "../faults/environment/oracles.js";
+import type { Result } from "../faults/environment/results.js";
+
+const minute = Date.UTC(2031, 4, 14, 12);
+const good: Result = {
+  sentAtMs: minute,
+  durationMs: 5,
+  status: 200,
+  code: undefined,
+  retryAfterSeconds: undefined,
+  rateLimit: { limit: 100, remaining: 50, resetAtMs: minute + 60_000 },
+  failure: undefined,
+  leaks: false,
+  requestedPet: undefined,
+  acknowledgedPet: undefined,
+};
+const created = { requestedPet: "Ada", acknowledgedPet: "Ada" };
+const nothing = { lost: 0, duplicates: 0, over: 0, withoutHeaders: 0, hanging: 0, leaks: 0, failed: 0 };
+
+function countFaults(results: readonly Result[], stored: Record<string, number>, evidence: Partial<Evidence> = {}) {
+  const database = { countByName: async () => new Map(Object.entries(stored)) };
+  return countOracles({ loads: [results], outputs: [], faultTimes: [], ...evidence }, database);
+}
+
+it("finds nothing in good answers", async () => {
+  expect(await countFaults([good, { ...good, ...created }], { Ada: 1 })).toEqual(nothing);
+});
+
+it.each<[keyof typeof nothing, Partial<Result>, Record<string, number>]>([
+  ["lost", created, {}],
+  ["duplicates", created, { Ada: 2 }],
+  ["duplicates", { requestedPet: "Ada" }, { Ada: 2 }],
+  ["withoutHeaders", { rateLimit: undefined }, {}],
+  ["hanging", { durationMs: 5_001 }, {}],
+  ["leaks", { leaks: true }, {}],
+  ["failed", { status: 503, failure: "503 SERVICE_UNAVAILABLE" }, {}],
+])("counts a fault as %s", async (name, fault, stored) => {
+  expect(await countFaults([{ ...good, ...fault }], stored)).toEqual({ ...nothing, [name]: 1 });
+});
+
+it("counts a log line with a stack as a leak", async () => {
+  const outputs = [["at handle (/srv/main.js:1:1)"]];
+  expect(await countFaults([], {}, { outputs })).toEqual({ ...nothing, leaks: 1 });
+});
+
+it.each<[string, number, readonly number[], number]>([
+  ["100 of 100 units", 100, [], 0],
+  ["101 of 100 units", 101, [], 1],
+  ["105 of 100 units in a window with a fault", 105, [minute + 59_999], 0],
+  ["106 of 100 units in a window with a fault", 106, [minute], 1],
+  ["101 of 100 units in the window after the fault", 101, [minute - 1], 1],
+])("counts the units above the limit for %s", async (_what, granted, faultTimes, over) => {
+  const refused = { ...good, status: 429 };
+  const results = [...Array<Result>(granted).fill(good), refused];
+  expect(await countFaults(results, {}, { faultTimes })).toEqual({ ...nothing, over });
+});
+
+it("assigns a response to the window of its own Reset", () => {
+  const next = { ...good, rateLimit: { limit: 100, remaining: 99, resetAtMs: minute + 120_000 } };
+  expect(windowsOf([good, good, next], []).map(({ granted }) => granted)).toEqual([2, 1]);
+});
