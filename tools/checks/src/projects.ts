@@ -15,4 +15,15 @@ export const projects: Readonly<Record<string, Project>> = {
     globalSetup: ["@petstore/harness/global-setup"],
     minutesAtMost: 30,
   },
+  conformance: {
+    about:
+      "Starts REST and GraphQL services, and compares both APIs and the typed client with one table of the contract.",
+    programs: ["redis-server"],
+    globalSetup: ["@petstore/harness/global-setup"],
+  },
+  "request-path": {
+    about: "Prints the source files and functions that one request executes, found by coverage of running services.",
+    programs: ["redis-server"],
+    globalSetup: ["@petstore/harness/global-setup"],
+  },
 };

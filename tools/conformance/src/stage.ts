@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { type DescribedAnswers, openDescribedAnswers } from "./described-answers.js";
 import { type Service, type ServiceName, startService } from "./service.js";
@@ -72,18 +71,4 @@ export async function openStage(): Promise<OpenedStage> {
       await redis[Symbol.asyncDispose]();
     },
   };
-}
-
-/** Waits, if need be, for the next UTC minute, so that what takes so long stays within one. */
-export async function withinOneMinute(durationMs: number): Promise<void> {
-  const left = leftOfMinuteMs();
-  if (left < durationMs) await sleep(left + 50);
-}
-
-export function leftOfMinuteMs(): number {
-  return 60_000 - (Date.now() % 60_000);
-}
-
-export function currentMinute(): number {
-  return Math.floor(Date.now() / 60_000);
 }

@@ -1,0 +1,76 @@
+/**
+ * An interface of the pet store as a client sees it. It sends an operation in its own protocol and returns the response
+ * in the terms of the contract, so that the responses of several interfaces can be compared.
+ */
+import type { Answer } from "@petstore/harness/network";
+
+/** Values are JSON text, so that every interface sends the same digits and types. */
+export type Operation =
+  | { readonly kind: "list"; readonly query: Readonly<Record<string, string>> }
+  | { readonly kind: "create"; readonly input: string; readonly idempotencyKey?: string }
+  | { readonly kind: "get"; readonly id: string };
+
+export interface Call {
+  readonly operation: Operation;
+  /** Authorization headers, one for each entry. */
+  readonly authorization: readonly string[];
+  /** The client address, which a trusted proxy reports. */
+  readonly address: string;
+  /** Additional headers; they replace those of the interface. Names in lower case. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly method?: string;
+  /** Replaces the body that the interface would send. */
+  readonly body?: string | Buffer;
+  /** Blanks fill the body up to this size. */
+  readonly bodyBytes?: number;
+}
+
+export interface Pet {
+  /** Decimal digits, like `categoryId`. */
+  readonly id: string;
+  readonly name: string;
+  readonly categoryId: string;
+  readonly status: string;
+}
+
+export interface Success {
+  readonly kind: "success";
+  readonly pets: readonly Pet[];
+  /** `null` on the last page. Absent if the interface does not report it. */
+  readonly nextCursor?: string | null;
+}
+
+/** The Error shape of the contract. */
+interface Failure {
+  readonly kind: "failure";
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+}
+
+export type Outcome = Success | Failure;
+
+export interface Reply {
+  readonly outcome: Outcome;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly receivedAtMs: number;
+}
+
+export interface Api {
+  readonly name: "REST" | "GraphQL" | "GraphQL connection" | "client";
+  /** `undefined` if this interface cannot express the call. Rejects if the response breaks its protocol. */
+  send(call: Call): Promise<Reply | undefined>;
+}
+
+/** Receives every response of the REST API, with its method and path. */
+export type RestListener = (method: string, path: string, answer: Pick<Answer, "status" | "headers" | "text">) => void;
+
+export function clientHeaders({ authorization, address, headers }: Call): NonNullable<Call["headers"]> {
+  return { "x-forwarded-for": address, ...(authorization.length > 0 && { authorization }), ...headers };
+}
+
+export function bodyOf({ body, bodyBytes = 0 }: Call, own: string | undefined): string | Buffer | undefined {
+  const written = body ?? own;
+  return typeof written === "string" ? written.padEnd(bodyBytes) : written;
+}

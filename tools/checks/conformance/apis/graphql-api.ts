@@ -1,0 +1,119 @@
+import { type Answer, openHttpClient } from "@petstore/harness/network";
+import { type Api, bodyOf, clientHeaders, type Operation, type Outcome, type Pet, type Success } from "./api.js";
+
+/**
+ * The GraphQL API. Lists are read by the field `pets` or by the Relay connection. Its responses are read by these rules:
+ * - An executed operation has HTTP status 200. The status of the contract is `errors[0].extensions.status`.
+ * - A request that is refused before its execution has no `data`. Its HTTP status is the same, except that errors of the
+ *   document and its variables have 200 under `application/json` (GraphQL over HTTP, section 6.4.1).
+ * - The body of REST is the argument `input` here, and the connection calls `limit` `first`, as Relay does.
+ */
+export function openGraphqlApi(origin: string, field: "pets" | "petsConnection"): Api {
+  const client = openHttpClient(origin);
+  return {
+    name: field === "pets" ? "GraphQL" : "GraphQL connection",
+    async send(call) {
+      const { operation, method = "POST" } = call;
+      if (operation.kind === "get") return undefined;
+      // Both variants create in the same way.
+      if (operation.kind === "create" && field === "petsConnection") return undefined;
+      const body = method === "POST" ? bodyOf(call, writeRequest(operation, field)) : undefined;
+      const answer = await client.send(method, "/graphql", {
+        headers: clientHeaders(call),
+        ...(body !== undefined && { body }),
+      });
+      return { outcome: outcomeOf(answer), headers: answer.headers, receivedAtMs: Date.now() };
+    },
+  };
+}
+
+interface Response {
+  readonly data?: Readonly<Record<string, unknown>> | null;
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly extensions: { readonly code: string; readonly status: number };
+  }[];
+  readonly extensions?: { readonly cost: number };
+}
+
+interface Connection {
+  readonly nodes: readonly Pet[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+interface Argument {
+  readonly name: string;
+  readonly type: string;
+  /** JSON text. */
+  readonly value: string;
+}
+
+const petFields = "{ id name categoryId status }";
+
+/** The types of `limit`, `status` and `cursor`, and their names in the connection. */
+const listArguments: Readonly<Record<string, { readonly type: string; readonly connection: string }>> = {
+  limit: { type: "Int!", connection: "first" },
+  status: { type: "PetStatus", connection: "status" },
+  cursor: { type: "String", connection: "after" },
+};
+
+const restNames: Readonly<Record<string, string>> = { input: "body", first: "limit" };
+
+/** Values are sent as variables, digit for digit. An argument that the schema lacks is written into the document. */
+function writeRequest(operation: Exclude<Operation, { kind: "get" }>, field: "pets" | "petsConnection"): string {
+  if (operation.kind === "create") {
+    const { input, idempotencyKey } = operation;
+    const key = { name: "idempotencyKey", type: "String", value: JSON.stringify(idempotencyKey) };
+    const given = [{ name: "input", type: "NewPet!", value: input }, ...(idempotencyKey === undefined ? [] : [key])];
+    return writeOperation("mutation", "createPet", given, [], petFields);
+  }
+  const known: Argument[] = [];
+  const unknown: string[] = [];
+  for (const [name, value] of Object.entries(operation.query)) {
+    const argument = listArguments[name];
+    if (argument === undefined) unknown.push(`${name}: ${value}`);
+    else known.push({ name: field === "pets" ? name : argument.connection, type: argument.type, value });
+  }
+  const selection = field === "pets" ? petFields : `{ nodes ${petFields} pageInfo { hasNextPage endCursor } }`;
+  return writeOperation("query", field, known, unknown, selection);
+}
+
+function writeOperation(
+  type: "query" | "mutation",
+  field: string,
+  given: readonly Argument[],
+  literals: readonly string[],
+  selection: string,
+): string {
+  const declared = given.map((argument) => `$${argument.name}: ${argument.type}`);
+  const used = [...given.map(({ name }) => `${name}: $${name}`), ...literals];
+  const parenthesized = (parts: readonly string[]) => (parts.length === 0 ? "" : `(${parts.join(", ")})`);
+  const query = `${type} ${parenthesized(declared)} { ${field}${parenthesized(used)} ${selection} }`;
+  const variables = given.map(({ name, value }) => `${JSON.stringify(name)}:${value}`);
+  return `{"query":${JSON.stringify(query)},"variables":{${variables.join(",")}}}`;
+}
+
+function outcomeOf({ status, text }: Answer): Outcome {
+  // The response to a preflight request.
+  if (text === "") return { kind: "success", pets: [], nextCursor: null };
+  const { data, errors, extensions } = JSON.parse(text) as Response;
+  const [error] = errors ?? [];
+  if (error === undefined) {
+    if (status !== 200) throw new Error(`GraphQL answers ${status} to an operation that it has executed`);
+    if (extensions?.cost !== 1) throw new Error(`GraphQL reports the cost ${extensions?.cost} for one field`);
+    return read(data ?? {});
+  }
+  const { code, status: reported } = error.extensions;
+  if (status !== 200 && (status !== reported || data !== undefined)) {
+    throw new Error(`GraphQL reports ${reported} in the body of a ${status} response`);
+  }
+  const message = error.message.replace(/(?<=^|; )(input|first)(?= )/g, (name) => restNames[name] ?? name);
+  return { kind: "failure", code, message, status: reported };
+}
+
+function read(data: Readonly<Record<string, unknown>>): Success {
+  if (data.createPet !== undefined) return { kind: "success", pets: [data.createPet as Pet], nextCursor: null };
+  if (data.pets !== undefined) return { kind: "success", pets: data.pets as readonly Pet[] };
+  const { nodes, pageInfo } = data.petsConnection as Connection;
+  return { kind: "success", pets: nodes, nextCursor: pageInfo.hasNextPage ? pageInfo.endCursor : null };
+}

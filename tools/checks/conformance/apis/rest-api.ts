@@ -1,0 +1,64 @@
+import { type Answer, openHttpClient } from "@petstore/harness/network";
+import { type Api, bodyOf, clientHeaders, type Operation, type Outcome, type Pet, type RestListener } from "./api.js";
+
+export function openRestApi(origin: string, onAnswer: RestListener): Api {
+  const client = openHttpClient(origin);
+  return {
+    name: "REST",
+    async send(call) {
+      const { operation, method = operation.kind === "create" ? "POST" : "GET" } = call;
+      const path = pathOf(operation);
+      const body = bodyOf(call, operation.kind === "create" ? operation.input : undefined);
+      const headers = { ...keyHeader(operation), ...clientHeaders(call) };
+      const answer = await client.send(method, path, { headers, ...(body !== undefined && { body }) });
+      onAnswer(method, path, answer);
+      return { outcome: outcomeOf(operation, answer), headers: answer.headers, receivedAtMs: Date.now() };
+    },
+  };
+}
+
+function pathOf(operation: Operation): string {
+  switch (operation.kind) {
+    case "create":
+      return "/v1/pets";
+    case "get":
+      return `/v1/pets/${operation.id}`;
+    case "list": {
+      const query = Object.entries(operation.query).map(([name, json]) => `${name}=${encodeURIComponent(plain(json))}`);
+      return query.length === 0 ? "/v1/pets" : `/v1/pets?${query.join("&")}`;
+    }
+  }
+}
+
+/** A query has no types: a string is written without its quotes. */
+function plain(json: string): string {
+  const value: unknown = JSON.parse(json);
+  return typeof value === "string" ? value : json;
+}
+
+function keyHeader(operation: Operation): Record<string, string> {
+  const key = operation.kind === "create" ? operation.idempotencyKey : undefined;
+  return key === undefined ? {} : { "idempotency-key": key };
+}
+
+const successStatuses = { list: 200, get: 200, create: 201 };
+
+function outcomeOf({ kind }: Operation, { status, headers, text }: Answer): Outcome {
+  // The response to a preflight request.
+  if (status === 204 && text === "") return { kind: "success", pets: [], nextCursor: null };
+  const json = parseExactly(text);
+  if (status >= 400) {
+    const { code, message, status: reported, ...others } = json as Record<string, string>;
+    if (Number(reported) !== status) throw new Error(`REST reports ${reported} in the body of a ${status} response`);
+    if (Object.keys(others).length > 0) throw new Error(`a REST error has other fields: ${text}`);
+    return { kind: "failure", code: code ?? "", message: message ?? "", status };
+  }
+  if (status !== successStatuses[kind]) throw new Error(`REST answers ${status} instead of ${successStatuses[kind]}`);
+  const nextCursor = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(headers.link ?? "")?.[1] ?? null;
+  return { kind: "success", pets: kind === "list" ? (json as Pet[]) : [json as Pet], nextCursor };
+}
+
+/** `JSON.parse` would round an int64, so its digits get quotes first. A quote inside a string follows a backslash. */
+function parseExactly(text: string): unknown {
+  return JSON.parse(text.replace(/"(id|categoryId)":(-?\d+)/g, '"$1":"$2"'));
+}

@@ -1,0 +1,150 @@
+// The contract table: each row is sent through REST, both variants of GraphQL and the typed client.
+import { randomBytes } from "node:crypto";
+import { mintApiKey } from "@petstore/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Api, Operation, Outcome, Pet, Reply, Success } from "../apis/api.js";
+import { comparableHeaders } from "../apis/comparable-headers.js";
+import { openApis } from "../apis/open-apis.js";
+import { newAddress, openRunningStore, type RunningStore, roomy, withinOneMinute } from "../running-store.js";
+import type { Catalogue, Problem, Request, Row } from "./row.js";
+import { categoryIdRows } from "./rows/category-ids.js";
+import { idempotencyRows } from "./rows/idempotency.js";
+import { keyRows } from "./rows/keys.js";
+import { listRows } from "./rows/lists.js";
+import { nameRows } from "./rows/names.js";
+import { newPetRows } from "./rows/new-pets.js";
+import { quotaRows, quotaSettings } from "./rows/quotas.js";
+import { requestRows } from "./rows/requests.js";
+
+let store: RunningStore;
+let apis: readonly [Api, ...Api[]];
+let readerKey: string;
+let catalogue: Catalogue;
+/** The responses that were compared with those of REST. */
+const compared = new Map<string, number>();
+
+beforeAll(async () => {
+  store = await openRunningStore({ environment: quotaSettings });
+  apis = await openApis(store);
+  readerKey = await (await store.openAccount()).issueKey();
+  catalogue = await fillCatalogue();
+});
+afterAll(() => store?.[Symbol.asyncDispose]());
+
+describe.each<[string, readonly Row[]]>([
+  ["lists", listRows],
+  ["new pets", newPetRows],
+  ["names", nameRows],
+  ["category ids", categoryIdRows],
+  ["API keys", keyRows],
+  ["quotas", quotaRows],
+  ["idempotency", idempotencyRows],
+  ["requests", requestRows],
+])("%s", (_subject, rows) => {
+  for (const row of rows) it(row.title, () => withinOneMinute(() => sendThroughAll(row)));
+});
+
+it("every interface has sent a large part of the table", () => {
+  for (const [name, fewest] of [
+    ["GraphQL", 250],
+    ["GraphQL connection", 100],
+    ["client", 40],
+  ] as const) {
+    expect(compared.get(name), name).toBeGreaterThan(fewest);
+  }
+});
+
+async function sendThroughAll(row: Row): Promise<void> {
+  let reference: Reply | undefined;
+  for (const api of apis) {
+    const key = await issueKey(row);
+    const address = newAddress();
+    const send = (request: Request): Promise<Reply | undefined> => {
+      const operation = typeof request.operation === "function" ? request.operation(catalogue) : request.operation;
+      const authorization = request.authorization?.(key ?? "") ?? (key === undefined ? [] : [`Bearer ${key}`]);
+      return api.send({ ...request, operation, authorization, address });
+    };
+    const before = [];
+    for (const request of row.before ?? []) before.push(await send(request));
+    const reply = before.includes(undefined) ? undefined : await send(row.send);
+    if (reply === undefined) continue;
+    await expectReply(row, api, reply);
+    reference ??= reply;
+    compared.set(api.name, (compared.get(api.name) ?? 0) + 1);
+    expect(comparableHeaders(reply), `${api.name}, headers`).toEqual(comparableHeaders(reference));
+    if (row.key === undefined && reply.outcome.kind === "success" && row.limits === undefined) {
+      expect(reply.headers["x-ratelimit-remaining"]).toBe(`${roomy.perMinute - 1 - before.length}`);
+    }
+  }
+  expect(reference).toBeDefined();
+}
+
+async function expectReply({ expected: common, graphql }: Row, { name }: Api, reply: Reply): Promise<void> {
+  const expected = (name.startsWith("GraphQL") ? graphql : undefined) ?? common;
+  expect(comparableHeaders(reply), `${name}, headers`).toMatchObject(expected.headers ?? {});
+  const { outcome } = reply;
+  switch (expected.kind) {
+    case "problem":
+      return expectProblem(expected, name, outcome);
+    case "success":
+      return expect(outcome.kind, name).toBe("success");
+    case "listed":
+      return expect(outcome, name).toMatchObject({ kind: "success", pets: expected.choose(catalogue) });
+    case "found":
+      return expect(outcome, name).toMatchObject({ kind: "success", pets: [expected.choose(catalogue)] });
+    case "created": {
+      const [pet] = petsOf(outcome, name);
+      expect(pet, name).toEqual({ id: expect.stringMatching(/^[1-9]\d*$/), ...expected.pet });
+      expect(await storedPet(pet), `${name}, stored`).toEqual(pet);
+    }
+  }
+}
+
+function expectProblem({ code, status, message }: Problem, name: string, outcome: Outcome): void {
+  // A message of Apollo Server names the field of the document, and the variants of GraphQL have different fields.
+  const isOwn = code === "GRAPHQL_VALIDATION_FAILED";
+  expect(outcome, name).toEqual({
+    kind: "failure",
+    code,
+    status,
+    message: isOwn ? expect.stringContaining(message) : message,
+  });
+}
+
+/** The pet as REST returns it by its id. */
+async function storedPet(pet: Pet | undefined): Promise<Pet | undefined> {
+  return (await askRest({ kind: "get", id: pet?.id ?? "" }))?.pets[0];
+}
+
+async function askRest(operation: Operation): Promise<Success> {
+  const reply = await apis[0].send({ operation, authorization: [`Bearer ${readerKey}`], address: newAddress() });
+  if (reply?.outcome.kind !== "success") throw new Error(`REST refused ${JSON.stringify(operation)}`);
+  return reply.outcome;
+}
+
+async function issueKey({ key = "valid", limits }: Row): Promise<string | undefined> {
+  if (key === "none") return undefined;
+  if (key === "malformed") return "pets_test_nonsense";
+  if (key === "unknown") return mintApiKey("test", randomBytes);
+  return (await store.openAccount(limits)).issueKey(key);
+}
+
+/** Thirty pets: more than a default page, and several pages of each status. */
+async function fillCatalogue(): Promise<Catalogue> {
+  const pets: Pet[] = [];
+  for (let index = 0; index < 30; index += 1) {
+    const categoryId = 9_007_199_254_740_990n + BigInt(index);
+    const status = ["available", "available", "pending", "sold"][index % 4];
+    const input = `{"name":"pet ${index} \u00e9","categoryId":${categoryId},"status":"${status}"}`;
+    pets.push(...(await askRest({ kind: "create", input })).pets);
+  }
+  const cursorOf = async (query: Readonly<Record<string, string>>): Promise<string> =>
+    (await askRest({ kind: "list", query })).nextCursor ?? "";
+  const cursor = await cursorOf({ limit: "3" });
+  return { pets, cursor, pendingCursor: await cursorOf({ limit: "3", status: '"pending"' }) };
+}
+
+function petsOf(outcome: Outcome, name: string): readonly Pet[] {
+  if (outcome.kind === "failure") throw new Error(`${name}: ${outcome.status} ${outcome.code} ${outcome.message}`);
+  return outcome.pets;
+}

@@ -1,0 +1,125 @@
+/** The rows of the contract table: a request and its response, which must be the same through every interface. */
+import type { Limits, ProblemCode } from "@petstore/core";
+import type { Call, Operation, Pet } from "../apis/api.js";
+import type { KeyLife } from "../running-store.js";
+
+export interface Row {
+  readonly title: string;
+  readonly send: Request;
+  readonly expected: Expected;
+  /** The response of both variants of GraphQL, if it differs on purpose. */
+  readonly graphql?: Expected;
+  /** A valid key by default. */
+  readonly key?: KeyKind;
+  /** The limits of the account that each interface gets for this row; by default no row uses them up. */
+  readonly limits?: Limits;
+  /** Earlier requests with the same key and any response. */
+  readonly before?: readonly Request[];
+}
+
+export type KeyKind = KeyLife | "none" | "malformed" | "unknown";
+
+export interface Request extends Partial<Omit<Call, "operation" | "authorization" | "address">> {
+  readonly operation: Operation | ((catalogue: Catalogue) => Operation);
+  /** By default the key of the row as a bearer token. */
+  authorization?(key: string): readonly string[];
+}
+
+/** The pets that exist before the first row, in the order of their ids, with two cursors of REST. */
+export interface Catalogue {
+  readonly pets: readonly Pet[];
+  /** It continues the whole list after the third pet. */
+  readonly cursor: string;
+  /** It continues the list of pending pets after the third one. */
+  readonly pendingCursor: string;
+}
+
+export type Expected = Problem | Created | Listed | Found | { readonly kind: "success"; readonly headers?: Headers };
+
+interface Headers {
+  readonly [name: string]: string;
+}
+
+export interface Problem {
+  readonly kind: "problem";
+  readonly status: number;
+  readonly code: ProblemCode | "GRAPHQL_VALIDATION_FAILED";
+  readonly message: string;
+  readonly headers?: Headers;
+}
+
+interface Created {
+  readonly kind: "created";
+  readonly pet: Omit<Pet, "id">;
+  readonly headers?: Headers;
+}
+
+interface Listed {
+  readonly kind: "listed";
+  choose(catalogue: Catalogue): readonly Pet[];
+  readonly headers?: Headers;
+}
+
+interface Found {
+  readonly kind: "found";
+  choose(catalogue: Catalogue): Pet | undefined;
+  readonly headers?: Headers;
+}
+
+/** One row for each input. An input has a title, or is its own title. */
+export function rowsOf(promise: string, inputs: readonly string[], write: WriteRow<string>): Row[];
+export function rowsOf<Input>(promise: string, inputs: Readonly<Record<string, Input>>, write: WriteRow<Input>): Row[];
+export function rowsOf(promise: string, inputs: object, write: WriteRow<never>): Row[] {
+  const titled = Array.isArray(inputs) ? inputs.map((input) => [input, input]) : Object.entries(inputs);
+  return titled.map(([title, input]) => ({ title: `${promise}: ${title}`, ...write(input as never, title) }));
+}
+
+type WriteRow<Input> = (input: Input, title: string) => Omit<Row, "title">;
+
+type Query = Readonly<Record<string, string>>;
+type Options = Omit<Request, "operation">;
+
+/** Values are JSON text: `{ limit: "1", status: '"sold"' }`. */
+export function list(query: Query | ((catalogue: Catalogue) => Query) = {}, options: Options = {}): Request {
+  if (typeof query !== "function") return { operation: { kind: "list", query }, ...options };
+  return { operation: (catalogue) => ({ kind: "list", query: query(catalogue) }), ...options };
+}
+
+/** `input` is the JSON text of a NewPet. */
+export function create(input: string = rex, options: Options & { readonly idempotencyKey?: string } = {}): Request {
+  const { idempotencyKey, ...others } = options;
+  return {
+    operation: { kind: "create", input, ...(idempotencyKey !== undefined && { idempotencyKey }) },
+    ...others,
+  };
+}
+
+export function get(id: string | ((catalogue: Catalogue) => string)): Request {
+  if (typeof id !== "function") return { operation: { kind: "get", id } };
+  return { operation: (catalogue) => ({ kind: "get", id: id(catalogue) }) };
+}
+
+export const rex = '{"name":"Rex","categoryId":1}';
+
+export const succeeds: Expected = { kind: "success" };
+
+export function created(pet: Partial<Omit<Pet, "id">>, headers?: Headers): Created {
+  const whole = { name: "Rex", categoryId: "1", status: "available", ...pet };
+  return { kind: "created", pet: whole, ...(headers && { headers }) };
+}
+
+export function listed(choose: Listed["choose"]): Listed {
+  return { kind: "listed", choose };
+}
+
+export function found(choose: Found["choose"]): Found {
+  return { kind: "found", choose };
+}
+
+export function refused(status: number, code: Problem["code"], message: string, headers?: Headers): Problem {
+  return { kind: "problem", status, code, message, ...(headers && { headers }) };
+}
+
+export function invalid(message: string): Problem {
+  return refused(400, "VALIDATION_FAILED", message);
+}

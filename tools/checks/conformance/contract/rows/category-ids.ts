@@ -1,0 +1,95 @@
+import { create, created, invalid, type Row, refused, rowsOf } from "../row.js";
+
+const createIn = (categoryId: string) => create(`{"name":"Rex","categoryId":${categoryId}}`);
+const rule = invalid("categoryId must be an integer from -9223372036854775808 to 9223372036854775807");
+
+export const categoryIdRows: readonly Row[] = [
+  ...rowsOf(
+    "an int64 is exact",
+    [
+      "0",
+      "-1",
+      "9007199254740991",
+      "9007199254740992",
+      "9007199254740993",
+      "-9007199254740993",
+      "9223372036854775806",
+      "9223372036854775807",
+      "-9223372036854775807",
+      "-9223372036854775808",
+    ],
+    (categoryId) => ({ send: createIn(categoryId), expected: created({ categoryId }) }),
+  ),
+  ...rowsOf(
+    "an integer may be written as",
+    {
+      "1.0": "1",
+      "1.000": "1",
+      "1e3": "1000",
+      "1E+3": "1000",
+      "1.5e1": "15",
+      "10e-1": "1",
+      "-0": "0",
+      "-0.0": "0",
+      "0e999999999999": "0",
+      "0.0e-5": "0",
+      "9007199254740993.0": "9007199254740993",
+      "9.223372036854775807e18": "9223372036854775807",
+      "92233720368547758070e-1": "9223372036854775807",
+      "-9223372036854775808.00": "-9223372036854775808",
+    },
+    (categoryId, written) => ({ send: createIn(written), expected: created({ categoryId }) }),
+  ),
+  {
+    title: "a string of digits is an integer in GraphQL only, because an ID of GraphQL may be a string",
+    send: createIn('"1"'),
+    expected: rule,
+    graphql: created({ categoryId: "1" }),
+  },
+  ...rowsOf(
+    "a categoryId is an int64",
+    [
+      "9223372036854775808",
+      "-9223372036854775809",
+      "9.223372036854775808e18",
+      "9223372036854775807.5",
+      "18446744073709551617",
+      "1.5",
+      "0.1",
+      "1e-1",
+      "1e19",
+      "1e400",
+      "-1e400",
+      "1e999999999999",
+      "1e-400",
+      '"one"',
+      '"1.0"',
+      '""',
+      "true",
+      "false",
+      "null",
+      "[1]",
+      "{}",
+      '{"value":1}',
+    ],
+    (categoryId) => ({ send: createIn(categoryId), expected: rule }),
+  ),
+  ...rowsOf(
+    "a categoryId is an int64",
+    {
+      "60,000 digits": "9".repeat(60_000),
+      "60,000 zeros between two digits": `1${"0".repeat(60_000)}1.0`,
+      "60,000 zeros after the point": `0.${"0".repeat(60_000)}1`,
+      "an exponent of 60,000 digits": `1e${"9".repeat(60_000)}`,
+    },
+    (categoryId) => ({ send: createIn(categoryId), expected: rule }),
+  ),
+  ...rowsOf(
+    "a number is JSON",
+    ["01", "1.", ".5", "+1", "0x10", "1_000", "1e", "-", "NaN", "Infinity", "1n", "\uff11"],
+    (categoryId) => ({
+      send: createIn(categoryId),
+      expected: refused(400, "INVALID_JSON", "The request body is not well-formed JSON in UTF-8."),
+    }),
+  ),
+];

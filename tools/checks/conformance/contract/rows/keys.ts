@@ -1,0 +1,102 @@
+import { create, type KeyKind, list, type Problem, type Request, type Row, refused, rowsOf, succeeds } from "../row.js";
+
+const challenge = 'Bearer realm="petstore"';
+const invalidToken = `${challenge}, error="invalid_token"`;
+
+const missing = unauthorized("API_KEY_MISSING", "No API key was sent as a bearer token.");
+const otherScheme = unauthorized("API_KEY_MISSING", "The Authorization header must use the Bearer scheme.");
+const invalid = unauthorized("API_KEY_INVALID", "The API key is malformed or unknown.");
+const repeated = unauthorized("API_KEY_INVALID", "Exactly one Authorization header must be sent.");
+
+function unauthorized(code: Problem["code"], message: string): Problem {
+  const header = code === "API_KEY_MISSING" ? challenge : invalidToken;
+  return refused(401, code, message, { "www-authenticate": header });
+}
+
+const operations: Readonly<Record<string, Request>> = { list: list(), create: create() };
+const rejectedKeys: readonly (readonly [KeyKind, Problem])[] = [
+  ["none", missing],
+  ["malformed", invalid],
+  ["unknown", invalid],
+  ["revoked", unauthorized("API_KEY_REVOKED", "The API key was revoked.")],
+  ["expired", unauthorized("API_KEY_EXPIRED", "The API key is past its expiry.")],
+];
+
+type Header = (key: string) => readonly string[];
+
+export const keyRows: readonly Row[] = [
+  ...rejectedKeys.flatMap(([key, expected]) =>
+    rowsOf(`a key of this kind is refused (${key})`, operations, (send) => ({ key, send, expected })),
+  ),
+  ...rowsOf("the scheme is written in any case", ["Bearer", "bearer", "BEARER", "bEaReR", "Bearer  "], (scheme) => ({
+    send: list({}, { authorization: (key) => [`${scheme} ${key}`] }),
+    expected: succeeds,
+  })),
+  ...rowsOf("a scheme without a key is no key", { Bearer: "Bearer", "Bearer and a blank": "Bearer " }, (value) => ({
+    send: list({}, { authorization: () => [value] }),
+    expected: missing,
+  })),
+  ...rowsOf(
+    "the key is sent as a bearer token",
+    {
+      "an empty header": () => [""],
+      Basic: (key) => [`Basic ${Buffer.from(`${key}:`).toString("base64")}`],
+      "another scheme with the key": (key) => [`Token ${key}`],
+      "no scheme": (key) => [key],
+      "a scheme that begins with Bearer": (key) => [`Bearers ${key}`],
+      "a tab instead of a space": (key) => [`Bearer\t${key}`],
+    },
+    (authorization: Header) => ({ send: list({}, { authorization }), expected: otherScheme }),
+  ),
+  ...rowsOf(
+    "a key in another header is no key",
+    {
+      "X-API-Key": { "x-api-key": "pets_test_nonsense" },
+      Cookie: { cookie: "api_key=pets_test_nonsense" },
+      "Proxy-Authorization": { "proxy-authorization": "Bearer pets_test_nonsense" },
+    },
+    (headers: Readonly<Record<string, string>>) => ({ key: "none", send: list({}, { headers }), expected: missing }),
+  ),
+  ...rowsOf(
+    "a key that is not exactly one of ours is invalid",
+    {
+      "a word": () => "letmein",
+      "another mode": (key) => key.replace("test", "prod"),
+      "a wrong checksum": (key) => key.slice(0, -1) + (key.endsWith("0") ? "1" : "0"),
+      "a mistyped secret": (key) => `pets_test_${key[10] === "a" ? "b" : "a"}${key.slice(11)}`,
+      "the key without its last character": (key) => key.slice(0, -1),
+      "the key with one more character": (key) => `${key}x`,
+      "the key twice": (key) => `${key} ${key}`,
+      "the key in quotes": (key) => `"${key}"`,
+      "the key in upper case": (key) => key.toUpperCase(),
+      "12,000 characters": () => "x".repeat(12_000),
+      "an apostrophe": () => "' or '1'='1",
+    },
+    (write: (key: string) => string) => ({
+      send: list({}, { authorization: (key) => [`Bearer ${write(key)}`] }),
+      expected: invalid,
+    }),
+  ),
+  ...rowsOf(
+    "two Authorization headers are refused",
+    {
+      "the same key": (key) => [`Bearer ${key}`, `Bearer ${key}`],
+      "a wrong one second": (key) => [`Bearer ${key}`, "Bearer x"],
+      "a wrong one first": (key) => ["Bearer x", `Bearer ${key}`],
+      "another scheme": (key) => [`Bearer ${key}`, "Basic eDp5"],
+    },
+    (authorization: Header) => ({ send: list({}, { authorization }), expected: repeated }),
+  ),
+  ...rowsOf(
+    "the key is checked before the rest of the request",
+    {
+      "the parameters": list({ limit: "0" }),
+      "the body": create("{", { body: "{" }),
+      "the size of the body": create(undefined, { bodyBytes: 70_000 }),
+      "the media type": create(undefined, { headers: { "content-type": "text/plain" } }),
+      "the method": list({}, { method: "DELETE" }),
+      "the Accept header": list({}, { headers: { accept: "text/html" } }),
+    },
+    (send: Request) => ({ key: "none", send, expected: missing }),
+  ),
+];

@@ -1,0 +1,133 @@
+import { found, get, invalid, list, listed, type Problem, type Row, refused, rowsOf } from "../row.js";
+
+const limitRule = invalid("limit must be an integer from 1 to 100");
+const statusRule = invalid("status must be one of available, pending, sold");
+const unknownCursor = refused(400, "INVALID_CURSOR", "the cursor must be one that this list returned");
+const otherFilter = refused(
+  400,
+  "INVALID_CURSOR",
+  "the cursor must be used with the status filter it was returned for",
+);
+const notFound = refused(404, "PET_NOT_FOUND", "No pet has this identifier.");
+
+/** Changes one byte of a cursor. */
+function alter(cursor: string, offset: number, value: number): string {
+  const bytes = Buffer.from(cursor, "base64url");
+  bytes.writeUInt8(value, offset);
+  return bytes.toString("base64url");
+}
+
+/** A GraphQL document with an unknown argument does not fit the schema. Apollo Server refuses it before the values. */
+const unknownArgument: Problem = refused(400, "GRAPHQL_VALIDATION_FAILED", 'Unknown argument "colour"');
+
+/** These expect a catalogue without further pets, so they come first. */
+export const listRows: readonly Row[] = [
+  { title: "a list has 20 pets by default", send: list(), expected: listed(({ pets }) => pets.slice(0, 20)) },
+  ...rowsOf("a list has at most limit pets, in ascending order of id", ["1", "20", "29", "30", "100"], (limit) => ({
+    send: list({ limit }),
+    expected: listed(({ pets }) => pets.slice(0, Number(limit))),
+  })),
+  ...rowsOf("a list by status has only pets with that status", ["available", "pending", "sold"], (status) => ({
+    send: list({ status: `"${status}"` }),
+    expected: listed(({ pets }) => pets.filter((pet) => pet.status === status)),
+  })),
+  {
+    title: "a list by status has at most limit pets",
+    send: list({ status: '"pending"', limit: "2" }),
+    expected: listed(({ pets }) => pets.filter(({ status }) => status === "pending").slice(0, 2)),
+  },
+  {
+    title: "a cursor continues the list, with any limit",
+    send: list(({ cursor }) => ({ limit: "4", cursor: `"${cursor}"` })),
+    expected: listed(({ pets }) => pets.slice(3, 7)),
+  },
+  {
+    title: "a cursor continues the list until its end",
+    send: list(({ cursor }) => ({ limit: "100", cursor: `"${cursor}"` })),
+    expected: listed(({ pets }) => pets.slice(3)),
+  },
+  {
+    title: "a cursor continues the list by status",
+    send: list(({ pendingCursor }) => ({ limit: "3", status: '"pending"', cursor: `"${pendingCursor}"` })),
+    expected: listed(({ pets }) => pets.filter(({ status }) => status === "pending").slice(3, 6)),
+  },
+  {
+    title: "a pet is found by its id",
+    send: get(({ pets }) => pets[4]?.id ?? ""),
+    expected: found(({ pets }) => pets[4]),
+  },
+  ...rowsOf(
+    "an id without a pet is not found",
+    ["0", "-1", "999999", "9223372036854775807", "-9223372036854775808"],
+    (id) => ({ send: get(id), expected: notFound }),
+  ),
+  ...rowsOf(
+    "limit is an integer from 1 to 100, never clamped",
+    [
+      ...["0", "101", "-1", "-0", "1.5", "2147483647", "2147483648", "9007199254740993", "99999999999999999999999"],
+      ...['"x"', '""', '"010"', '"1e1"', '"1.0"', '"0x10"', '"1_0"', '"+5"', '" 5"', '"5 "', '"\uff15"', '"NaN"'],
+      ...['"Infinity"', '"1,2"'],
+    ],
+    (limit) => ({ send: list({ limit }), expected: limitRule }),
+  ),
+  ...rowsOf(
+    "status is one of three",
+    ['"lost"', '"Sold"', '"SOLD"', '""', '"sold "', '"sold,pending"', '"0"'],
+    (status) => ({ send: list({ status }), expected: statusRule }),
+  ),
+  {
+    title: "all faults of a list are reported at once, without its values",
+    send: list({ limit: "777", status: '"mauve"' }),
+    expected: invalid(`${limitRule.message}; ${statusRule.message}`),
+  },
+  {
+    title: "an unknown parameter is refused",
+    send: list({ colour: '"red"' }),
+    expected: invalid("query parameter must be limit, status or cursor"),
+    graphql: unknownArgument,
+  },
+  ...rowsOf(
+    "a cursor is one that the list returned",
+    {
+      "an empty text": () => "",
+      "a word": () => "nonsense",
+      "an id": () => "3",
+      "a blank": () => " ",
+      "half of one": (cursor) => cursor.slice(0, 7),
+      "without its last character": (cursor) => cursor.slice(0, -1),
+      "one character more": (cursor) => `${cursor}A`,
+      "two in a row": (cursor) => cursor + cursor,
+      padding: (cursor) => `${cursor}==`,
+      "another spelling of the same bytes": (cursor) => `${cursor.slice(0, -1)}R`,
+      "base64 instead of base64url": () => "AQD//////////w",
+      "a later version": (cursor) => alter(cursor, 0, 2),
+      "version 0": (cursor) => alter(cursor, 0, 0),
+      "8,000 characters": () => "A".repeat(8_000),
+      "an upside-down question mark": () => "\u00bf",
+    },
+    (write: (cursor: string) => string) => ({
+      send: list(({ cursor }) => ({ cursor: JSON.stringify(write(cursor)) })),
+      expected: unknownCursor,
+    }),
+  ),
+  {
+    title: "a cursor is used with its filter: with another filter",
+    send: list(({ pendingCursor }) => ({ status: '"sold"', cursor: `"${pendingCursor}"` })),
+    expected: otherFilter,
+  },
+  {
+    title: "a cursor is used with its filter: with a filter, although its list had none",
+    send: list(({ cursor }) => ({ status: '"available"', cursor: `"${cursor}"` })),
+    expected: otherFilter,
+  },
+  {
+    title: "a cursor is used with its filter: with an unknown filter in the cursor",
+    send: list(({ cursor }) => ({ cursor: `"${alter(cursor, 1, 4)}"` })),
+    expected: otherFilter,
+  },
+  {
+    title: "a cursor is used with its filter: without the filter",
+    send: list(({ pendingCursor }) => ({ cursor: `"${pendingCursor}"` })),
+    expected: otherFilter,
+  },
+];

@@ -1,0 +1,125 @@
+import { create, created, invalid, list, type Row, refused, rex, rowsOf } from "../row.js";
+
+const statusRule = invalid("status must be one of available, pending, sold");
+const propertyRule = invalid(
+  "body must be a JSON object with name, categoryId and optionally status, and no other property",
+);
+const notJson = refused(400, "INVALID_JSON", "The request body is not well-formed JSON in UTF-8.");
+
+/** A pet whose status nests lists, so that the body has this many levels. */
+const nested = (levels: number) => rex.replace("}", `,"status":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`);
+const withStatus = (json: string) => rex.replace("}", `,"status":${json}}`);
+
+export const newPetRows: readonly Row[] = [
+  { title: "a new pet without a status is available", send: create(rex), expected: created({ status: "available" }) },
+  ...rowsOf("a new pet has the status of its body", ["available", "pending", "sold"], (status) => ({
+    send: create(withStatus(`"${status}"`)),
+    expected: created({ status }),
+  })),
+  ...rowsOf(
+    "no other status",
+    ['"lost"', '"Available"', '"SOLD"', '""', '" sold"', "1", "true", "null", "[]", '["sold"]', "{}"],
+    (status) => ({ send: create(withStatus(status)), expected: statusRule }),
+  ),
+  ...rowsOf(
+    "required fields",
+    {
+      "no name": ['{"categoryId":1}', "name is required"],
+      "no categoryId": ['{"name":"Rex"}', "categoryId is required"],
+      neither: ["{}", "name is required; categoryId is required"],
+    },
+    ([input, message]: readonly [string, string]) => ({ send: create(input), expected: invalid(message) }),
+  ),
+  ...rowsOf(
+    "no other property",
+    ["id", "Name", "category_id", "age", "", "__proto__", "constructor", "toString", "hasOwnProperty"],
+    (name) => ({ send: create(`{"name":"Rex","categoryId":1,${JSON.stringify(name)}:1}`), expected: propertyRule }),
+  ),
+  ...rowsOf("no field is read inside of", ["__proto__", "constructor", "prototype"], (name) => ({
+    send: create(`{"${name}":${rex}}`),
+    expected: invalid(`name is required; categoryId is required; ${propertyRule.message}`),
+  })),
+  ...rowsOf("a new pet is a JSON object", ["[]", `[${rex}]`, '"Rex"', '""', "null", "true", "0", "1.5"], (input) => ({
+    send: create(input),
+    expected: propertyRule,
+  })),
+  {
+    title: "all faults of a new pet are reported at once, without its values",
+    send: create('{"name":"\\u0007 mauve","categoryId":"mauve","status":"mauve"}'),
+    expected: invalid(
+      "name must not contain control characters; " +
+        "categoryId must be an integer from -9223372036854775808 to 9223372036854775807; " +
+        "status must be one of available, pending, sold",
+    ),
+  },
+  {
+    title: "an unknown property is reported with the other faults",
+    send: create('{"name":"","categoryId":1,"age":3}'),
+    expected: invalid(`name must contain a character that is not blank; ${propertyRule.message}`),
+  },
+  { title: "JSON may nest 100 levels", send: create(nested(100)), expected: statusRule },
+  { title: "JSON may not nest 101 levels", send: create(nested(101)), expected: notJson },
+  ...rowsOf(
+    "JSON may not repeat a name",
+    [
+      '{"name":"Rex","name":"Bo","categoryId":1}',
+      '{"name":"Rex","name":"Rex","categoryId":1}',
+      '{"name":"Rex","n\\u0061me":"Rex","categoryId":1}',
+      '{"name":"Rex","categoryId":1,"status":{"a":[1]},"status":{"a":[1]}}',
+      '{"name":"Rex","categoryId":1,"__proto__":1,"__proto__":1}',
+    ],
+    (input) => ({ send: create(input), expected: notJson }),
+  ),
+  ...rowsOf(
+    "a value must be JSON",
+    [
+      "Rex",
+      '{"name":"Rex","categoryId":1,}',
+      '{,"name":"Rex"}',
+      "{'name':'Rex'}",
+      '{name:"Rex"}',
+      '"\\x41"',
+      '"\\u00"',
+    ],
+    (input) => ({ send: create(input), expected: notJson }),
+  ),
+  ...rowsOf("a value must be JSON", { "a line feed in a string": '"R\nex"', "U+0000": '"R\u0000ex"' }, (input) => ({
+    send: create(input),
+    expected: notJson,
+  })),
+  ...rowsOf(
+    "a body must be JSON",
+    {
+      nothing: "",
+      blanks: " \n\t",
+      "half an object": "{",
+      "two values": "{}{}",
+      "a comment": "{} // Rex",
+      "a no-break space": "\u00a0{}",
+      "a form": "name=Rex&categoryId=1",
+      "60,000 opening brackets": "[".repeat(60_000),
+      "30,000 nested arrays": "[".repeat(30_000) + "]".repeat(30_000),
+      "10,000 nested objects": `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`,
+    },
+    (body) => ({ send: create(rex, { body }), expected: notJson }),
+  ),
+  ...rowsOf(
+    "a body must be UTF-8",
+    {
+      "latin-1": Buffer.from('{"name":"Zo\u00eb"}', "latin1"),
+      "a truncated sequence": Buffer.from([0x22, 0xe2, 0x82, 0x22]),
+      "an overlong sequence": Buffer.from([0x22, 0xc0, 0xaf, 0x22]),
+      "an encoded surrogate": Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
+    },
+    (body: Buffer) => ({
+      send: create(rex, { body }),
+      expected: refused(400, "INVALID_JSON", "The request body is not UTF-8."),
+    }),
+  ),
+  {
+    title: "a body must be UTF-8: UTF-16",
+    send: create(rex, { body: Buffer.from(rex, "utf16le") }),
+    expected: notJson,
+  },
+  { title: "a list has no body to read", send: list({ limit: "1" }), expected: { kind: "success" } },
+];
