@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { digestApiKey, type Limits, migrate, mintApiKey, openCore, readConfig } from "@petstore/core";
+import { migrate } from "@petstore/core";
 import { createTestDatabase, grantService, isRedisInstalled } from "@petstore/harness";
 import { graphqlMain, restMain, type Service, startService } from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
+import { openStoreDatabase, type StoreDatabase } from "@petstore/test-store/store-database";
 
 export interface RunningStoreOptions {
   /** One process for each name. */
@@ -24,19 +25,9 @@ export interface RunningStore extends AsyncDisposable {
   originOf(name: ServiceName): string;
   /** Undefined if Redis is not installed. */
   readonly redis: RedisServer | undefined;
-  openAccount(limits?: Limits): Promise<Account>;
-  addPets(count: number, name: string): Promise<void>;
+  /** Issues keys, by default for a new account with limits that no test uses up, and runs SQL. */
+  readonly database: StoreDatabase;
 }
-
-interface Account {
-  issueKey(life?: KeyLife): Promise<string>;
-}
-
-export type KeyLife = "valid" | "revoked" | "expired";
-
-/** Limits that no test uses up. */
-export const roomy: Limits = { perMinute: 1_000_000, perDay: 1_000_000 };
-const log = { info() {}, warn() {}, error() {} };
 
 export async function openRunningStore(options: RunningStoreOptions = {}): Promise<RunningStore> {
   const { services: names = ["rest", "graphql"], environment = {}, isProbed = false } = options;
@@ -46,12 +37,11 @@ export async function openRunningStore(options: RunningStoreOptions = {}): Promi
     return resource;
   };
   const redis = isRedisInstalled() ? use(await openRedisServer()) : undefined;
-  const database = options.databaseUrl === undefined ? use(await createTestDatabase()) : undefined;
-  const databaseUrl = options.databaseUrl ?? database?.directUrl ?? "";
+  const created = options.databaseUrl === undefined ? use(await createTestDatabase()) : undefined;
+  const databaseUrl = options.databaseUrl ?? created?.directUrl ?? "";
   await migrate(databaseUrl);
-  const core = use(await openCore(readConfig({ DATABASE_URL: databaseUrl }), { log, now: Date.now }));
   const settings = {
-    DATABASE_URL: database === undefined ? databaseUrl : await grantService(database),
+    DATABASE_URL: created === undefined ? databaseUrl : await grantService(created),
     LOG_LEVEL: "warn",
     QUOTA_INSTANCES: `${names.length}`,
     ...(redis && { REDIS_URL: redis.url }),
@@ -70,34 +60,21 @@ export async function openRunningStore(options: RunningStoreOptions = {}): Promi
   return {
     services,
     redis,
+    database: use(openStoreDatabase(databaseUrl)),
     originOf(name) {
       const service = services[names.indexOf(name)];
       if (service === undefined) throw new Error(`no ${name} service was started`);
       return service.origin;
     },
-    async openAccount(customLimits = roomy) {
-      const name = randomBytes(8).toString("hex");
-      const account = await core.accounts.create({ name, plan: "enterprise", customLimits });
-      if (account === undefined) throw new Error("the name of a new account is taken");
-      return {
-        async issueKey(life = "valid") {
-          const key = mintApiKey("test", randomBytes);
-          const expiry = life === "expired" && { expiresAt: new Date(Date.now() - 1_000) };
-          const { id } = await core.keys.add({ accountId: account.id, digest: digestApiKey(key), ...expiry });
-          if (life === "revoked") await core.keys.revoke(id);
-          return key;
-        },
-      };
-    },
-    async addPets(count, name) {
-      for (let index = 0; index < count; index += 1) {
-        await core.catalogue.create({ accountId: 0n, input: { name, categoryId: BigInt(index) } });
-      }
-    },
     async [Symbol.asyncDispose]() {
       for (const resource of opened.reverse()) await resource[Symbol.asyncDispose]();
     },
   };
+}
+
+/** SQL that adds pets with this name. */
+export function addPets(count: number, name: string): string {
+  return `insert into pets (name, category_id, status) select '${name}', n, 'available' from generate_series(1, ${count}) n`;
 }
 
 /** An address that no request has used, because requests without a valid key are counted by address. */

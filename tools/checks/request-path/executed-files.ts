@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { openHttpClient } from "@petstore/harness/network";
-import { openRunningStore, type ServiceName } from "../conformance/running-store.js";
+import { addPets, openRunningStore, type ServiceName } from "../conformance/running-store.js";
 
 export interface MeasuredRequest {
   readonly title: string;
@@ -67,8 +67,8 @@ export async function executedFiles({
   status,
 }: MeasuredRequest): Promise<ExecutedFile[]> {
   await using store = await openRunningStore({ services: [name], environment, isProbed: true });
-  await store.addPets(petsForTwoPages, "Rex");
-  const key = await (await store.openAccount()).issueKey();
+  await store.database.execute(addPets(petsForTwoPages, "Rex"));
+  const key = (await store.database.issueKey()).key;
   const [service] = store.services;
   if (service === undefined) throw new Error(`The ${name} service was not started`);
   const send = async (): Promise<Disposable> => {

@@ -22,7 +22,7 @@ describe.each<[string, OpenClient]>([
   ["graphql-request", openGraphqlRequest],
 ])("%s", (_name, open) => {
   const openWith = async (perMinute: number): Promise<GraphqlClient> =>
-    open(url, await (await store.openAccount({ perMinute, perDay: 10_000 })).issueKey());
+    open(url, (await store.database.issueKey({ customLimits: { perMinute, perDay: 10_000 } })).key);
 
   it("creates a pet with an exact int64, and lists pets", async () => {
     const client = await openWith(1_000);

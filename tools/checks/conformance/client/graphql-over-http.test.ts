@@ -10,7 +10,7 @@ const placeholder = "http://graphql.example/graphql";
 
 beforeAll(async () => {
   store = await openRunningStore({ services: ["graphql"] });
-  apiKey = await (await store.openAccount()).issueKey();
+  apiKey = (await store.database.issueKey()).key;
 });
 afterAll(() => store?.[Symbol.asyncDispose]());
 

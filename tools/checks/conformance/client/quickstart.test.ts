@@ -18,7 +18,7 @@ it("the quickstart of the GraphQL API shows the real output of its examples", as
   await using store = await openRunningStore({ services: ["graphql"] });
   const GRAPHQL_URL = `${store.originOf("graphql")}/graphql`;
   // biome-ignore lint/style/noProcessEnv: the examples run curl and node.
-  const env = { PATH: process.env.PATH, GRAPHQL_URL, API_KEY: await (await store.openAccount()).issueKey() };
+  const env = { PATH: process.env.PATH, GRAPHQL_URL, API_KEY: (await store.database.issueKey()).key };
   const folder = new URL("../../dist/", import.meta.url);
   const snippets = await snippetsOf(path);
   expect(snippets).toHaveLength(printed.length);

@@ -1,7 +1,6 @@
 /** The rows of the contract table: a request and its response, which must be the same through every interface. */
 import type { Limits, ProblemCode } from "@petstore/core";
 import type { Call, Operation, Pet } from "../apis/api.js";
-import type { KeyLife } from "../running-store.js";
 
 export interface Row {
   readonly title: string;
@@ -17,7 +16,7 @@ export interface Row {
   readonly before?: readonly Request[];
 }
 
-export type KeyKind = KeyLife | "none" | "malformed" | "unknown";
+export type KeyKind = "valid" | "revoked" | "expired" | "none" | "malformed" | "unknown";
 
 export interface Request extends Partial<Omit<Call, "operation" | "authorization" | "address">> {
   readonly operation: Operation | ((catalogue: Catalogue) => Operation);

@@ -4,7 +4,7 @@ import { openHttpClient } from "@petstore/harness/network";
 import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "@petstore/harness/responses";
 import { afterAll, beforeAll, expect } from "vitest";
 import { it } from "../../src/it.js";
-import { openRunningStore, type RunningStore } from "../running-store.js";
+import { addPets, openRunningStore, type RunningStore } from "../running-store.js";
 
 /** All other requests of the process wait for as long. */
 const longestBlockMs = 50;
@@ -16,8 +16,8 @@ let send: (body: string) => Promise<string>;
 
 beforeAll(async () => {
   store = await openRunningStore({ services: ["graphql"], isProbed: true });
-  await store.addPets(100, "🐈".repeat(255));
-  const key = await (await store.openAccount()).issueKey();
+  await store.database.execute(addPets(100, "🐈".repeat(255)));
+  const key = (await store.database.issueKey()).key;
   const client = openHttpClient(store.originOf("graphql"));
   send = async (body) => {
     const { status, code } = await client.send("POST", "/graphql", { key, body });

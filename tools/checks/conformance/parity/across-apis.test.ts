@@ -3,7 +3,7 @@ import { describeWithRedis } from "@petstore/harness";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Api, Operation, Reply, Success } from "../apis/api.js";
 import { openApis } from "../apis/open-apis.js";
-import { newAddress, openRunningStore, type RunningStore, withinOneMinute } from "../running-store.js";
+import { addPets, newAddress, openRunningStore, type RunningStore, withinOneMinute } from "../running-store.js";
 
 const input = '{"name":"Rex","categoryId":9007199254740993}';
 const create: Operation = { kind: "create", input, idempotencyKey: "across" };
@@ -21,7 +21,7 @@ describeWithRedis("two interfaces", () => {
   beforeAll(async () => {
     store = await openRunningStore();
     apis = await openApis(store);
-    await store.addPets(12, "Rex");
+    await store.database.execute(addPets(12, "Rex"));
   });
   afterAll(() => store?.[Symbol.asyncDispose]());
 
@@ -66,10 +66,10 @@ describeWithRedis("two interfaces", () => {
 
   /** Two keys of one account. */
   async function openSenders(first: string, second: string) {
-    const account = await store.openAccount();
+    const { accountId } = await store.database.issueKey();
     const senderOf = async (name: string) => {
       const api = apis.find((one) => one.name === name);
-      const key = await account.issueKey();
+      const { key } = await store.database.issueKey({ accountId });
       return async (operation: Operation): Promise<Reply> => {
         const reply = await api?.send({ operation, authorization: [`Bearer ${key}`], address: newAddress() });
         if (reply === undefined) throw new Error(`${name} cannot send ${operation.kind}`);

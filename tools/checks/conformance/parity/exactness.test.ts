@@ -75,7 +75,7 @@ describeWithRedis("four processes of both services", () => {
   });
 
   async function newKey(perMinute: number): Promise<string> {
-    return (await store.openAccount({ perMinute, perDay: 1_000_000 })).issueKey();
+    return (await store.database.issueKey({ customLimits: { perMinute, perDay: 1_000_000 } })).key;
   }
 
   /** The calls of EVALSHA so far, from `INFO commandstats`: `cmdstat_evalsha:calls=10000,usec=...`. */

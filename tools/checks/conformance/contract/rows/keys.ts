@@ -61,9 +61,9 @@ export const keyRows: readonly Row[] = [
     "a key that is not exactly one of ours is invalid",
     {
       "a word": () => "letmein",
-      "another mode": (key) => key.replace("test", "prod"),
+      "another mode": (key) => key.replace("live", "prod"),
       "a wrong checksum": (key) => key.slice(0, -1) + (key.endsWith("0") ? "1" : "0"),
-      "a mistyped secret": (key) => `pets_test_${key[10] === "a" ? "b" : "a"}${key.slice(11)}`,
+      "a mistyped secret": (key) => `pets_live_${key[10] === "a" ? "b" : "a"}${key.slice(11)}`,
       "the key without its last character": (key) => key.slice(0, -1),
       "the key with one more character": (key) => `${key}x`,
       "the key twice": (key) => `${key} ${key}`,
