@@ -16,6 +16,8 @@ import { newPetRows } from "./rows/new-pets.js";
 import { quotaRows, quotaSettings } from "./rows/quotas.js";
 import { requestRows } from "./rows/requests.js";
 
+const json = "application/json; charset=utf-8";
+
 let store: RunningStore;
 let apis: readonly [Api, ...Api[]];
 let readerKey: string;
@@ -80,6 +82,7 @@ async function sendThroughAll(row: Row): Promise<void> {
 }
 
 async function expectReply({ expected: common, graphql }: Row, { name }: Api, reply: Reply): Promise<void> {
+  expectEveryHeader(name, reply);
   const expected = (name.startsWith("GraphQL") ? graphql : undefined) ?? common;
   expect(comparableHeaders(reply), `${name}, headers`).toMatchObject(expected.headers ?? {});
   const { outcome } = reply;
@@ -98,6 +101,30 @@ async function expectReply({ expected: common, graphql }: Row, { name }: Api, re
       expect(await storedPet(pet), `${name}, stored`).toEqual(pet);
     }
   }
+}
+
+/** The headers of every response. */
+function expectEveryHeader(name: string, { outcome, headers, receivedAtMs }: Reply): void {
+  const [limit = 0, remaining = 0, reset = 0] = ["limit", "remaining", "reset"].map((one) =>
+    Number(headers[`x-ratelimit-${one}`]),
+  );
+  expect([limit, remaining, reset].every(Number.isSafeInteger), name).toBe(true);
+  expect(limit, name).toBeGreaterThanOrEqual(1);
+  expect(remaining, name).toBeGreaterThanOrEqual(0);
+  expect(remaining, name).toBeLessThanOrEqual(limit);
+  // The response may arrive in the first moments of the next window.
+  expect(reset, name).toBeGreaterThan(receivedAtMs / 1_000 - 5);
+  const status = outcome.kind === "failure" ? outcome.status : 200;
+  expect(Number(headers["retry-after"] ?? 0) >= 1, name).toBe([409, 429, 503].includes(status));
+  expect(headers["www-authenticate"] !== undefined, name).toBe(status === 401);
+  expect(headers["x-powered-by"], name).toBeUndefined();
+  expect(headers, name).toMatchObject({
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "x-request-id": expect.stringMatching(/./),
+  });
+  // The response to a preflight request has no body.
+  expect(headers["content-type"] ?? json, name).toBe(json);
 }
 
 function expectProblem({ code, status, message }: Problem, name: string, outcome: Outcome): void {
