@@ -1,3 +1,4 @@
+// The pages of a list and their links. tools/checks/conformance/contract tests cursors.
 import { afterAll, describe, expect, it } from "vitest";
 import { type Answer, openTestStore, type TestStore } from "./test-store.js";
 
@@ -43,59 +44,6 @@ describe("the pages of a list", () => {
     expect(answer).toMatchObject({ status: 200, text: "[]" });
     expect(answer.headers.link).toBeUndefined();
   });
-
-  it("can be read again with the same cursor, and with another limit", async () => {
-    const cursor = await cursorFor("/v1/pets?limit=3");
-    const twice = [await list(`?limit=3&cursor=${cursor}`), await list(`?limit=3&cursor=${cursor}`)];
-    expect(twice[0]?.text).toBe(twice[1]?.text);
-    expect(idsOf(await list(`?limit=1&cursor=${cursor}`))).toEqual([4]);
-  });
-});
-
-describe("a cursor is bound to its filter", () => {
-  it.each([
-    ["?limit=1&status=sold", ""],
-    ["?limit=1&status=sold", "&status=pending"],
-    ["?limit=1&status=pending", "&status=available"],
-    ["?limit=1", "&status=available"],
-  ])("a cursor of %s is refused with %j", async (query, otherFilter) => {
-    const cursor = await cursorFor(`/v1/pets${query}`);
-    const answer = await list(`?limit=1&cursor=${cursor}${otherFilter}`);
-    expect(answer).toMatchObject({ status: 400, json: { code: "INVALID_CURSOR", status: 400 } });
-  });
-});
-
-describe("any other text is no cursor", async () => {
-  const cursor = await cursorFor("/v1/pets?limit=1");
-  const bytes = Buffer.from(cursor, "base64url");
-  const altered = (place: number, value: number) => {
-    const copy = Buffer.from(bytes);
-    copy.writeUInt8(value, place);
-    return copy.toString("base64url");
-  };
-  it.each([
-    ["nothing", ""],
-    ["a word", "next"],
-    ["an id", "3"],
-    ["a blank", "%20"],
-    ["half of one", cursor.slice(0, 7)],
-    ["all but its last character", cursor.slice(0, -1)],
-    ["one character more", `${cursor}A`],
-    ["two in a row", cursor + cursor],
-    ["padding", `${cursor}==`],
-    ["another spelling of the same bytes", `${cursor.slice(0, -1)}R`],
-    ["base64 instead of base64url", "AQD%2F%2F%2F%2F%2F%2F%2F%2F%2Fw"],
-    ["a version of the future", altered(0, 2)],
-    ["version 0", altered(0, 0)],
-    ["a filter there is not", altered(1, 4)],
-    ["8,000 characters", "A".repeat(8_000)],
-    ["an upside-down question mark", "%C2%BF"],
-    ["bytes that are no UTF-8", "%FF%FE"],
-  ])("%s is refused", async (_what, text) => {
-    const answer = await list(`?limit=1&cursor=${text}`);
-    expect(answer).toMatchObject({ status: 400, json: { code: "INVALID_CURSOR", status: 400 } });
-    if (text !== "") expect(answer.text).not.toContain(text);
-  });
 });
 
 describe("the URLs in Link", () => {
@@ -121,10 +69,6 @@ describe("the URLs in Link", () => {
   });
 });
 
-function list(query: string): Promise<Answer> {
-  return store.call("GET", `/v1/pets${query}`, { key });
-}
-
 /** Every page of a list; `between` happens before each further one. */
 async function allPages(first: string, between: () => Promise<void> = async () => {}): Promise<Answer[]> {
   const pages = [await store.call("GET", first, { key })];
@@ -134,11 +78,6 @@ async function allPages(first: string, between: () => Promise<void> = async () =
   }
   expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([200]));
   return pages;
-}
-
-async function cursorFor(path: string): Promise<string> {
-  const next = nextOf(await store.call("GET", path, { key })) ?? "";
-  return new URLSearchParams(next.slice(next.indexOf("?"))).get("cursor") ?? "";
 }
 
 function nextOf(answer: Answer | undefined): string | undefined {

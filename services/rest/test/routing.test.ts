@@ -28,6 +28,10 @@ describe("an unknown path is 404", () => {
     "/v1/pets/%zz",
     "/v1/pets/%C3%28",
     "/v1/pets%2F1",
+    "/pets",
+    "/v2/pets",
+    "/v1.0/pets",
+    "/1/pets",
   ])("%s, counted like any other, and 401 without a key", async (path) => {
     const caller = await store.issueKey({ plan: "free" });
     const answer = await store.call("GET", path, { key: caller.key });
@@ -87,52 +91,34 @@ describe("a petId that is not an int64 is 404 like an unknown one", () => {
   });
 });
 
-describe("another method is 405, with Allow", () => {
+describe("no operation changes a pet: another method is 405, with Allow", () => {
   it.each([
-    ["PUT", "/v1/pets", "GET, HEAD, POST"],
-    ["PATCH", "/v1/pets", "GET, HEAD, POST"],
-    ["DELETE", "/v1/pets", "GET, HEAD, POST"],
-    ["TRACE", "/v1/pets", "GET, HEAD, POST"],
+    ["PATCH", "/v1/pets/1", "GET, HEAD"],
     ["POST", "/v1/pets/1", "GET, HEAD"],
     ["PUT", "/v1/pets/1", "GET, HEAD"],
     ["DELETE", "/v1/pets/1", "GET, HEAD"],
     ["DELETE", "/v1/pets/none", "GET, HEAD"],
   ])("%s %s", async (method, path, allow) => {
-    const answer = await store.call(method, path, { key });
+    const before = (await store.call("GET", "/v1/pets", { key })).text;
+    const answer = await store.call(method, path, { key, body: '{"status":"sold"}' });
     expect(answer).toMatchObject(code(405, "METHOD_NOT_ALLOWED"));
     expect(answer.headers.allow).toBe(allow);
+    expect((await store.call("GET", "/v1/pets", { key })).text).toBe(before);
   });
 });
 
-describe("the media type of the response", () => {
-  it.each([
-    "*/*",
-    "application/*",
-    "application/json",
-    "APPLICATION/JSON",
-    "text/html, */*;q=0.1",
-    "application/json; q=0.001",
-    "application/json; charset=utf-8",
-  ])("Accept: %s is accepted", async (accept) => {
-    expect((await store.call("GET", "/v1/pets", { key, headers: { accept } })).status).toBe(200);
-  });
-
-  it.each(["text/html", "application/xml", "application/json;q=0", "*/*;q=0", "image/*", "application/problem+json"])(
-    "Accept: %s is 406 on every route, and no pet is added",
-    async (accept) => {
-      const before = (await store.call("GET", "/v1/pets", { key })).text;
-      for (const [method, path] of [
-        ["GET", "/v1/pets"],
-        ["POST", "/v1/pets"],
-        ["GET", "/v1/pets/1"],
-      ] as const) {
-        const body = method === "POST" ? { body: '{"name":"Ada","categoryId":1}' } : {};
-        const answer = await store.call(method, path, { key, headers: { accept }, ...body });
-        expect(answer).toMatchObject(code(406, "NOT_ACCEPTABLE"));
-      }
-      expect((await store.call("GET", "/v1/pets", { key })).text).toBe(before);
-    },
-  );
+it("Accept: text/html is 406 on every route, and adds no pet", async () => {
+  const before = (await store.call("GET", "/v1/pets", { key })).text;
+  for (const [method, path] of [
+    ["GET", "/v1/pets"],
+    ["POST", "/v1/pets"],
+    ["GET", "/v1/pets/1"],
+  ] as const) {
+    const body = method === "POST" ? { body: '{"name":"Ada","categoryId":1}' } : {};
+    const answer = await store.call(method, path, { key, headers: { accept: "text/html" }, ...body });
+    expect(answer).toMatchObject(code(406, "NOT_ACCEPTABLE"));
+  }
+  expect((await store.call("GET", "/v1/pets", { key })).text).toBe(before);
 });
 
 describe("HEAD equals GET without the body", () => {
