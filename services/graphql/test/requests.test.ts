@@ -32,43 +32,16 @@ describe("the media type of the response", () => {
     expect((await store.ask("{ pets { id } }", { headers })).headers["content-type"]).toBe(type);
   });
 
-  it.each(["text/html", "application/xml", "application/json;q=0", "application/graphql+json", "multipart/mixed"])(
-    "Accept: %s is 406, and nothing is executed",
-    async (accept) => {
-      const before = (await store.ask("{ pets { id } }", { key })).text;
-      const mutation = 'mutation { createPet(input: {name: "Ada", categoryId: 1}) { id } }';
-      expect(await store.ask(mutation, { key, headers: { accept } })).toMatchObject(error(406, "NOT_ACCEPTABLE"));
-      expect((await store.ask("{ pets { id } }", { key })).text).toBe(before);
-    },
-  );
+  it("Accept: application/graphql+json is 406, and nothing is executed", async () => {
+    const before = (await store.ask("{ pets { id } }", { key })).text;
+    const mutation = 'mutation { createPet(input: {name: "Ada", categoryId: 1}) { id } }';
+    const answer = await store.ask(mutation, { key, headers: { accept: "application/graphql+json" } });
+    expect(answer).toMatchObject(error(406, "NOT_ACCEPTABLE"));
+    expect((await store.ask("{ pets { id } }", { key })).text).toBe(before);
+  });
 });
 
 describe("a POST", () => {
-  it.each([
-    ["no media type", { "content-type": "" }],
-    ["text/plain", { "content-type": "text/plain" }],
-    ["application/graphql", { "content-type": "application/graphql" }],
-    ["a form", { "content-type": "application/x-www-form-urlencoded" }],
-    ["a multipart form", { "content-type": "multipart/form-data; boundary=x" }],
-    ["another charset", { "content-type": "application/json; charset=latin1" }],
-    ["a content coding", { "content-encoding": "gzip" }],
-  ])("with %s is 415", async (_what, headers) => {
-    expect(await post('{"query": "{ pets { id } }"}', headers)).toMatchObject(error(415, "UNSUPPORTED_MEDIA_TYPE"));
-  });
-
-  it("larger than 64 KiB is 413, also without a Content-Length", async () => {
-    const body = `{"query": "{ pets { id } }", "variables": {"a": "${"a".repeat(65_536)}"}}`;
-    expect(await post(body)).toMatchObject(error(413, "PAYLOAD_TOO_LARGE"));
-    expect(await post(body, { "transfer-encoding": "chunked" })).toMatchObject(error(413, "PAYLOAD_TOO_LARGE"));
-  });
-
-  it.each(["", "{", "{'query': 1}", '{"query": "{ pets { id } }", "query": "{ pets { name } }"}', "[".repeat(30_000)])(
-    "that is not JSON (%#) is 400",
-    async (body) => {
-      expect(await post(body)).toMatchObject(error(400, "INVALID_JSON"));
-    },
-  );
-
   it.each([
     ["[]", "body must be a JSON object"],
     ["null", "body must be a JSON object"],
@@ -162,21 +135,8 @@ describe("a GET", () => {
   });
 });
 
-describe("another method or path", () => {
-  it.each(["PUT", "PATCH", "DELETE", "TRACE"])("%s is 405 with Allow", async (method) => {
-    const answer = await store.call(method, "/graphql", { key });
-    expect(answer).toMatchObject(error(405, "METHOD_NOT_ALLOWED"));
-    expect(answer.headers.allow).toBe("GET, HEAD, POST");
-  });
-
-  it.each(["/graphql/", "/graphql/x", "/Graphql", "/graphqls"])("%s is 404", async (path) => {
-    expect(await store.call("POST", path, { key, body: "{}" })).toMatchObject({ status: 404 });
-  });
-
-  it("a preflight needs no key", async () => {
-    const headers = { origin: "https://example.com", "access-control-request-method": "POST" };
-    expect(await store.call("OPTIONS", "/graphql", { headers })).toMatchObject({ status: 204 });
-  });
+it.each(["/graphql/", "/graphql/x", "/Graphql", "/graphqls"])("the path %s is 404", async (path) => {
+  expect(await store.call("POST", path, { key, body: "{}" })).toMatchObject({ status: 404 });
 });
 
 describe("an error in the document or the variables", () => {

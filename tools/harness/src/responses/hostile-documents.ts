@@ -27,6 +27,22 @@ export const hostileDocuments: readonly Hostile[] = [
   { name: "980 duplicate fields", write: document(`{pets{${"id ".repeat(980)}}}`) },
   { name: "249 duplicate fields with selections", write: document(`{${"pets{id}".repeat(249)}}`) },
   { name: "100 duplicate fields with selections", write: document(`{${"pets{id}".repeat(100)}}`) },
+  {
+    name: "40 duplicates of each of four fields",
+    write: document(`{${join(4, (n) => join(40, () => `p${n}:pets{id}`))}}`),
+  },
+  { name: "99 duplicate connections", write: document(`{${join(99, () => "petsConnection{edges{node{id}}}")}}`) },
+  { name: "80 duplicate fields with arguments", write: document(`{${join(80, () => 'pets(limit:1,cursor:""){id}')}}`) },
+  {
+    name: "60 fragments with equal fields",
+    write: document(`{${join(60, (n) => `...f${n}`)}}${join(60, (n) => `fragment f${n} on Query{pets{id name}}`)}`),
+  },
+  {
+    name: "a chain of 120 fragments",
+    write: document(
+      `{...f0}${join(120, (n) => `fragment f${n} on Query{...f${n + 1}}`)}fragment f120 on Query{__typename}`,
+    ),
+  },
   { name: "3,000 directives", write: document(`{pets{id ${"@include(if:true)".repeat(3_000)}}}`) },
   { name: "3,000 unknown directives", write: document(`{pets{id ${"@a ".repeat(3_000)}}}`) },
   { name: "490 unknown directives", write: document(`{pets{id ${"@a ".repeat(490)}}}`) },
