@@ -33,6 +33,8 @@ export interface ResponseCheck {
   operationOf(method: string, path: string): string | undefined;
   /** The violations of an answer of this operation. */
   violations(operationId: string, answer: Answer): string[];
+  /** What is wrong with a value of a schema of the document, such as `NewPet`. */
+  valueFaults(schema: string, value: unknown): string[];
 }
 
 export interface Documented {
@@ -107,6 +109,7 @@ export function createResponseCheck(document: OpenApi): ResponseCheck {
         ...(answer.status < 400 ? [] : errorFaults(answer.status, response, body)),
       ];
     },
+    valueFaults: (schema, value) => faultsOf(`api#/components/schemas/${escaped(schema)}`, value),
   };
 }
 
