@@ -7,7 +7,14 @@ function read(line: string): unknown {
   return readCommandLine(line.split(" "), () => files);
 }
 
-const everything = { kind: "run", project: "faults", files: [], namePattern: undefined, jsonFile: undefined };
+const everything = {
+  kind: "run",
+  project: "faults",
+  files: [],
+  namePattern: undefined,
+  jsonFile: undefined,
+  options: {},
+};
 
 it.each([
   ["faults", {}],
@@ -17,16 +24,23 @@ it.each([
   ["faults --only sharing --only documents", { files: ["faults/redis/sharing.test.ts", "faults/documents.test.ts"] }],
   ["faults --name limit-1", { namePattern: "limit-1" }],
   ["faults --name a.b --name (c)", { namePattern: "a\\.b|\\(c\\)" }],
+  ["fuzz", { project: "fuzz", options: { requests: "100000" } }],
+  ["fuzz --requests 5 --seed 7 --path 4:0", { project: "fuzz", options: { requests: "5", seed: "7", path: "4:0" } }],
 ])("translates %s into a test run", (line, expected) => {
   expect(read(line)).toEqual({ ...everything, ...expected });
 });
 
 it.each([
-  ["", /There is no project ""\. The projects are faults/],
+  ["", /There is no project ""\. The projects are faults, fuzz/],
   ["nothing", /There is no project "nothing"/],
   ["faults --only mysql", /There is no subject "mysql"\. The subjects are documents, redis, outage, sharing\./],
   ["faults --quickly", /--quickly/],
   ["faults redis", /redis/],
+  ["fuzz --requests 0", /--requests cannot be "0"/],
+  ["fuzz --requests 1e6", /--requests cannot be "1e6"/],
+  ["fuzz --seed a", /--seed cannot be "a"/],
+  ["fuzz --path REST", /--path cannot be "REST"/],
+  ["faults --seed 7", /--seed/],
 ])("refuses the arguments %j with a reason", (line, reason) => {
   expect(read(line)).toEqual({ kind: "wrong", reason: expect.stringMatching(reason) });
 });

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { projects } from "./projects.js";
+import { type Project, projects } from "./projects.js";
 
 export type Command =
   | { readonly kind: "help"; readonly text: string }
@@ -14,6 +14,8 @@ interface RunCommand {
   readonly files: readonly string[];
   readonly namePattern: string | undefined;
   readonly jsonFile: string | undefined;
+  /** The project's own options. */
+  readonly options: Readonly<Record<string, string>>;
 }
 
 /**
@@ -30,7 +32,9 @@ export function readCommandLine(args: readonly string[], filesOf: (project: stri
   }
   const paths = filesOf(project);
   try {
-    const { values } = parseArgs({ args: options, options: optionShapes });
+    const own = projects[project]?.options ?? {};
+    const ownShapes = Object.fromEntries(Object.keys(own).map((name) => [name, { type: "string" } as const]));
+    const { values } = parseArgs({ args: options, options: { ...ownShapes, ...optionShapes } });
     if (values.help) return { kind: "help", text: helpText(project, paths) };
     const unknown = values.only?.find((subject) => !subjectsOf(paths).has(subject));
     if (unknown !== undefined) {
@@ -43,6 +47,7 @@ export function readCommandLine(args: readonly string[], filesOf: (project: stri
       files: values.only?.flatMap((subject) => subjectsOf(paths).get(subject) ?? []) ?? [],
       namePattern: values.name?.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"),
       jsonFile: values.json,
+      options: ownOptions(own, values),
     };
   } catch (error) {
     return { kind: "wrong", reason: error instanceof Error ? error.message : String(error) };
@@ -56,6 +61,20 @@ const optionShapes = {
   list: { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false },
 } as const;
+
+function ownOptions(
+  options: NonNullable<Project["options"]>,
+  values: Readonly<Record<string, unknown>>,
+): Record<string, string> {
+  const given: Record<string, string> = {};
+  for (const [name, { pattern, default: value }] of Object.entries(options)) {
+    const text = values[name] ?? value;
+    if (typeof text !== "string") continue;
+    if (!pattern.test(text)) throw new Error(`--${name} cannot be "${text}".`);
+    given[name] = text;
+  }
+  return given;
+}
 
 /** The folders and test files of a project by their names, with their paths. */
 function subjectsOf(paths: readonly string[]): ReadonlyMap<string, string> {
@@ -72,7 +91,8 @@ function subjectsOf(paths: readonly string[]): ReadonlyMap<string, string> {
 }
 
 function helpText(project: string, paths: readonly string[]): string {
-  const { about = "", programs = [] } = projects[project] ?? {};
+  const { about = "", programs = [], options = {} } = projects[project] ?? {};
+  const own = Object.entries(options).map(([name, option]) => `  --${name} <value>`.padEnd(20) + option.about);
   return `Usage: npm run ${project} -- [options]
 
 ${about}
@@ -80,7 +100,7 @@ ${about}
 Subjects: ${[...subjectsOf(paths).keys()].join(", ")}
 ${programs.length === 0 ? "" : `Programs: ${programs.join(", ")}. A test whose program is not in PATH is skipped; it fails where CI is set.\n`}
 Options:
-  --only <subject>  only the tests of this subject; may be repeated
+${own.map((line) => `${line}\n`).join("")}  --only <subject>  only the tests of this subject; may be repeated
   --name <text>     only the tests with this text in their names; may be repeated
   --list            print the names of the tests and run none
   --json <file>     write every figure to this file

@@ -26,7 +26,7 @@ switch (command.kind) {
     break;
   case "run":
   case "list": {
-    const { kind, project, files, namePattern, jsonFile } = command;
+    const { kind, project, files, namePattern, jsonFile, options } = command;
     const { programs = [], minutesAtMost } = projects[project] ?? {};
     const missing = programs.filter((program) => !isInstalled(program));
     if (missing.length > 0) warn(`Some tests are skipped. To run them: apt-get install ${missing.join(" ")}`);
@@ -44,6 +44,7 @@ switch (command.kind) {
       reporters: [reporter],
       ...(namePattern !== undefined && { testNamePattern: namePattern }),
     });
+    vitest.provide("projectOptions", options);
     if (kind === "list") {
       const { testModules } = await vitest.collect([...files]);
       for (const module of testModules) for (const test of module.children.allTests()) print(test.fullName);

@@ -6,6 +6,21 @@ export interface Project {
   readonly globalSetup: readonly string[];
   /** For a run of the whole project. */
   readonly minutesAtMost?: number;
+  /** Further options of its command line, by name. */
+  readonly options?: Readonly<Record<string, ProjectOption>>;
+}
+
+interface ProjectOption {
+  readonly about: string;
+  readonly pattern: RegExp;
+  readonly default?: string;
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The values of the project's own options; `undefined` in a run that the command line has not started. */
+    projectOptions: Readonly<Record<string, string>> | undefined;
+  }
 }
 
 export const projects: Readonly<Record<string, Project>> = {
@@ -25,5 +40,16 @@ export const projects: Readonly<Record<string, Project>> = {
     about: "Prints the source files and functions that one request executes, found by coverage of running services.",
     programs: ["redis-server"],
     globalSetup: ["@petstore/harness/global-setup"],
+  },
+  fuzz: {
+    about: `Sends random requests to both APIs, from the OpenAPI document and the GraphQL schema: valid and hostile ones, and
+the same operations through both. A failure prints its smallest request and the command that repeats it.`,
+    programs: ["redis-server"],
+    globalSetup: ["@petstore/harness/global-setup"],
+    options: {
+      requests: { about: "requests to each API (100000)", pattern: /^[1-9]\d{0,8}$/, default: "100000" },
+      seed: { about: "the seed of an earlier run", pattern: /^-?\d{1,10}$/ },
+      path: { about: "the failure of that seed, with --name", pattern: /^\d+(:\d+)*$/ },
+    },
   },
 };

@@ -1,0 +1,98 @@
+/** Requests to the GraphQL API: what its schema allows, and variations of that. */
+import fc from "fast-check";
+import type { GraphQLSchema } from "graphql";
+import type { Part } from "./graphql-arguments.js";
+import { oddDocument, operations } from "./graphql-documents.js";
+import { caller, contentType, type Headers, moreHeaders, mostly } from "./headers.js";
+import { damaged, hostileString, jsonText } from "./json.js";
+import { type HttpRequest, otherMethod } from "./rest-requests.js";
+
+type Transport = Omit<HttpRequest, "caller">;
+
+export function graphqlRequests(schema: GraphQLSchema): fc.Arbitrary<HttpRequest> {
+  const operation = operations(schema);
+  return fc
+    .record({
+      caller,
+      request: fc.oneof({ weight: 6, arbitrary: posted(operation) }, { weight: 1, arbitrary: inUrl(operation) }),
+      more: moreHeaders,
+    })
+    .map(({ caller: by, request, more }) => ({ ...request, caller: by, headers: [...request.headers, ...more] }));
+}
+
+const strayPaths = [
+  "/graphql/",
+  "/graphql?query={__typename}",
+  "/GraphQL",
+  "//graphql",
+  "/graphql%00",
+  "/graphql/__proto__",
+];
+
+function posted(operation: fc.Arbitrary<Part>): fc.Arbitrary<Transport> {
+  const text = fc.oneof(
+    { weight: 30, arbitrary: operation.chain(requestText) },
+    { weight: 3, arbitrary: oddDocument.chain(requestText) },
+    { weight: 1, arbitrary: oddRequest },
+  );
+  return fc.record({
+    method: mostly("POST", otherMethod),
+    path: mostly("/graphql", fc.constantFrom(...strayPaths)),
+    headers: contentType.map((type): Headers => [["content-type", type]]),
+    body: mostlyWhole(text),
+  });
+}
+
+function mostlyWhole(text: fc.Arbitrary<string>): fc.Arbitrary<Buffer> {
+  return fc.oneof(
+    { weight: 12, arbitrary: text.map((json) => Buffer.from(json)) },
+    { weight: 1, arbitrary: damaged(text) },
+  );
+}
+
+const moreParameters = [
+  "&operationName=Named",
+  "&variables=%7B%7D&variables=1",
+  "&extensions={}",
+  "&__proto__=1",
+  "&%=%",
+];
+const longestPath = 12_000;
+
+function inUrl(operation: fc.Arbitrary<Part>): fc.Arbitrary<Transport> {
+  return fc
+    .tuple(operation, mostly("GET", fc.constant("HEAD")), mostly("", fc.constantFrom(...moreParameters), 1))
+    .map(([{ text, variables }, method, more]) => {
+      const [query, given] = [text, variablesText(variables)].map((part) => encodeURIComponent(part.toWellFormed()));
+      return { method, path: `/graphql?query=${query}&variables=${given}${more}`.slice(0, longestPath), headers: [] };
+    });
+}
+
+function variablesText(variables: Part["variables"]): string {
+  // Two parts may use the same variable.
+  const given = new Map(variables.filter(({ value }) => value !== undefined).map(({ name, value }) => [name, value]));
+  return `{${[...given].map(([name, value]) => `${JSON.stringify(name)}:${value}`)}}`;
+}
+
+function requestText({ text, variables }: Part): fc.Arbitrary<string> {
+  const query = `"query":${JSON.stringify(text)}`;
+  const usual = variables.length === 0 ? `{${query}}` : `{${query},"variables":${variablesText(variables)}}`;
+  const name = fc.oneof(fc.constantFrom("variables", "operationName", "extensions"), hostileString);
+  const withMember = fc.tuple(name, jsonText).map(([member, json]) => `{${query},${JSON.stringify(member)}:${json}}`);
+  return fc.oneof(
+    { weight: 20, arbitrary: fc.constant(usual) },
+    { weight: 4, arbitrary: withMember },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max: 12 }).map((count) => `[${Array(count).fill(usual)}]`) },
+  );
+}
+
+const oddRequest: fc.Arbitrary<string> = fc.oneof(
+  jsonText,
+  jsonText.map((json) => `{"query":${json}}`),
+  fc.constantFrom(
+    '{"query":"{ __typename }","query":"{ __typename }"}',
+    '{"__proto__":{"query":"{ __typename }"}}',
+    '{"id":1}',
+    '{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"a"}}}',
+  ),
+);

@@ -1,0 +1,101 @@
+/** Who sends a request, and the headers of a request. */
+import fc from "fast-check";
+import { notoriousStrings } from "./json.js";
+
+export type Headers = readonly (readonly [name: string, value: string])[];
+
+const keyKinds = ["valid", "smallQuota", "tinyQuota", "malformed", "unknown", "revoked", "expired"] as const;
+export type KeyKind = (typeof keyKinds)[number];
+
+/** The Authorization headers of a request. The keys exist only when the services run. */
+export interface Caller {
+  readonly key: KeyKind;
+  readonly scheme: string;
+  /** How many Authorization headers the request has. */
+  readonly times: number;
+}
+
+/** Mostly `usual`, now and then one of the others. */
+export function mostly<T>(usual: T, others: fc.Arbitrary<T>, weight = 15): fc.Arbitrary<T> {
+  return fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: others });
+}
+
+export const caller: fc.Arbitrary<Caller> = fc.record({
+  key: mostly<KeyKind>("valid", fc.constantFrom(...keyKinds.slice(1)), 4),
+  scheme: mostly(
+    "Bearer ",
+    fc.constantFrom("bearer ", "BEARER   ", "Basic ", "", "Bearer", "Bearer\t", "Bearer ,"),
+    20,
+  ),
+  times: mostly(1, fc.constantFrom(0, 0, 2, 3)),
+});
+
+/** Any characters that an HTTP client lets through. */
+export const headerValue: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom(...notoriousStrings.filter((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text))),
+  fc.string({
+    unit: fc
+      .integer({ min: 0x20, max: 0xff })
+      .filter((code) => code !== 0x7f)
+      .map((code) => String.fromCharCode(code)),
+    maxLength: 40,
+  }),
+  fc.integer({ min: 250, max: 300 }).map((length) => "k".repeat(length)),
+);
+
+const mediaTypes = [
+  "text/plain",
+  "application/graphql",
+  "application/merge-patch+json",
+  "multipart/form-data; boundary=x",
+];
+const jsonCharsets = ["utf-8", "UTF-8", "utf-16", "latin1"].map((charset) => `application/json; charset=${charset}`);
+
+export const contentType: fc.Arbitrary<string> = mostly(
+  "application/json",
+  fc.oneof(fc.constantFrom(...mediaTypes, ...jsonCharsets, "Application/JSON", ""), headerValue),
+);
+
+/** Headers that the services read, with values that they expect. */
+const knownHeaders: Readonly<Record<string, readonly string[]>> = {
+  accept: ["*/*", "application/json", "text/html", "application/*;q=0.1", "*/*;q=0", "application/json;q=2", ";,;"],
+  "content-encoding": ["gzip", "identity", "br", "gzip, gzip"],
+  "x-request-id": ["mine-1", "a".repeat(128), "a".repeat(129)],
+  origin: ["https://shop.example", "null"],
+  "x-forwarded-for": ["::1", "1.2.3.4, 5.6.7.8", "::ffff:1.2.3.4", "unknown"],
+  "access-control-request-method": ["POST"],
+};
+
+const otherHeaders =
+  "traceparent range if-none-match if-modified-since cookie accept-encoding accept-language user-agent referer " +
+  "x-http-method-override x-forwarded-host x-forwarded-proto forwarded via te prefer dnt __proto__ constructor " +
+  "x-ratelimit-limit toString";
+
+const graphqlType: readonly [string, string] = ["accept", "application/graphql-response+json"];
+
+/** Headers that a request does not need. Most requests have none of them. */
+export const moreHeaders: fc.Arbitrary<Headers> = fc.oneof(
+  { weight: 60, arbitrary: fc.constant<Headers>([]) },
+  {
+    weight: 40,
+    arbitrary: fc.array(
+      fc.oneof(
+        fc.constant(graphqlType),
+        ...Object.entries(knownHeaders).map(([name, values]) =>
+          fc.tuple(fc.constant(name), fc.oneof(fc.constantFrom(...values), headerValue)),
+        ),
+        fc.tuple(fc.constantFrom(...otherHeaders.split(" ")), headerValue),
+      ),
+      { minLength: 1, maxLength: 4 },
+    ),
+  },
+  { weight: 1, arbitrary: fc.integer({ min: 150, max: 260 }).map(manyHeaders) },
+  {
+    weight: 1,
+    arbitrary: fc.integer({ min: 8_000, max: 20_000 }).map((length): Headers => [["x-long", "l".repeat(length)]]),
+  },
+);
+
+function manyHeaders(count: number): Headers {
+  return Array.from({ length: count }, (_, index) => [`x-${index}`, ""] as const);
+}

@@ -1,0 +1,116 @@
+/** Strings, numbers and JSON that have broken services. Every other arbitrary mixes them into what its schema allows. */
+import fc from "fast-check";
+
+/** JSON text with its value. A whole number in any spelling is a bigint. The value of an object or an array is `{}`. */
+export interface Json {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+const words =
+  "__proto__ constructor prototype toString hasOwnProperty valueOf toJSON then length null undefined NaN true 0 -0 1e3 " +
+  '0x10 $1 {{1}} %s%n ../../etc/passwd <script>alert(1)</script> ﷺ ß İ 🐈‍⬛ " \\ \\u0000';
+
+export const notoriousStrings: readonly string[] = [
+  ...words.split(" "),
+  ..."\u007f\u0085\u200b\u2028\u202e\ufeff\ufffe\uffff\ufffd\u0000\ud83d",
+  ...["", " ", "a\u0000b", "\u001b[31m", "e\u0301\u0301\u0301", "\udc08\ud83d", "\u00a0\u3000\u2003"],
+  ...["' or 1=1; --", "\r\nX-Injected: 1"],
+  ...["n".repeat(255), "n".repeat(256), "🐈".repeat(255), "🐈".repeat(256)],
+];
+
+/** Not always well-formed Unicode. */
+export const hostileString: fc.Arbitrary<string> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...notoriousStrings) },
+  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 40 }) },
+  { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 40 }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 })
+      .map((units) => String.fromCharCode(...units)),
+  },
+);
+
+export const wellFormedString: fc.Arbitrary<string> = hostileString.filter((text) => text.isWellFormed());
+
+export const int64: fc.Arbitrary<bigint> = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+const wholeNumbers: readonly Json[] = [
+  ...["0", "1", "-1", "20", "100", "101", "2147483647", "2147483648", "-2147483649", "1".repeat(400)],
+  ...["9007199254740991", "9007199254740993", "18446744073709551616"],
+  ...["9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809"],
+].map((text) => ({ text, value: BigInt(text) }));
+
+const oddNumbers: readonly (readonly [text: string, value: bigint | undefined])[] = [
+  ...(["-0", "0e99999999999"] as const).map((text) => [text, 0n] as const),
+  ...(["1.0", "1e0", "10e-1", "0.1e1", `1${"0".repeat(300)}e-300`] as const).map((text) => [text, 1n] as const),
+  ...[["1e3", 1_000n] as const, ["1E+2", 100n] as const, ["9223372036854775807.0", 2n ** 63n - 1n] as const],
+  ["922337203685477580.7e1", 2n ** 63n - 1n],
+  ...["1.50", "1e-1", "1e400", "-1e400", "1e-400", "1e99999999999"].map((text) => [text, undefined] as const),
+  [`0.${"0".repeat(300)}1`, undefined],
+];
+
+/** The value is a bigint, or NaN for a number that is not an int64. */
+export const numberJson: fc.Arbitrary<Json> = fc.oneof(
+  fc.constantFrom(...wholeNumbers, ...oddNumbers.map(([text, value]) => ({ text, value: value ?? Number.NaN }))),
+  fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map((value) => ({ text: `${value}`, value })),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((double) => {
+    const text = JSON.stringify(double);
+    return { text, value: /^-?\d+$/.test(text) ? BigInt(text) : Number.NaN };
+  }),
+  fc
+    .tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: -30, max: 30 }))
+    .map(([mantissa, exponent]) => ({ text: `${mantissa}e${exponent}`, value: shifted(mantissa, exponent) })),
+);
+
+export const numberText: fc.Arbitrary<string> = numberJson.map(({ text }) => text);
+
+export function stringJson(strings: fc.Arbitrary<string>): fc.Arbitrary<Json> {
+  return strings.map((value) => ({ text: JSON.stringify(value), value }));
+}
+
+const nothing: readonly Json[] = [null, true, false].map((value) => ({ text: `${value}`, value }));
+const objectText = fc.oneof(
+  fc.constantFrom("[]", "{}", '[""]', '{"":{}}', '{"__proto__":{"a":1}}', '{"toString":1}', '{"valueOf":null}'),
+  fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 4 }).map((value) => JSON.stringify(value)),
+  fc.integer({ min: 1, max: 9_000 }).map((depth) => "[".repeat(depth) + "]".repeat(depth)),
+  fc.integer({ min: 1, max: 5_000 }).map((depth) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`),
+);
+
+/** Well-formed JSON of any kind, shallow or deep. */
+export const anyJson: fc.Arbitrary<Json> = fc.oneof(
+  { weight: 3, arbitrary: stringJson(hostileString) },
+  { weight: 3, arbitrary: numberJson },
+  { weight: 1, arbitrary: fc.constantFrom(...nothing) },
+  { weight: 4, arbitrary: objectText.map((text) => ({ text, value: {} })) },
+);
+
+export const jsonText: fc.Arbitrary<string> = anyJson.map(({ text }) => text);
+
+const brokenJson = ["", "NaN", "[1,]", "{'a':1}", "{a:1}", "01", "+1", "1.", ".5", '"\u0001"', '"\\x"', "//", "1 2"];
+
+/** A body in place of the JSON text: not JSON, not UTF-8, cut off, or too long. */
+export function damaged(json: fc.Arbitrary<string>): fc.Arbitrary<Buffer> {
+  return fc.oneof(
+    json.map((text) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(text)])),
+    json.map((text) => Buffer.from(text, "utf16le")),
+    fc.tuple(json, fc.nat()).map(([text, at]) => Buffer.from(text.slice(0, at % (text.length + 1)))),
+    fc.tuple(json, fc.nat(), fc.integer({ min: 0, max: 255 })).map(([text, at, byte]) => {
+      const bytes = Buffer.from(text);
+      if (bytes.length > 0) bytes.writeUInt8(byte, at % bytes.length);
+      return bytes;
+    }),
+    fc.tuple(json, hostileString).map(([text, tail]) => Buffer.from(text + tail)),
+    fc.tuple(json, fc.constantFrom(65_000, 65_537, 200_000)).map(([text, size]) => Buffer.from(text.padEnd(size))),
+    fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
+    fc.constantFrom(...brokenJson).map((text) => Buffer.from(text)),
+  );
+}
+
+/** `mantissa` times 10 to the power of `exponent`, if that is whole. */
+function shifted(mantissa: bigint, exponent: number): bigint | number {
+  const power = 10n ** BigInt(Math.abs(exponent));
+  if (exponent >= 0) return mantissa * power;
+  return mantissa % power === 0n ? mantissa / power : Number.NaN;
+}

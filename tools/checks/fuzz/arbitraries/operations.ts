@@ -1,0 +1,92 @@
+/** Lists and creates that both APIs can be asked for. */
+import fc from "fast-check";
+import { anyJson, wellFormedString } from "./json.js";
+import { cursor, type NewPet, newPet } from "./pets.js";
+
+export type Operation = ListOperation | CreateOperation;
+
+export interface ListOperation {
+  readonly kind: "list";
+  /** JSON text by name. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Continues one of the lists whose cursors the run knows, in place of the cursor of `query`. */
+  readonly knownCursor: number | undefined;
+  /** GraphQL lists by `petsConnection` instead of `pets`. */
+  readonly isConnection: boolean;
+}
+
+export interface CreateOperation {
+  readonly kind: "create";
+  readonly newPet: NewPet;
+  readonly idempotencyKey: IdempotencyKey | undefined;
+}
+
+interface IdempotencyKey {
+  readonly text: string;
+  /** The request adds a prefix that no other create has. Without it the text is not a valid key. */
+  readonly isPrefixed: boolean;
+  /** The body of a second create with the same key, in the other API. */
+  readonly repeatedWith: NewPet | "same" | undefined;
+}
+
+// A header value has no blanks around it, and a quote in front would begin the notation of RFC 8941.
+const keyText = fc.oneof(
+  fc.string({ unit: fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code)), maxLength: 30 }),
+  fc.integer({ min: 235, max: 245 }).map((length) => "k".repeat(length)),
+  fc.constant("a b"),
+);
+
+const prefixedKey: fc.Arbitrary<IdempotencyKey> = fc.record({
+  text: keyText.filter((text) => !text.includes("\x7f")),
+  isPrefixed: fc.constant(true),
+  repeatedWith: fc.oneof(
+    { weight: 2, arbitrary: fc.constant<"same">("same") },
+    { weight: 1, arbitrary: newPet },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  ),
+});
+const invalidKey: fc.Arbitrary<IdempotencyKey> = fc
+  .constantFrom("", "\u00e9", "k".repeat(256))
+  .map((text) => ({ text, isPrefixed: false, repeatedWith: undefined }));
+
+const create: fc.Arbitrary<CreateOperation> = fc.record({
+  kind: fc.constant("create"),
+  newPet: fc.oneof(
+    { weight: 14, arbitrary: newPet },
+    { weight: 1, arbitrary: anyJson.map(({ text }) => ({ text, value: undefined })) },
+  ),
+  idempotencyKey: fc.oneof(
+    { weight: 13, arbitrary: fc.constant(undefined) },
+    { weight: 12, arbitrary: prefixedKey },
+    { weight: 1, arbitrary: invalidKey },
+  ),
+});
+
+const oddLimits = ["0", "101", "2147483647", "2147483648", "1.5", "9007199254740993"];
+/** A query string has no types, so numbers have the one spelling of both notations, and strings are not digits. */
+const limit = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 100 }).map(String) },
+  { weight: 1, arbitrary: fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }).map(String) },
+  { weight: 1, arbitrary: fc.constantFrom(...oddLimits) },
+  { weight: 1, arbitrary: quoted(wellFormedString.filter((text) => !/^\d+$/.test(text))) },
+);
+const statuses = fc.constantFrom("available", "pending", "sold");
+const status = quoted(fc.oneof({ weight: 4, arbitrary: statuses }, { weight: 1, arbitrary: wellFormedString }));
+
+const list: fc.Arbitrary<ListOperation> = fc.record({
+  kind: fc.constant("list"),
+  query: fc
+    .record({ limit, status, cursor: quoted(fc.oneof(cursor, wellFormedString)) }, { requiredKeys: [] })
+    .map((query) => ({ ...query }) as Readonly<Record<string, string>>),
+  knownCursor: fc.option(fc.nat(), { freq: 2, nil: undefined }),
+  isConnection: fc.boolean(),
+});
+
+export const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 3, arbitrary: create },
+  { weight: 2, arbitrary: list },
+);
+
+function quoted(strings: fc.Arbitrary<string>): fc.Arbitrary<string> {
+  return strings.map((text) => JSON.stringify(text));
+}

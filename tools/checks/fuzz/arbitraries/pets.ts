@@ -1,0 +1,94 @@
+/** Bodies of creates with the pet that they describe, and the cursors of lists. */
+import fc from "fast-check";
+import { anyJson, hostileString, int64, type Json, numberJson, stringJson } from "./json.js";
+
+export interface NewPet {
+  readonly text: string;
+  /** The parsed body, with bigint for whole numbers; `undefined` when a name is repeated or it is not an object. */
+  readonly value: Readonly<Record<string, unknown>> | undefined;
+}
+
+type Property = readonly [name: string, json: Json];
+
+const usualName = fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 });
+const escapedName = hostileString.map((value) => ({
+  text: `"${[...Array(value.length).keys()].map((at) => `\\u${value.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")}"`,
+  value,
+}));
+const petName = fc.oneof(
+  { weight: 5, arbitrary: stringJson(usualName) },
+  { weight: 4, arbitrary: stringJson(hostileString) },
+  { weight: 1, arbitrary: escapedName },
+  { weight: 1, arbitrary: anyJson },
+);
+const categoryId = fc.oneof(
+  { weight: 6, arbitrary: int64.map((value) => ({ text: `${value}`, value })) },
+  { weight: 3, arbitrary: numberJson },
+  // GraphQL accepts an identifier as a string of digits.
+  { weight: 1, arbitrary: stringJson(int64.map(String)) },
+  { weight: 1, arbitrary: anyJson },
+);
+const status = fc.oneof(
+  { weight: 8, arbitrary: stringJson(fc.constantFrom("available", "pending", "sold")) },
+  { weight: 1, arbitrary: anyJson },
+);
+
+const usualProperties: fc.Arbitrary<readonly Property[]> = fc
+  .tuple(petName, categoryId, fc.option(status, { nil: undefined }))
+  .map(([name, category, state]) => [
+    ["name", name],
+    ["categoryId", category],
+    ...(state === undefined ? [] : [["status", state] as const]),
+  ]);
+
+const strayNames = ["id", "__proto__", "constructor", "Name", "name ", "name", "status", "categoryId"];
+/** In any order, with missing, unknown and repeated names. */
+const anyProperties: fc.Arbitrary<readonly Property[]> = fc
+  .record(
+    {
+      name: petName,
+      categoryId,
+      status,
+      stray: fc.tuple(fc.oneof(fc.constantFrom(...strayNames), hostileString), anyJson),
+    },
+    { requiredKeys: [] },
+  )
+  .chain(({ stray, ...named }) => {
+    const all: Property[] = Object.entries(named).filter((entry): entry is [string, Json] => entry[1] !== undefined);
+    if (stray !== undefined) all.push(stray);
+    return fc.shuffledSubarray(all, { minLength: all.length });
+  });
+
+export const newPet: fc.Arbitrary<NewPet> = fc
+  .tuple(
+    fc.oneof({ weight: 7, arbitrary: usualProperties }, { weight: 1, arbitrary: anyProperties }),
+    fc.constantFrom("", "", " ", "\n\t"),
+  )
+  .map(([properties, blank]) => {
+    const names = new Set(properties.map(([name]) => name));
+    const members = properties.map(([name, { text }]) => `${blank}${JSON.stringify(name)}:${text}`);
+    return {
+      text: `{${members.join(",")}${blank}}`,
+      value:
+        names.size === properties.length
+          ? Object.fromEntries(properties.map(([name, { value }]) => [name, value]))
+          : undefined,
+    };
+  });
+
+/**
+ * The format of cursors with any version and filter. Its pages lie among the first pets or behind the last one, so
+ * creates at the same time do not change them.
+ */
+export const cursor: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.constantFrom(1, 1, 1, 0, 2, 255),
+    fc.constantFrom(0, 1, 2, 3, 4, 255),
+    fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 30n }), fc.bigInt({ min: 2n ** 40n, max: 2n ** 63n - 1n })),
+    fc.constantFrom("", "", "", "=", "A", "+"),
+  )
+  .map(([version, filter, id, tail]) => {
+    const bytes = Buffer.from([version, filter, 0, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.writeBigInt64BE(id, 2);
+    return bytes.toString("base64url") + tail;
+  });

@@ -1,0 +1,93 @@
+/** Proves that the properties can fail: a fault planted behind some inputs is found, made small and repeated. */
+import type { Answer } from "@petstore/harness/network";
+import type fc from "fast-check";
+import { expect } from "vitest";
+import { operation } from "./arbitraries/operations.js";
+import { restRequests } from "./arbitraries/rest-requests.js";
+import { addFirstPets, listAll } from "./catalogue.js";
+import { checkParity, checkRequest } from "./properties.js";
+import { describeFailure, type Failure, findFailure } from "./runs.js";
+import { it } from "./services.js";
+import { type FuzzRequest, openSession } from "./session.js";
+
+type Change = (answer: Answer) => Answer;
+
+/** This seed draws the inputs that the faults are planted behind. */
+const seed = 1;
+const options = { tags: ["redis-server"] };
+
+/** Changes the responses to requests whose path or body matches. */
+function plant(when: RegExp, change: Change) {
+  return ({ path, body }: FuzzRequest, answer: Answer) => (when.test(`${path}\n${body}`) ? change(answer) : answer);
+}
+
+async function findRepeatedly<T>(
+  fault: string,
+  values: fc.Arbitrary<T>,
+  check: (value: T) => Promise<void>,
+): Promise<Failure> {
+  const failure = await findFailure(values, check, { runs: 10_000, seed });
+  if (failure === undefined) return expect.fail("The fault was not found");
+  const repeated = await findFailure(values, check, { runs: 1, ...failure });
+  expect(failure.message).toContain(fault);
+  expect(repeated?.message).toContain(fault);
+  return failure;
+}
+
+it.for<[fault: string, when: RegExp, change: Change]>([
+  ["5xx: 500", /limit=2\d\b/, (answer) => ({ ...answer, status: 500 })],
+  ["header: x-ratelimit-reset is", /limit=3\d\b/, (answer) => ({ ...answer, headers: {} })],
+  ["JSON", /limit=4\d\b/, (answer) => ({ ...answer, text: "<html>" })],
+  [
+    "leak:",
+    /limit=5\d\b/,
+    ({ headers, ...answer }) => ({ ...answer, headers: { ...headers, "x-debug": "pets_test_nonsense" } }),
+  ],
+  [
+    "no answer: Error: reset",
+    /limit=6\d\b/,
+    () => {
+      throw new Error("reset");
+    },
+  ],
+])("finds a planted fault of REST: %s", options, async ([fault, when, change], { services }) => {
+  using session = await openSession(services, plant(when, change));
+  const failure = await findRepeatedly(fault, restRequests(session.document), (request) =>
+    checkRequest(session, "rest", request),
+  );
+  expect(failure.message).toMatch(when);
+  expect(failure.message.match(/^rest: /gm)).toHaveLength(1);
+  expect(describeFailure("REST", failure)).toMatch(/--name REST --seed \d+ --path [\d:]+$/);
+});
+
+it.for<[fault: string, when: RegExp, change: Change]>([
+  ["create: graphql refuses a valid pet: VALIDATION_FAILED", /createPet.*"status":"sold"/s, refuse],
+  ["create: the response shows", /"status":"pending"/, roundDigits],
+  ["parity: REST: success", /petsConnection.*"status":"sold"/s, refuse],
+])("finds a planted difference between the APIs: %s", options, async ([fault, when, change], { services }) => {
+  using session = await openSession(services, (request, answer) =>
+    request.api === "graphql" ? plant(when, change)(request, answer) : answer,
+  );
+  const cursors = await addFirstPets(session);
+  await findRepeatedly(fault, operation, (given) => checkParity(session, cursors, given));
+});
+
+it("finds an acknowledged pet that a list shows with other digits", options, async ({ services }) => {
+  using session = await openSession(services, plant(/limit=100\b/, roundDigits));
+  await findFailure(operation, (given) => checkParity(session, ["none"], given), { runs: 100, seed });
+  expect(session.ledger.compare(await listAll(session, "graphql"))).toEqual([]);
+  expect(session.ledger.compare(await listAll(session, "rest"))).toContainEqual(expect.stringMatching(/^lost: /));
+});
+
+/** As an API would answer that accepts less. */
+function refuse(answer: Answer): Answer {
+  if (answer.text.includes('"errors":')) return answer;
+  const errors = [{ message: "no", extensions: { code: "VALIDATION_FAILED", status: 400 } }];
+  return { ...answer, text: JSON.stringify({ errors, data: null }) };
+}
+
+/** As a parser that rounds numbers would. */
+function roundDigits(answer: Answer): Answer {
+  const round = (_all: string, start: string, digits: string) => start + BigInt(Number(digits));
+  return { ...answer, text: answer.text.replaceAll(/("categoryId":"?)(-?\d{17,})/g, round) };
+}

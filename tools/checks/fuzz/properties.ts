@@ -1,0 +1,146 @@
+/** What must hold for every request, and for every operation that both APIs are asked for. */
+import { randomUUID } from "node:crypto";
+import { maxInt64, minInt64, parseInt64 } from "@petstore/core";
+import type { ResponseCheck } from "@petstore/harness/responses";
+import { type ApiRequest, graphqlRequest, type Outcome, readGraphql, readRest, restRequest } from "./api-operations.js";
+import type { CreateOperation, ListOperation, Operation } from "./arbitraries/operations.js";
+import type { NewPet } from "./arbitraries/pets.js";
+import type { HttpRequest } from "./arbitraries/rest-requests.js";
+import type { ShownPet } from "./pet-ledger.js";
+import type { ApiName } from "./response-faults.js";
+import type { Session, TestCase } from "./session.js";
+
+/** The response is as documented, and an acknowledged pet is as the request describes it. */
+export function checkRequest(session: Session, api: ApiName, request: HttpRequest): Promise<void> {
+  const { caller, newPet, headers, ...others } = request;
+  const authorization = [`authorization`, caller.scheme + session.keys[caller.key]] as const;
+  return session.run(async (testCase) => {
+    const allHeaders = [...Array.from({ length: caller.times }, () => authorization), ...headers];
+    const answer = await testCase.send({ ...others, api, headers: allHeaders });
+    if (api === "rest" && answer.status === 201) {
+      acknowledge(
+        session,
+        testCase,
+        readRest(answer),
+        newPet && (expectedPet(session.responseCheck, api, newPet) ?? "refused"),
+      );
+    }
+  });
+}
+
+/** Both APIs accept and refuse the same operations for the same reasons, as the OpenAPI document says. */
+export function checkParity(session: Session, cursors: readonly string[], operation: Operation): Promise<void> {
+  return session.run((testCase) =>
+    operation.kind === "list"
+      ? checkList(session, testCase, cursors, operation)
+      : checkCreate(session, testCase, operation),
+  );
+}
+
+export async function ask(session: Session, testCase: TestCase, api: ApiName, request: ApiRequest) {
+  const isRest = api === "rest";
+  const key = session.keys.valid;
+  const answer = await testCase.send(isRest ? restRequest(request, key) : graphqlRequest(request, key));
+  const outcome = isRest ? readRest(answer) : readGraphql(answer);
+  return { outcome, isReplay: answer.headers["idempotency-replayed"] === "true" };
+}
+
+async function checkList(session: Session, testCase: TestCase, cursors: readonly string[], operation: ListOperation) {
+  const { knownCursor, isConnection } = operation;
+  const cursor = knownCursor === undefined ? undefined : cursors[knownCursor % cursors.length];
+  const query: Readonly<Record<string, string>> = {
+    ...operation.query,
+    ...(cursor !== undefined && { cursor: JSON.stringify(cursor) }),
+  };
+  const { outcome } = await ask(session, testCase, "rest", { kind: "list", query, isConnection });
+  const { outcome: other } = await ask(session, testCase, "graphql", { kind: "list", query, isConnection });
+  compare(testCase, outcome, other);
+  const { limit = "20", status } = query;
+  const isFilter = status === undefined || /^"(available|pending|sold)"$/.test(status);
+  const isValid = /^[1-9]\d?$|^100$/.test(limit) && isFilter;
+  if (outcome.kind === "failure") {
+    if (isValid && query.cursor === undefined) testCase.addFault(`list: a valid query is refused: ${outcome.code}`);
+    return;
+  }
+  if (!isValid) testCase.addFault("list: an invalid query is accepted");
+  const { pets } = outcome;
+  if (pets.length > Number(limit)) testCase.addFault("list: it is longer than the limit");
+  if (status !== undefined && pets.some((pet) => JSON.stringify(pet.status) !== status)) {
+    testCase.addFault("list: it has pets with another status");
+  }
+  const ids = pets.map(({ id }) => BigInt(id));
+  if (ids.some((id, index) => index > 0 && id <= (ids[index - 1] ?? id))) testCase.addFault("list: ids do not ascend");
+}
+
+async function checkCreate(session: Session, testCase: TestCase, { newPet, idempotencyKey }: CreateOperation) {
+  const createIn = (api: ApiName, { text }: NewPet, key: string | undefined) =>
+    ask(session, testCase, api, { kind: "create", newPet: text, idempotencyKey: key });
+  const uniqueKey = () =>
+    idempotencyKey && (idempotencyKey.isPrefixed ? randomUUID().slice(0, 13) : "") + idempotencyKey.text;
+  const keys = { rest: uniqueKey(), graphql: uniqueKey() };
+  const isKey = keys.rest === undefined || /^[\x20-\x7e]{1,255}$/.test(keys.rest);
+  const outcomes: Outcome[] = [];
+  for (const api of ["rest", "graphql"] as const) {
+    const { outcome } = await createIn(api, newPet, keys[api]);
+    const expected = isKey ? expectedPet(session.responseCheck, api, newPet) : undefined;
+    outcomes.push(outcome);
+    if (outcome.kind === "success") acknowledge(session, testCase, outcome, expected ?? "refused");
+    else if (expected !== undefined) testCase.addFault(`create: ${api} refuses a valid pet: ${outcome.code}`);
+  }
+  const [first, second] = outcomes;
+  if (first?.kind === "failure" && second?.kind === "failure") compare(testCase, first, second);
+  if (idempotencyKey?.repeatedWith === undefined || first?.kind !== "success") return;
+  const repeated = idempotencyKey.repeatedWith === "same" ? newPet : idempotencyKey.repeatedWith;
+  const { outcome, isReplay } = await createIn("graphql", repeated, keys.rest);
+  if (outcome.kind === "success") {
+    if (!isReplay || petText(outcome.pets[0]) !== petText(first.pets[0])) {
+      testCase.addFault("create: a repeated idempotency key adds a second pet");
+    }
+  } else if (idempotencyKey.repeatedWith === "same") {
+    testCase.addFault(`create: the repetition of a create is refused: ${outcome.code}`);
+  }
+}
+
+function compare(testCase: TestCase, rest: Outcome, graphql: Outcome): void {
+  const [left, right] = [rest, graphql].map((outcome) =>
+    outcome.kind === "failure" ? outcome.code : `success ${outcome.pets.map(petText).join()}`,
+  );
+  if (left !== right) testCase.addFault(`parity: REST: ${left}; GraphQL: ${right}`);
+}
+
+function acknowledge(session: Session, testCase: TestCase, outcome: Outcome, expected: Expected): void {
+  const [pet] = outcome.kind === "success" ? outcome.pets : [];
+  if (pet === undefined) {
+    testCase.addFault("create: a success without a pet");
+    return;
+  }
+  const fault = session.ledger.acknowledge(pet);
+  if (fault !== undefined) testCase.addFault(fault);
+  if (expected === "refused") testCase.addFault("create: an invalid pet is accepted");
+  else if (expected !== undefined && petText({ id: pet.id, ...expected }) !== petText(pet)) {
+    testCase.addFault(`create: the response shows ${petText(pet)}`);
+  }
+}
+
+/** `undefined` where the request leaves it open. */
+type Expected = Omit<ShownPet, "id"> | "refused" | undefined;
+
+/** The pet that the API must store; `undefined` when it must refuse the body. */
+export function expectedPet(
+  responseCheck: ResponseCheck,
+  api: ApiName,
+  { value }: NewPet,
+): Omit<ShownPet, "id"> | undefined {
+  // In GraphQL an ID may also be a string of digits.
+  const category = value?.categoryId;
+  const categoryId = api === "graphql" && typeof category === "string" ? parseInt64(category) : category;
+  // The check of the document would round these numbers.
+  if (typeof categoryId !== "bigint" || categoryId < minInt64 || categoryId > maxInt64) return undefined;
+  if (responseCheck.valueFaults("NewPet", { ...value, categoryId: 0 }).length > 0) return undefined;
+  const { name, status = "available" } = value as { readonly name: string; readonly status?: string };
+  return name.isWellFormed() ? { name, categoryId: `${categoryId}`, status } : undefined;
+}
+
+function petText(pet: ShownPet | undefined): string {
+  return JSON.stringify([pet?.id, pet?.name, pet?.categoryId, pet?.status]);
+}

@@ -1,0 +1,96 @@
+import { readFile } from "node:fs/promises";
+import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
+import { expect, it } from "vitest";
+import { expectedPet } from "./properties.js";
+import { createResponseFaults } from "./response-faults.js";
+
+const openApiFile = new URL("../../../services/rest/openapi.json", import.meta.url);
+const responseCheck = createResponseCheck(JSON.parse(await readFile(openApiFile, "utf8")) as OpenApi);
+const responseFaults = createResponseFaults({ responseCheck, secrets: ["pets_test_secret"] });
+
+const usualHeaders = {
+  "content-type": "application/json; charset=utf-8",
+  "cache-control": "no-store",
+  "x-ratelimit-limit": "60",
+  "x-ratelimit-remaining": "59",
+  "x-ratelimit-reset": "1795204620",
+  "x-request-id": "mine-1",
+  ratelimit: '"minute";r=59;t=20, "day";r=999;t=52220',
+  "ratelimit-policy": '"minute";q=60;w=60, "day";q=1000;w=86400',
+};
+const rex = '[{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"sold"}]';
+const problem = (code: string, status: number) => JSON.stringify({ code, message: "Why.", status });
+const graphqlError = (code: string, status: number) =>
+  JSON.stringify({ data: null, errors: [{ message: "Why.", extensions: { code, status } }] });
+
+function faultsOf(path: string, status: number, text: string, headers: Readonly<Record<string, string>> = {}) {
+  const api = path === "/graphql" ? "graphql" : "rest";
+  return responseFaults(api, api === "rest" ? "GET" : "POST", path, {
+    status,
+    headers: { ...usualHeaders, ...headers },
+    text,
+  });
+}
+
+it.each([
+  ["/v1/pets?limit=1", 200, rex],
+  ["/v1/pets", 400, problem("INVALID_CURSOR", 400)],
+  ["/v1/toys", 404, problem("ROUTE_NOT_FOUND", 404)],
+  ["/graphql", 200, '{"data":{"pets":[]},"extensions":{"cost":1}}'],
+  ["/graphql", 200, graphqlError("PET_NOT_FOUND", 404)],
+])("accepts a response of %s with %d", (path, status, text) => {
+  expect(faultsOf(path, status, text)).toEqual([]);
+});
+
+it.each<[kind: string, path: string, status: number, text: string, headers?: Readonly<Record<string, string>>]>([
+  ["5xx", "/v1/pets", 500, problem("INTERNAL_ERROR", 500)],
+  ["5xx", "/graphql", 200, graphqlError("INTERNAL_ERROR", 500)],
+  ["header", "/v1/pets", 200, rex, { "x-ratelimit-remaining": "-1" }],
+  ["header", "/v1/pets", 200, rex, { "x-request-id": "" }],
+  ["document", "/v1/pets", 418, "{}"],
+  ["document", "/v1/pets", 200, "[{}]"],
+  ["document", "/v1/pets", 200, rex.replace("5807", "5807000")],
+  ["document", "/v1/pets", 200, rex, { "cache-control": "public" }],
+  ["document", "/v1/pets", 400, problem("PET_NOT_FOUND", 400)],
+  ["document", "/v1/pets", 400, problem("INVALID_CURSOR", 404)],
+  ["document", "/graphql", 418, graphqlError("VALIDATION_FAILED", 400)],
+  ["body", "/v1/toys", 404, problem("PET_NOT_FOUND", 404)],
+  ["body", "/v1/toys", 404, '{"code":"ROUTE_NOT_FOUND","message":"Why.","status":404,"stack":""}'],
+  ["body", "/graphql", 200, "[]"],
+  ["body", "/graphql", 200, '{"data":{}}'],
+  ["body", "/graphql", 200, '{"errors":[]}'],
+  ["body", "/graphql", 200, graphqlError("ODD", 400)],
+  ["body", "/graphql", 400, graphqlError("VALIDATION_FAILED", 400)],
+  ["leak", "/v1/pets", 200, rex.replace("Rex", "pets_test_secret")],
+  ["leak", "/v1/pets", 400, problem("VALIDATION_FAILED", 400).replace("Why", "select id from pets")],
+])("finds the fault %s of %s with %d: %s", (kind, path, status, text, headers = {}) => {
+  expect(faultsOf(path, status, text, headers).map((fault) => fault.split(":")[0])).toContain(kind);
+});
+
+it.each([
+  { name: "Rex", categoryId: 2n ** 63n - 1n },
+  { name: "🐈".repeat(255), categoryId: 0n, status: "sold" },
+])("expects that a pet is accepted", (value) => {
+  const { name, categoryId, status = "available" } = value;
+  expect(expectedPet(responseCheck, "rest", { text: "", value })).toEqual({
+    name,
+    categoryId: `${categoryId}`,
+    status,
+  });
+});
+
+it.each([
+  {},
+  { name: "Rex" },
+  { name: "", categoryId: 1n },
+  { name: " \u3000", categoryId: 1n },
+  { name: "\ud83d", categoryId: 1n },
+  { name: "n".repeat(256), categoryId: 1n },
+  { name: "Rex", categoryId: Number.NaN },
+  { name: "Rex", categoryId: "1" },
+  { name: "Rex", categoryId: 2n ** 63n },
+  { name: "Rex", categoryId: 1n, status: "lost" },
+  { name: "Rex", categoryId: 1n, id: 1n },
+])("expects that %o is refused", (value) => {
+  expect(expectedPet(responseCheck, "rest", { text: "", value })).toBeUndefined();
+});

@@ -1,0 +1,121 @@
+import { problems } from "@petstore/core";
+import type { Answer } from "@petstore/harness/network";
+import { isLeak, type ResponseCheck } from "@petstore/harness/responses";
+
+export type ApiName = "rest" | "graphql";
+
+export interface FaultOptions {
+  readonly responseCheck: ResponseCheck;
+  /** Keys that no response may contain. */
+  readonly secrets: readonly string[];
+}
+
+/** What is wrong with a response, whatever was asked for. Each fault begins with its kind. */
+export type ResponseFaults = (api: ApiName, method: string, path: string, answer: Answer) => readonly string[];
+
+export function createResponseFaults({ responseCheck, secrets }: FaultOptions): ResponseFaults {
+  return (api, method, path, answer) => {
+    const { status, headers, text } = answer;
+    const faults = Object.entries(requiredHeaders)
+      .filter(([name, format]) => !format.test(headers[name] ?? ""))
+      .map(([name]) => `header: ${name} is ${headers[name] ?? "missing"}`);
+    if (status >= 500) faults.push(`5xx: ${status}`);
+    if (hasLeak(answer, secrets)) faults.push("leak: the response contains a key, SQL, a stack or a path");
+    if (method === "HEAD" || (method === "OPTIONS" && status === 204)) {
+      return text === "" ? faults : [...faults, "body: the response must not have one"];
+    }
+    const operation = responseCheck.operationOf(method, path);
+    if (api === "rest" && operation !== undefined) {
+      return [...faults, ...responseCheck.violations(operation, answer).map((violation) => `document: ${violation}`)];
+    }
+    if (api === "rest" || path.split("?")[0] !== "/graphql" || isBelowApi(answer)) {
+      return [...faults, ...strayPathFaults(answer)];
+    }
+    return [...faults, ...graphqlFaults(answer)];
+  };
+}
+
+const requiredHeaders: Readonly<Record<string, RegExp>> = {
+  "x-ratelimit-limit": /^[1-9]\d*$/,
+  "x-ratelimit-remaining": /^\d+$/,
+  "x-ratelimit-reset": /^[1-9]\d{9}$/,
+  "x-request-id": /^[\w.:+/=-]{1,128}$/,
+};
+
+/** The name of a pet is its client's text, so the rules for errors do not apply to it. */
+function hasLeak({ text, headers }: Answer, secrets: readonly string[]): boolean {
+  const message = /"errors":|"code":/.test(text) ? text.replaceAll(/"name":"(?:[^"\\]|\\.)*"/g, "") : "";
+  const whole = `${text}\n${Object.values(headers).join("\n")}`;
+  return isLeak(message) || secrets.some((secret) => whole.includes(secret));
+}
+
+/** The HTTP server refused the request before it reached an API. */
+function isBelowApi({ status, text }: Answer): boolean {
+  return status === 431 || text.startsWith('{"code":"MALFORMED_REQUEST"');
+}
+
+const codesOfStrayPaths: readonly string[] = [
+  ...["MALFORMED_REQUEST", "API_KEY_MISSING", "API_KEY_INVALID", "API_KEY_EXPIRED", "API_KEY_REVOKED"],
+  ...["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "RATE_LIMIT_EXCEEDED", "API_KEY_BANNED", "HEADERS_TOO_LARGE"],
+];
+
+/** A path or method that no document describes gets the Error body. */
+function strayPathFaults({ status, headers, text }: Answer): readonly string[] {
+  const body = parseObject(text);
+  if (body === undefined || !headers["content-type"]?.startsWith("application/json")) return ["body: it is not JSON"];
+  if (Object.keys(body).sort().join() !== "code,message,status" || typeof body.message !== "string") {
+    return ["body: it is not an Error"];
+  }
+  const isCode =
+    codesOfStrayPaths.includes(`${body.code}`) && statuses.get(body.code) === status && body.status === status;
+  return isCode ? [] : [`body: ${body.code} ${body.status} in a ${status}`];
+}
+
+const graphqlStatuses = [200, 400, 401, 405, 406, 413, 415, 429];
+
+/** GraphQL over HTTP, sections 6.3 and 6.4, and decision 0007 of core. */
+function graphqlFaults({ status, headers, text }: Answer): readonly string[] {
+  const body = parseObject(text);
+  const isJson = /^application\/(graphql-response\+)?json; charset=utf-8$/.test(headers["content-type"] ?? "");
+  if (body === undefined || !isJson) return ["body: it is not JSON"];
+  const { data, errors, extensions, ...others } = body;
+  const faults = Object.keys(others).map((name) => `body: GraphQL has no ${name}`);
+  if (status < 500 && !graphqlStatuses.includes(status)) faults.push(`document: the API does not use ${status}`);
+  if (errors === undefined) {
+    const cost = Number((extensions as { readonly cost?: unknown } | undefined)?.cost);
+    if (status !== 200 || typeof data !== "object" || data === null) faults.push(`body: a ${status} without data`);
+    return Number.isInteger(cost) && cost >= 1 && cost <= 10 ? faults : [...faults, `body: the cost is ${cost}`];
+  }
+  if (!Array.isArray(errors) || errors.length === 0) return [...faults, "body: the errors are empty"];
+  return [...faults, ...errors.flatMap((error: GraphqlError) => graphqlErrorFaults(error, status, data !== undefined))];
+}
+
+interface GraphqlError {
+  readonly message?: unknown;
+  readonly extensions?: { readonly code?: unknown; readonly status?: unknown };
+}
+
+function graphqlErrorFaults({ message, extensions = {} }: GraphqlError, status: number, hasData: boolean): string[] {
+  const { code, status: errorStatus } = extensions;
+  const faults: string[] = [];
+  if (typeof message !== "string" || message === "") faults.push("body: an error has no message");
+  if (!statuses.has(code) || statuses.get(code) !== errorStatus)
+    faults.push(`body: an error is ${code} ${errorStatus}`);
+  if (Number(errorStatus) >= 500) faults.push(`5xx: ${code} in the body`);
+  if (status !== 200 && (errorStatus !== status || hasData)) faults.push(`body: ${errorStatus} in a ${status}`);
+  return faults;
+}
+
+const statuses: ReadonlyMap<unknown, number> = new Map(
+  Object.entries(problems).map(([code, { status }]) => [code, status]),
+);
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
+  } catch {
+    // The caller reports the body.
+    return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Answer, type HttpClient, openHttpClient } from "@petstore/harness/network";
+import { createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/harness/responses";
+import type { Headers, KeyKind } from "./arbitraries/headers.js";
+import type { RequestDocument } from "./arbitraries/rest-requests.js";
+import { createPetLedger, type PetLedger } from "./pet-ledger.js";
+import { type ApiName, createResponseFaults } from "./response-faults.js";
+import type { FuzzServices } from "./services.js";
+
+export interface FuzzRequest {
+  readonly api: ApiName;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body?: Buffer | undefined;
+}
+
+/** The requests and faults of one run of a property. */
+export interface TestCase {
+  /** Checks the response. Rejects when there is none. */
+  send(request: FuzzRequest): Promise<Answer>;
+  addFault(fault: string): void;
+}
+
+/** What the properties of one test file share. Disposing closes the connections. */
+export interface Session extends Disposable {
+  readonly document: OpenApi & RequestDocument;
+  readonly responseCheck: ResponseCheck;
+  readonly keys: Readonly<Record<KeyKind, string>>;
+  readonly ledger: PetLedger;
+  /** Requests so far. */
+  readonly sent: Readonly<Record<ApiName, number>>;
+  /** Every pair of a status and a code, and how often the API has answered it. */
+  readonly answers: Readonly<Record<ApiName, ReadonlyMap<string, number>>>;
+  /** Rejects with every fault and every request of the test case, if there is a fault. */
+  run(test: (testCase: TestCase) => Promise<void>): Promise<void>;
+}
+
+/** A busy machine gets three times the 5 s after which a request counts as hanging. */
+const answerTimeoutMs = 15_000;
+
+/** @param change plants a fault in a response, to prove that it is found */
+export async function openSession(
+  { rest, graphql, keys }: FuzzServices,
+  change: (request: FuzzRequest, answer: Answer) => Answer = (_request, answer) => answer,
+): Promise<Session> {
+  const document = (await (await fetch(`${rest.origin}/openapi.json`)).json()) as Session["document"];
+  const responseCheck = createResponseCheck(document);
+  const responseFaults = createResponseFaults({ responseCheck, secrets: Object.values(keys) });
+  const clients = { rest: openHttpClient(rest.origin), graphql: openHttpClient(graphql.origin) };
+  const sent = { rest: 0, graphql: 0 };
+  const answers = { rest: new Map<string, number>(), graphql: new Map<string, number>() };
+
+  async function send(request: FuzzRequest): Promise<Answer> {
+    const { api, method, path, headers, body } = request;
+    sent[api] += 1;
+    const options = { headers: groupByName(headers), ...(body !== undefined && { body }) };
+    const answer = change(request, await withTimeout(clients[api].send(method, path, options)));
+    const outcome = `${answer.status} ${/"code":"(\w+)"/.exec(answer.text)?.[1] ?? ""}`;
+    answers[api].set(outcome, (answers[api].get(outcome) ?? 0) + 1);
+    return answer;
+  }
+
+  return {
+    document,
+    responseCheck,
+    keys,
+    ledger: createPetLedger(),
+    sent,
+    answers,
+    async run(test) {
+      const requests: FuzzRequest[] = [];
+      const faults: string[] = [];
+      const testCase: TestCase = {
+        addFault: (fault) => void faults.push(fault),
+        async send(request) {
+          requests.push(request);
+          const answer = await send(request);
+          faults.push(...responseFaults(request.api, request.method, request.path, answer));
+          return answer;
+        },
+      };
+      await test(testCase).catch((error: unknown) => faults.push(`no answer: ${error}`));
+      if (faults.length > 0) throw new Error([...faults, ...requests.map(describeRequest)].join("\n"));
+    },
+    [Symbol.dispose]() {
+      for (const client of [clients.rest, clients.graphql]) client[Symbol.dispose]();
+    },
+  };
+}
+
+/** One header may have several values. */
+function groupByName(headers: Headers): Record<string, readonly string[]> {
+  const grouped = new Map<string, string[]>();
+  for (const [name, value] of headers)
+    grouped.set(name.toLowerCase(), [...(grouped.get(name.toLowerCase()) ?? []), value]);
+  return Object.fromEntries(grouped);
+}
+
+async function withTimeout(answer: ReturnType<HttpClient["send"]>): Promise<Answer> {
+  const answered = new AbortController();
+  const timeout = sleep(answerTimeoutMs, undefined, { signal: answered.signal }).then(() => {
+    throw new Error(`after ${answerTimeoutMs / 1_000} s`);
+  });
+  try {
+    return await Promise.race([answer, timeout]);
+  } finally {
+    answered.abort();
+  }
+}
+
+/** One line, without the keys. Bytes that are not UTF-8 are in base64. */
+function describeRequest({ api, method, path, headers, body }: FuzzRequest): string {
+  const text = body?.toString() ?? "";
+  const isText = body === undefined || Buffer.from(text).equals(body);
+  const content = body === undefined ? "" : isText ? JSON.stringify(text) : `base64 ${body.toString("base64")}`;
+  return `${api}: ${method} ${path} ${JSON.stringify(headers)} ${content}`.replaceAll(/pets_test_\w+/g, "<key>");
+}
