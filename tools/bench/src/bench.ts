@@ -1,130 +1,94 @@
-import { writeFile } from "node:fs/promises";
-import { helpText, type RunOptions, readCommandLine } from "./command-line.js";
-import type { Commit } from "./commit.js";
-import { type Comparable, type CompareDeps, usual } from "./comparison.js";
-import { formatGoals } from "./goals-table.js";
-import { thisMachine } from "./machine.js";
-import { isGood, measured, type Outcome } from "./outcome.js";
-import { compareRuns, formatChanges } from "./regression.js";
-import { formatReport } from "./report.js";
-import { type KeptRun, keepRun, newestRun, readRun, resultName } from "./results.js";
-import { type RunRecord, recordOutcome, runRecordJson } from "./run-record.js";
+import { mkdir, writeFile } from "node:fs/promises";
+import type { Benchmark, RunDeps, RunOptions } from "./benchmark.js";
+import { type CommandOptions, helpText, readCommandLine } from "./command-line.js";
+import { formatTables, formatTargets, type Outcome } from "./report.js";
+import { keepRun, recordJson, recordRun } from "./results.js";
+import { judgeTargets } from "./target.js";
 
-export interface Surroundings {
+export interface BenchDeps {
+  /** Writes to standard output. */
   print(text: string): void;
-  complain(text: string): void;
-  /** Stops a run and everything it has started. */
+  /** Writes to standard error. */
+  printError(text: string): void;
+  /** Stops a run, and everything that it has started. */
   readonly signal: AbortSignal;
-  /** Where runs of every benchmark are kept. */
   readonly resultsDirectory: string;
-  /** What is measured; undefined where no commit is known. */
-  commit(): Promise<Commit | undefined>;
+  /** Undefined for a tree that differs from its commit. */
+  commit(): Promise<string | undefined>;
   now(): number;
 }
 
-/** Runs one command line; the exit code is 0, 1 when a goal was missed or the run failed, 2 when it was not understood. */
+/** Runs one command line. The exit code is 1 when a target was missed or a benchmark failed, 2 for an unclear command. */
 export async function runBench(
   words: readonly string[],
-  all: readonly Comparable[],
-  surroundings: Surroundings,
+  all: readonly Benchmark[],
+  deps: BenchDeps,
 ): Promise<0 | 1 | 2> {
   const command = readCommandLine(words, all);
   switch (command.kind) {
     case "help":
-      surroundings.print(helpText(all));
+      deps.print(helpText(all));
       return 0;
     case "unclear":
-      surroundings.complain(`${command.reason}\n`);
+      deps.printError(`${command.reason}\n`);
       return 2;
     case "run":
       try {
-        return (await run(command.benchmarks, command.options, surroundings)) ? 0 : 1;
+        return (await run(command.benchmarks, command.options, deps)) ? 0 : 1;
       } catch (error) {
-        surroundings.complain(`${surroundings.signal.aborted ? "Stopped." : messageOf(error)}\n`);
+        deps.printError(`${deps.signal.aborted ? "Stopped." : messageOf(error)}\n`);
         return 1;
       }
   }
 }
 
-/** Resolves with whether all is good. */
-async function run(
-  benchmarks: readonly Comparable[],
-  options: RunOptions,
-  surroundings: Surroundings,
-): Promise<boolean> {
-  const { print, complain, now } = surroundings;
-  const startedAtMs = now();
-  const start = { startedAt: new Date(startedAtMs).toISOString(), commit: (await surroundings.commit()) ?? null };
-  // Read before the minutes that a run takes: it may be missing.
-  const earlier = await earlierRun(options, resultName(start), surroundings);
-  const outcomes = await measureAll(benchmarks, options, surroundings);
-  print(`\n${formatGoals(outcomes)}\n`);
-
-  const minutes = Math.round((now() - startedAtMs) / 6_000) / 10;
-  const record = (withRounds: boolean): RunRecord => ({
-    format: 1,
-    ...start,
-    minutes,
-    machine: thisMachine(),
-    options: { rounds: options.rounds, seconds: options.seconds },
-    benchmarks: outcomes.map((outcome) => recordOutcome(outcome, { withRounds })),
-  });
-  const brief = record(false);
-  const changes = earlier ? compareRuns(benchmarks, brief.benchmarks, earlier.record.benchmarks) : [];
-  if (earlier) print(`\n${formatChanges(changes, earlier)}\n`);
-  if (options.jsonFile !== undefined) await writeFile(options.jsonFile, runRecordJson(record(true)));
-  if (options.all) await keep(brief, options, surroundings);
-
-  complain(`Took ${minutes} minutes.\n`);
-  const hasRegression = changes.some(({ verdict }) => verdict === "worse");
-  return outcomes.every(isGood) && !(options.failOnRegression && hasRegression);
-}
-
-async function earlierRun(
-  { all, against }: RunOptions,
-  ownName: string,
-  { resultsDirectory }: Surroundings,
-): Promise<KeptRun | undefined> {
-  if (against !== undefined) return readRun(against);
-  return all ? newestRun(resultsDirectory, ownName) : undefined;
-}
-
-/** One that fails is an outcome like the others; a run that is stopped ends. */
-async function measureAll(
-  benchmarks: readonly Comparable[],
-  options: RunOptions,
-  { print, complain, signal }: Surroundings,
-): Promise<Outcome[]> {
-  const deps: CompareDeps = { progress: (line) => complain(`${line}\n`), signal };
+/** Resolves with whether every counted target is met. */
+async function run(benchmarks: readonly Benchmark[], options: CommandOptions, deps: BenchDeps): Promise<boolean> {
+  const { print, printError, resultsDirectory } = deps;
+  const startedAtMs = deps.now();
+  const commit = await deps.commit();
+  if (options.profileDirectory !== undefined) await mkdir(options.profileDirectory, { recursive: true });
   const outcomes: Outcome[] = [];
   for (const [index, benchmark] of benchmarks.entries()) {
-    if (benchmarks.length > 1) deps.progress(`\n${benchmark.name}, ${1 + index} of ${benchmarks.length}`);
-    const own = {
-      rounds: options.rounds ?? benchmark.rounds,
-      seconds: options.seconds,
-      connections: options.connections ?? benchmark.connections ?? [],
-      profileDirectory: options.profileDirectory,
-    };
-    try {
-      const comparison = await benchmark.compare(own, deps);
-      print(`\n${formatReport(benchmark, own, comparison)}\n`);
-      outcomes.push(measured(benchmark, comparison));
-    } catch (error) {
-      signal.throwIfAborted();
-      outcomes.push({ kind: "failed", benchmark, reason: messageOf(error) });
-    }
+    if (benchmarks.length > 1) printError(`\n${benchmark.name}, ${index + 1} of ${benchmarks.length}\n`);
+    outcomes.push(await runOne(benchmark, options, deps));
   }
-  return outcomes;
+  print(`\n${formatTargets(outcomes)}\n`);
+
+  const { jsonFile, isComplete } = options;
+  const record = recordRun(startedAtMs, commit, outcomes);
+  if (jsonFile !== undefined) await writeFile(jsonFile, recordJson(record));
+  if (isComplete && commit !== undefined) {
+    print(`\nKept in ${await keepRun(resultsDirectory, record)}\n`);
+  } else if (isComplete) {
+    print("\nNot kept: the working tree differs from its commit.\n");
+  }
+  printError(`Took ${((deps.now() - startedAtMs) / 60_000).toFixed(1)} minutes.\n`);
+  return outcomes.every(isGood);
 }
 
-async function keep(record: RunRecord, options: RunOptions, { resultsDirectory, print }: Surroundings): Promise<void> {
-  if (!isThorough(options)) return print("\nNot kept: it measured less than a run with the defaults.\n");
-  print(`\nKept in ${await keepRun(resultsDirectory, record)}\n`);
+/** A failure is an outcome. Only a stopped run rejects. */
+async function runOne(benchmark: Benchmark, options: CommandOptions, deps: BenchDeps): Promise<Outcome> {
+  const { defaults, isFixed } = benchmark;
+  const own: RunOptions = {
+    rounds: options.rounds ?? defaults.rounds,
+    seconds: options.seconds ?? defaults.seconds,
+    connections: (isFixed ? undefined : options.connections) ?? defaults.connections,
+    profileDirectory: options.profileDirectory,
+  };
+  const runDeps: RunDeps = { progress: (line) => deps.printError(`${line}\n`), signal: deps.signal };
+  try {
+    const tables = await benchmark.run(own, runDeps);
+    deps.print(`\n${formatTables(benchmark, own, tables)}\n`);
+    return { kind: "measured", benchmark, tables, verdicts: judgeTargets(benchmark, tables) };
+  } catch (error) {
+    deps.signal.throwIfAborted();
+    return { kind: "failed", benchmark, reason: messageOf(error) };
+  }
 }
 
-/** Less would be found worse or better by chance, and ratios at other numbers of callers are about something else. */
-function isThorough({ rounds = usual.rounds, seconds, connections }: RunOptions): boolean {
-  return rounds >= usual.rounds && seconds >= usual.seconds && connections === undefined;
+function isGood(outcome: Outcome): boolean {
+  return outcome.kind === "measured" && outcome.verdicts.every(({ met, uncounted }) => met || uncounted !== undefined);
 }
 
 function messageOf(error: unknown): string {

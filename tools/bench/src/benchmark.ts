@@ -1,29 +1,60 @@
-import type { Goal } from "./goal.js";
-import type { Measure } from "./round.js";
-import type { Words } from "./words.js";
-import type { Workload } from "./workload.js";
-
-/** One workload for our service and its peers, and the targets of their comparison. */
+/** A comparison that the command line runs by its name, with its targets. */
 export interface Benchmark {
   readonly name: string;
   readonly summary: string;
-  /** The workload in the words of an API. */
-  workload(words: Words): Workload;
-  /** Our service first. Each server is a process of its own; they take turns, so that a busy machine slows all of them. */
-  readonly contestants: readonly [Contestant, ...Contestant[]];
-  readonly goals: readonly Goal<Measure>[];
-  /** Numbers of connections; goals that name none are judged at the first. */
+  readonly measures: Measures;
+  readonly targets: readonly Target[];
+  readonly defaults: Defaults;
+  /** True where the number of connections is a part of the question, and a profile has no meaning. */
+  readonly isFixed?: boolean;
+  run(options: RunOptions, deps: RunDeps): Promise<Table[]>;
+}
+
+export interface Defaults {
+  readonly rounds: number;
+  readonly seconds: number;
+  /** A table for each number. A target that names no number is about the first. */
   readonly connections: readonly [number, ...number[]];
 }
 
-/** A server program. It listens on 127.0.0.1 at PORT, uses the database at DATABASE_URL and ends at SIGTERM. */
-export interface Contestant {
-  readonly name: string;
-  /** The module that Node starts. */
-  readonly main: URL;
-  readonly words: Words;
-  readonly nodeOptions?: readonly string[];
-  readonly takesKey?: boolean;
-  /** Whether it counts requests in the Redis at REDIS_URL. */
-  readonly countsInRedis?: boolean;
+/** By name: the heading of a measure, and its digits after the point. */
+export type Measures = Readonly<Record<string, { readonly label: string; readonly digits: number }>>;
+
+/** The values of one round, by measure. NaN where a server lacks the measure. */
+export type Measured = Readonly<Record<string, number>>;
+
+/** The rounds of each server, engine or case, at one number of connections. */
+export interface Table {
+  readonly connections: number;
+  readonly rounds: ReadonlyMap<string, readonly Measured[]>;
 }
+
+/** A limit for a measure of one server, or for its ratio to the same measure of a peer. */
+export interface Target {
+  readonly measure: string;
+  readonly of: string;
+  readonly against?: string;
+  readonly atLeast?: number;
+  readonly atMost?: number;
+  readonly connections?: number;
+  /** A missed target with this mark does not fail the run. */
+  readonly uncounted?: "stretch goal" | "information";
+}
+
+export interface RunOptions {
+  readonly rounds: number;
+  /** How long each server is loaded in each round. */
+  readonly seconds: number;
+  readonly connections: readonly number[];
+  /** The directory for a CPU profile of each server, taken in one more round. */
+  readonly profileDirectory?: string | undefined;
+}
+
+export interface RunDeps {
+  /** Gets one line for each step. */
+  readonly progress: (line: string) => void;
+  /** Stops everything; the run then rejects. */
+  readonly signal: AbortSignal;
+}
+
+export const usual = { rounds: 7, seconds: 3 } as const;

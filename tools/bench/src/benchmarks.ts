@@ -1,5 +1,11 @@
-import type { Benchmark } from "./benchmark.js";
-import type { Goal } from "./goal.js";
+import { type Benchmark, type Target, usual } from "./benchmark.js";
+import { compareServers } from "./comparison.js";
+import { idle } from "./idle.js";
+import type { ApiRequests } from "./load/requests.js";
+import { creates, hotPage, lists, mixed, type WorkloadPart } from "./load/workload.js";
+import { memory } from "./memory.js";
+import { hotAccountQuota, quota } from "./quota/quota.js";
+import { accountsBenchmark, pagesBenchmark } from "./scalability.js";
 import {
   bareApollo,
   bareExpress,
@@ -12,109 +18,150 @@ import {
   petstoreRest,
   postgraphile,
   restCeiling,
-} from "./peers.js";
-import type { Measure } from "./round.js";
-import { creates, hotPage, lists, mixed } from "./workload.js";
+  type ServerProgram,
+} from "./servers/server-programs.js";
+import { soakBenchmark } from "./soak.js";
+import { start } from "./start.js";
 
-const restServers = [petstoreRest, bareExpress, expressFlexible, fastifyRateLimit, restCeiling] as const;
-const graphqlServers = [petstoreGraphql, bareApollo, postgraphile, mercurius, mercuriusJit, graphqlCeiling] as const;
+const restPrograms = [petstoreRest, bareExpress, expressFlexible, fastifyRateLimit, restCeiling] as const;
+const graphqlPrograms = [petstoreGraphql, bareApollo, postgraphile, mercurius, mercuriusJit, graphqlCeiling] as const;
 
-/** Every comparison of servers, and its targets. The mixed workloads come first: they are most like real traffic. */
-export const benchmarks: readonly Benchmark[] = [
+interface PeerComparison {
+  readonly name: string;
+  readonly summary: string;
+  readonly workload: (requests: ApiRequests) => readonly WorkloadPart[];
+  /** Our service first. */
+  readonly programs: readonly [ServerProgram, ...ServerProgram[]];
+  readonly connections: readonly [number, ...number[]];
+  readonly targets: readonly (readonly Target[])[];
+  readonly accounts?: number;
+}
+
+/** The mixed workloads come first: they resemble real traffic. */
+const peerComparisons: readonly PeerComparison[] = [
   {
     name: "rest-mixed",
     summary: "lists of 10 to 30 pets and 10 % creates, of 32 accounts, all different",
     workload: mixed,
-    contestants: restServers,
+    programs: restPrograms,
     connections: [32, 1, 512],
-    goals: [
-      ...atMost("cpuMicroseconds", "petstore-rest", "bare-express", 0.65, 0.5),
-      ...atMost("cpuMicroseconds", "petstore-rest", "fastify-rate-limit", 1.3, 1),
-      ...atMost("p99Ms", "petstore-rest", "bare-express", 0.75, 0.4, 512),
+    targets: [
+      atMost("cpuMicroseconds", petstoreRest, bareExpress, 0.65, 0.5),
+      atMost("cpuMicroseconds", petstoreRest, fastifyRateLimit, 1.3, 1),
+      atMost("p99Ms", petstoreRest, bareExpress, 0.75, 0.4, 512),
     ],
   },
   {
     name: "graphql-mixed",
     summary: "the same over GraphQL",
     workload: mixed,
-    contestants: graphqlServers,
+    programs: graphqlPrograms,
     connections: [32, 1, 512],
-    goals: [
-      ...atMost("cpuMicroseconds", "petstore-graphql", "bare-apollo", 0.65, 0.5),
-      ...atMost("cpuMicroseconds", "petstore-graphql", "postgraphile", 0.65, 0.5),
-      ...atMost("p99Ms", "petstore-graphql", "bare-apollo", 0.75, 0.4, 512),
+    targets: [
+      atMost("cpuMicroseconds", petstoreGraphql, bareApollo, 0.65, 0.5),
+      atMost("cpuMicroseconds", petstoreGraphql, postgraphile, 0.65, 0.5),
+      atMost("p99Ms", petstoreGraphql, bareApollo, 0.75, 0.4, 512),
     ],
   },
   {
     name: "rest-list",
     summary: "lists of 10 to 30 pets, one at a time",
     workload: lists,
-    contestants: restServers,
+    programs: restPrograms,
     connections: [1],
-    goals: [
-      ...atMost("cpuMicroseconds", "petstore-rest", "bare-express", 0.95, 0.75),
-      ...atMost("cpuMicroseconds", "petstore-rest", "fastify-rate-limit", 1.5, 1.15),
-      ...atMost("cpuMicroseconds", "petstore-rest", "ceiling", 1.8, 1.4),
-      ...atMost("p50Ms", "petstore-rest", "express-flexible", 0.9, 0.75),
+    targets: [
+      atMost("cpuMicroseconds", petstoreRest, bareExpress, 0.95, 0.75),
+      atMost("cpuMicroseconds", petstoreRest, fastifyRateLimit, 1.5, 1.15),
+      atMost("cpuMicroseconds", petstoreRest, restCeiling, 1.8, 1.4),
+      atMost("p50Ms", petstoreRest, expressFlexible, 0.9, 0.75),
     ],
   },
   {
     name: "graphql-list",
     summary: "the same over GraphQL",
     workload: lists,
-    contestants: graphqlServers,
+    programs: graphqlPrograms,
     connections: [1],
-    goals: atMost("cpuMicroseconds", "petstore-graphql", "bare-apollo", 0.95, 0.75),
+    targets: [atMost("cpuMicroseconds", petstoreGraphql, bareApollo, 0.95, 0.75)],
   },
   {
     name: "rest-create",
     summary: "add pets, of 32 accounts",
     workload: creates,
-    contestants: [petstoreRest, bareExpress],
+    programs: [petstoreRest, bareExpress],
     connections: [32, 1],
-    goals: [
-      ...atMost("cpuMicroseconds", "petstore-rest", "bare-express", 0.6, 0.45),
-      ...atMost("cpuMicroseconds", "petstore-rest", "bare-express", 0.95, 0.8, 1),
+    targets: [
+      atMost("cpuMicroseconds", petstoreRest, bareExpress, 0.6, 0.45),
+      atMost("cpuMicroseconds", petstoreRest, bareExpress, 0.95, 0.8, 1),
     ],
   },
   {
     name: "graphql-create",
     summary: "the same over GraphQL",
     workload: creates,
-    contestants: [petstoreGraphql, bareApollo],
+    programs: [petstoreGraphql, bareApollo],
     connections: [32, 1],
-    goals: [],
+    targets: [],
   },
   {
     name: "rest-hot-page",
-    summary: "the same page with the same key for everybody (information)",
+    summary: "every client requests the same page with the same key (information)",
     workload: hotPage,
-    contestants: restServers,
+    programs: restPrograms,
     connections: [32],
-    goals: [],
+    targets: [],
+    accounts: 1,
   },
   {
     name: "graphql-hot-page",
     summary: "the same over GraphQL (information)",
     workload: hotPage,
-    contestants: graphqlServers,
+    programs: graphqlPrograms,
     connections: [32],
-    goals: [],
+    targets: [],
+    accounts: 1,
   },
 ];
 
+/** Every benchmark, in the order of a run. */
+export const benchmarks: readonly Benchmark[] = [
+  ...peerComparisons.map(comparePeers),
+  memory,
+  quota,
+  hotAccountQuota,
+  pagesBenchmark(1_000_000, 10_000),
+  accountsBenchmark(10_000),
+  idle,
+  soakBenchmark(),
+  start,
+];
+
+function comparePeers(comparison: PeerComparison): Benchmark {
+  const { name, summary, workload, programs, connections, targets, accounts = 32 } = comparison;
+  return compareServers({
+    name,
+    summary,
+    cases: programs.map((program) => {
+      return { name: program.name, program, accounts, parts: () => workload(program.requests) };
+    }),
+    isSameWork: true,
+    defaults: { ...usual, connections },
+    targets: targets.flat(),
+  });
+}
+
 /** A target and its stretch goal, at the benchmark's first number of connections or at the given one. */
 function atMost(
-  measure: Measure,
-  of: string,
-  against: string,
-  target: number,
+  measure: "cpuMicroseconds" | "p50Ms" | "p99Ms",
+  { name: of }: ServerProgram,
+  { name: against }: ServerProgram,
+  limit: number,
   stretch: number,
   connections?: number,
-): Goal<Measure>[] {
-  const goal = { measure, of, against, ...(connections !== undefined && { connections }) };
+): Target[] {
+  const ratio = { measure, of, against, ...(connections !== undefined && { connections }) };
   return [
-    { ...goal, atMost: target },
-    { ...goal, atMost: stretch, uncounted: "stretch goal" },
+    { ...ratio, atMost: limit },
+    { ...ratio, atMost: stretch, uncounted: "stretch goal" },
   ];
 }

@@ -1,52 +1,99 @@
-import type { Goal } from "./goal.js";
-import type { Measured, Measures } from "./measure.js";
-import type { Ratio } from "./ratio.js";
+import { isDeepStrictEqual } from "node:util";
+import type { Benchmark, Defaults, Measured, Measures, Target } from "./benchmark.js";
+import { makeLoad } from "./load/load.js";
+import { withKey } from "./load/requests.js";
+import { fillIn, type Workload, type WorkloadPart } from "./load/workload.js";
+import { measureRounds, profileEach, type Turn } from "./rounds.js";
+import { type Server, type ServerOptions, withEnvironment } from "./servers/environment.js";
+import type { ServerProgram } from "./servers/server-programs.js";
+import type { Store, StoreOptions } from "./servers/store.js";
 
-/** What the command line runs by name. */
-export interface Comparable {
+const measures: Measures = {
+  requestsPerSecond: { label: "requests/s", digits: 0 },
+  p50Ms: { label: "p50 ms", digits: 2 },
+  p99Ms: { label: "p99 ms", digits: 2 },
+  cpuMicroseconds: { label: "CPU us/request", digits: 1 },
+  rssMebibytes: { label: "RSS MiB", digits: 0 },
+};
+
+export interface ServerComparison {
   readonly name: string;
   readonly summary: string;
-  readonly measures: Measures;
-  /** What the report calls a contestant and those that keep it busy. */
-  readonly words: { readonly contestant: string; readonly callers: string };
-  /** How often each contestant is measured where nothing is said. */
-  readonly rounds: number;
-  /**
-   * How many callers at once where nothing is said, a table each; the first is where goals are judged. Absent where the
-   * numbers are part of what is measured.
-   */
-  readonly connections?: readonly [number, ...number[]];
-  readonly goals: readonly Goal[];
-  /** Ours beside peers, as it is kept from commit to commit. */
-  readonly ratios: readonly Ratio[];
-  compare(options: CompareOptions, deps: CompareDeps): Promise<Comparison>;
+  readonly cases: readonly ServerCase[];
+  readonly defaults: Defaults;
+  readonly targets: readonly Target[];
+  /** True if all cases must have the same responses: servers that do different work cannot be compared. */
+  readonly isSameWork?: boolean;
 }
 
-/** Of a benchmark that has no reason for others. */
-export const usual = { rounds: 7, seconds: 3, connections: 32 } as const;
-
-export interface CompareOptions {
-  readonly rounds: number;
-  /** How long each contestant is loaded in each round, and once before, to warm up. */
-  readonly seconds: number;
-  readonly connections: readonly number[];
-  /** Where to write a CPU profile of each contestant, taken in a round of its own at the end. */
-  readonly profileDirectory?: string | undefined;
+/** A server program in a process of its own, and the requests that it gets. */
+export interface ServerCase extends Omit<ServerOptions, "name"> {
+  readonly name: string;
+  readonly program: ServerProgram;
+  readonly parts: (store: Store) => readonly WorkloadPart[] | Promise<readonly WorkloadPart[]>;
+  readonly store?: StoreOptions;
+  /** How many accounts of the store send requests. Default: all. */
+  readonly accounts?: number;
 }
 
-export interface CompareDeps {
-  /** Told what happens, a line at a time. */
-  readonly progress: (line: string) => void;
-  /** Stops everything; the comparison then rejects. */
-  readonly signal: AbortSignal;
+/** A running server, and the requests that it gets. */
+export interface LoadedServer extends Workload, Pick<Server, "name" | "origin" | "program"> {}
+
+export function compareServers({ cases, isSameWork = false, ...benchmark }: ServerComparison): Benchmark {
+  return {
+    ...benchmark,
+    measures,
+    run: (options, deps) =>
+      withEnvironment(deps, async (environment) => {
+        const servers: LoadedServer[] = [];
+        for (const { program, parts, store: storeOptions, accounts, ...rest } of cases) {
+          const store = await environment.openStore(storeOptions);
+          const server = await environment.openServer(program, store, rest);
+          const apiKeys = program.takesKey ? store.apiKeys.slice(0, accounts) : [];
+          servers.push({ ...server, parts: await parts(store), apiKeys });
+        }
+        await checkResponses(servers, isSameWork);
+        const measure = (server: LoadedServer, turn: Turn) => measureServer(server, turn, deps.signal);
+        const tables = await measureRounds(servers, measures, options, deps, measure);
+        await profileEach(servers, options, deps, measure);
+        return tables;
+      }),
+  };
 }
 
-/** A table for each number of callers; a single one, without a number, where a benchmark has its own. */
-export type Comparison = readonly ComparisonTable[];
-
-export interface ComparisonTable {
-  readonly connections?: number;
-  readonly rounds: RoundsByContestant;
+async function measureServer(server: LoadedServer, turn: Turn, signal: AbortSignal): Promise<Measured> {
+  const before = await server.program.usage();
+  const load = await makeLoad({ ...server, connections: turn.connections, seconds: turn.seconds, signal });
+  const after = await server.program.usage();
+  return {
+    requestsPerSecond: load.requestsPerSecond,
+    p50Ms: load.p50Ms,
+    p99Ms: load.p99Ms,
+    cpuMicroseconds: (after.cpuMicroseconds - before.cpuMicroseconds) / load.requests,
+    rssMebibytes: after.rssBytes / 2 ** 20,
+  };
 }
 
-export type RoundsByContestant = ReadonlyMap<string, readonly Measured[]>;
+/** Sends every operation once to each server. Every response must be right. */
+async function checkResponses(servers: readonly LoadedServer[], isSameWork: boolean): Promise<void> {
+  let expected: unknown;
+  for (const server of servers) {
+    const results = await resultsOf(server);
+    expected ??= results;
+    if (isSameWork && !isDeepStrictEqual(results, expected)) {
+      throw new Error(`${server.name} responds differently from ${servers[0]?.name}`);
+    }
+  }
+}
+
+async function resultsOf({ name, origin, parts, apiKeys: [apiKey] }: LoadedServer): Promise<unknown[]> {
+  const results: unknown[] = [];
+  for (const { request, resultOf } of parts.flatMap(({ operations }) => operations)) {
+    const filled = fillIn(request, "to compare");
+    const { path, method, headers, body } = apiKey === undefined ? filled : withKey(filled, apiKey);
+    const response = await fetch(origin + path, { method, headers, ...(body !== undefined && { body }) });
+    if (!response.ok) throw new Error(`${name} fails: ${await response.text()}`);
+    results.push(resultOf?.(await response.json()));
+  }
+  return results;
+}

@@ -1,52 +1,60 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { type RunRecord, runRecordJson } from "./run-record.js";
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describeMachine, type Outcome } from "./report.js";
 
-export interface KeptRun {
-  readonly file: string;
-  readonly record: RunRecord;
+/** A run as JSON: the rounds of every server, and the verdict on every target. */
+export interface RunRecord {
+  readonly startedAt: string;
+  /** Undefined for a tree that differs from its commit. */
+  readonly commit: string | undefined;
+  readonly machine: string;
+  readonly benchmarks: readonly object[];
 }
 
-/** Such as 2026-11-21-65b8a8d.json; a second run of a commit on a day takes the place of the first. */
-export function resultName({ startedAt, commit }: Pick<RunRecord, "startedAt" | "commit">): string {
-  const name = commit === null ? "no-commit" : `${commit.name}${commit.dirty ? "-dirty" : ""}`;
-  return `${startedAt.slice(0, 10)}-${name}.json`;
+const run = promisify(execFile);
+
+/** The short name of the commit; undefined outside a repository, and when anything but the results differs from it. */
+export async function readCommit(directory: string): Promise<string | undefined> {
+  const git = async (...words: string[]) => (await run("git", ["-C", directory, ...words])).stdout.trim();
+  try {
+    const changes = await git("status", "--porcelain", "--", ":/", ":(top,exclude)tools/bench/results");
+    return changes === "" ? await git("rev-parse", "--short=7", "HEAD") : undefined;
+  } catch {
+    // An unpacked archive, or a machine without Git.
+    return undefined;
+  }
 }
 
-/** Resolves with the file. */
+export function recordRun(startedAtMs: number, commit: string | undefined, outcomes: readonly Outcome[]): RunRecord {
+  return {
+    startedAt: new Date(startedAtMs).toISOString(),
+    commit,
+    machine: describeMachine(),
+    benchmarks: outcomes.map((outcome) => {
+      const { name } = outcome.benchmark;
+      if (outcome.kind === "failed") return { name, failure: outcome.reason };
+      const tables = outcome.tables.map(({ connections, rounds }) => ({
+        connections,
+        rounds: Object.fromEntries(rounds),
+      }));
+      return { name, targets: outcome.verdicts, tables };
+    }),
+  };
+}
+
+/** One line for each benchmark. Numbers have four digits: more are noise. */
+export function recordJson({ benchmarks, ...rest }: RunRecord): string {
+  const json = (value: object) =>
+    JSON.stringify(value, (_, each) => (typeof each === "number" ? Number(each.toPrecision(4)) : each));
+  return `{${json(rest).slice(1, -1)},"benchmarks":[\n${benchmarks.map(json).join(",\n")}\n]}\n`;
+}
+
+/** Keeps a run under its day and commit, such as 2026-11-21-65b8a8d.json, and returns the file. */
 export async function keepRun(directory: string, record: RunRecord): Promise<string> {
   await mkdir(directory, { recursive: true });
-  const file = join(directory, resultName(record));
-  await writeFile(file, runRecordJson(record));
+  const file = join(directory, `${record.startedAt.slice(0, 10)}-${record.commit}.json`);
+  await writeFile(file, recordJson(record));
   return file;
-}
-
-/** Throws, naming the file, when it is none that a run has written. */
-export async function readRun(file: string): Promise<KeptRun> {
-  const text = await readFile(file, "utf8");
-  try {
-    const record: RunRecord = JSON.parse(text);
-    if (record.format === 1) return { file, record };
-  } catch (error) {
-    throw new Error(`${file} is no result of a run.`, { cause: error });
-  }
-  throw new Error(`${file} is no result of a run, or of another version of this program.`);
-}
-
-/** The last that was started, the one of that name left out; undefined where there is none. */
-export async function newestRun(directory: string, exceptName: string): Promise<KeptRun | undefined> {
-  const names = await namesIn(directory);
-  const files = names.filter((name) => name.endsWith(".json") && name !== basename(exceptName));
-  const runs = await Promise.all(files.map((name) => readRun(join(directory, name))));
-  return runs.sort((a, b) => a.record.startedAt.localeCompare(b.record.startedAt)).at(-1);
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    // Nothing has been kept yet.
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-    throw error;
-  }
 }

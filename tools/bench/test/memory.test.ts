@@ -1,49 +1,73 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { choosePort } from "@petstore/embedded-postgres";
+import { describeWithRedis } from "@petstore/harness";
 import { expect, test } from "vitest";
+import { checkOpenFiles, idle } from "../src/idle.js";
+import { measureMemory } from "../src/memory.js";
+import { pagesBenchmark } from "../src/scalability.js";
+import { startProbedProgram } from "../src/servers/probed-program.js";
+import { soakBenchmark } from "../src/soak.js";
+import { judgeTargets } from "../src/target.js";
 
-// Built, as the processes that they start are.
-const dist = (name: string) => new URL(`../dist/${name}.js`, import.meta.url).href;
-const { openLoadGenerator }: typeof import("../src/load-generator.js") = await import(dist("load-generator"));
-const { openServer }: typeof import("../src/server.js") = await import(dist("server"));
-const { measureMemoryRound }: typeof import("../src/memory/memory-round.js") = await import(
-  dist("memory/memory-round")
-);
+const { signal } = new AbortController();
+const deps = { signal, progress() {} };
 
-async function measure(program: string, requests = 20_000) {
-  const directory = await mkdtemp(join(tmpdir(), "petstore-bench-test-"));
-  const { signal } = new AbortController();
-  try {
-    await using server = await openServer(
-      { name: program, main: new URL(`./memory/${program}.mjs`, import.meta.url) },
-      { databaseUrl: "postgres://unused", redisUrl: undefined, directory, signal },
-    );
-    await using generator = openLoadGenerator(signal);
-    const request = { method: "GET", path: "/", headers: {} } as const;
-    const work = { parts: [{ share: 1, requests: [request] }], apiKeys: [] };
-    return await measureMemoryRound(server, generator, work, { seconds: 0.2, requests });
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
-
-test("a server that lets go of every request has not grown, and holds more under load than at its start", async () => {
-  const round = await measure("modest", 5_000);
-  expect(round.liveGrownMebibytes).toBeLessThan(1);
-  expect(round.startMebibytes).toBeGreaterThan(20);
-  expect(round.at32Mebibytes).toBeGreaterThan(round.startMebibytes);
-  expect(round.at512Mebibytes).toBeGreaterThan(round.startMebibytes);
+test("a server that keeps nothing of a request has not grown", async () => {
+  const measured = await measure("modest", 5_000);
+  expect(measured.liveGrownMebibytes).toBeLessThan(1);
+  expect(measured.startMebibytes).toBeGreaterThan(20);
+  expect(measured.at512Mebibytes).toBeGreaterThan(measured.startMebibytes ?? Number.NaN);
 });
 
-test("a server that keeps 500 bytes of every request has grown by as much, in what is live and in RSS", async () => {
-  const { liveGrownMebibytes, grownMebibytes } = await measure("hoarder");
+test("a server that keeps 500 bytes of every request has grown by as much", async () => {
+  const { liveGrownMebibytes, grownMebibytes } = await measure("hoarder", 20_000);
   const kept = (20_000 * 500) / 2 ** 20;
   expect(liveGrownMebibytes).toBeGreaterThan(kept);
   expect(liveGrownMebibytes).toBeLessThan(kept * 1.5);
   expect(grownMebibytes).toBeGreaterThan(5);
 });
 
-test("a server that refuses is an error, with what it said", async () => {
-  await expect(measure("refuser")).rejects.toThrow("refuser did not answer every request: status 503 too busy");
+describeWithRedis("scalability", () => {
+  test("soak finds a planted leak", async () => {
+    const soak = soakBenchmark(20_000);
+    const tables = await soak.run({ rounds: 1, seconds: 3, connections: [16] }, deps);
+    for (const { ratio, met } of judgeTargets(soak, tables)) {
+      expect(met).toBe(false);
+      expect(ratio.median).toBeGreaterThan(15_000);
+      expect(ratio.median).toBeLessThan(30_000);
+    }
+    expect(judgeTargets(soak, tables)).toHaveLength(2);
+  });
+
+  test("idle holds its connections open", async () => {
+    const [table] = await idle.run({ rounds: 1, seconds: 0.2, connections: [50] }, deps);
+    for (const name of ["petstore-rest", "petstore-graphql"]) {
+      expect(table?.rounds.get(name)).toEqual([expect.objectContaining({ lost: 0 })]);
+    }
+  });
+
+  test("pages lists the right pets of far pages, by both kinds of plan", async () => {
+    const pages = pagesBenchmark(20_000, 10);
+    const tables = await pages.run({ rounds: 1, seconds: 0.2, connections: [4] }, deps);
+    expect([...(tables[0]?.rounds.keys() ?? [])]).toHaveLength(9);
+  });
 });
+
+test("too low a limit of open files is an error with both ways out", () => {
+  expect(() => checkOpenFiles(10_000, 10_200)).not.toThrow();
+  expect(() => checkOpenFiles(10_000, 10_199)).toThrow(
+    "10000 idle connections need 10200 open files in one process, and this shell allows 10199: " +
+      "raise the limit with ulimit -Hn 10200 as root, or use --connections 9999",
+  );
+  expect(() => checkOpenFiles(1)).not.toThrow();
+});
+
+async function measure(name: string, requests: number) {
+  const port = `${await choosePort(undefined)}`;
+  const origin = `http://127.0.0.1:${port}`;
+  const main = new URL(`./servers/${name}.mjs`, import.meta.url);
+  await using program = startProbedProgram({ name, main, environment: { PORT: port } });
+  await program.until(() => fetch(origin).then(Boolean, () => false));
+  const operation = { request: { method: "GET", path: "/", headers: {} } } as const;
+  const server = { name, origin, program, parts: [{ share: 1, operations: [operation] }], apiKeys: [] };
+  return await measureMemory(server, { seconds: 0.2, requests }, signal);
+}

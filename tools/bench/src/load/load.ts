@@ -1,65 +1,95 @@
-import { randomUUID } from "node:crypto";
-import { Pool } from "undici";
-import type { LoadOrder, LoadReport } from "../load-generator.js";
-import { percentile } from "../statistics.js";
-import type { WorkRequest } from "../words.js";
-import { createDraw } from "./draw.js";
-import { isSuccess, sendRequest } from "./send-request.js";
+import autocannon from "autocannon";
+import { percentile } from "../target.js";
+import { createDraw, type Workload } from "./workload.js";
 
-/**
- * Sends a drawn request on every connection, and the next one after its response, until the time is over, enough are
- * sent, or a request fails. Each connection is opened, and has one response, before the time begins: Node accepts one
- * connection in each turn of its event loop, which takes seconds for very many.
- */
-export async function makeLoad({
-  origin,
-  connections,
-  seconds,
-  requests = Number.POSITIVE_INFINITY,
-  ...work
-}: LoadOrder): Promise<LoadReport> {
-  const pool = new Pool(origin, { connections, pipelining: 1 });
-  const draw = createDraw(work, { fraction: Math.random, unique: randomUUID });
-  const durationsMs: number[] = [];
-  let asked = 0;
-  let failure: string | undefined;
-
-  async function askOnce(): Promise<number> {
-    asked++;
-    const sentAtMs = performance.now();
-    const refusal = await ask(pool, draw());
-    failure ??= refusal;
-    return performance.now() - sentAtMs;
-  }
-
-  async function callOn(endAtMs: number): Promise<void> {
-    while (failure === undefined && performance.now() < endAtMs && asked < requests) {
-      durationsMs.push(await askOnce());
-    }
-  }
-
-  const onEach = (what: () => Promise<unknown>) => Promise.all(Array.from({ length: connections }, what));
-  let startedAtMs = performance.now();
-  try {
-    await onEach(askOnce);
-    startedAtMs = performance.now();
-    await onEach(() => callOn(startedAtMs + seconds * 1000));
-  } catch (error) {
-    failure ??= `${error}`;
-  }
-  const endedAtMs = performance.now();
-  await pool.destroy();
-  return {
-    requests: asked,
-    requestsPerSecond: durationsMs.length / ((endedAtMs - startedAtMs) / 1000),
-    p50Ms: percentile(durationsMs, 50),
-    p99Ms: percentile(durationsMs, 99),
-    ...(failure !== undefined && { failure }),
-  };
+export interface LoadLimits {
+  /** Kept alive, each with one request at a time. */
+  readonly connections: number;
+  readonly seconds: number;
+  /** Ends the load sooner, after this number of responses. */
+  readonly requests?: number;
+  readonly signal: AbortSignal;
 }
 
-/** Resolves with what was said instead of 2xx, if it was. */
-async function ask(pool: Pool, request: WorkRequest): Promise<string | undefined> {
-  const { status, refusal } = await sendRequest(pool, request);
-  return isSuccess(status) ? undefined : `status ${status} ${refusal}`.trim().slice(0, 200);
+export interface LoadReport {
+  /** All requests, with the first of each connection. Each of them has had its response. */
+  readonly requests: number;
+  /** As the latencies, from the time when every connection has had its first response. */
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+const sampleMs = 50;
+/** A busy machine answers late, which is no error. */
+const timeoutSeconds = 60;
+
+/**
+ * Sends random requests with autocannon, in this process. Rejects with the first unexpected response.
+ *
+ * The time begins when each connection has had one response: Node accepts one connection in a turn of its event loop, so
+ * 512 connections open slowly. Latencies come from each response, because autocannon's own histogram counts whole
+ * milliseconds.
+ */
+export async function makeLoad(options: LoadLimits & Workload & { readonly origin: string }): Promise<LoadReport> {
+  const { origin, connections, seconds, requests = Number.POSITIVE_INFINITY, signal } = options;
+  signal.throwIfAborted();
+  const draw = createDraw(options);
+  const latenciesMs: number[] = [];
+  let responses = 0;
+  let openConnections = 0;
+  let startedAtMs = Number.POSITIVE_INFINITY;
+  let endedAtMs = 0;
+  let failure: string | undefined;
+  const ended = new AbortController();
+
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    function fail(reason: string): void {
+      failure ??= reason;
+      instance.stop();
+    }
+
+    function setupClient(client: autocannon.Client): void {
+      let { request, statuses } = draw();
+      let isFirst = true;
+      client.setRequests([
+        {
+          setupRequest(defaults) {
+            ({ request, statuses } = draw());
+            return { ...defaults, ...request, headers: { ...request.headers } };
+          },
+          onResponse(status, body) {
+            const isExpected = statuses?.includes(status) ?? (status >= 200 && status <= 299);
+            if (!isExpected) fail(`${request.method} ${request.path}: status ${status} ${body}`.slice(0, 200));
+          },
+        },
+      ]);
+      client.on("response", (_status, _bytes, latencyMs) => {
+        responses++;
+        endedAtMs = performance.now();
+        if (openConnections === connections) latenciesMs.push(latencyMs);
+        if (isFirst && ++openConnections === connections) startedAtMs = endedAtMs;
+        isFirst = false;
+        // The limit of a client ends it before its next request, so that no request is left without its response.
+        const isOver = endedAtMs >= startedAtMs + seconds * 1_000 || responses >= requests;
+        if (isOver) Object.assign(client, { responseMax: 1 });
+      });
+    }
+
+    const limits = { duration: seconds + timeoutSeconds, timeout: timeoutSeconds, sampleInt: sampleMs };
+    const instance = autocannon({ url: origin, connections, setupClient, ...limits }, (error, done) =>
+      error ? reject(error) : resolve(done),
+    );
+    instance.on("reqError", (error) => fail(`${error}`));
+    signal.addEventListener("abort", () => instance.stop(), { signal: ended.signal });
+  }).finally(() => ended.abort());
+  signal.throwIfAborted();
+  if (failure === undefined && result.requests.sent !== responses) failure = "a request had no response";
+  if (failure !== undefined) throw new Error(failure);
+  return {
+    requests: responses,
+    requestsPerSecond: latenciesMs.length / ((endedAtMs - startedAtMs) / 1_000),
+    p50Ms: percentile(latenciesMs, 50),
+    p99Ms: percentile(latenciesMs, 99),
+  };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Pool } from "pg";
 
-/** What peers that have limits do about keys: the account behind a bearer token, remembered for five seconds. */
+/** The key check of the peers with limits: finds the account of a bearer token, and remembers it for five seconds. */
 export function createFindAccount(pool: Pool): (authorization: string | undefined) => Promise<string | undefined> {
   const known = new LRUCache<string, string>({ max: 10_000, ttl: 5_000 });
   return async (authorization) => {

@@ -1,4 +1,4 @@
-// What a list costs in Apollo Server with type-graphql, as their guides would have it written: no key, no quota, no log.
+// Apollo Server with type-graphql, as their guides write it: no key, no quota, no log.
 import "reflect-metadata";
 import { ApolloServer } from "@apollo/server";
 import { ApolloServerPluginLandingPageDisabled } from "@apollo/server/plugin/disabled";

@@ -5,13 +5,20 @@ import { Redis } from "ioredis";
 import pg from "pg";
 import { createFindAccount } from "../find-account.js";
 import { type CreateParameters, insertSql, listByStatusSql, listSql } from "../pet-sql.js";
-import { openTwoCounters } from "../two-counters.js";
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 const redis = new Redis(process.env.REDIS_URL ?? "", { enableAutoPipelining: false });
 const findAccount = createFindAccount(pool);
 const limit = 2_147_483_647;
-const count = await openTwoCounters(redis, "");
+
+// One call counts in both windows. It knows neither limits nor bans.
+const script = `
+local minute = redis.call("INCR", KEYS[1])
+if minute == 1 then redis.call("PEXPIRE", KEYS[1], 60000) end
+local day = redis.call("INCR", KEYS[2])
+if day == 1 then redis.call("PEXPIRE", KEYS[2], 86400000) end
+return {minute, day, redis.call("PTTL", KEYS[1])}`;
+const sha = `${await redis.script("LOAD", script)}`;
 
 /** Named statements, whose result is JSON already. */
 interface Statements {
@@ -34,7 +41,8 @@ createServer(async (req, res) => {
     res.writeHead(401).end();
     return;
   }
-  const { minute, resetInMs } = await count(account);
+  const keys = [`{${account}}m`, `{${account}}d`];
+  const [minute, , resetInMs] = (await redis.evalsha(sha, 2, ...keys)) as [number, number, number];
   const { status, json } = await answer(req);
   res.writeHead(status, {
     "Content-Type": "application/json",

@@ -1,0 +1,77 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { makeLoad } from "./load.js";
+import type { Operation } from "./requests.js";
+
+const root: Operation = { request: { method: "GET", path: "/", headers: {} } };
+const never = new AbortController().signal;
+
+test("waits for the response to every request, and reports them all", async () => {
+  let requests = 0;
+  let responses = 0;
+  await using server = await openServer(async (_request, response) => {
+    requests++;
+    await delay(2);
+    response.end(() => responses++);
+  });
+  const report = await load(server.origin, { seconds: 0.3 });
+  await expect.poll(() => responses).toBe(requests);
+  expect(report.requests).toBe(requests);
+  expect(report.p50Ms).toBeGreaterThan(1.5);
+  expect(report.p99Ms).toBeGreaterThanOrEqual(report.p50Ms);
+});
+
+test("ends after the given number of responses", async () => {
+  await using server = await openServer((_request, response) => response.end());
+  const { requests } = await load(server.origin, { seconds: 60, requests: 200 });
+  expect(requests).toBeGreaterThanOrEqual(200);
+  expect(requests).toBeLessThan(220);
+});
+
+test("rejects an unexpected status with its body, and accepts an expected one", async () => {
+  await using server = await openServer((_request, response) => response.writeHead(503).end("too busy"));
+  await expect(load(server.origin, { seconds: 60 })).rejects.toThrow("GET /: status 503 too busy");
+  const expected = load(server.origin, { seconds: 0.1 }, { ...root, statuses: [503] });
+  expect((await expected).requests).toBeGreaterThan(4);
+});
+
+test("rejects when a connection is closed without a response", async () => {
+  let requests = 0;
+  await using server = await openServer((request, response) => {
+    requests++;
+    return requests === 20 ? request.socket.destroy() : response.end();
+  });
+  await expect(load(server.origin, { seconds: 0.2 })).rejects.toThrow("a request had no response");
+});
+
+test("rejects when it is aborted", async () => {
+  await using server = await openServer((_request, response) => response.end());
+  const stopping = new AbortController();
+  const running = load(server.origin, { seconds: 60, signal: stopping.signal });
+  stopping.abort();
+  await expect(running).rejects.toThrow("aborted");
+});
+
+function load(
+  origin: string,
+  limits: { readonly seconds: number; readonly requests?: number; readonly signal?: AbortSignal },
+  operation = root,
+) {
+  const parts = [{ share: 1, operations: [operation] }];
+  return makeLoad({ origin, connections: 4, parts, apiKeys: [], signal: never, ...limits });
+}
+
+async function openServer(listener: RequestListener): Promise<AsyncDisposable & { readonly origin: string }> {
+  const server = createServer((request, response) => void listener(request, response)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

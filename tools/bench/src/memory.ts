@@ -1,0 +1,105 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Benchmark, Measured, Measures } from "./benchmark.js";
+import type { LoadedServer } from "./comparison.js";
+import { type LoadLimits, makeLoad } from "./load/load.js";
+import { mixed } from "./load/workload.js";
+import { measureRounds } from "./rounds.js";
+import { withEnvironment } from "./servers/environment.js";
+import type { Retained } from "./servers/probe.js";
+import { petstoreGraphql, petstoreRest } from "./servers/server-programs.js";
+
+const measures: Measures = {
+  startMebibytes: { label: "RSS MiB at start", digits: 0 },
+  at32Mebibytes: { label: "highest RSS MiB at 32 connections", digits: 0 },
+  at512Mebibytes: { label: "highest RSS MiB at 512 connections", digits: 0 },
+  grownMebibytes: { label: "RSS MiB grown by 100,000 requests", digits: 1 },
+  liveGrownMebibytes: { label: "live MiB grown by 100,000 requests", digits: 2 },
+};
+
+const programs = [petstoreRest, petstoreGraphql];
+const sampleMs = 100;
+/** For work that a start or a load leaves, such as closing connections. */
+const settleMs = 1_000;
+const timeoutSeconds = 600;
+export const mebibyte: number = 2 ** 20;
+
+/** The memory of a service, from its start to many connections and requests. The targets are absolute. */
+export const memory: Benchmark = {
+  name: "memory",
+  summary: "RSS at start and under the mixed workload at 32 and 512 connections, and what 100,000 requests add",
+  measures,
+  targets: programs.flatMap(({ name: of }) => [
+    { measure: "startMebibytes", of, atMost: 110 },
+    { measure: "at32Mebibytes", of, atMost: 150 },
+    { measure: "at512Mebibytes", of, atMost: 200 },
+    // RSS of a process that keeps nothing varies by up to 5 MiB between readings.
+    { measure: "grownMebibytes", of, atMost: 10 },
+    { measure: "liveGrownMebibytes", of, atMost: 1 },
+  ]),
+  defaults: { rounds: 1, seconds: 3, connections: [512] },
+  isFixed: true,
+  run: (options, deps) =>
+    withEnvironment(deps, async (environment) => {
+      const store = await environment.openStore();
+      return measureRounds(programs, measures, { ...options, warmUp: false }, deps, async (program, { seconds }) => {
+        await using server = await environment.openServer(program, store);
+        const loaded = { ...server, parts: mixed(program.requests), apiKeys: store.apiKeys };
+        return await measureMemory(loaded, { seconds, requests: 100_000 }, deps.signal);
+      });
+    }),
+};
+
+/** Loads a new server at 32 and 512 connections, and then with more requests that must not add to its memory. */
+export async function measureMemory(
+  server: LoadedServer,
+  { seconds, requests }: { readonly seconds: number; readonly requests: number },
+  signal: AbortSignal,
+): Promise<Measured> {
+  await delay(settleMs);
+  const start = (await server.program.usage()).rssBytes;
+  const at32 = await highestRss(server, { connections: 32, seconds, signal });
+  const at512 = await highestRss(server, { connections: 512, seconds, signal });
+  let atEnd = 0;
+  const grown = await growthOf(server, async () => {
+    atEnd = await highestRss(server, { connections: 512, seconds: timeoutSeconds, requests, signal });
+  });
+  return {
+    startMebibytes: start / mebibyte,
+    at32Mebibytes: at32 / mebibyte,
+    at512Mebibytes: Math.max(at512, atEnd) / mebibyte,
+    grownMebibytes: grown.rssBytes / mebibyte,
+    liveGrownMebibytes: grown.liveBytes / mebibyte,
+  };
+}
+
+/** The memory that a load adds, after full garbage collections. */
+export async function growthOf({ program }: LoadedServer, load: () => Promise<void>): Promise<Retained> {
+  await delay(settleMs);
+  const before = await program.retained();
+  await load();
+  await delay(settleMs);
+  const after = await program.retained();
+  return { rssBytes: after.rssBytes - before.rssBytes, liveBytes: after.liveBytes - before.liveBytes };
+}
+
+async function highestRss(server: LoadedServer, limits: LoadLimits): Promise<number> {
+  let highest = 0;
+  let isLoaded = true;
+  const sample = async () => {
+    highest = Math.max(highest, (await server.program.usage()).rssBytes);
+  };
+  const samples = async () => {
+    while (isLoaded) {
+      await sample();
+      await delay(sampleMs);
+    }
+  };
+  const loaded = makeLoad({ ...server, ...limits }).finally(() => {
+    isLoaded = false;
+  });
+  const [report] = await Promise.all([loaded, samples()]);
+  await sample();
+  const { requests = 0 } = limits;
+  if (report.requests < requests) throw new Error(`${server.name} was too slow for ${requests} requests`);
+  return highest;
+}

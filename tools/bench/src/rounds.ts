@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import type { Measured, Measures, RunDeps, RunOptions, Table } from "./benchmark.js";
+import type { ProbedProgram } from "./servers/probed-program.js";
+
+/** One measurement of a subject within a round. */
+export interface Turn {
+  readonly connections: number;
+  readonly seconds: number;
+  readonly isWarmUp: boolean;
+}
+
+/**
+ * Measures all subjects in each round, so that a busy machine slows all of them, after a warm-up that does not count. Every
+ * other round runs backwards: no subject always follows the same one.
+ */
+export async function measureRounds<Subject extends { readonly name: string }>(
+  subjects: readonly Subject[],
+  measures: Measures,
+  options: RunOptions & { readonly warmUp?: boolean },
+  { progress, signal }: RunDeps,
+  measure: (subject: Subject, turn: Turn) => Promise<Measured>,
+): Promise<Table[]> {
+  const { rounds, seconds, warmUp = true } = options;
+  const tables = options.connections.map((connections) => ({
+    connections,
+    rounds: new Map(subjects.map(({ name }): [string, Measured[]] => [name, []])),
+  }));
+  for (let round = warmUp ? 0 : 1; round <= rounds; round++) {
+    const title = round === 0 ? "Warm-up" : `Round ${round} of ${rounds}`;
+    for (const table of tables) {
+      for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
+        signal.throwIfAborted();
+        const turn = { connections: table.connections, seconds, isWarmUp: round === 0 };
+        const measured = await measure(subject, turn).catch((cause) => {
+          throw new Error(`${subject.name}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+        });
+        const at = tables.length > 1 ? ` at ${table.connections}` : "";
+        progress(`${title}${at}: ${subject.name}, ${describe(measured, measures)}`);
+        if (round > 0) table.rounds.get(subject.name)?.push(measured);
+      }
+    }
+  }
+  return tables;
+}
+
+/** Loads each program once more, at the first number of connections, and writes its CPU profile. */
+export async function profileEach<Subject extends { readonly name: string; readonly program: ProbedProgram }>(
+  subjects: readonly Subject[],
+  { connections: [connections = 1], seconds, profileDirectory }: RunOptions,
+  { progress }: RunDeps,
+  load: (subject: Subject, turn: Turn) => Promise<unknown>,
+): Promise<void> {
+  if (profileDirectory === undefined) return;
+  for (const subject of subjects) {
+    await subject.program.startProfile();
+    await load(subject, { connections, seconds, isWarmUp: true });
+    const file = join(profileDirectory, `${subject.name.replaceAll(/[^\w.]+/g, "-")}.cpuprofile`);
+    await subject.program.writeProfile(file);
+    progress(`Wrote ${file}`);
+  }
+}
+
+function describe(measured: Measured, measures: Measures): string {
+  return Object.entries(measures)
+    .flatMap(([name, { label, digits }]) => {
+      const value = measured[name] ?? Number.NaN;
+      return Number.isNaN(value) ? [] : [`${label} ${value.toFixed(digits)}`];
+    })
+    .join(", ");
+}

@@ -1,0 +1,84 @@
+/**
+ * Preloaded into every measured process (`node --import`). Answers questions about the process, and ends it when the
+ * benchmark has gone.
+ */
+import type { Session } from "node:inspector/promises";
+
+export interface Usage {
+  /** User and system time of all threads since the start. */
+  readonly cpuMicroseconds: number;
+  readonly rssBytes: number;
+}
+
+export interface Retained {
+  readonly rssBytes: number;
+  /** JavaScript objects, and the buffers that they hold. */
+  readonly liveBytes: number;
+}
+
+export type ProbeQuestion =
+  | { readonly kind: "usage" }
+  /** Usage after a full garbage collection. */
+  | { readonly kind: "retained" }
+  | { readonly kind: "start-profile" }
+  | { readonly kind: "write-profile"; readonly file: string };
+
+let session: Session | undefined;
+
+process.on("message", (question: ProbeQuestion) => {
+  answer(question).then(
+    // The program itself answers all other questions.
+    (result) => result && process.send?.(result),
+    (error: unknown) => process.send?.({ error: `${error}` }),
+  );
+});
+process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+// The program alone decides how long the process lives.
+process.channel?.unref();
+
+async function answer(question: ProbeQuestion): Promise<object | undefined> {
+  switch (question.kind) {
+    case "usage":
+      return usage();
+    case "retained":
+      return retained();
+    case "start-profile":
+      // Imported only for a profile: the inspector would add to the measured memory.
+      session = new (await import("node:inspector/promises")).Session();
+      session.connect();
+      await session.post("Profiler.enable");
+      await session.post("Profiler.start");
+      return {};
+    case "write-profile":
+      return writeProfile(question.file);
+    default:
+      return undefined;
+  }
+}
+
+function usage(): Usage {
+  const { user, system } = process.cpuUsage();
+  return { cpuMicroseconds: user + system, rssBytes: process.memoryUsage.rss() };
+}
+
+async function retained(): Promise<Retained> {
+  const [{ setFlagsFromString }, { runInNewContext }] = await Promise.all([import("node:v8"), import("node:vm")]);
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  // Finalizers that run after a collection free more objects.
+  for (let time = 0; time < 3; time++) {
+    collect();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { rssBytes: rss, liveBytes: heapUsed + external };
+}
+
+async function writeProfile(file: string): Promise<object> {
+  if (session === undefined) throw new Error("no profile was started");
+  const { profile } = await session.post("Profiler.stop");
+  session.disconnect();
+  const { writeFile } = await import("node:fs/promises");
+  await writeFile(file, JSON.stringify(profile));
+  return {};
+}

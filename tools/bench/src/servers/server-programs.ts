@@ -1,0 +1,45 @@
+import { graphqlMain, restMain, serviceFlags } from "@petstore/harness/processes";
+import { bareGraphqlRequests, graphqlRequests, postgraphileRequests } from "../load/graphql-requests.js";
+import type { ApiRequests } from "../load/requests.js";
+import { restRequests } from "../load/rest-requests.js";
+import { builtFile } from "./probed-program.js";
+
+/** A server program. It listens on 127.0.0.1 at PORT, uses the database at DATABASE_URL, and ends at SIGTERM. */
+export interface ServerProgram {
+  readonly name: string;
+  readonly main: URL;
+  readonly requests: ApiRequests;
+  /** True if it checks an API key, and counts its requests in the Redis at REDIS_URL. */
+  readonly takesKey: boolean;
+  readonly nodeOptions?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Our services, as they run in production: with key, quota in Redis, metrics and log. */
+export const petstoreRest: ServerProgram = service("petstore-rest", restMain, restRequests);
+export const petstoreGraphql: ServerProgram = service("petstore-graphql", graphqlMain, graphqlRequests);
+
+/** A bare peer has no key, quota, validation or log. */
+export const bareExpress: ServerProgram = peer("bare-express", "express", restRequests);
+export const bareApollo: ServerProgram = peer("bare-apollo", "apollo", bareGraphqlRequests);
+export const mercurius: ServerProgram = peer("mercurius", "mercurius", bareGraphqlRequests);
+export const mercuriusJit: ServerProgram = { ...mercurius, name: "mercurius-jit", environment: { JIT: "1" } };
+export const postgraphile: ServerProgram = peer("postgraphile", "postgraphile", postgraphileRequests);
+
+/** A limited peer checks a key, and counts at least one window in Redis. */
+export const expressFlexible: ServerProgram = limitedPeer("express-flexible", "express-flexible", restRequests);
+export const fastifyRateLimit: ServerProgram = limitedPeer("fastify-rate-limit", "fastify", restRequests);
+export const restCeiling: ServerProgram = limitedPeer("ceiling", "ceiling", restRequests);
+export const graphqlCeiling: ServerProgram = limitedPeer("ceiling", "ceiling", bareGraphqlRequests);
+
+function service(name: string, main: URL, requests: ApiRequests): ServerProgram {
+  return { name, main, requests, takesKey: true, nodeOptions: serviceFlags };
+}
+
+function peer(name: string, directory: string, requests: ApiRequests): ServerProgram {
+  return { name, main: builtFile(`peers/${directory}/main.js`), requests, takesKey: false };
+}
+
+function limitedPeer(name: string, directory: string, requests: ApiRequests): ServerProgram {
+  return { ...peer(name, directory, requests), takesKey: true };
+}

@@ -1,0 +1,55 @@
+import type { Benchmark, Measured, Table, Target } from "./benchmark.js";
+
+export interface Spread {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface Verdict extends Target {
+  /** The spread of the ratios within each round; of the measure itself where the target has no peer. */
+  readonly ratio: Spread;
+  readonly met: boolean;
+}
+
+/** Judges the targets whose number of connections was measured. */
+export function judgeTargets(benchmark: Benchmark, tables: readonly Table[]): Verdict[] {
+  return benchmark.targets.flatMap((target) => {
+    const table = tables.find(({ connections }) => connections === connectionsOf(benchmark, target));
+    return table === undefined ? [] : [judge(target, table.rounds)];
+  });
+}
+
+export function connectionsOf({ defaults }: Benchmark, target: Target): number {
+  return target.connections ?? defaults.connections[0];
+}
+
+/** A ratio that is not a number meets no target. */
+export function judge(target: Target, rounds: Table["rounds"]): Verdict {
+  const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target;
+  const ratio = spread(valuesOf(target, rounds));
+  return { ...target, ratio, met: ratio.median >= atLeast && ratio.median <= atMost };
+}
+
+/** Divides within each round: a slow machine slows both servers of a round. */
+function valuesOf({ measure, of, against }: Target, rounds: Table["rounds"]): number[] {
+  const values = (name: string) => (rounds.get(name) ?? []).map((round: Measured) => round[measure] ?? Number.NaN);
+  if (against === undefined) return values(of);
+  const theirs = values(against);
+  return values(of).map((value, index) => value / (theirs[index] ?? Number.NaN));
+}
+
+/** NaN throughout for no values. */
+export function spread(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const below = sorted[Math.ceil(middle) - 1] ?? Number.NaN;
+  const above = sorted[Math.floor(middle)] ?? Number.NaN;
+  return { median: (below + above) / 2, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
+}
+
+/** The smallest value that at least `percent` of all values do not exceed (nearest rank); NaN for no values. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
+}
