@@ -7,8 +7,15 @@ export {
 export { digestApiKey, isWellFormedApiKey, mintApiKey } from "./access/api-key.js";
 export type { Authentication } from "./access/authenticator.js";
 export { createKeyRepository, type KeyRecord, type KeyWithAccount } from "./access/key-repository.js";
-export type { OperatorRequest, OperatorResponse } from "./changes/change-events.js";
-export { type InstanceResponses, requestFromInstances } from "./changes/request-from-instances.js";
+export {
+  type ChangeEvent,
+  changeChannel,
+  type OperatorRequest,
+  type OperatorResponse,
+  readResponse,
+  responseChannel,
+  subscriberName,
+} from "./changes/change-events.js";
 export type { Config, HttpConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/config.js";
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";

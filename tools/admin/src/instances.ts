@@ -1,10 +1,21 @@
+import { setTimeout as delay } from "node:timers/promises";
 import {
-  type InstanceResponses,
+  type ChangeEvent,
+  changeChannel,
   type OperatorRequest,
   type OperatorResponse,
-  requestFromInstances,
+  readResponse,
+  responseChannel,
+  subscriberName,
 } from "@petstore/core";
-import { type CommandContext, type OpenedDatabase, Refusal, silent } from "./command-context.js";
+import { Client } from "pg";
+import { type CommandContext, explainingFaults, type OpenedDatabase, Refusal } from "./command-context.js";
+
+export interface InstanceResponses {
+  readonly responses: readonly OperatorResponse[];
+  /** How many instances received the request. */
+  readonly listening: number;
+}
 
 const deadlineMs = 2_000;
 const scanDeadlineMs = 15_000;
@@ -46,26 +57,50 @@ export async function requestBans(
 }
 
 /** Which instances respond. Does not refuse if none is running. */
-export function findInstances(opened: OpenedDatabase, context: CommandContext): Promise<InstanceResponses> {
+export function findInstances(
+  opened: Pick<OpenedDatabase, "directUrl">,
+  context: CommandContext,
+): Promise<InstanceResponses> {
   return send(opened, context, { about: "presence" });
 }
 
+/** Collects responses until all are there (by default one from each instance that listens) or the deadline has passed. */
 function send(
-  { database, directUrl: url }: OpenedDatabase,
+  { directUrl }: Pick<OpenedDatabase, "directUrl">,
   { randomBytes }: CommandContext,
   request: OperatorRequest,
   expected?: number,
 ): Promise<InstanceResponses> {
-  return requestFromInstances({
-    database,
-    url,
-    request,
-    id: randomBytes(16).toString("hex"),
-    deadlineMs: request.about === "bans" ? scanDeadlineMs : deadlineMs,
-    log: silent,
-    ...(expected !== undefined && { expected }),
+  const deadline = AbortSignal.timeout(request.about === "bans" ? scanDeadlineMs : deadlineMs);
+  // Unguessable, so that nobody else can respond.
+  const id = randomBytes(16).toString("hex");
+  const responses: OperatorResponse[] = [];
+  return explainingFaults(directUrl, async () => {
+    const client = new Client({ connectionString: directUrl, application_name: "petstore-ask", ...connectTimeouts });
+    // The query that fails reports the fault.
+    client.on("error", () => {});
+    client.on("notification", ({ payload = "" }) => {
+      const response = readResponse(payload);
+      if (response?.question === id) responses.push(response);
+    });
+    try {
+      await client.connect();
+      await client.query(`listen ${responseChannel}`);
+      const { rows } = await client.query(subscriberQuery, [subscriberName]);
+      const event: ChangeEvent = { kind: "question", question: id, ask: request };
+      await client.query("select pg_notify($1, $2)", [changeChannel, JSON.stringify(event)]);
+      const isComplete = () => responses.filter(({ more }) => more !== true).length >= (expected ?? rows.length);
+      while (!isComplete() && !deadline.aborted) await delay(pollMs);
+      return { responses, listening: rows.length };
+    } finally {
+      await client.end().catch(() => {});
+    }
   });
 }
+
+const pollMs = 10;
+const connectTimeouts = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
+const subscriberQuery = "select pid from pg_stat_activity where datname = current_database() and application_name = $1";
 
 function warnOfSilent({ complain }: CommandContext, responded: number, asked: number): void {
   if (responded < asked) complain(`Only ${responded} of ${asked} instances answered.`);

@@ -48,16 +48,14 @@ export interface OperatorResponse {
   readonly more?: boolean | undefined;
 }
 
-export async function publish(
-  database: Database,
-  channel: typeof changeChannel | typeof responseChannel,
-  message: ChangeEvent | OperatorResponse,
-): Promise<void> {
-  await database.run(notify, { channel, payload: JSON.stringify(message) });
+export async function publishResponse(database: Database, response: OperatorResponse): Promise<void> {
+  await database.run(notify, { payload: JSON.stringify(response) });
 }
 
-const notify = statement<{ channel: string; payload: string }, unknown>("write", "notify", (db, parameter) =>
-  db.selectNoFrom(sql`pg_notify(${parameter("channel")}::text, ${parameter("payload")}::text)`.as("notified")),
+const notify = statement<{ payload: string }, unknown>(
+  "write",
+  "notify",
+  (_db, parameter) => sql`select pg_notify(${sql.lit(responseChannel)}, ${parameter("payload")})`,
 );
 
 export function readChangeEvent(payload: string): ChangeEvent | undefined {

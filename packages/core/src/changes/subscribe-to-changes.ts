@@ -9,9 +9,8 @@ import {
   changeChannel,
   type OperatorRequest,
   type OperatorResponse,
-  publish,
+  publishResponse,
   readChangeEvent,
-  responseChannel,
   subscriberName,
 } from "./change-events.js";
 
@@ -45,11 +44,11 @@ export function subscribeToChanges(deps: SubscribeDeps): Listener {
   async function respond(question: string, request: OperatorRequest): Promise<void> {
     const sender = { question, instance, mode: quotas.mode() };
     try {
-      for (const part of await partsOf(request)) await publish(database, responseChannel, { ...sender, ...part });
+      for (const part of await partsOf(request)) await publishResponse(database, { ...sender, ...part });
     } catch (error) {
       log.warn({ error }, "could not respond to an operator's request");
       // If this fails too, the operator learns that an instance did not respond.
-      await publish(database, responseChannel, { ...sender, failed: true }).catch(() => {});
+      await publishResponse(database, { ...sender, failed: true }).catch(() => {});
     }
   }
 

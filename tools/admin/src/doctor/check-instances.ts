@@ -1,4 +1,5 @@
-import type { InstanceResponses, QuotaConfig } from "@petstore/core";
+import type { QuotaConfig } from "@petstore/core";
+import type { InstanceResponses } from "../instances.js";
 import { type Finding, fault, ok, warning } from "./finding.js";
 
 /** Checks that the running instances respond, and that they count as they are configured to. */

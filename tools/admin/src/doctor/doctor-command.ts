@@ -1,6 +1,6 @@
-import { type Config, openDatabase, readConfig, readDatabaseConfig } from "@petstore/core";
+import { type Config, readConfig, readDatabaseConfig } from "@petstore/core";
 import type { Command } from "commander";
-import { type CommandContext, effectiveEnvironment, silent } from "../command-context.js";
+import { type CommandContext, effectiveEnvironment } from "../command-context.js";
 import { findInstances } from "../instances.js";
 import { formatJson } from "../output.js";
 import { checkDatabase } from "./check-database.js";
@@ -44,9 +44,7 @@ async function checkRunning(
   context: CommandContext,
 ): Promise<Finding[]> {
   try {
-    await using database = openDatabase({ ...config, poolSize: 2, acquireTimeoutMs: 5_000 }, silent);
-    const opened = { database, directUrl: config.directUrl ?? config.url };
-    return checkInstances(await findInstances(opened, context), quota);
+    return checkInstances(await findInstances({ directUrl: config.directUrl ?? config.url }, context), quota);
   } catch (error) {
     const reason = error instanceof Error ? error.message : `${error}`;
     return [fault("instances", `could not be asked: ${reason}`, "Mend what is said about the database.")];
