@@ -63,4 +63,4 @@ export async function explainingFaults<Result>(url: string, work: () => Promise<
 }
 
 /** A command reports its own failures. */
-export const silent: { info(): void; warn(): void; error(): void } = { info() {}, warn() {}, error() {} };
+const silent: { info(): void; warn(): void; error(): void } = { info() {}, warn() {}, error() {} };

@@ -97,7 +97,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
 }
 
 /** True when commands can be sent at this moment. */
-export function isReady(redis: Redis | Cluster): boolean {
+function isReady(redis: Redis | Cluster): boolean {
   if (redis.status !== "ready") return false;
   // A node in status `wait` keeps its first call until it is connected.
   if (redis instanceof Cluster)
