@@ -8,12 +8,12 @@ import {
 } from "./access/authenticator.js";
 import { createKeyRepository, type KeyRepository } from "./access/key-repository.js";
 import { createBanLifter } from "./changes/ban-lifter.js";
+import type { Listener } from "./changes/listener.js";
 import { subscribeToChanges } from "./changes/subscribe-to-changes.js";
 import type { Config } from "./config/config.js";
-import { isTransactionPooler } from "./database/connection.js";
+import { isTransactionPooler } from "./database/client-config.js";
 import { type Connections, type Database, openDatabase } from "./database/database.js";
 import { databaseUnavailable } from "./database/database-errors.js";
-import type { Listener } from "./database/listener.js";
 import { watchDatabase } from "./database/reachability.js";
 import type { Log } from "./log.js";
 import { type Catalogue, createCatalogue } from "./pets/catalogue.js";

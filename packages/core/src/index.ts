@@ -43,12 +43,8 @@ export {
 } from "./quota/decision.js";
 export { createLocalQuota, type LocalQuotaOptions } from "./quota/engines/local-quota.js";
 export { openRedis, type RedisConfig, type RedisConnection } from "./quota/engines/redis-connection.js";
-export {
-  type AccountCounters,
-  createRedisQuota,
-  type RedisQuota,
-  type RedisQuotaOptions,
-} from "./quota/engines/redis-quota.js";
+export { createRedisQuota, type RedisQuota, type RedisQuotaOptions } from "./quota/engines/redis-quota.js";
+export type { AccountCounters } from "./quota/engines/reserve-script.js";
 export type { QuotaConfig } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { BanRecord, Extension, Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";

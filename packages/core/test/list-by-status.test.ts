@@ -3,7 +3,7 @@ import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDatabase } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
-import { createPetRepository } from "../src/pets/pet-repository.js";
+import { listPets } from "../src/pets/pet-queries.js";
 
 const pets = 20_000;
 const limit = 20;
@@ -44,9 +44,8 @@ it.each([
 
 it("a list by status continues after the given pet, and ends", async () => {
   await using database = open("custom");
-  const { list } = createPetRepository(database);
   const idsAfter = async (after: bigint) =>
-    (await list({ after, status: "pending", limit: 3 })).pets.map(({ id }) => id);
+    (await listPets(database, { after, status: "pending", limit: 3 })).pets.map(({ id }) => id);
   expect(await idsAfter(0n)).toEqual([1000n, 2000n, 3000n]);
   expect(await idsAfter(999n)).toEqual([1000n, 2000n, 3000n]);
   expect(await idsAfter(1000n)).toEqual([2000n, 3000n, 4000n]);
@@ -56,7 +55,7 @@ it("a list by status continues after the given pet, and ends", async () => {
 
 async function listOnce(plan: "custom" | "generic", status: "available" | "pending" | "sold") {
   await using database = open(plan);
-  return await createPetRepository(database).list({ after: 0n, status, limit });
+  return await listPets(database, { after: 0n, status, limit });
 }
 
 function open(plan: "custom" | "generic") {

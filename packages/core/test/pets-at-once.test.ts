@@ -4,33 +4,34 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { type Database, openDatabase, type TracedCall, tracedCalls } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
 import type { NewPet } from "../src/pets/pet.js";
-import { createPetRepository, type PetRepository } from "../src/pets/pet-repository.js";
+import { type AddPet, createAddPet } from "../src/pets/pet-inserts.js";
+import { listPets } from "../src/pets/pet-queries.js";
 
 const cat: NewPet = { name: "Tom", categoryId: 1n, status: "available" };
 
 let server: TestDatabase;
 let database: Database;
-let pets: PetRepository;
+let addPet: AddPet;
 beforeAll(async () => {
   server = await createTestDatabase();
   await migrate(server.directUrl);
 });
 beforeEach(() => {
   database = open(server.url);
-  pets = createPetRepository(database);
+  addPet = createAddPet(database);
   return () => database[Symbol.asyncDispose]();
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
 it("returns its own page for each of several concurrent lists", async () => {
-  const [first, second] = [await pets.add(cat), await pets.add({ ...cat, status: "sold" })];
+  const [first, second] = [await addPet(cat), await addPet({ ...cat, status: "sold" })];
   const range = { after: first.id - 1n, status: undefined, limit: 2 };
   const lists = await Promise.all([
-    pets.list(range),
-    pets.list({ ...range, after: first.id }),
-    pets.list({ ...range, limit: 1 }),
-    pets.list({ ...range, status: "available" }),
-    pets.list({ ...range, status: "sold" }),
+    listPets(database, range),
+    listPets(database, { ...range, after: first.id }),
+    listPets(database, { ...range, limit: 1 }),
+    listPets(database, { ...range, status: "available" }),
+    listPets(database, { ...range, status: "sold" }),
   ]);
   expect(lists.map((list) => list.pets)).toEqual([[first, second], [second], [first], [first], [second]]);
   expect(lists.map(({ hasMore }) => hasMore)).toEqual([false, false, true, false, false]);
@@ -45,7 +46,7 @@ describe("pets that are added at once", () => {
     const queries = recordQueries();
     const added = await Promise.all(
       names.map((name, place) =>
-        pets.add({
+        addPet({
           name,
           categoryId: 9223372036854775807n - BigInt(place),
           status: place % 2 === 0 ? "sold" : "pending",
@@ -63,13 +64,13 @@ describe("pets that are added at once", () => {
         status: place % 2 === 0 ? "sold" : "pending",
       })),
     );
-    const listed = await pets.list({ after: (ids[0] ?? 0n) - 1n, status: undefined, limit: 50 });
+    const listed = await listPets(database, { after: (ids[0] ?? 0n) - 1n, status: undefined, limit: 50 });
     expect(listed.pets).toEqual(added);
   });
 
   it("are one statement for every 64", async () => {
     const queries = recordQueries();
-    const added = await Promise.all(Array.from({ length: 130 }, (_, index) => pets.add({ ...cat, name: `${index}` })));
+    const added = await Promise.all(Array.from({ length: 130 }, (_, index) => addPet({ ...cat, name: `${index}` })));
     expect(queries).toEqual(Array(3).fill("insert-pets"));
     expect(added.map(({ name }) => name)).toEqual(Array.from({ length: 130 }, (_, index) => `${index}`));
   });
@@ -79,7 +80,7 @@ describe("pets that are added at once", () => {
     const queries = recordQueries(() => request.getStore());
     const add = (name: string) =>
       request.run(name, async () => {
-        await pets.add(cat);
+        await addPet(cat);
         return request.getStore();
       });
     expect(await Promise.all(["first", "second"].map(add))).toEqual(["first", "second"]);
@@ -89,7 +90,7 @@ describe("pets that are added at once", () => {
   it("are added without the pet that the server refuses", async () => {
     // The validator would refuse it.
     const refused: NewPet = { ...cat, categoryId: 9223372036854775808n };
-    const outcomes = await Promise.allSettled([cat, refused, cat].map((pet) => pets.add(pet)));
+    const outcomes = await Promise.allSettled([cat, refused, cat].map((pet) => addPet(pet)));
     expect(outcomes).toMatchObject([
       { status: "fulfilled", value: cat },
       { status: "rejected", reason: { code: "INTERNAL_ERROR" } },
@@ -100,7 +101,7 @@ describe("pets that are added at once", () => {
   it("all fail while the database is unavailable, and are not added twice", async () => {
     await using nowhere = open("postgres://127.0.0.1:1/nowhere");
     const queries = recordQueries();
-    const { add } = createPetRepository(nowhere);
+    const add = createAddPet(nowhere);
     const outcomes = await Promise.allSettled([cat, cat, cat].map((pet) => add(pet)));
     expect(outcomes).toMatchObject(Array(3).fill({ status: "rejected", reason: { code: "SERVICE_UNAVAILABLE" } }));
     expect(queries).toEqual(["insert-pets"]);

@@ -1,6 +1,5 @@
 import type { Authenticator } from "../access/authenticator.js";
 import type { Database } from "../database/database.js";
-import { type Listener, openListener } from "../database/listener.js";
 import type { Log } from "../log.js";
 import type { Quotas } from "../quota/open-quota.js";
 import type { BanRecord } from "../quota/quota.js";
@@ -13,6 +12,7 @@ import {
   readChangeEvent,
   subscriberName,
 } from "./change-events.js";
+import { type Listener, openListener } from "./listener.js";
 
 interface SubscribeDeps {
   /** Must lead to a session of our own: see `openListener`. */

@@ -1,15 +1,7 @@
 /** Connections that run one statement at a time. */
 import { DatabaseError, Pool, type PoolClient } from "pg";
-import {
-  answerGraceMs,
-  type BoundQuery,
-  clientConfigOf,
-  closeTimeoutMs,
-  destroySocket,
-  isTransactionPooler,
-  lockTimeoutMs,
-  sendQuery,
-} from "./connection.js";
+import { clientConfigOf, isTransactionPooler, lockTimeoutMs } from "./client-config.js";
+import { answerGraceMs, type BoundQuery, closeTimeoutMs, destroySocket, sendQuery } from "./connection.js";
 import type { Connections, DatabaseConfig } from "./database.js";
 import { asProblem, DatabaseTimeout } from "./database-errors.js";
 

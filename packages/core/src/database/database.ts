@@ -1,6 +1,7 @@
 import { type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 import type { Log } from "../log.js";
-import { answerGraceMs, clientConfigOf, closeTimeoutMs, isTransactionPooler } from "./connection.js";
+import { clientConfigOf, isTransactionPooler } from "./client-config.js";
+import { answerGraceMs, closeTimeoutMs } from "./connection.js";
 import { openConnectionPool } from "./connection-pool.js";
 import { openPipelinedReads } from "./pipelined-reads.js";
 import type { Statement } from "./statement.js";

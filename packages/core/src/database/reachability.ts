@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import type { Log } from "../log.js";
-import { clientConfigOf, sendQuery } from "./connection.js";
+import { clientConfigOf } from "./client-config.js";
+import { sendQuery } from "./connection.js";
 import type { Database, DatabaseConfig } from "./database.js";
 import { asProblem, sqlState } from "./database-errors.js";
 import { newestMigration } from "./migrate.js";

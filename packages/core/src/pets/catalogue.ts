@@ -1,9 +1,11 @@
 import type { z } from "zod";
 import type { Database } from "../database/database.js";
 import { Problem } from "../problem.js";
+import { decodeCursor, encodeCursor } from "./cursor.js";
 import { type CreatedPet, createOnceIn } from "./idempotency.js";
-import { type Pet, type PetStatus, parseInt64, petStatuses } from "./pet.js";
-import { createPetRepository, type PetRangePage } from "./pet-repository.js";
+import { type Pet, parseInt64 } from "./pet.js";
+import { createAddPet } from "./pet-inserts.js";
+import { findPet, listPets, type PetRangePage } from "./pet-queries.js";
 import { connectPetsSchema, type ListPets, listPetsSchema, newPetSchema } from "./validation.js";
 
 export interface PetPage {
@@ -55,12 +57,12 @@ export interface Catalogue {
 const beforeFirst = 0n;
 
 export function createCatalogue(database: Pick<Database, "run">): Catalogue {
-  const repository = createPetRepository(database);
+  const addPet = createAddPet(database);
   const createOnce = createOnceIn(database);
 
   function read({ limit, status, cursor }: ListPets): Promise<PetRangePage> {
     const after = cursor === undefined ? beforeFirst : decodeCursor(cursor, status);
-    return repository.list({ after, status, limit });
+    return listPets(database, { after, status, limit });
   }
 
   return {
@@ -83,7 +85,7 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
     },
     async create({ accountId, input, subject = "body", idempotencyKey }) {
       const pet = validate(newPetSchema, input, subject);
-      if (idempotencyKey === undefined) return { pet: await repository.add(pet), replayed: false };
+      if (idempotencyKey === undefined) return { pet: await addPet(pet), replayed: false };
       if (typeof idempotencyKey !== "string" || !/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
         throw new Problem("VALIDATION_FAILED", "idempotency key must be 1 to 255 printable ASCII characters");
       }
@@ -91,7 +93,7 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
     },
     async get(id) {
       const petId = parseInt64(id);
-      const pet = petId === undefined ? undefined : await repository.find(petId);
+      const pet = petId === undefined ? undefined : await findPet(database, petId);
       if (pet === undefined) throw new Problem("PET_NOT_FOUND");
       return pet;
     },
@@ -104,37 +106,4 @@ function validate<T>(schema: z.ZodType<T>, input: unknown, subject: string): T {
   if (result.success) return result.data;
   const faults = result.error.issues.map(({ path, message }) => `${path.join(".") || subject} ${message}`);
   throw new Problem("VALIDATION_FAILED", faults.join("; "));
-}
-
-/**
- * A cursor holds the last pet of a page and the status filter of the list: a version byte, a filter byte, and the id in
- * eight bytes, in base64url. It is opaque to clients. Any other text is refused.
- */
-const cursorVersion = 1;
-const cursorLength = 10;
-
-/** The cursor after which the list continues. */
-export function encodeCursor(lastId: bigint, status: PetStatus | undefined): string {
-  const bytes = Buffer.alloc(cursorLength);
-  bytes.writeUInt8(cursorVersion, 0);
-  bytes.writeUInt8(filterByte(status), 1);
-  bytes.writeBigInt64BE(lastId, 2);
-  return bytes.toString("base64url");
-}
-
-/** The id after which the list continues. Throws INVALID_CURSOR for a text that `encodeCursor` never returns for this filter. */
-export function decodeCursor(cursor: string, status: PetStatus | undefined): bigint {
-  const bytes = Buffer.from(cursor, "base64url");
-  if (bytes.length !== cursorLength || bytes.toString("base64url") !== cursor || bytes.readUInt8(0) !== cursorVersion) {
-    throw new Problem("INVALID_CURSOR", "the cursor must be one that this list returned");
-  }
-  if (bytes.readUInt8(1) !== filterByte(status)) {
-    throw new Problem("INVALID_CURSOR", "the cursor must be used with the status filter it was returned for");
-  }
-  return bytes.readBigInt64BE(2);
-}
-
-/** 0 without a filter, else the position of the status in its list, from 1. */
-function filterByte(status: PetStatus | undefined): number {
-  return status === undefined ? 0 : petStatuses.indexOf(status) + 1;
 }

@@ -10,7 +10,7 @@ import { isRowLockTimeout } from "../database/database-errors.js";
 import { statement } from "../database/statement.js";
 import { Problem } from "../problem.js";
 import type { NewPet, Pet } from "./pet.js";
-import { petColumns } from "./pet-repository.js";
+import { petColumns } from "./pet-queries.js";
 
 /** A key is kept for 24 hours by the clock of PostgreSQL, because the clocks of the instances may differ. */
 const forgottenBefore = sql<Date>`now() - interval '24 hours'`;

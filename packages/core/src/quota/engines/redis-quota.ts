@@ -10,7 +10,7 @@ import type { Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows } from "../window.js";
 import { batchEqual } from "./batch-equal.js";
 import { scanBans } from "./redis-bans.js";
-import { outcomes, refundScript, reserveScript } from "./reserve-script.js";
+import { type AccountCounters, outcomes, refundScript, reserveScript, unsyncedArguments } from "./reserve-script.js";
 
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
@@ -19,21 +19,6 @@ export interface RedisQuotaOptions {
   readonly prefix?: string;
   /** Replaces the clock of Redis in tests, in whole epoch milliseconds. */
   readonly now?: () => number;
-}
-
-/** The counters of an account in an instance. After an outage Redis may lack units of them. */
-export interface AccountCounters {
-  readonly minute: WindowCounter;
-  readonly day: WindowCounter;
-}
-
-export interface WindowCounter {
-  /** The end of the window, which identifies it. */
-  readonly resetAtMs: number;
-  /** The units that Redis must have counted at least. If it has counted fewer, it lost data. */
-  readonly lastKnownUsed: number;
-  /** Units granted without Redis, on top of those. */
-  readonly unsyncedUnits: number;
 }
 
 /** Rejects with the errors of ioredis. */
@@ -72,7 +57,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
       cost,
       times,
       ...(held ? [held.minute.resetAtMs - minuteMs, held.day.resetAtMs - dayMs] : ["", ""]),
-      ...(unsynced ? [...scriptArguments(unsynced.minute, minuteMs), ...scriptArguments(unsynced.day, dayMs)] : []),
+      ...(unsynced ? unsyncedArguments(unsynced) : []),
     );
   }
 
@@ -138,10 +123,6 @@ type Replies = readonly [Reply, ...Reply[]];
 interface Commands {
   petstoreReserve(...keysAndArguments: (string | number | undefined)[]): Promise<Replies>;
   petstoreRefund(...keysAndArguments: (string | number)[]): Promise<Reply>;
-}
-
-function scriptArguments({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, lengthMs: number): number[] {
-  return [resetAtMs - lengthMs, lastKnownUsed, unsyncedUnits];
 }
 
 /** Collects commands until `process.nextTick` and sends them in one write: many small writes cost more than the commands. */

@@ -137,3 +137,26 @@ export function bannedUntilOf(penalty: string): number {
 export const refundScript: string = `${readKeys}
 giveBack(tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
 return { ${outcomes.looked}, now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;
+
+/** The counters of an account in an instance. After an outage Redis may lack units of them. */
+export interface AccountCounters {
+  readonly minute: WindowCounter;
+  readonly day: WindowCounter;
+}
+
+export interface WindowCounter {
+  /** The end of the window, which identifies it. */
+  readonly resetAtMs: number;
+  /** The units that Redis must have counted at least. If it has counted fewer, it lost data. */
+  readonly lastKnownUsed: number;
+  /** Units granted without Redis, on top of those. */
+  readonly unsyncedUnits: number;
+}
+
+/** The arguments 8 to 13 of the reserve script. */
+export function unsyncedArguments({ minute, day }: AccountCounters): number[] {
+  return [
+    ...[minute.resetAtMs - minuteMs, minute.lastKnownUsed, minute.unsyncedUnits],
+    ...[day.resetAtMs - dayMs, day.lastKnownUsed, day.unsyncedUnits],
+  ];
+}

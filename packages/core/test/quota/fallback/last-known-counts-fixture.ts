@@ -1,7 +1,7 @@
 import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../../src/quota/decision.js";
 import { createLastKnownCounts, type LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
-import type { AccountCounters } from "../../../src/quota/engines/redis-quota.js";
+import type { AccountCounters } from "../../../src/quota/engines/reserve-script.js";
 import type { Reservation } from "../../../src/quota/quota.js";
 import { dayMs, minuteMs } from "../../../src/quota/window.js";
 

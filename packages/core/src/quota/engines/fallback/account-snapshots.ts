@@ -6,7 +6,7 @@ import { createLruCache } from "../../../lru-cache.js";
 import type { Decision } from "../../decision.js";
 import type { Reservation } from "../../quota.js";
 import type { WindowState } from "../../window.js";
-import type { AccountCounters, WindowCounter } from "../redis-quota.js";
+import type { AccountCounters, WindowCounter } from "../reserve-script.js";
 
 interface AccountSnapshotsOptions {
   /** The clock of this machine, in whole epoch milliseconds. */

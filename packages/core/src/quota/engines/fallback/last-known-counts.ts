@@ -13,7 +13,7 @@ import type { Limits } from "../../plan.js";
 import type { Quota, Reservation } from "../../quota.js";
 import { dayMs, minuteMs, type WindowState, type Windows } from "../../window.js";
 import { createLocalQuota, type LocalQuota } from "../local-quota.js";
-import type { AccountCounters, WindowCounter } from "../redis-quota.js";
+import type { AccountCounters, WindowCounter } from "../reserve-script.js";
 import {
   type AccountSnapshot,
   type AccountSnapshots,

@@ -1,6 +1,7 @@
+import { keepAlive } from "../database/client-config.js";
+import { sendQuery } from "../database/connection.js";
+import { openSession } from "../database/session.js";
 import type { Log } from "../log.js";
-import { keepAlive, sendQuery } from "./connection.js";
-import { openSession } from "./session.js";
 
 export interface ListenerOptions {
   /** Must not lead through a PgBouncer in transaction mode: `listen` needs a session of its own. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeCursor, encodeCursor } from "./catalogue.js";
+import { decodeCursor, encodeCursor } from "./cursor.js";
 import { maxInt64, minInt64, petStatuses } from "./pet.js";
 
 const anyStatus = fc.constantFrom(undefined, ...petStatuses);

@@ -1,0 +1,49 @@
+/** The settings of a connection to PostgreSQL. */
+import { type ClientConfig, TypeOverrides, types } from "pg";
+import type { DatabaseConfig } from "./database.js";
+
+/** TCP probes find a connection that a firewall has forgotten, or whose server has vanished. */
+export const keepAlive: Pick<ClientConfig, "keepAlive" | "keepAliveInitialDelayMillis"> = {
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 30_000,
+};
+
+export function clientConfigOf(config: DatabaseConfig, statementTimeoutMs: number): ClientConfig {
+  return {
+    connectionString: config.url,
+    application_name: "petstore",
+    connectionTimeoutMillis: config.acquireTimeoutMs,
+    ...keepAlive,
+    types: exactTypes(),
+    ...(isTransactionPooler(config.url) ? {} : sessionLimits(statementTimeoutMs)),
+  };
+}
+
+/**
+ * True if the URL has the parameter `pgbouncer=true`: it leads to a PgBouncer in transaction mode. Two transactions may
+ * then run in two sessions, so the service prepares no statement by name, sets nothing for a session, and does not listen.
+ */
+export function isTransactionPooler(url: string): boolean {
+  return URL.canParse(url) && new URL(url).searchParams.get("pgbouncer") === "true";
+}
+
+/** PgBouncer in transaction mode refuses these startup parameters. The role or PgBouncer has to set them there. */
+function sessionLimits(statementTimeoutMs: number) {
+  return {
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: lockTimeoutMs(statementTimeoutMs),
+    idle_in_transaction_session_timeout: 10_000,
+  };
+}
+
+/** Shorter than the statement timeout, so that the error shows which of the two it was: a lock or a slow query. */
+export function lockTimeoutMs(statementTimeoutMs: number): number {
+  return Math.ceil(statementTimeoutMs * 0.9);
+}
+
+/** Reads int8 as bigint on our connections only: other users of pg in the process keep its defaults. */
+function exactTypes(): TypeOverrides {
+  const overrides = new TypeOverrides();
+  overrides.setTypeParser(types.builtins.INT8, BigInt);
+  return overrides;
+}

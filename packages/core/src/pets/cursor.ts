@@ -1,0 +1,35 @@
+import { Problem } from "../problem.js";
+import { type PetStatus, petStatuses } from "./pet.js";
+
+/**
+ * A cursor holds the last pet of a page and the status filter of the list: a version byte, a filter byte, and the id in
+ * eight bytes, in base64url. It is opaque to clients. Any other text is refused.
+ */
+const cursorVersion = 1;
+const cursorLength = 10;
+
+/** The cursor after which the list continues. */
+export function encodeCursor(lastId: bigint, status: PetStatus | undefined): string {
+  const bytes = Buffer.alloc(cursorLength);
+  bytes.writeUInt8(cursorVersion, 0);
+  bytes.writeUInt8(filterByte(status), 1);
+  bytes.writeBigInt64BE(lastId, 2);
+  return bytes.toString("base64url");
+}
+
+/** The id after which the list continues. Throws INVALID_CURSOR for a text that `encodeCursor` never returns for this filter. */
+export function decodeCursor(cursor: string, status: PetStatus | undefined): bigint {
+  const bytes = Buffer.from(cursor, "base64url");
+  if (bytes.length !== cursorLength || bytes.toString("base64url") !== cursor || bytes.readUInt8(0) !== cursorVersion) {
+    throw new Problem("INVALID_CURSOR", "the cursor must be one that this list returned");
+  }
+  if (bytes.readUInt8(1) !== filterByte(status)) {
+    throw new Problem("INVALID_CURSOR", "the cursor must be used with the status filter it was returned for");
+  }
+  return bytes.readBigInt64BE(2);
+}
+
+/** 0 without a filter, else the position of the status in its list, from 1. */
+function filterByte(status: PetStatus | undefined): number {
+  return status === undefined ? 0 : petStatuses.indexOf(status) + 1;
+}

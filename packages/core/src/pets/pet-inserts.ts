@@ -1,0 +1,69 @@
+import DataLoader from "dataloader";
+import { sql } from "kysely";
+import type { Database } from "../database/database.js";
+import { statement } from "../database/statement.js";
+import { Problem } from "../problem.js";
+import type { NewPet, Pet, PetStatus } from "./pet.js";
+import { petColumns } from "./pet-queries.js";
+
+/** Bounds the length of an insert, and how many creates one failure reaches. */
+const maxBatchSize = 64;
+
+/**
+ * Resolves with the stored pet, which has its id. Pets added in one event loop iteration share a statement. Throws
+ * SERVICE_UNAVAILABLE if the database is unavailable or too busy.
+ */
+export type AddPet = (pet: NewPet) => Promise<Pet>;
+
+export function createAddPet(database: Pick<Database, "run">): AddPet {
+  /** One statement, so that all pets share one commit. */
+  async function insert(newPets: readonly NewPet[]): Promise<Pet[]> {
+    const pets = await database.run(insertPets, {
+      names: newPets.map(({ name }) => name),
+      categoryIds: newPets.map(({ categoryId }) => categoryId),
+      statuses: newPets.map(({ status }) => status),
+    });
+    if (pets.length !== newPets.length) throw new Error("not every inserted pet was returned");
+    return pets;
+  }
+
+  /** If PostgreSQL refuses the statement, it stored none of the pets: each is inserted alone, so that only bad ones fail. */
+  async function insertAll(newPets: readonly NewPet[]): Promise<(Pet | Problem)[]> {
+    try {
+      return await insert(newPets);
+    } catch (problem) {
+      if (newPets.length === 1 || !wasRefused(problem)) throw problem;
+      const insertAlone = async (newPet: NewPet) => (await insert([newPet]))[0] as Pet;
+      return Promise.all(
+        newPets.map((newPet) => insertAlone(newPet).catch((refused: unknown) => Problem.from(refused))),
+      );
+    }
+  }
+
+  const inserts = new DataLoader<NewPet, Pet>(insertAll, { cache: false, maxBatchSize, batchScheduleFn: setImmediate });
+
+  return (pet) => inserts.load(pet);
+}
+
+interface NewPets {
+  names: string[];
+  categoryIds: bigint[];
+  statuses: PetStatus[];
+}
+
+/** Returns the pets in the order of the input, with ascending identifiers. */
+const insertPets = statement<NewPets, Pet>("write", "insert-pets", (db, parameter) =>
+  db
+    .insertInto("pets")
+    .columns(["name", "category_id", "status"])
+    .expression(
+      sql`select name, category_id, status from unnest(
+        ${parameter("names")}::text[], ${parameter("categoryIds")}::bigint[], ${parameter("statuses")}::pet_status[]
+      ) with ordinality as added (name, category_id, status, place) order by place`,
+    )
+    .returning(petColumns),
+);
+
+function wasRefused(problem: unknown): boolean {
+  return problem instanceof Problem && problem.code !== "SERVICE_UNAVAILABLE";
+}
