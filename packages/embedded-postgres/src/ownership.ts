@@ -3,7 +3,7 @@
 import pg from "pg";
 import type { Cluster } from "./cluster.js";
 import { type Connection, connectWithScram, isWrongPassword, loopback } from "./connection.js";
-import { readPassword, roleNames, superuserPasswords } from "./passwords.js";
+import { readPassword, roleNames } from "./passwords.js";
 import { databaseName, prepareRoles } from "./roles.js";
 
 /** Lasts as long as its connection. */
@@ -22,7 +22,8 @@ export type Claim =
 
 export async function claimOwnership(cluster: Cluster, port: number): Promise<Claim> {
   let client: pg.Client | undefined;
-  const passwords = await superuserPasswords(cluster.root);
+  const found = [await readPassword(cluster.root, "superuser"), await readPassword(cluster.root, "shared")];
+  const passwords = found.filter((password) => password !== undefined);
   try {
     const connection = await connectAsSuperuser(port, passwords);
     client = connection.client;

@@ -1,18 +1,11 @@
 // The superuser makes the roles, their passwords and the database, in a new cluster and in one of an earlier version.
 // Each step may be the last one before a crash. A password file is written after its role has that password, so a
 // missing file means that the step has to be done again.
+import { rm } from "node:fs/promises";
 import type pg from "pg";
 import type { Cluster } from "./cluster.js";
 import { type ConnectOptions, connectWithScram } from "./connection.js";
-import {
-  createPassword,
-  hasSharedPassword,
-  type Role,
-  readPassword,
-  removeSharedPassword,
-  roleNames,
-  writePassword,
-} from "./passwords.js";
+import { createPassword, passwordFile, type Role, readPassword, roleNames, writePassword } from "./passwords.js";
 
 export const databaseName = "petstore";
 
@@ -23,7 +16,7 @@ const revokeLargeObjects =
 /** Only for the process that owns the cluster. `superuser` is connected to the server at `port`. */
 export async function prepareRoles(superuser: pg.Client, cluster: Cluster, port: number): Promise<void> {
   const { root } = cluster;
-  if (await hasSharedPassword(root)) await replaceSuperuserPassword(superuser, root);
+  if ((await readPassword(root, "shared")) !== undefined) await replaceSuperuserPassword(superuser, root);
   const ownerPassword = await preparePassword(root, "owner", (password) =>
     // No superuser, so that no statement can read files or run programs on the machine. Tests create databases with it.
     createOrChangeRole(superuser, "owner", "CREATEDB", password),
@@ -46,7 +39,7 @@ async function replaceSuperuserPassword(superuser: pg.Client, root: string): Pro
   const password = (await readPassword(root, "superuser")) ?? createPassword();
   await writePassword(root, "superuser", password);
   await changePassword(superuser, "superuser", password);
-  await removeSharedPassword(root);
+  await rm(passwordFile(root, "shared"));
 }
 
 async function preparePassword(root: string, role: Role, apply: (password: string) => Promise<void>): Promise<string> {
