@@ -38,7 +38,7 @@ export async function requestFromRunning(
     );
   }
   warnOfSilent(context, responses.length, listening);
-  return responses.filter(({ failed }) => failed !== true);
+  return responses;
 }
 
 /** The bans, in parts. Only one of the instances that share a Redis is asked. */
@@ -51,9 +51,8 @@ export async function requestBans(
   const alone = present.filter(({ mode }) => mode !== "shared");
   const of = [...sharing.slice(0, 1), ...alone].map(({ instance }) => instance);
   const { responses } = await send(opened, context, { about: "bans", of }, of.length);
-  const usable = responses.filter(({ failed }) => failed !== true);
-  warnOfSilent(context, new Set(usable.map(({ instance }) => instance)).size, of.length);
-  return usable;
+  warnOfSilent(context, new Set(responses.map(({ instance }) => instance)).size, of.length);
+  return responses;
 }
 
 /** Which instances respond. Does not refuse if none is running. */

@@ -42,8 +42,6 @@ export interface OperatorResponse {
   readonly mode: QuotaMode;
   readonly usage?: Usage | undefined;
   readonly bans?: readonly BanRecord[] | undefined;
-  /** The instance could not find out. */
-  readonly failed?: boolean | undefined;
   /** Another part of the same response follows: a notification holds less than 8,000 bytes. */
   readonly more?: boolean | undefined;
 }
@@ -95,7 +93,6 @@ const responseSchema: z.ZodType<OperatorResponse> = z.object({
   mode: z.enum(["local", "shared", "fallback"]),
   usage: z.object({ nowMs: whole, minute: windowState, day: windowState }).optional(),
   bans: z.array(z.object({ account: name, key: name, bannedUntilMs: whole })).optional(),
-  failed: z.boolean().optional(),
   more: z.boolean().optional(),
 });
 

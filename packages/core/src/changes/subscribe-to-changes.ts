@@ -46,9 +46,8 @@ export function subscribeToChanges(deps: SubscribeDeps): Listener {
     try {
       for (const part of await partsOf(request)) await publishResponse(database, { ...sender, ...part });
     } catch (error) {
+      // The operator learns that an instance did not respond.
       log.warn({ error }, "could not respond to an operator's request");
-      // If this fails too, the operator learns that an instance did not respond.
-      await publishResponse(database, { ...sender, failed: true }).catch(() => {});
     }
   }
 

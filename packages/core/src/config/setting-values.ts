@@ -17,17 +17,16 @@ export function flag(): z.ZodType<boolean> {
 export function databaseUrl(): z.ZodType<string> {
   return z
     .string({ error: "is required: postgres://user:password@host:port/database" })
-    .refine((text) => /^postgres(ql)?:$/.test(protocolOf(text)), "must be a URL that begins with postgres://");
+    .refine(hasProtocol(/^postgres(ql)?:$/), "must be a URL that begins with postgres://");
 }
 
 export function redisUrls(): z.ZodType<string[]> {
+  const rule =
+    "must be a URL that begins with redis:// or rediss://, or several of them, separated by commas, for a cluster";
   return z
     .string()
     .transform(listOf)
-    .refine((urls) => urls.length > 0 && urls.every((url) => /^rediss?:$/.test(protocolOf(url))), {
-      error:
-        "must be a URL that begins with redis:// or rediss://, or several of them, separated by commas, for a cluster",
-    });
+    .refine((urls) => urls.length > 0 && urls.every(hasProtocol(/^rediss?:$/)), rule);
 }
 
 export function origin(): z.ZodType<string> {
@@ -38,16 +37,12 @@ export function origin(): z.ZodType<string> {
 }
 
 export function httpUrl(): z.ZodType<string> {
-  return z
-    .string()
-    .refine((text) => /^https?:$/.test(protocolOf(text)), "must be a URL that begins with http:// or https://");
+  return z.string().refine(hasProtocol(/^https?:$/), "must be a URL that begins with http:// or https://");
 }
 
 export function share(): z.ZodType<number> {
-  return z
-    .string()
-    .refine((text) => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text), "must be a number from 0 to 1, such as 0.05")
-    .transform(Number);
+  const isShare = (text: string) => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text);
+  return z.string().refine(isShare, "must be a number from 0 to 1, such as 0.05").transform(Number);
 }
 
 export function addressRanges(): z.ZodType<string[]> {
@@ -60,27 +55,21 @@ export function addressRanges(): z.ZodType<string[]> {
 
 function listOf(text: string): string[] {
   return text
-    .split(",")
-    .map((part) => part.trim())
+    .trim()
+    .split(/\s*,\s*/)
     .filter(Boolean);
 }
 
-function protocolOf(text: string): string {
-  return URL.canParse(text) ? new URL(text).protocol : "";
+function hasProtocol(protocol: RegExp): (text: string) => boolean {
+  return (text) => URL.canParse(text) && protocol.test(new URL(text).protocol);
 }
 
 function isOrigin(text: string): boolean {
-  if (!/^https?:$/.test(protocolOf(text))) return false;
-  const { origin, href } = new URL(text);
-  return href === `${origin}/`;
+  return hasProtocol(/^https?:$/)(text) && new URL(text).href === `${new URL(text).origin}/`;
 }
 
 function isAddressRange(text: string): boolean {
-  const [address = "", prefix, ...rest] = text.split("/");
+  const [, address = "", prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const bits = isIP(address) === 6 ? 128 : 32;
-  return (
-    isIP(address) !== 0 &&
-    rest.length === 0 &&
-    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && +prefix >= 1 && +prefix <= bits))
-  );
+  return isIP(address) !== 0 && (prefix === undefined || (Number(prefix) >= 1 && Number(prefix) <= bits));
 }

@@ -6,17 +6,14 @@ import { openConnectionPool } from "./connection-pool.js";
 import { openPipelinedReads } from "./pipelined-reads.js";
 import type { Statement } from "./statement.js";
 
+/** `.env.example` describes the settings. */
 export interface DatabaseConfig {
-  /** Has the parameter `pgbouncer=true` if it leads to a PgBouncer in transaction mode. */
   readonly url: string;
-  /** The same database without the PgBouncer, for `listen`, which needs a session of its own. Default: `url`. */
   readonly directUrl?: string | undefined;
   readonly poolSize: number;
-  /** How long a request waits for a free connection. */
   readonly acquireTimeoutMs: number;
-  /** How long a statement that only reads may run. The server enforces the limit; if it is silent, this process does. */
+  /** The server enforces this limit and the next one; if it is silent, this process does. */
   readonly readTimeoutMs: number;
-  /** The same for a statement that writes. A commit waits for the disk. */
   readonly writeTimeoutMs: number;
 }
 
