@@ -55,15 +55,12 @@ export interface Health {
 interface Stats {
   readonly database: Connections;
   readonly keyCache: KeyCacheUse;
-  /** How often Redis became unavailable since the start. */
   readonly quotaOutages: number;
 }
 
 interface CoreDeps {
   readonly log: Log;
-  /** Epoch milliseconds, whole. */
   readonly now: () => number;
-  /** Milliseconds of a monotonic clock. Default: the clock of the process. */
   readonly monotonicNow?: () => number;
 }
 

@@ -6,7 +6,6 @@ import { basename, dirname, join } from "node:path";
 import { runAs, type ServerAccount } from "./account.js";
 import { serverOfYourOwn } from "./failure.js";
 
-/** Absolute paths of the three programs. */
 export interface Binaries {
   readonly initdb: string;
   readonly pg_ctl: string;

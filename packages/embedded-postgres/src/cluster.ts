@@ -12,7 +12,6 @@ import { explainOutput } from "./failure.js";
 import { createPassword, passwordFile, roleNames, syncDirectory, writePassword } from "./passwords.js";
 
 export interface ClusterPaths {
-  /** Holds everything below. */
   readonly root: string;
   readonly data: string;
   readonly logFile: string;
@@ -38,7 +37,6 @@ export function clusterPaths(directory: string): ClusterPaths {
   return { root, data: join(root, "data"), logFile: join(root, "server.log"), portFile: join(root, "port") };
 }
 
-/** Finds or makes the cluster of a directory. */
 export async function prepareCluster(directory: string, durable: boolean): Promise<Cluster> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const paths = clusterPaths(directory);

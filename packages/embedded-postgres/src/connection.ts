@@ -3,7 +3,6 @@ import { createServer } from "node:net";
 import pg from "pg";
 import { type Role, roleNames } from "./passwords.js";
 
-/** The address of everything that listens. */
 export const loopback = "127.0.0.1";
 
 export interface ConnectOptions {
@@ -15,7 +14,6 @@ export interface ConnectOptions {
 
 export interface Connection {
   readonly client: pg.Client;
-  /** Resolves when either side has ended the connection. */
   readonly ended: Promise<void>;
 }
 

@@ -10,7 +10,6 @@ import { databaseName, prepareRoles } from "./roles.js";
 export interface Ownership {
   /** Makes the roles and the database, unless an earlier owner has done it. */
   prepareRoles(): Promise<void>;
-  /** Resolves when the connection has ended. */
   readonly ended: Promise<void>;
   release(): Promise<void>;
 }

@@ -20,7 +20,6 @@ export function passwordFile(clusterRoot: string, role: Role | "shared"): string
   return join(clusterRoot, role === "shared" ? "password" : `${role}-password`);
 }
 
-/** Undefined when there is no such file. */
 export async function readPassword(clusterRoot: string, role: Role | "shared"): Promise<string | undefined> {
   try {
     return (await readFile(passwordFile(clusterRoot, role), "utf8")).trim();

@@ -17,12 +17,10 @@ export interface Postmaster {
   readonly stopping: boolean;
 }
 
-/** A server that this process started. */
 export interface StartedServer {
   readonly pid: number;
   readonly exited: Promise<void>;
   hasExited(): boolean;
-  /** The log since the server's start. */
   readLog(): Promise<string>;
 }
 

@@ -30,7 +30,6 @@ export type Authentication =
     }
   | {
       readonly outcome: "rejected";
-      /** The 401 with the reason. */
       readonly problem: Problem;
       /** Present if the key was revoked or has expired. */
       readonly key?: KeyWithAccount;
@@ -52,11 +51,9 @@ export interface Authenticator {
 export interface KeyCacheUse {
   /** Well-formed keys that needed no query. */
   readonly hits: number;
-  /** Queries. */
   readonly misses: number;
   /** Keys not looked up because their client had sent too many unknown keys. */
   readonly refusals: number;
-  /** Keys in memory, unknown ones included. */
   readonly size: number;
 }
 
@@ -72,7 +69,6 @@ const capacity = 10_000;
 
 interface CachedKey {
   readonly key: KeyWithLimits;
-  /** When the look-up began. */
   readonly checkedAtMs: number;
   /** The number of that look-up. It shows if the record is older than a change. */
   readonly lookUpNumber: number;
@@ -139,7 +135,6 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
     }
   }
 
-  /** The cached record, if it may be used when the look-up fails. */
   function staleRecord(digest: string): CachedKey | undefined {
     const cached = known.get(digest);
     return cached !== undefined && isCurrent(cached) && ageOf(cached) <= staleMs ? cached : undefined;

@@ -25,7 +25,6 @@ export interface KeyWithAccount extends KeyRecord {
   readonly customLimits?: Account["customLimits"];
   /** Milliseconds until `expiresAt`; zero or less when that has passed. */
   readonly expiresInMs?: number;
-  /** Milliseconds since `banLiftedAt`. */
   readonly banLiftedAgoMs?: number;
 }
 
@@ -37,13 +36,11 @@ interface NewKey {
 }
 
 interface Rotation extends Omit<NewKey, "accountId"> {
-  /** The key that is replaced. */
   readonly id: bigint;
   /** How long the replaced key works at most. */
   readonly graceMs: number;
 }
 
-/** A time, or a number of milliseconds from now by the clock of PostgreSQL. */
 type KeyEnd = { readonly at: Date } | { readonly inMs: number };
 
 /**
@@ -66,7 +63,6 @@ export interface KeyRepository {
   /** Lets every instance end the ban of the key and forget its strikes. `undefined` if no key has this id. */
   liftBan(id: bigint): Promise<KeyRecord | undefined>;
   find(id: bigint): Promise<KeyRecord | undefined>;
-  /** The key with this SHA-256, in hexadecimal digits, and the plan of its account. */
   findByDigest(digest: string): Promise<KeyWithAccount | undefined>;
 }
 

@@ -12,7 +12,6 @@ export interface UnknownKeyLimiter {
    * once as its budget allows. Further ones wait.
    */
   run<Found>(client: string, lookUp: () => Promise<Found | undefined>): Promise<Found | undefined>;
-  /** Look-ups refused since the start. */
   refusals(): number;
 }
 

@@ -10,14 +10,12 @@ import type { Quota } from "../quota/quota.js";
 export interface BanLifter {
   /** `key` is a key's lineage; `atMs` identifies the lifting. Never rejects: the next look-up tries again. */
   lift(account: string, key: string, atMs: number): Promise<void>;
-  /** Lifts the ban if the key's row, which was just read, says so. */
   liftIfRequested(key: KeyWithAccount): Promise<void>;
 }
 
 interface BanLifterDeps {
   readonly quota: Pick<Quota, "liftBan">;
   readonly log: Log;
-  /** The time since this instance started, by a monotonic clock. */
   readonly uptimeMs: () => number;
 }
 

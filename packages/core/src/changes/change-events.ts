@@ -12,14 +12,12 @@ import type { QuotaMode } from "../quota/decision.js";
 import type { Limits } from "../quota/plan.js";
 import type { BanRecord, Usage } from "../quota/quota.js";
 
-/** Change events and requests. */
 export const changeChannel = "petstore";
 export const responseChannel = "petstore_answer";
 /** The application name of the instances' listening connections, by which they are counted. */
 export const subscriberName = "petstore-listen";
 
 export type ChangeEvent =
-  /** An account or one of its keys has changed. */
   | { readonly kind: "account-changed"; readonly account: string; readonly lifted?: LiftedBan | undefined }
   | { readonly kind: "question"; readonly question: string; readonly ask: OperatorRequest };
 
@@ -30,7 +28,6 @@ interface LiftedBan {
 }
 
 export type OperatorRequest =
-  /** Every instance responds. */
   | { readonly about: "presence" }
   | { readonly about: "usage"; readonly account: string; readonly limits: Limits }
   /** Only the instances in `of` respond: instances that share a Redis would all search it for the same bans. */

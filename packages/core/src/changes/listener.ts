@@ -7,7 +7,6 @@ export interface ListenerOptions {
   /** Must not lead through a PgBouncer in transaction mode: `listen` needs a session of its own. */
   readonly url: string;
   readonly channel: string;
-  /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
   readonly onMessage: (payload: string) => void;
   /** Listening began, or began again: earlier messages may be lost. */

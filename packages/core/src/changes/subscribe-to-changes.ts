@@ -15,13 +15,11 @@ import {
 import { type Listener, openListener } from "./listener.js";
 
 interface SubscribeDeps {
-  /** Must lead to a session of our own: see `openListener`. */
   readonly url: string;
   readonly database: Database;
   readonly authenticator: Pick<Authenticator, "forgetAccount" | "forgetAll">;
   readonly quotas: Pick<Quotas, "accounts" | "mode">;
   readonly bans: BanLifter;
-  /** The name of this instance in its responses. */
   readonly instance: string;
   readonly log: Log;
 }

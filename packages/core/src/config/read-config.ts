@@ -84,7 +84,6 @@ const tables = {
 /** Every setting, for the test of `.env.example`. */
 export const settings: readonly Setting<unknown>[] = Object.values(tables).flatMap((table) => Object.values(table));
 
-/** Throws an Error with one line for every faulty variable. */
 export function readConfig(environment: Environment): Config {
   const { database, http, redis, quota, anonymousLimits, banPolicy, shedding, tracing, log } = readSettings(
     tables,

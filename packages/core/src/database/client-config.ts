@@ -1,4 +1,3 @@
-/** The settings of a connection to PostgreSQL. */
 import { type ClientConfig, TypeOverrides, types } from "pg";
 import type { DatabaseConfig } from "./database.js";
 

@@ -16,9 +16,7 @@ export interface ConnectionPool extends AsyncDisposable {
 interface ConnectionPoolOptions {
   readonly size: number;
   readonly config: DatabaseConfig;
-  /** An idle connection broke. */
   readonly onLoss: (error: Error) => void;
-  /** A query was not answered in time. */
   readonly onTimeout: () => void;
 }
 

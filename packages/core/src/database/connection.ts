@@ -37,7 +37,6 @@ export function sendQuery<Row>(client: ClientBase, { name, text, values, timeout
   });
 }
 
-/** How long the server has to close a connection that we end. */
 export const closeTimeoutMs = 500;
 
 /**
@@ -50,7 +49,6 @@ export async function endClient(client: Client, timeoutMs: number = closeTimeout
   clearTimeout(timer);
 }
 
-/** All queries on this connection fail. */
 export function destroySocket(client: ClientBase): void {
   // A client of a pool has a connection too; only its type has none.
   (client as Client).connection.stream.destroy();

@@ -26,7 +26,6 @@ export interface Database extends AsyncDisposable {
 export interface Connections {
   readonly open: number;
   readonly idle: number;
-  /** Requests that wait for a connection. */
   readonly waiting: number;
   /** How many requests got no connection in time, since the start. */
   readonly timeouts: number;
@@ -83,7 +82,6 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
 
 /** How many connections of the pool serve pipelined reads. The others run one statement at a time. */
 const sharedConnections = 2;
-/** A smaller pool shares none. */
 const smallestPoolToShare = 5;
 
 /** A step of a request, or a statement that PostgreSQL runs for it. */
@@ -95,7 +93,6 @@ export interface TracedCall {
 /** The service subscribes when traces are configured. Without a subscriber, a call costs one check. */
 export const tracedCalls: TracingChannel<unknown, TracedCall> = tracingChannel<unknown, TracedCall>("petstore:call");
 
-/** Publishes the start and the end of a call to the subscriber, if there is one. */
 export function traceCall<Result>(call: TracedCall, run: () => Promise<Result>): Promise<Result>;
 export function traceCall<Result>(call: TracedCall, run: () => Result | Promise<Result>): Result | Promise<Result>;
 export function traceCall<Result>(call: TracedCall, run: () => Result | Promise<Result>): Result | Promise<Result> {

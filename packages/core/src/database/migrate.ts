@@ -13,7 +13,6 @@ const migrations: Readonly<Record<string, string>> = {
 export const newestMigration: string = Object.keys(migrations).at(-1) ?? "";
 
 interface MigrateOptions {
-  /** How long to wait for another process that is migrating the same database. */
   readonly lockWaitMs?: number;
 }
 

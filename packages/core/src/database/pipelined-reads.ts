@@ -34,7 +34,6 @@ interface PipelinedReadsOptions {
   readonly answerTimeoutMs: number;
   /** An open connection broke. Not called for one that cannot be opened. */
   readonly onLoss: (error: Error) => void;
-  /** A query was not answered in time. */
   readonly onTimeout: () => void;
 }
 

@@ -11,7 +11,7 @@ import { connectPetsSchema, type ListPets, listPetsSchema, newPetSchema } from "
 export interface PetPage {
   /** Ascending by id. */
   readonly pets: readonly Pet[];
-  /** The cursor of the next page; absent on the last one. */
+  /** Absent on the last page. */
   readonly nextCursor?: string;
 }
 

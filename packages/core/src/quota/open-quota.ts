@@ -27,13 +27,11 @@ export interface Quotas extends Disposable {
   readonly addresses: Quota;
   /** The current mode, for health and metrics. Each decision carries the mode it was made in. */
   mode(): QuotaMode;
-  /** How often Redis has become unavailable. */
   outages(): number;
 }
 
 export interface QuotaDeps {
   readonly log: Log;
-  /** Epoch milliseconds, whole. */
   readonly now: () => number;
 }
 

@@ -34,7 +34,6 @@ export interface Refund {
   readonly spentIn: Windows;
 }
 
-/** A running ban. */
 export interface BanRecord {
   readonly account: string;
   readonly key: string;

@@ -8,7 +8,7 @@ import type { Reservation } from "../../quota.js";
 import type { WindowState } from "../../window.js";
 import type { AccountCounters, WindowCounter } from "../reserve-script.js";
 
-interface AccountSnapshotsOptions {
+export interface AccountSnapshotsOptions {
   /** The clock of this machine, in whole epoch milliseconds. */
   readonly now: () => number;
   /** How often Redis has become unavailable, the present outage included. */
@@ -22,14 +22,12 @@ interface AccountSnapshotsOptions {
 export interface AccountSnapshots {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
-  /** Records a decision of Redis. */
   observe(reservation: Reservation, decision: Decision): void;
   /** Returns the units that the next call must report to Redis, and counts them as known to Redis from now on. */
   drainUnsynced(account: string): AccountCounters | undefined;
   /** Undoes a drain, because Redis did not execute the call. */
   restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
-  /** The snapshot of an account during an outage. */
   duringOutage(account: string): AccountSnapshot;
   entries(): Iterable<[account: string, snapshot: AccountSnapshot]>;
 }

@@ -6,7 +6,6 @@ export interface BreakerOptions {
   readonly connection: Pick<RedisConnection, "redis" | "onLoss" | "reconnect">;
   /** Writes to the server that holds `account`, because a read-only replica has not recovered. */
   readonly probe: (account: string) => Promise<unknown>;
-  /** How long a call may take. */
   readonly deadlineMs: number;
   readonly log: Log;
 }
@@ -21,7 +20,6 @@ export interface Breaker extends Disposable {
   isOpen(): boolean;
   /** Calls Redis about an account. Rejects, and opens the breaker, when the call fails or misses the deadline. */
   run<Reply>(account: string, call: () => Promise<Reply>): Promise<Reply>;
-  /** How often it has opened. */
   outages(): number;
 }
 
@@ -96,7 +94,6 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   };
 }
 
-/** True when commands can be sent at this moment. */
 function isReady(redis: Redis | Cluster): boolean {
   if (redis.status !== "ready") return false;
   // A node in status `wait` keeps its first call until it is connected.

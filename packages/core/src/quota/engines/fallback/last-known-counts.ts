@@ -17,6 +17,7 @@ import type { AccountCounters, WindowCounter } from "../reserve-script.js";
 import {
   type AccountSnapshot,
   type AccountSnapshots,
+  type AccountSnapshotsOptions,
   createAccountSnapshots,
   emptyCounters,
   inWindow,
@@ -24,15 +25,11 @@ import {
   moveToKnown,
 } from "./account-snapshots.js";
 
-export interface LastKnownCountsOptions {
-  /** The clock of this machine, in whole epoch milliseconds. */
-  readonly now: () => number;
+export interface LastKnownCountsOptions extends Pick<AccountSnapshotsOptions, "now" | "outages"> {
   readonly banPolicy: BanPolicy;
   /** How many instances share the limits. */
   readonly instances: number;
-  /** How often Redis has become unavailable, the present outage included. */
-  readonly outages: () => number;
-  /** Accounts remembered at once; beyond it the account that was idle longest is forgotten. */
+  /** Accounts remembered at once. */
   readonly capacity?: number;
 }
 
