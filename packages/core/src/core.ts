@@ -8,13 +8,13 @@ import {
 } from "./access/authenticator.js";
 import { createKeyRepository, type KeyRepository } from "./access/key-repository.js";
 import { createBanLifter } from "./changes/ban-lifter.js";
-import type { Listener } from "./changes/listener.js";
 import { subscribeToChanges } from "./changes/subscribe-to-changes.js";
 import type { Config } from "./config/config.js";
 import { isTransactionPooler } from "./database/client-config.js";
 import { type Connections, type Database, openDatabase } from "./database/database.js";
 import { databaseUnavailable } from "./database/database-errors.js";
 import { watchDatabase } from "./database/reachability.js";
+import type { Session } from "./database/session.js";
 import type { Log } from "./log.js";
 import { type Catalogue, createCatalogue } from "./pets/catalogue.js";
 import { forgetIdempotencyKeys } from "./pets/idempotency.js";
@@ -81,7 +81,7 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
   const bans = createBanLifter({ quota: quotas.accounts, log, uptimeMs: () => monotonicNow() - startedAtMs });
   const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow });
   const listener = listen();
-  await listener?.attempted;
+  await listener?.first;
   const cleanUp = setInterval(forgetOldIdempotencyKeys, cleanUpIntervalMs).unref();
 
   async function findByDigest(digest: string): Promise<KeyWithLimits | undefined> {
@@ -91,7 +91,7 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
     return { ...key, limits: limitsOf(key) };
   }
 
-  function listen(): Listener | undefined {
+  function listen(): Session | undefined {
     const url = config.database.directUrl ?? config.database.url;
     if (isTransactionPooler(url)) {
       log.warn({}, "cannot listen through PgBouncer: without DATABASE_DIRECT_URL, changes are seen within 5 s");

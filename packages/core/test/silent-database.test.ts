@@ -4,7 +4,8 @@ import { createTestDatabase, type TestDatabase } from "@petstore/harness";
 import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openListener } from "../src/changes/listener.js";
+import { readConfig } from "../src/config/read-config.js";
+import { type Core, openCore } from "../src/core.js";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
 import { watchDatabase } from "../src/database/reachability.js";
@@ -43,7 +44,11 @@ function configOf(config: Partial<DatabaseConfig> = {}): DatabaseConfig {
   };
 }
 
-const connections = () => ({ open: 0, idle: 0, waiting: 0, timeouts: 0 });
+/** Holds two connections outside the pool: one listens for changes, one checks the database. */
+function openCoreAlone(): Promise<Core> {
+  const { quota } = readConfig({ DATABASE_URL: proxy.url });
+  return openCore({ database: configOf(), quota }, { log: silentLog, now: Date.now });
+}
 
 /** Two shared connections and four of the pool. */
 async function openAll(config?: Partial<DatabaseConfig>): Promise<Database> {
@@ -107,13 +112,9 @@ describe("a database that is silent", () => {
   });
 
   it("does not delay the end of the connections outside the pool", async () => {
-    const url = proxy.url;
-    const options = { channel: "silent", applicationName: "silent", onMessage() {}, onListening() {}, log: silentLog };
-    const listener = openListener({ url, ...options });
-    await listener.attempted;
-    const reachability = await watchDatabase(configOf(), { connections }, silentLog);
+    const core = await openCoreAlone();
     await proxy.blackHole();
-    await Promise.all([listener[Symbol.asyncDispose](), reachability[Symbol.asyncDispose]()]);
+    await core[Symbol.asyncDispose]();
     await proxy.restore();
   });
 });
@@ -160,10 +161,7 @@ it.skipIf(process.platform !== "linux")(
   async () => {
     const port = Number(new URL(proxy.url).port);
     const database = await openAll();
-    await using _reachability = await watchDatabase(configOf(), database, silentLog);
-    const options = { channel: "alive", applicationName: "alive", onMessage() {}, onListening() {}, log: silentLog };
-    await using listener = openListener({ url: proxy.url, ...options });
-    await listener.attempted;
+    await using _core = await openCoreAlone();
     const timers = await keepAliveTimersOf(port);
     expect(timers).toHaveLength(8);
     for (const seconds of timers) expect(seconds).toBeLessThanOrEqual(30);

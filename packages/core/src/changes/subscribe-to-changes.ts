@@ -1,5 +1,8 @@
 import type { Authenticator } from "../access/authenticator.js";
+import { keepAlive } from "../database/client-config.js";
+import { sendQuery } from "../database/connection.js";
 import type { Database } from "../database/database.js";
+import { openSession, type Session } from "../database/session.js";
 import type { Log } from "../log.js";
 import type { Quotas } from "../quota/open-quota.js";
 import type { BanRecord } from "../quota/quota.js";
@@ -12,9 +15,9 @@ import {
   readChangeEvent,
   subscriberName,
 } from "./change-events.js";
-import { type Listener, openListener } from "./listener.js";
 
 interface SubscribeDeps {
+  /** Must not lead through a PgBouncer in transaction mode: `listen` needs a session of its own. */
   readonly url: string;
   readonly database: Database;
   readonly authenticator: Pick<Authenticator, "forgetAccount" | "forgetAll">;
@@ -24,9 +27,14 @@ interface SubscribeDeps {
   readonly log: Log;
 }
 
+const timeoutMs = 1_000;
+const firstRetryDelayMs = 100;
+const longestRetryDelayMs = 1_000;
+
 /** Applies changes while this instance runs, and responds to the requests of operators. */
-export function subscribeToChanges(deps: SubscribeDeps): Listener {
+export function subscribeToChanges(deps: SubscribeDeps): Session {
   const { url, database, authenticator, quotas, bans, instance, log } = deps;
+  let isReported = false;
 
   function onMessage(payload: string): void {
     const event = readChangeEvent(payload);
@@ -62,13 +70,30 @@ export function subscribeToChanges(deps: SubscribeDeps): Listener {
     }
   }
 
-  return openListener({
-    url,
-    channel: changeChannel,
-    applicationName: subscriberName,
-    onMessage,
-    onListening: () => authenticator.forgetAll(),
-    log,
+  return openSession({
+    config: {
+      connectionString: url,
+      application_name: subscriberName,
+      connectionTimeoutMillis: timeoutMs,
+      ...keepAlive,
+    },
+    async begin(client) {
+      client.on("notification", ({ payload = "" }) => onMessage(payload));
+      await sendQuery(client, { name: "", text: `listen ${changeChannel}`, values: [], timeoutMs });
+      // Events before this moment may be lost.
+      authenticator.forgetAll();
+    },
+    check: (client) => sendQuery(client, { name: "", text: "select", values: [], timeoutMs }).then(() => undefined),
+    onResult(error) {
+      if (error !== undefined && !isReported) {
+        log.warn({ error }, "not listening for changes: they are seen within 5 s");
+      }
+      if (error === undefined && isReported) log.info({}, "listening for changes again");
+      isReported = error !== undefined;
+    },
+    checkIntervalMs: 2_000,
+    retryDelayMs: (failures) =>
+      Math.min(firstRetryDelayMs * 2 ** failures, longestRetryDelayMs) * (0.5 + Math.random() / 2),
   });
 }
 
