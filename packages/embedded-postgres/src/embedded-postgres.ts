@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./cluster.js";
+import type { Connection } from "./connection.js";
 import { explain, explainOutput, isAlreadyRunning, isPortTaken } from "./failure.js";
-import { claimOwnership, databaseUrl, findServiceUrl, type Ownership } from "./ownership.js";
+import { claimOwnership, databaseUrl, findServiceUrl } from "./ownership.js";
 import { type Role, readPassword } from "./passwords.js";
 import { holdReserve, releaseReserve } from "./reserve.js";
+import { prepareRoles } from "./roles.js";
 import {
   isAlive,
   isRunning,
@@ -41,7 +43,8 @@ interface Owned {
   readonly cluster: Cluster;
   readonly postmaster: Postmaster;
   readonly started: StartedServer | undefined;
-  readonly ownership: Ownership;
+  /** Holds the lock of the owner. */
+  readonly connection: Connection;
 }
 
 interface Loss {
@@ -107,8 +110,8 @@ async function startOrJoin(cluster: Cluster): Promise<Owned | { readonly holderP
       // The server takes a moment to notice that an owner was killed.
       if (claim.kind === "held" && (isAlive(claim.holderPid) || grace.aborted)) return { holderPid: claim.holderPid };
       if (claim.kind === "owner") {
-        if (await isSteady(cluster, postmaster)) return { cluster, postmaster, started, ownership: claim.ownership };
-        await claim.ownership.release();
+        if (await isSteady(cluster, postmaster)) return { cluster, postmaster, started, connection: claim.connection };
+        await claim.connection.client.end();
         continue;
       }
       if (claim.kind === "unreachable") obstacle = claim.cause;
@@ -128,9 +131,9 @@ async function startOrJoin(cluster: Cluster): Promise<Owned | { readonly holderP
 }
 
 async function prepareDatabase(owned: Owned): Promise<EmbeddedPostgres> {
-  const { cluster, ownership, postmaster, started } = owned;
+  const { cluster, connection, postmaster } = owned;
   try {
-    await ownership.prepareRoles();
+    await prepareRoles(connection.client, cluster, postmaster.port);
     await removeUnfinished(cluster.directory);
     await holdReserve(cluster);
     const url = await urlOf("service", cluster.root, postmaster.port);
@@ -138,7 +141,7 @@ async function prepareDatabase(owned: Owned): Promise<EmbeddedPostgres> {
     return { url, ownerUrl, ...keepOwning(owned) };
   } catch (error) {
     // The caller gets nothing that it could dispose of.
-    await stopServer(cluster, postmaster, started);
+    await stopServer(cluster, postmaster);
     throw error;
   }
 }
@@ -163,13 +166,13 @@ function keepOwning(first: Owned): Pick<EmbeddedPostgres, "lost"> & AsyncDisposa
   const { cluster } = first;
   let owned = first;
   let stopped: Promise<void> | undefined;
-  const stop = () => stopServer(cluster, owned.postmaster, owned.started);
+  const stop = () => stopServer(cluster, owned.postmaster);
   const lost = new Promise<Error>((resolveLost) => {
     const watch = async (): Promise<void> => {
-      await owned.ownership.ended;
+      await owned.connection.ended;
       if (stopped !== undefined) return;
       const next = await reclaim(owned);
-      if ("ownership" in next) {
+      if ("connection" in next) {
         const isAnother = next.postmaster.pid !== owned.postmaster.pid;
         owned = next;
         if (stopped === undefined) return await watch();
@@ -202,7 +205,7 @@ async function reclaim(owned: Owned): Promise<Owned | Loss> {
     const claim = await claimOwnership(cluster, postmaster.port);
     if (claim.kind === "owner") {
       await holdReserve(cluster);
-      return { ...owned, ownership: claim.ownership };
+      return { ...owned, connection: claim.connection };
     }
     if (claim.kind === "held") return takenOver(claim.holderPid);
     await delay(pollMs);
@@ -216,7 +219,7 @@ async function startAgain({ cluster, postmaster }: Owned): Promise<Owned | Loss>
   const next = await startOrJoin(cluster);
   if ("holderPid" in next) return takenOver(next.holderPid);
   if (next.postmaster.port !== postmaster.port) {
-    await stopServer(cluster, next.postmaster, next.started);
+    await stopServer(cluster, next.postmaster);
     return { takenOver: false, reason: new Error("Another program took the port of the embedded PostgreSQL") };
   }
   await holdReserve(cluster);

@@ -4,18 +4,11 @@ import pg from "pg";
 import type { Cluster } from "./cluster.js";
 import { type Connection, connectWithScram, isWrongPassword, loopback } from "./connection.js";
 import { readPassword, roleNames } from "./passwords.js";
-import { databaseName, prepareRoles } from "./roles.js";
-
-/** Lasts as long as its connection. */
-export interface Ownership {
-  /** Makes the roles and the database, unless an earlier owner has done it. */
-  prepareRoles(): Promise<void>;
-  readonly ended: Promise<void>;
-  release(): Promise<void>;
-}
+import { databaseName } from "./roles.js";
 
 export type Claim =
-  | { readonly kind: "owner"; readonly ownership: Ownership }
+  /** The ownership lasts as long as the connection. */
+  | { readonly kind: "owner"; readonly connection: Connection }
   | { readonly kind: "held"; readonly holderPid: number }
   | { readonly kind: "unreachable"; readonly cause: unknown };
 
@@ -27,11 +20,7 @@ export async function claimOwnership(cluster: Cluster, port: number): Promise<Cl
     const connection = await connectAsSuperuser(port, passwords);
     client = connection.client;
     const holderPid = await lockOrHolder(client);
-    if (holderPid === undefined) {
-      const { ended, client: superuser } = connection;
-      const prepare = () => prepareRoles(superuser, cluster, port);
-      return { kind: "owner", ownership: { ended, prepareRoles: prepare, release: () => superuser.end() } };
-    }
+    if (holderPid === undefined) return { kind: "owner", connection };
     await client.end();
     return { kind: "held", holderPid };
   } catch (cause) {

@@ -19,7 +19,6 @@ export interface Postmaster {
 
 export interface StartedServer {
   readonly pid: number;
-  readonly exited: Promise<void>;
   hasExited(): boolean;
   readLog(): Promise<string>;
 }
@@ -80,23 +79,21 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
   await giveTo(cluster.account, cluster.logFile, cluster.portFile);
   return {
     pid: child.pid ?? 0,
-    exited: new Promise((resolve) => child.once("exit", () => resolve())),
     hasExited: () => child.exitCode !== null || child.signalCode !== null,
     readLog: async () => (await readFile(cluster.logFile)).subarray(logged).toString("utf8"),
   };
 }
 
 /** Lets transactions in flight roll back for 4 s, then ends them. Resolves when the server's process has ended. */
-export async function stopServer(cluster: Cluster, postmaster: Postmaster, started?: StartedServer): Promise<void> {
-  const exited = started?.pid === postmaster.pid ? started.exited : untilGone(cluster, postmaster);
+export async function stopServer(cluster: Cluster, postmaster: Postmaster): Promise<void> {
   await releaseReserve(cluster);
   await requestStop(cluster, postmaster, "fast");
-  if (await settlesWithin(exited, fastStopMs)) return;
+  if (await isGoneWithin(fastStopMs, cluster, postmaster)) return;
   await requestStop(cluster, postmaster, "immediate");
-  if (await settlesWithin(exited, immediateStopMs)) return;
+  if (await isGoneWithin(immediateStopMs, cluster, postmaster)) return;
   // Its children notice within a moment that it is gone, and end by themselves.
   if (await isRunning(postmaster, cluster.data)) process.kill(postmaster.pid, "SIGKILL");
-  await settlesWithin(exited, immediateStopMs);
+  await isGoneWithin(immediateStopMs, cluster, postmaster);
 }
 
 /** Windows has no signals, so the request goes through pg_ctl everywhere. */
@@ -108,18 +105,13 @@ async function requestStop(cluster: Cluster, postmaster: Postmaster, mode: "fast
   await runAs(account, binaries.pg_ctl, ["stop", "-D", data.name, "-m", mode, "--no-wait"], data.descriptors);
 }
 
-async function untilGone(cluster: Cluster, postmaster: Postmaster): Promise<void> {
-  while (await isRunning(postmaster, cluster.data)) await delay(10);
-}
-
-async function settlesWithin(promise: Promise<void>, milliseconds: number): Promise<boolean> {
-  const timer = new AbortController();
-  try {
-    const late = delay(milliseconds, false, { signal: timer.signal });
-    return await Promise.race([promise.then(() => true), late]);
-  } finally {
-    timer.abort();
+async function isGoneWithin(milliseconds: number, cluster: Cluster, postmaster: Postmaster): Promise<boolean> {
+  const timeout = AbortSignal.timeout(milliseconds);
+  while (await isRunning(postmaster, cluster.data)) {
+    if (timeout.aborted) return false;
+    await delay(10);
   }
+  return true;
 }
 
 export function isAlive(pid: number): boolean {
