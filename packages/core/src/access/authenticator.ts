@@ -145,19 +145,19 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
     if (stale !== undefined) {
       // One look-up at a time is enough to notice a recovery. One for each key would fill the queue of the pool.
       if (lookUps.size === 0) ignoreFailure(find(digest, client));
-      return judge(stale, true);
+      return authenticationOf(stale, true);
     }
     try {
       const cached = await find(digest, client);
-      return cached === undefined ? invalid() : judge(cached, false);
+      return cached === undefined ? invalid() : authenticationOf(cached, false);
     } catch (error) {
       const cached = Problem.from(error).code === "SERVICE_UNAVAILABLE" ? staleRecord(digest) : undefined;
       if (cached === undefined) throw error;
-      return judge(cached, true);
+      return authenticationOf(cached, true);
     }
   }
 
-  function judge(cached: CachedKey, isStale: boolean): Authentication {
+  function authenticationOf(cached: CachedKey, isStale: boolean): Authentication {
     const { key } = cached;
     if (key.revokedAt !== undefined) return { outcome: "rejected", problem: new Problem("API_KEY_REVOKED"), key };
     if (key.expiresInMs !== undefined && ageOf(cached) >= key.expiresInMs) {
@@ -181,7 +181,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
       if (cached !== undefined && isCurrent(cached) && ageOf(cached) <= freshMs) {
         hits += 1;
         if (ageOf(cached) > refreshAfterMs && !lookUps.has(digest)) ignoreFailure(find(digest, client));
-        return judge(cached, false);
+        return authenticationOf(cached, false);
       }
       const checkedAtMs = unknown.get(digest);
       if (checkedAtMs !== undefined && ageOf({ checkedAtMs }) <= freshMs) {

@@ -39,7 +39,8 @@ export function createUnknownKeyLimiter(monotonicNow: () => number): UnknownKeyL
   function budgetOf(client: string): Budget {
     const nowMs = monotonicNow();
     const budget = budgets.get(client) ?? { left: burst, updatedAtMs: nowMs, inFlight: 0, waiting: [] };
-    refill(budget, nowMs);
+    budget.left = Math.min(burst, budget.left + Math.max(0, nowMs - budget.updatedAtMs) * refillPerMs);
+    budget.updatedAtMs = nowMs;
     budgets.set(client, budget);
     return budget;
   }
@@ -51,13 +52,10 @@ export function createUnknownKeyLimiter(monotonicNow: () => number): UnknownKeyL
     });
   }
 
-  async function takeTurn(budget: Budget): Promise<void> {
+  async function waitForStart(budget: Budget): Promise<void> {
     if (budget.left < 1) throw refuse();
-    if (mayStart(budget)) {
-      budget.inFlight += 1;
-      return;
-    }
-    await new Promise<void>((start, fail) => budget.waiting.push({ start, fail }));
+    if (mayStart(budget)) budget.inFlight += 1;
+    else await new Promise<void>((start, fail) => budget.waiting.push({ start, fail }));
   }
 
   function startWaiting(budget: Budget): void {
@@ -76,7 +74,7 @@ export function createUnknownKeyLimiter(monotonicNow: () => number): UnknownKeyL
   return {
     async run(client, lookUp) {
       const budget = budgetOf(client);
-      await takeTurn(budget);
+      await waitForStart(budget);
       try {
         const found = await lookUp();
         if (found === undefined) budget.left -= 1;
@@ -98,9 +96,4 @@ export function createUnknownKeyLimiter(monotonicNow: () => number): UnknownKeyL
 /** Every look-up in flight may be charged. */
 function mayStart({ left, inFlight }: Budget): boolean {
   return left - inFlight >= 1;
-}
-
-function refill(budget: Budget, nowMs: number): void {
-  budget.left = Math.min(burst, budget.left + Math.max(0, nowMs - budget.updatedAtMs) * refillPerMs);
-  budget.updatedAtMs = nowMs;
 }

@@ -12,16 +12,15 @@ const migrations: Readonly<Record<string, string>> = {
 /** This version cannot serve requests without it. */
 export const newestMigration: string = Object.keys(migrations).at(-1) ?? "";
 
-interface MigrateOptions {
-  readonly lockWaitMs?: number;
-}
-
 /**
  * Brings the database to the current schema and returns the names of the migrations that ran. Any number of processes
  * may call it at once: one migrates, the others wait and find nothing left to do. The server ends a session that stopped
- * in the middle of its migration before the waiting processes give up.
+ * in the middle of its migration before the waiting processes give up, after `lockWaitMs`.
  */
-export async function migrate(url: string, { lockWaitMs = 30_000 }: MigrateOptions = {}): Promise<string[]> {
+export async function migrate(
+  url: string,
+  { lockWaitMs = 30_000 }: { readonly lockWaitMs?: number } = {},
+): Promise<string[]> {
   try {
     return await inTransaction(url, async (db) => {
       await lock(db, lockWaitMs);

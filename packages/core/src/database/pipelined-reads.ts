@@ -105,8 +105,12 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
   }
 
   function leastBusy(): Pipeline | undefined {
-    const usable = [...pipelines].filter(({ isReady, isBehind }) => isReady && !isBehind);
-    return usable.sort((one, other) => one.inFlight - other.inFlight)[0];
+    let best: Pipeline | undefined;
+    for (const pipeline of pipelines) {
+      const isUsable = pipeline.isReady && !pipeline.isBehind;
+      if (isUsable && (best === undefined || pipeline.inFlight < best.inFlight)) best = pipeline;
+    }
+    return best;
   }
 
   async function sendOn<Row>(pipeline: Pipeline, query: BoundQuery): Promise<Row[] | undefined> {

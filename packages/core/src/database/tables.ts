@@ -4,45 +4,37 @@ import type { Plan } from "../quota/plan.js";
 
 /** The columns as our own connections return them: int8 is bigint, timestamptz is Date. */
 export interface Tables {
-  accounts: AccountsTable;
-  api_keys: ApiKeysTable;
-  idempotency_keys: IdempotencyKeysTable;
-  pets: PetsTable;
-}
-
-interface AccountsTable {
-  id: Generated<bigint>;
-  name: string;
-  plan: Plan;
-  /** Both are set for Enterprise, whose quota is agreed individually, and neither for the other plans. */
-  minute_limit: number | null;
-  day_limit: number | null;
-  created_at: Generated<Date>;
-}
-
-interface ApiKeysTable {
-  id: Generated<bigint>;
-  account_id: bigint;
-  digest: Buffer;
-  created_at: Generated<Date>;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  /** The first key of a chain of rotations; null in the row of that key. */
-  lineage: bigint | null;
-  ban_lifted_at: Date | null;
-}
-
-interface PetsTable {
-  id: Generated<bigint>;
-  name: string;
-  category_id: bigint;
-  status: PetStatus;
-}
-
-interface IdempotencyKeysTable {
-  account_id: bigint;
-  key: string;
-  request_digest: Buffer;
-  pet_id: bigint;
-  created_at: Date;
+  accounts: {
+    id: Generated<bigint>;
+    name: string;
+    plan: Plan;
+    /** Both are set for Enterprise, whose quota is agreed individually, and neither for the other plans. */
+    minute_limit: number | null;
+    day_limit: number | null;
+    created_at: Generated<Date>;
+  };
+  api_keys: {
+    id: Generated<bigint>;
+    account_id: bigint;
+    digest: Buffer;
+    created_at: Generated<Date>;
+    expires_at: Date | null;
+    revoked_at: Date | null;
+    /** The first key of a chain of rotations; null in the row of that key. */
+    lineage: bigint | null;
+    ban_lifted_at: Date | null;
+  };
+  idempotency_keys: {
+    account_id: bigint;
+    key: string;
+    request_digest: Buffer;
+    pet_id: bigint;
+    created_at: Date;
+  };
+  pets: {
+    id: Generated<bigint>;
+    name: string;
+    category_id: bigint;
+    status: PetStatus;
+  };
 }
