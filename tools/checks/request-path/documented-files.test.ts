@@ -14,11 +14,12 @@ describe.skipIf(!isRedisInstalled())("the files that a request executes", () => 
     created = (await executedFiles(createPetRequest)).map(({ path }) => path);
   });
 
-  it("include the route or the resolver, and the repository", () => {
+  it("include the route or the resolver, and the SQL", () => {
     expect(listed).toContain("services/rest/src/pet-routes.ts");
+    expect(listed).toContain("packages/core/src/pets/pet-queries.ts");
     expect(created).toContain("services/graphql/src/schema/pet-resolver.ts");
+    expect(created).toContain("packages/core/src/pets/pet-inserts.ts");
     for (const paths of [listed, created]) {
-      expect(paths).toContain("packages/core/src/pets/pet-repository.ts");
       expect(paths).not.toContain("packages/core/src/database/migrate.ts");
       expect(paths).not.toContain("packages/core/src/config/read-config.ts");
     }
