@@ -1,6 +1,5 @@
 export { createPetStoreClient, type PetStoreClient, type PetStoreClientOptions } from "./client.js";
-export type { Int64 } from "./int64.js";
-export type { NewPet, Pet, PetStatus } from "./pet.js";
+export type { Int64, NewPet, Pet, PetStatus } from "./pet.js";
 export {
   ApiKeyBannedError,
   type ClientErrorCode,
@@ -11,4 +10,4 @@ export {
   serviceErrorCodes,
 } from "./pet-store-error.js";
 export type { CallOptions, CreateOptions, ListAllOptions, ListOptions, PetPage, Pets } from "./pets.js";
-export type { Fetch } from "./request.js";
+export type { Fetch } from "./request-sender.js";

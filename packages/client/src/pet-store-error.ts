@@ -1,3 +1,5 @@
+import { type PetStoreResponse, readRetryAfterMs } from "./response-headers.js";
+
 /** The `code` values in the service's error responses. */
 export const serviceErrorCodes = [
   "INVALID_JSON",
@@ -83,6 +85,55 @@ export class ApiKeyBannedError extends PetStoreError {
   }
 }
 
-export function isServiceErrorCode(code: unknown): code is ServiceErrorCode {
+/** The error that a response describes; `undefined` for a success (2xx). */
+export function failureOf({ status, headers, text }: PetStoreResponse, nowMs: number): PetStoreError | undefined {
+  if (status >= 200 && status < 300) return undefined;
+  const retryAfterMs = readRetryAfterMs(headers, nowMs);
+  const retryAt = retryAfterMs === undefined ? undefined : new Date(nowMs + retryAfterMs);
+  const details = { status, retryAfterMs, retryAt, requestId: headers.get("x-request-id") ?? undefined };
+  const { code, message } = parseErrorBody(text);
+  if (!isServiceErrorCode(code)) {
+    return new PetStoreError(
+      "UNEXPECTED_RESPONSE",
+      `The response with status ${status} is not from the pet store.`,
+      details,
+    );
+  }
+  if (code === "API_KEY_BANNED" && retryAt !== undefined)
+    return new ApiKeyBannedError(message, { ...details, retryAt });
+  return new PetStoreError(code, message, details);
+}
+
+/** The service or the network is unavailable for every request, not only for this one. */
+const unavailableCodes: readonly PetStoreErrorCode[] = ["NETWORK_ERROR", "TIMEOUT", "SERVICE_UNAVAILABLE"];
+/** The same request may succeed later. */
+const retryableCodes: readonly PetStoreErrorCode[] = [
+  "RATE_LIMIT_EXCEEDED",
+  "DAILY_QUOTA_EXCEEDED",
+  "IDEMPOTENCY_IN_PROGRESS",
+  "REQUEST_TIMEOUT",
+  "INTERNAL_ERROR",
+];
+
+export function isRetryable(failure: PetStoreError): boolean {
+  return retryableCodes.includes(failure.code) || isUnavailable(failure);
+}
+
+export function isUnavailable({ code, status = 0 }: PetStoreError): boolean {
+  if (code === "UNEXPECTED_RESPONSE") return status === 429 || status >= 502;
+  return unavailableCodes.includes(code);
+}
+
+function parseErrorBody(text: string): { readonly code: unknown; readonly message: string } {
+  try {
+    const { code, message } = JSON.parse(text) as Record<string, unknown>;
+    return { code, message: String(message) };
+  } catch {
+    // The body is `null` or not JSON. It is not from the pet store, so the caller gets UNEXPECTED_RESPONSE.
+    return { code: undefined, message: "" };
+  }
+}
+
+function isServiceErrorCode(code: unknown): code is ServiceErrorCode {
   return (serviceErrorCodes as readonly unknown[]).includes(code);
 }

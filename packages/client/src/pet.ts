@@ -1,5 +1,5 @@
-import { parseExactJson } from "./exact-json.js";
-import { type Int64, toInt64 } from "./int64.js";
+/** A 64-bit integer as a bigint, a safe integer, or a string of decimal digits. */
+export type Int64 = bigint | number | string;
 
 export type PetStatus = "available" | "pending" | "sold";
 
@@ -44,4 +44,40 @@ function toPet(value: unknown): Pet {
 
 function isStatus(value: unknown): value is PetStatus {
   return value === "available" || value === "pending" || value === "sold";
+}
+
+const min = -(2n ** 63n);
+const max = 2n ** 63n - 1n;
+
+/** Throws a RangeError if the value is outside the range of int64, or a number that may already be rounded. */
+export function toInt64(value: Int64, name: string): bigint {
+  const exact = toBigInt(value);
+  if (exact === undefined || exact < min || exact > max) {
+    throw new RangeError(`${name} must be an int64: a bigint, a safe integer, or a string of decimal digits`);
+  }
+  return exact;
+}
+
+function toBigInt(value: Int64): bigint | undefined {
+  switch (typeof value) {
+    case "bigint":
+      return value;
+    case "number":
+      return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+    default:
+      // BigInt() also accepts "", " 1 " and "0x1".
+      return /^-?\d{1,19}$/.test(value) ? BigInt(value) : undefined;
+  }
+}
+
+/**
+ * JSON.parse rounds integers above 2^53, and Node 20 has no `context.source` for its reviver. Therefore long integers
+ * are put in quotes before parsing. Strings are matched as a whole, so digits inside them stay as they are.
+ */
+const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const longInteger = /^-?\d{16,}$/;
+
+/** Parses JSON text. Integers of 16 digits or more become strings. */
+export function parseExactJson(text: string): unknown {
+  return JSON.parse(text.replace(stringOrNumber, (token) => (longInteger.test(token) ? `"${token}"` : token)));
 }

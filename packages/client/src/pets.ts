@@ -1,9 +1,7 @@
-import { type Int64, toInt64 } from "./int64.js";
-import { type NewPet, type Pet, type PetStatus, readPet, readPets, writeNewPet } from "./pet.js";
+import { type Int64, type NewPet, type Pet, type PetStatus, readPet, readPets, toInt64, writeNewPet } from "./pet.js";
 import { PetStoreError } from "./pet-store-error.js";
-import type { PetStoreRequest, PetStoreResponse } from "./request.js";
 import type { SendRequest } from "./request-sender.js";
-import { readNextCursor } from "./response-headers.js";
+import { type PetStoreResponse, readNextCursor } from "./response-headers.js";
 
 export interface CallOptions {
   /** Aborts the call, whether it is queued, in flight, or waiting for a retry. The call rejects with the signal's reason. */
@@ -59,24 +57,23 @@ export interface Pets {
 
 export interface PetsDeps {
   readonly sendRequest: SendRequest;
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
+  /** The address of the pets, without a trailing slash. */
+  readonly url: string;
+  /** The headers of every request. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly newIdempotencyKey: () => string;
 }
 
-export function createPets({ sendRequest, baseUrl, apiKey, newIdempotencyKey }: PetsDeps): Pets {
-  const url = `${baseUrl}/pets`;
-  const headers = { Accept: "application/json", Authorization: `Bearer ${apiKey}` };
-  const getRequest = (address: string): PetStoreRequest => ({ method: "GET", url: address, headers });
+export function createPets({ sendRequest, url, headers, newIdempotencyKey }: PetsDeps): Pets {
+  const get = (address: string, signal: AbortSignal | undefined): Promise<PetStoreResponse> =>
+    sendRequest({ method: "GET", url: address, headers }, signal);
 
   async function list({ limit, status, cursor, signal }: ListOptions = {}): Promise<PetPage> {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries({ limit, status, cursor })) {
       if (value !== undefined) query.set(name, `${value}`);
     }
-    const search = query.toString();
-    const response = await sendRequest(getRequest(search === "" ? url : `${url}?${search}`), signal);
+    const response = await get(query.size === 0 ? url : `${url}?${query}`, signal);
     return parseResponse(response, () => {
       const nextCursor = readNextCursor(response.headers);
       return { pets: readPets(response.text), ...(nextCursor !== undefined && { nextCursor }) };
@@ -100,13 +97,12 @@ export function createPets({ sendRequest, baseUrl, apiKey, newIdempotencyKey }: 
     },
     async create(newPet, { idempotencyKey = newIdempotencyKey(), signal } = {}) {
       const body = writeNewPet(newPet);
-      const createHeaders = { "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
-      const request: PetStoreRequest = { method: "POST", url, headers: { ...headers, ...createHeaders }, body };
-      const response = await sendRequest(request, signal);
+      const createHeaders = { ...headers, "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
+      const response = await sendRequest({ method: "POST", url, headers: createHeaders, body }, signal);
       return parseResponse(response, () => readPet(response.text));
     },
     async get(id, { signal } = {}) {
-      const response = await sendRequest(getRequest(`${url}/${toInt64(id, "id")}`), signal);
+      const response = await get(`${url}/${toInt64(id, "id")}`, signal);
       return parseResponse(response, () => readPet(response.text));
     },
   };
@@ -118,14 +114,7 @@ function parseResponse<T>({ status, headers }: PetStoreResponse, parse: () => T)
     return parse();
   } catch (cause) {
     const requestId = headers.get("x-request-id") ?? undefined;
-    throw new PetStoreError(
-      "UNEXPECTED_RESPONSE",
-      `The response with status ${status} does not have the expected form.`,
-      {
-        status,
-        requestId,
-        cause,
-      },
-    );
+    const message = `The response with status ${status} does not have the expected form.`;
+    throw new PetStoreError("UNEXPECTED_RESPONSE", message, { status, requestId, cause });
   }
 }

@@ -6,9 +6,7 @@
  * same account. So after a pause a single probe request is sent, each response then allows one more request in flight,
  * and fewer are allowed when few units remain.
  */
-import { fullJitterMs } from "./backoff.js";
-import { isUnavailable } from "./failure.js";
-import type { PetStoreError } from "./pet-store-error.js";
+import { isUnavailable, type PetStoreError } from "./pet-store-error.js";
 import type { RateLimit } from "./response-headers.js";
 
 export interface QuotaTrackerOptions {
@@ -130,4 +128,12 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
     if (now() >= window.endsAtMs) return 1;
     return Math.min(most, Math.max(1, Math.floor(window.remaining / unitsPerRequestInFlight)));
   }
+}
+
+const firstBackoffMs = 1_000;
+const longestBackoffMs = 30_000;
+
+/** Full jitter: a random delay of up to 1 s before retry 1, doubled with each further retry, at most 30 s. */
+export function fullJitterMs(retry: number, random: () => number): number {
+  return random() * Math.min(longestBackoffMs, firstBackoffMs * 2 ** (retry - 1));
 }

@@ -11,6 +11,18 @@ import Bottleneck from "bottleneck/light.js";
 import { PetStoreError } from "./pet-store-error.js";
 import type { QuotaTracker, ResponseInfo } from "./quota-tracker.js";
 
+export interface RequestQueue {
+  /**
+   * Calls `send` when the quota allows it, and resolves with its result. Rejects with the error of `send`, with the
+   * signal's reason, with QUEUE_FULL, or with the error of the open circuit. A retry starts before calls that were not
+   * sent yet.
+   */
+  run<T extends ResponseInfo>(
+    send: () => Promise<T>,
+    options: { readonly isRetry: boolean; readonly signal: AbortSignal },
+  ): Promise<T>;
+}
+
 export interface RequestQueueOptions {
   readonly tracker: QuotaTracker;
   readonly maxConcurrent: number;
@@ -18,26 +30,12 @@ export interface RequestQueueOptions {
   readonly maxQueued: number;
 }
 
-interface RunOptions {
-  /** A retry starts before calls that were not sent yet. */
-  readonly isRetry: boolean;
-  readonly signal: AbortSignal;
-}
-
-export interface RequestQueue {
-  /**
-   * Calls `send` when the quota allows it, and resolves with its result. Rejects with the error of `send`, with the
-   * signal's reason, with QUEUE_FULL, or with the error of the open circuit.
-   */
-  run<T extends ResponseInfo>(send: () => Promise<T>, options: RunOptions): Promise<T>;
-}
-
 /** Bottleneck starts jobs with a lower number first. */
 const priorities = { returned: 3, retry: 4, new: 5 };
 
 export function createRequestQueue({ tracker, maxConcurrent, maxQueued }: RequestQueueOptions): RequestQueue {
   const limiter = new Bottleneck({ maxConcurrent, reservoir: 0 }).on("error", rejectWaiting);
-  /** The reject function of each waiting call. An aborted call is removed; its job stays in Bottleneck's queue. */
+  /** The reject function of each waiting call. The job of a call that was rejected stays in Bottleneck's queue. */
   const waiting = new Set<(error: unknown) => void>();
   let jobs = 0;
   /** Units in the reservoir that no job has used yet. */
@@ -46,7 +44,6 @@ export function createRequestQueue({ tracker, maxConcurrent, maxQueued }: Reques
 
   function rejectWaiting(error: unknown): void {
     for (const reject of waiting) reject(error);
-    waiting.clear();
   }
 
   /** Call this after every change of the tracker or of the waiting calls. */
@@ -77,19 +74,31 @@ export function createRequestQueue({ tracker, maxConcurrent, maxQueued }: Reques
           reject(refusal);
           return;
         }
+        const stopWaiting = (): void => {
+          waiting.delete(rejectCall);
+          // A listener would keep the signal in memory as long as the caller's.
+          signal.removeEventListener("abort", onAbort);
+        };
+        const rejectCall = (error: unknown): void => {
+          stopWaiting();
+          reject(error);
+        };
+        const onAbort = (): void => {
+          rejectCall(signal.reason);
+          updateReservoir();
+        };
         const job = async (): Promise<void> => {
           grantedUnits -= 1;
-          if (!waiting.has(reject)) {
+          if (!waiting.has(rejectCall)) {
             updateReservoir();
             return;
           }
           if (tracker.freeSlots() === 0) {
-            enqueue(priorities.returned, job, reject);
+            enqueue(priorities.returned, job, rejectCall);
             updateReservoir();
             return;
           }
-          waiting.delete(reject);
-          signal.removeEventListener("abort", onAbort);
+          stopWaiting();
           const request = tracker.start();
           updateReservoir();
           try {
@@ -102,14 +111,9 @@ export function createRequestQueue({ tracker, maxConcurrent, maxQueued }: Reques
           }
           updateReservoir();
         };
-        const onAbort = (): void => {
-          waiting.delete(reject);
-          reject(signal.reason);
-          updateReservoir();
-        };
-        waiting.add(reject);
+        waiting.add(rejectCall);
         signal.addEventListener("abort", onAbort, { once: true });
-        enqueue(isRetry ? priorities.retry : priorities.new, job, reject);
+        enqueue(isRetry ? priorities.retry : priorities.new, job, rejectCall);
         updateReservoir();
       }),
   };

@@ -1,3 +1,10 @@
+/** A response with its complete body. */
+export interface PetStoreResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
 /** The values of the X-RateLimit headers of one response. */
 export interface RateLimit {
   readonly limit: number;

@@ -1,8 +1,10 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
-import { parseExactJson } from "./exact-json.js";
+import { describe, expect, it } from "vitest";
+import { parseExactJson, toInt64 } from "./pet.js";
 
-const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const min = -(2n ** 63n);
+const max = 2n ** 63n - 1n;
+const int64 = fc.bigInt({ min, max });
 /** Text with characters that are special in JSON: digits, quotes, escapes and brackets. */
 const trickyText = fc.string({
   unit: fc.constantFrom(...'0123456789-+.eE"\\,:[]{}/bn \t\n\u2028é', "12345678901234567890", '\\"'),
@@ -54,3 +56,30 @@ it("parses a text of 1.2 MB", () => {
   const text = JSON.stringify('\\"0123456789'.repeat(100_000));
   expect(parseExactJson(text)).toBe(JSON.parse(text));
 });
+
+it("accepts a bigint, a safe integer and a string of digits", () => {
+  fc.assert(
+    fc.property(int64, (value) => {
+      expect(toInt64(value, "id")).toBe(value);
+      expect(toInt64(`${value}`, "id")).toBe(value);
+    }),
+  );
+  fc.assert(fc.property(fc.maxSafeInteger(), (value) => toInt64(value, "id") === BigInt(value)));
+});
+
+describe("at the limits of int64", () => {
+  it.each([min, max, `${min}`, `${max}`])("accepts %s", (value) => {
+    expect(toInt64(value, "id")).toBe(BigInt(value));
+  });
+
+  it.each([min - 1n, max + 1n, `${min - 1n}`, `${max + 1n}`])("rejects %s", (value) => {
+    expect(() => toInt64(value, "id")).toThrow(RangeError);
+  });
+});
+
+it.each([2 ** 53, -(2 ** 53), 1.5, Number.NaN, Infinity, "", " 1", "1.0", "1e3", "0x1", "+1", null, true, {}])(
+  "rejects the ambiguous value %j",
+  (value) => {
+    expect(() => toInt64(value as never, "categoryId")).toThrow(/^categoryId must be an int64/);
+  },
+);
