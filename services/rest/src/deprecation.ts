@@ -8,8 +8,8 @@ import type { RequestHandler } from "express";
 const deprecatedAtMs = Date.UTC(2026, 10, 20);
 const removedAtMs = Date.UTC(2030, 11, 5);
 
-export const deprecationHeader: string = `@${deprecatedAtMs / 1000}`;
-export const sunsetHeader: string = new Date(removedAtMs).toUTCString();
+const deprecationHeader = `@${deprecatedAtMs / 1000}`;
+const sunsetHeader = new Date(removedAtMs).toUTCString();
 
 /** Used before admission, so that refusals of the route have the headers too. */
 export function announceRemoval(links: { readonly notice: string; readonly successor: string }): RequestHandler {

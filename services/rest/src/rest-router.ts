@@ -1,7 +1,7 @@
 import type { RouterDeps } from "@petstore/http";
 import type { Links } from "@petstore/pages";
 import { Router } from "express";
-import { openApiDocument, openApiJson, openApiYaml } from "./openapi/document.js";
+import { openApiDocument, openApiJson, openApiYaml } from "./openapi-document.js";
 import { addPetRoutes } from "./pet-routes.js";
 import { pages, restLinks } from "./reference/pages.js";
 
@@ -20,7 +20,7 @@ export function createRestRouter(deps: RestRouterDeps): Router {
     serveStaticFiles([
       { path: "/openapi.json", mediaType: "application/json; charset=utf-8", content: openApiJson(description) },
       { path: "/openapi.yaml", mediaType: "application/yaml; charset=utf-8", content: openApiYaml(description) },
-      ...pages(links),
+      ...pages(links, description),
     ]),
   );
   return router;

@@ -4,7 +4,7 @@ import { problems } from "@petstore/core";
 import { parse as parseExact } from "lossless-json";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
-import { openApiDocument, openApiJson, openApiYaml } from "../src/openapi/document.js";
+import { openApiDocument, openApiJson, openApiYaml } from "../src/openapi-document.js";
 
 import { breakingChanges } from "./breaking-changes.js";
 import { openTestStore } from "./test-store.js";

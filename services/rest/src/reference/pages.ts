@@ -1,5 +1,6 @@
 import type { StaticFile } from "@petstore/http";
 import { errorsGuide, guidePages, type Links, type Page, pageAssets, readGuides, renderPage } from "@petstore/pages";
+import type { OpenApiDocument } from "../openapi-document.js";
 import { referenceMain } from "./reference-page.js";
 import { usageMain } from "./usage-page.js";
 
@@ -30,9 +31,9 @@ export function restLinks(additional: Links = { pages: [], guides: [] }): Links 
 }
 
 /** The reference page, the usage page, the guides, and the files that these pages load. */
-export function pages(links: Links): readonly StaticFile[] {
+export function pages(links: Links, document: OpenApiDocument): readonly StaticFile[] {
   const contents: readonly Page[] = [
-    { path: "/", title: "Reference", main: referenceMain(), styles: ["reference"], module: "reference" },
+    { path: "/", title: "Reference", main: referenceMain(document), styles: ["reference"], module: "reference" },
     { path: "/usage", title: "Usage", main: usageMain(), styles: ["reference", "usage"], module: "usage" },
   ];
   return [

@@ -1,41 +1,53 @@
-/** The reference page at `/`. It is built from the same operations as the OpenAPI document, and is readable without scripts. */
-import { problems } from "@petstore/core";
+/** The reference page at `/`. It shows the OpenAPI document, and is readable without scripts. */
 import { html, keyForm, type Markup } from "@petstore/pages";
 import { stringify } from "lossless-json";
-import { type HeaderName, headers } from "../openapi/headers.js";
-import { type Operation, operations, type Parameter } from "../openapi/operations.js";
-import { errorResponses } from "../openapi/responses.js";
+import type { OpenApiDocument, OpenApiResponse, Operation, Parameter } from "../openapi-document.js";
 
-export function referenceMain(): Markup {
+/** An operation with its place in the document. */
+interface Section extends Operation {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+export function referenceMain({ paths, components }: OpenApiDocument): Markup {
+  const sections = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
+      ...operation,
+      id: operation.operationId,
+      method,
+      path,
+    })),
+  );
   return html`<h1>Pet store, version 1</h1>
 <p class="lead">List pets, add a pet, or get a pet. Every request needs an API key, and every response shows how many requests remain. Enter a key to try the operations here. Each one sends a real request, which counts against your limits.</p>
 ${keyForm}
 <nav aria-label="Operations" class="toc"><ul>
-${operations.map(({ id, method, path, summary }) => html`<li><a href="#${id}"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> ${summary}</a></li>`)}
+${sections.map(({ id, method, path, summary }) => html`<li><a href="#${id}"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> ${summary}</a></li>`)}
 </ul></nav>
-${operations.map(section)}`;
+${sections.map((section) => sectionMarkup(section, components))}`;
 }
 
-function section(operation: Operation): Markup {
-  const { id, method, path, summary, description, isDeprecated } = operation;
-  return html`<section id="${id}" aria-labelledby="${id}-title"${isDeprecated ? html` class="deprecated"` : undefined}>
+function sectionMarkup(section: Section, components: OpenApiDocument["components"]): Markup {
+  const { id, method, path, summary, description, deprecated } = section;
+  return html`<section id="${id}" aria-labelledby="${id}-title"${deprecated ? html` class="deprecated"` : undefined}>
 <h2 id="${id}-title"><span class="method ${method}">${method.toUpperCase()}</span> <code>/v1${path}</code></h2>
 <p class="summary"><strong>${summary}.</strong> ${prose(description)}</p>
-${form(operation)}
-<details><summary>Responses</summary>${responses(operation)}</details>
+${form(section)}
+<details><summary>Responses</summary>${responseTables(section, components)}</details>
 </section>`;
 }
 
-function form({ id, method, path, parameters, bodies }: Operation): Markup {
-  const ready = readyQueries[id];
+function form({ id, method, path, parameters, requestBody }: Section): Markup {
+  const ready = readyQueries[id] ?? [];
   return html`<form class="try" data-method="${method.toUpperCase()}" data-path="${path}">
 <p class="ready"><span id="${id}-ready">Examples:</span> <span role="group" aria-labelledby="${id}-ready">${ready.map(readyButton)}</span></p>
 <div class="fields">
 ${parameters.map((parameter) => field(id, parameter))}
 ${
-  bodies &&
+  requestBody &&
   html`<div class="field wide"><label for="${id}-body">Body <span class="kind">JSON, required</span></label>
-<textarea id="${id}-body" data-in="body" name="body" rows="5" spellcheck="false">${stringify(Object.values(bodies)[0]?.value, undefined, 2) ?? ""}</textarea></div>`
+<textarea id="${id}-body" data-in="body" name="body" rows="5" spellcheck="false">${exampleText(requestBody)}</textarea></div>`
 }
 </div>
 <button type="submit">Send</button>
@@ -65,24 +77,35 @@ function rangeOf({ minimum, maximum, default: preset }: Parameter["schema"]): st
   return ` From ${String(minimum)} to ${String(maximum)}${preset === undefined ? "" : `; default ${String(preset)}`}.`;
 }
 
-function responses(operation: Operation): Markup {
-  const { success, routeHeaders = [] } = operation;
-  const errors = errorResponses(operation);
-  const names = new Set<HeaderName>([...(errors[0]?.headers ?? []), ...(success.headers ?? []), ...routeHeaders]);
-  for (const { headers: more } of errors) for (const name of more) names.add(name);
+function responseTables({ responses }: Section, { headers, examples }: OpenApiDocument["components"]): Markup {
+  const rows = Object.entries(responses).flatMap(([status, { description, content }]) => {
+    if (status.startsWith("2")) return html`<tr><td>${status}</td><td></td><td>${description}</td></tr>`;
+    const codes = Object.keys(content["application/json"].examples);
+    return codes.map(
+      (code) => html`<tr><td>${status}</td><td><code>${code}</code></td><td>${examples[code]?.value.message}</td></tr>`,
+    );
+  });
+  const fields = new Map(Object.values(responses).flatMap((response) => Object.entries(response.headers ?? {})));
+  const headerRows = [...fields].map(([field, { $ref }]) => {
+    const header = headers[$ref.replace("#/components/headers/", "")];
+    return html`<tr><td><code>${field}</code></td><td>${prose(header?.description ?? "")}</td><td><code>${String(header?.example)}</code></td></tr>`;
+  });
+  const [success] = Object.values(responses);
   return html`<h3>Status and code</h3>
 <table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead><tbody>
-<tr><td>${success.status}</td><td></td><td>${success.description}</td></tr>
-${errors.flatMap(({ status, codes }) => codes.map((code) => html`<tr><td>${status}</td><td><code>${code}</code></td><td>${problems[code].meaning}</td></tr>`))}
+${rows}
 </tbody></table>
 <h3>Headers</h3>
 <table><thead><tr><th scope="col">Header</th><th scope="col">Meaning</th><th scope="col">Example</th></tr></thead><tbody>
-${[...names].map((name) => html`<tr><td><code>${headers[name].field ?? name}</code></td><td>${prose(headers[name].description)}</td><td><code>${String(headers[name].example)}</code></td></tr>`)}
+${headerRows}
 </tbody></table>
 <h3>Example</h3>
-${Object.values(success.examples)
-  .slice(0, 1)
-  .map(({ value }) => html`<pre><code>${stringify(value, undefined, 2) ?? ""}</code></pre>`)}`;
+<pre><code>${success && exampleText(success)}</code></pre>`;
+}
+
+function exampleText({ content }: Pick<OpenApiResponse, "content">): string {
+  const [example] = Object.values(content["application/json"].examples);
+  return stringify(example?.value, undefined, 2) ?? "";
 }
 
 /** Renders text in backticks as code. */
@@ -97,7 +120,7 @@ interface ReadyQuery {
   readonly withoutKey?: true;
 }
 
-const readyQueries: Readonly<Record<Operation["id"], readonly ReadyQuery[]>> = {
+const readyQueries: Readonly<Record<string, readonly ReadyQuery[]>> = {
   listPets: [
     { label: "First two available pets", fill: { limit: "2", status: "available" } },
     { label: "All pets, 100 per page", fill: { limit: "100" } },

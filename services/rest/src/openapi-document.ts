@@ -1,0 +1,199 @@
+/** The OpenAPI 3.1 document of the REST API: openapi.source.yaml, and what the code knows. */
+import { readFileSync } from "node:fs";
+import {
+  type HttpConfig,
+  type JsonSchema,
+  limitsOf,
+  type Plan,
+  type ProblemCode,
+  petJsonSchemas,
+  planNames,
+  problems,
+} from "@petstore/core";
+import { stringify as stringifyJson } from "lossless-json";
+import { parse as parseYaml, stringify as stringifyYaml } from "yaml";
+
+/** The addresses of the production and staging environments, for `servers`. */
+export type Environments = Pick<HttpConfig, "publicUrl" | "stagingUrl">;
+
+/** The parts of the document that the reference page shows. Its integers are bigint. */
+export interface OpenApiDocument {
+  readonly servers: readonly JsonSchema[];
+  readonly paths: Paths;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly headers: Readonly<Record<string, { readonly description: string; readonly example: unknown }>>;
+    readonly examples: Readonly<Record<string, { readonly value: { readonly message: string } }>>;
+  };
+}
+
+type Paths<Extension = unknown> = Readonly<Record<string, Readonly<Record<string, Operation<Extension> & Extension>>>>;
+
+export interface Operation<Extension = unknown> {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly deprecated?: boolean;
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, OpenApiResponse & Extension>>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "query" | "path" | "header";
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: JsonSchema;
+}
+
+export interface OpenApiResponse {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content: Content;
+}
+
+interface Content {
+  readonly "application/json": {
+    readonly schema: JsonSchema;
+    readonly examples: Readonly<Record<string, { readonly $ref?: string; readonly value?: unknown }>>;
+  };
+}
+
+/** What the source has in place of response headers and error responses: names in `components.headers`, and codes. */
+interface Shorthand {
+  readonly "x-headers"?: readonly string[];
+  readonly "x-codes"?: readonly ProblemCode[];
+}
+
+interface Source extends Shorthand {
+  readonly info: { readonly description: string };
+  readonly paths: Paths<Shorthand>;
+  readonly components: {
+    readonly schemas: { readonly Error: { readonly properties: { readonly code: { "x-extensible-enum": unknown } } } };
+    readonly headers: OpenApiDocument["components"]["headers"];
+  };
+}
+
+/** Codes that REST never returns: a REST request has no GraphQL document, and its cost of 1 is never above a limit. */
+const graphqlOnlyCodes = ["GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "OPERATION_TOO_LARGE"];
+const restCodes = (Object.keys(problems) as ProblemCode[]).filter((code) => !graphqlOnlyCodes.includes(code));
+/** Malformed HTTP requests are answered before routing, so their responses have no headers of a route. */
+const statusesBeforeRouting: readonly number[] = [400, 408, 431];
+
+export function openApiDocument(environments: Environments): OpenApiDocument {
+  const text = readFileSync(new URL("../openapi.source.yaml", import.meta.url), "utf8");
+  const {
+    "x-headers": headers = [],
+    "x-codes": codes = [],
+    ...source
+  } = parseYaml(text, { intAsBigInt: true }) as Source;
+  const { info, paths, components } = source;
+  const usedCodes = new Set(codes);
+  const completePaths = mapValues(paths, (operations) =>
+    mapValues(operations, ({ "x-headers": routeHeaders = [], "x-codes": ownCodes = [], ...operation }) => {
+      for (const code of ownCodes) usedCodes.add(code);
+      const errors = errorResponses([...codes, ...ownCodes], headers, routeHeaders);
+      const successes = mapValues(operation.responses, ({ "x-headers": ownHeaders = [], description, content }) => ({
+        description,
+        headers: references([...headers, ...ownHeaders, ...routeHeaders]),
+        content,
+      }));
+      const parameters = operation.parameters.map(completeParameter);
+      return { ...operation, parameters, responses: { ...successes, ...errors } };
+    }),
+  );
+  components.schemas.Error.properties.code["x-extensible-enum"] = restCodes;
+  const examples = restCodes.filter((code) => usedCodes.has(code)).map((code) => [code, { value: exampleOf(code) }]);
+  const planRows = planNames.map(planRow).join("\n");
+  const codeRows = restCodes.map((code) => `| ${problems[code].status} | \`${code}\` | ${problems[code].meaning} |`);
+  const description = info.description.replace("{plans}", planRows).replace("{codes}", codeRows.join("\n"));
+  const document = {
+    ...source,
+    info: { ...info, description },
+    servers: servers(environments),
+    paths: completePaths,
+    components: {
+      ...components,
+      schemas: { ...petJsonSchemas().named, ...components.schemas },
+      examples: Object.fromEntries(examples),
+    },
+  };
+  return document;
+}
+
+/** JSON with all digits of the bigint values. */
+export function openApiJson(document: OpenApiDocument): string {
+  return `${stringifyJson(document, undefined, 2)}\n`;
+}
+
+/** YAML with all digits of the bigint values. */
+export function openApiYaml(document: OpenApiDocument): string {
+  return stringifyYaml(document, { aliasDuplicateObjects: false, blockQuote: "literal", lineWidth: 120 });
+}
+
+function servers({ publicUrl, stagingUrl }: Environments): JsonSchema[] {
+  const staging = { url: `${stagingUrl}/v1`, description: "Staging" };
+  // On the staging environment both addresses are the same, and it must not be called production.
+  if (stagingUrl !== undefined && stagingUrl === publicUrl) return [staging];
+  const production = { url: `${publicUrl ?? ""}/v1`, description: publicUrl ? "Production" : "This service" };
+  return stagingUrl === undefined ? [production] : [production, staging];
+}
+
+/** Adds the description and the schema of a list parameter, which core knows. */
+function completeParameter(parameter: Parameter): Parameter {
+  const known = petJsonSchemas().listParameters[parameter.name];
+  if (known === undefined) return parameter;
+  const { description, ...schema } = known;
+  return { ...parameter, description: String(description), schema };
+}
+
+/** One response for each status. */
+function errorResponses(
+  codes: readonly ProblemCode[],
+  headers: readonly string[],
+  routeHeaders: readonly string[],
+): Record<string, OpenApiResponse> {
+  const responses: Record<string, OpenApiResponse> = {};
+  for (const { status } of codes.map((code) => problems[code])) {
+    const same = restCodes.filter((code) => codes.includes(code) && problems[code].status === status);
+    const ownHeaders = statusesBeforeRouting.includes(status) ? [] : routeHeaders;
+    responses[status] = {
+      description: same.map((code) => `\`${code}\`: ${problems[code].meaning}`).join("\n\n"),
+      headers: references([...headers, ...headersOfStatus(status), ...ownHeaders]),
+      content: {
+        "application/json": {
+          schema: { $ref: "#/components/schemas/Error" },
+          examples: Object.fromEntries(same.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+        },
+      },
+    };
+  }
+  return responses;
+}
+
+function headersOfStatus(status: number): readonly string[] {
+  if (status === 401) return ["WWW-Authenticate"];
+  return [409, 429, 503].includes(status) ? ["Retry-After"] : [];
+}
+
+function references(headers: readonly string[]): Record<string, { $ref: string }> {
+  const fields = headers.map((name) => [name === "DeprecationLink" ? "Link" : name, name]);
+  return Object.fromEntries(fields.map(([field, name]) => [field, { $ref: `#/components/headers/${name}` }]));
+}
+
+function exampleOf(code: ProblemCode): { code: string; message: string; status: number } {
+  const { status, meaning } = problems[code];
+  return { code, message: meaning, status };
+}
+
+function planRow(plan: Plan): string {
+  const name = `${plan.charAt(0).toUpperCase()}${plan.slice(1)}`;
+  if (plan === "enterprise") return `| ${name} | as agreed | as agreed |`;
+  const { perMinute, perDay } = limitsOf({ plan });
+  return `| ${name} | ${perMinute.toLocaleString("en")} | ${perDay.toLocaleString("en")} |`;
+}
+
+function mapValues<V, R>(record: Readonly<Record<string, V>>, map: (value: V) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
+}
