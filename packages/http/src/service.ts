@@ -52,7 +52,7 @@ export async function openService({ routers, droppedLogLines = () => 0, ...deps 
   const tracing = config.tracing && (await import("./observability/tracing.js")).openTracing(config.tracing, log);
 
   const admission = createAdmission({ core, metrics, overload });
-  const serveStaticFiles = createStaticFileServer({ admission, log, now });
+  const serveStaticFiles = createStaticFileServer(admission, log, now);
   const apiRouters = routers.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles }));
   const app = createApp({ ...deps, ...health, admission, metrics, tracing, routers: apiRouters });
   const server = createHttpServer({

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { Core, HttpConfig } from "@petstore/core";
-import { Counter, collectDefaultMetrics, Gauge, type Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import { type Listener, listen } from "../server/listen.js";
 import { answerHealth, type HealthDeps } from "./health.js";
 
@@ -55,43 +55,48 @@ const manySeries = [
 /** A number, or a number for each value of a metric's label. */
 type Values = number | Readonly<Record<string, number>>;
 
+type MetricClass = new (config: GaugeConfiguration<string> & { collect(): void }) => Gauge | Counter;
+
 /** Metrics of what the core and the log know already. They are read at each scrape. */
 function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps): void {
-  function gauge(name: string, help: string, read: () => Values, label = ""): void {
-    const collect = () => update(metric, read(), label);
-    const metric: Gauge = new Gauge({ name, help, labelNames: label ? [label] : [], registers: [], collect });
-    registry.registerMetric(metric);
-  }
-
-  function counter(name: string, help: string, read: () => Values, label = ""): void {
-    const collect = () => update(metric, read(), label);
-    const metric: Counter = new Counter({ name, help, labelNames: label ? [label] : [], registers: [], collect });
+  function add(Metric: MetricClass, name: string, help: string, read: () => Values, label?: string): void {
+    const collect = () => {
+      const values = read();
+      metric.reset();
+      if (typeof values === "number") metric.inc(values);
+      else for (const [value, count] of Object.entries(values)) metric.inc({ [label ?? ""]: value }, count);
+    };
+    const metric = new Metric({ name, help, labelNames: label === undefined ? [] : [label], registers: [], collect });
     registry.registerMetric(metric);
   }
 
   const database = () => core.stats().database;
-  gauge("petstore_database_reachable", "1 while the database answers.", () =>
+  add(Gauge, "petstore_database_reachable", "1 while the database answers.", () =>
     Number(core.health().isDatabaseReachable),
   );
-  gauge("petstore_database_waiting", "Requests that wait for a connection of the pool.", () => database().waiting);
-  gauge(
+  add(Gauge, "petstore_database_waiting", "Requests that wait for a connection of the pool.", () => database().waiting);
+  add(
+    Gauge,
     "petstore_database_connections",
     "Open connections of the pool, by whether one works for a request.",
     () => ({ idle: database().idle, busy: database().open - database().idle }),
     "state",
   );
-  gauge(
+  add(
+    Gauge,
     "petstore_quota_mode",
     "1 for the current quota mode: local by design, shared through Redis, or fallback while Redis is unavailable.",
     () => ({ local: 0, shared: 0, fallback: 0, [core.health().quotaMode]: 1 }),
     "mode",
   );
-  counter(
+  add(
+    Counter,
     "petstore_quota_outages_total",
     "How often Redis became unavailable: the breaker opened.",
     () => core.stats().quotaOutages,
   );
-  counter(
+  add(
+    Counter,
     "petstore_key_lookups_total",
     "Well-formed keys: answered from memory, by a query, or refused because their address sent too many unknown ones.",
     () => {
@@ -100,16 +105,11 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
     },
     "result",
   );
-  gauge("petstore_key_cache_size", "Keys remembered, unknown ones included.", () => core.stats().keyCache.size);
-  counter(
+  add(Gauge, "petstore_key_cache_size", "Keys remembered, unknown ones included.", () => core.stats().keyCache.size);
+  add(
+    Counter,
     "petstore_log_lines_dropped_total",
     "Lines dropped because standard output could not be written fast enough, or at all.",
     droppedLogLines,
   );
-}
-
-function update(metric: Gauge | Counter, values: Values, label: string): void {
-  metric.reset();
-  if (typeof values === "number") metric.inc(values);
-  else for (const [value, count] of Object.entries(values)) metric.inc({ [label]: value }, count);
 }

@@ -16,15 +16,8 @@ export interface StaticFile {
   readonly contentSecurityPolicy?: string;
 }
 
-/** A handler that answers GET and HEAD for each file. */
+/** Returns a handler that answers GET and HEAD for each file. */
 export type ServeStaticFiles = (files: readonly StaticFile[]) => RequestHandler;
-
-export interface StaticFileDeps {
-  readonly admission: Pick<Admission, "reportAddressQuota" | "refund">;
-  readonly log: Log;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-}
 
 /** A page may load and call only its own origin, and nothing inline runs. */
 const strictPolicy: string = [
@@ -49,7 +42,11 @@ const maxAddresses = 10_000;
  * may load 600 files a minute from this process. A browser keeps a file and asks whether it is still current (RFC 9110
  * section 13.1.2), so a deploy never mixes old scripts with new pages.
  */
-export function createStaticFileServer({ admission, log, now }: StaticFileDeps): ServeStaticFiles {
+export function createStaticFileServer(
+  admission: Pick<Admission, "reportAddressQuota" | "refund">,
+  log: Log,
+  now: () => number,
+): ServeStaticFiles {
   const quota = createLocalQuota({ now, capacity: maxAddresses });
 
   async function countFile(res: Response): Promise<void> {
@@ -93,33 +90,27 @@ export function createStaticFileServer({ admission, log, now }: StaticFileDeps):
 interface PreparedFile {
   readonly bytes: Buffer;
   readonly compressed: Buffer;
-  readonly tag: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: Map<string, string>;
 }
 
 function prepare({ mediaType, content, contentSecurityPolicy = strictPolicy }: StaticFile): PreparedFile {
   const bytes = Buffer.from(content);
-  // A weak tag, because the compressed form has other bytes and the same meaning.
-  const tag = `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
-  return {
-    bytes,
-    compressed: gzipSync(bytes, { level: 9 }),
-    tag,
-    headers: [
-      ["Content-Type", mediaType],
-      ["Cache-Control", "no-cache"],
-      ["ETag", tag],
-      ["Vary", "Accept-Encoding"],
-      ["Content-Security-Policy", contentSecurityPolicy],
-      ["Cross-Origin-Opener-Policy", "same-origin"],
-      ["Referrer-Policy", "no-referrer"],
-    ],
-  };
+  const headers = new Map([
+    ["Content-Type", mediaType],
+    ["Cache-Control", "no-cache"],
+    // A weak tag, because the compressed form has other bytes and the same meaning.
+    ["ETag", `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`],
+    ["Vary", "Accept-Encoding"],
+    ["Content-Security-Policy", contentSecurityPolicy],
+    ["Cross-Origin-Opener-Policy", "same-origin"],
+    ["Referrer-Policy", "no-referrer"],
+  ]);
+  return { bytes, compressed: gzipSync(bytes, { level: 9 }), headers };
 }
 
-function send({ headers, tag, compressed, bytes }: PreparedFile, req: Request, res: Response): void {
-  for (const [name, value] of headers) res.setHeader(name, value);
-  if (req.headers["if-none-match"]?.includes(tag)) {
+function send({ headers, compressed, bytes }: PreparedFile, req: Request, res: Response): void {
+  res.setHeaders(headers);
+  if (req.fresh) {
     res.statusCode = 304;
     res.end();
     return;

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Connection } from "./connections.js";
+import type { ServerLimits } from "./server-limits.js";
 
 /** Resolves when every request handed to the app has its response; never, if the client leaves before that. */
 export function responsesSent(connection: Connection): Promise<void> {
@@ -32,6 +33,17 @@ export function closeGracefully(connection: Connection): void {
   socket.end();
   const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
   socket.once("close", () => clearTimeout(timer));
+}
+
+/** node:http bounds how long a request may take to arrive, not how long its response may take to leave. */
+export function closeSlowReaders(connections: Iterable<Connection>, limits: ServerLimits): void {
+  for (const connection of connections) {
+    const response = connection.responses.find(({ closed }) => !closed);
+    if (!response?.writableEnded) continue;
+    const forMs = connection.reading?.response === response ? connection.reading.forMs : 0;
+    if (forMs >= limits.responseTimeoutMs) connection.socket.destroy();
+    else connection.reading = { response, forMs: forMs + limits.timeoutCheckMs };
+  }
 }
 
 /** Gives the connection to a response that is not in Node's own queue. The connection ends after it. */

@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { addressBucket } from "../pipeline/client-identity.js";
-import { closeGracefully, dropFurtherRequests } from "./closing.js";
+import { closeGracefully, closeSlowReaders, dropFurtherRequests } from "./closing.js";
 import type { ServerLimits } from "./server-limits.js";
 
 /** The server's record of one open connection. */
@@ -78,16 +78,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     if (isEnding && newestResponse(connection) === response) connection.socket.destroySoon();
   }
 
-  // node:http bounds how long a request may take to arrive, not how long its response may take to leave.
-  const timer = setInterval(() => {
-    for (const connection of connections.values()) {
-      const response = connection.responses.find(({ closed }) => !closed);
-      if (!response?.writableEnded) continue;
-      const forMs = connection.reading?.response === response ? connection.reading.forMs : 0;
-      if (forMs >= limits.responseTimeoutMs) connection.socket.destroy();
-      else connection.reading = { response, forMs: forMs + limits.timeoutCheckMs };
-    }
-  }, limits.timeoutCheckMs).unref();
+  const timer = setInterval(() => closeSlowReaders(connections.values(), limits), limits.timeoutCheckMs).unref();
   server.once("close", () => clearInterval(timer));
 
   // `server.close` calls this. Node's version treats an ended response as sent, and cuts it for a slow client.

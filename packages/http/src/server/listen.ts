@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -34,15 +35,14 @@ export async function listen(
   options: ListenOptions,
 ): Promise<Listener> {
   const { host, port, drainTimeoutMs = 2_500, graceMs = 0, onDrain } = options;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port }, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  }).catch((error: unknown) => {
-    throw new Error(`Cannot listen on ${host} port ${port}: ${adviceFor(error)}`, { cause: error });
-  });
+  try {
+    server.listen({ host, port });
+    // Rejects at an 'error' event.
+    await once(server, "listening");
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    throw new Error(`Cannot listen on ${host} port ${port}: ${advice[code] ?? message}`, { cause: error });
+  }
 
   async function close(): Promise<void> {
     onDrain?.();
@@ -71,22 +71,15 @@ function hostInUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-function adviceFor(error: unknown): string {
-  switch ((error as NodeJS.ErrnoException).code) {
-    case "EADDRINUSE":
-      return "another program listens there. Stop it, or choose another port.";
-    case "EACCES":
-      return "this user may not use that port. Choose one above 1023.";
-    case "EADDRNOTAVAIL":
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return "that host is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all its addresses.";
-    case "ERR_SOCKET_BAD_PORT":
-      return "a port is a number from 0 to 65535.";
-    default:
-      return error instanceof Error ? error.message : String(error);
-  }
-}
+const noAddress = "that host is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all its addresses.";
+const advice: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program listens there. Stop it, or choose another port.",
+  EACCES: "this user may not use that port. Choose one above 1023.",
+  EADDRNOTAVAIL: noAddress,
+  ENOTFOUND: noAddress,
+  EAI_AGAIN: noAddress,
+  ERR_SOCKET_BAD_PORT: "a port is a number from 0 to 65535.",
+};
 
 /** The terminal and npm both send SIGINT. The second one within 500 ms is ignored. */
 const repeatMs = 500;

@@ -9,14 +9,11 @@ import { formatRestProblem, problemHeaders } from "../pipeline/problem-response.
 import { closeGracefully, respondLast, responsesSent, stopReading } from "./closing.js";
 import { type Connection, type Connections, newestResponse } from "./connections.js";
 
-interface RawAnswer {
-  readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
-}
-
 /** Counts the request for its client address and builds the response. */
-export type AnswerMalformedRequest = (problem: Problem, remoteAddress: string | undefined) => Promise<RawAnswer>;
+export type AnswerMalformedRequest = (
+  problem: Problem,
+  remoteAddress: string | undefined,
+) => Promise<{ readonly status: number; readonly headers: readonly [string, string][]; readonly body: string }>;
 
 export interface MalformedRequestDeps {
   readonly connections: Connections;
