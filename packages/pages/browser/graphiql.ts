@@ -19,21 +19,9 @@ const readyQueries = [
     query: `# The available pets, five per page.
 # Each root field costs one request.
 query Available($after: String) {
-  petsConnection(
-    first: 5
-    after: $after
-    status: available
-  ) {
-    nodes {
-      id
-      name
-      categoryId
-      status
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
+  petsConnection(first: 5, after: $after, status: available) {
+    nodes { id name categoryId status }
+    pageInfo { hasNextPage endCursor }
   }
 }
 `,
@@ -42,14 +30,8 @@ query Available($after: String) {
     query: `# Repeat this with the same key:
 # it adds only one pet.
 mutation Add($input: NewPet!, $key: String) {
-  createPet(
-    input: $input
-    idempotencyKey: $key
-  ) {
-    id
-    name
-    categoryId
-    status
+  createPet(input: $input, idempotencyKey: $key) {
+    id name categoryId status
   }
 }
 `,
@@ -61,14 +43,8 @@ mutation Add($input: NewPet!, $key: String) {
   {
     query: `# Two root fields cost two requests.
 query SoldAndPending {
-  sold: pets(limit: 2, status: sold) {
-    id
-    name
-  }
-  pending: pets(limit: 2, status: pending) {
-    id
-    name
-  }
+  sold: pets(limit: 2, status: sold) { id name }
+  pending: pets(limit: 2, status: pending) { id name }
 }
 `,
   },

@@ -1,17 +1,19 @@
 // Shows the quota from the headers of one response, and counts down the seconds. Only a refresh costs a request.
 import { apiKey, openKeyForm } from "./api-key.js";
 import { byId, within } from "./elements.js";
-import { readWindow, type WindowReading } from "./rate-limit.js";
 
 const windows = ["minute", "day"] as const;
 type Window = (typeof windows)[number];
 
-interface TimedReading extends WindowReading {
+/** The state of one window in a response. */
+interface WindowReading {
+  readonly limit: number;
+  readonly remaining: number;
   /** On the monotonic clock (`performance.now`), so that a wrong local time does not matter. */
   readonly resetAtMs: number;
 }
 
-const readings = new Map<Window, TimedReading>();
+const readings = new Map<Window, WindowReading>();
 const state = byId("usage-state", HTMLElement);
 const refreshButton = byId("refresh", HTMLButtonElement);
 const autoRefresh = byId("refresh-often", HTMLInputElement);
@@ -37,8 +39,7 @@ async function refresh(): Promise<void> {
   refreshButton.disabled = true;
   try {
     const response = await fetch("/v1/pets?limit=1", { headers: { Authorization: `Bearer ${key}` } });
-    const body: unknown = response.ok ? undefined : await response.json();
-    show(response, body);
+    show(response, response.ok ? {} : await response.json());
   } catch (error) {
     // Show the error to the user. The gauges stay empty, because old numbers would be wrong.
     state.textContent = `No response: ${error instanceof Error ? error.message : error}`;
@@ -47,9 +48,9 @@ async function refresh(): Promise<void> {
   draw();
 }
 
-function show({ status, headers }: Response, body: unknown): void {
-  const code = typeof body === "object" && body !== null && "code" in body ? String(body.code) : "";
-  const message = typeof body === "object" && body !== null && "message" in body ? String(body.message) : "";
+/** `error` is empty after a success. */
+function show({ status, headers }: Response, error: { readonly code?: string; readonly message?: string }): void {
+  const { code = "", message } = error;
   waitUntilMs = performance.now() + 1_000 * Number(headers.get("Retry-After") ?? 0);
   if (status === 401) {
     // With a 401 the headers describe the limit of the IP address, not of an account.
@@ -58,18 +59,23 @@ function show({ status, headers }: Response, body: unknown): void {
   }
   for (const window of windows) {
     const reading = readWindow(headers, window);
-    if (reading !== undefined)
-      readings.set(window, { ...reading, resetAtMs: performance.now() + 1_000 * reading.resetInSeconds });
+    if (reading !== undefined) readings.set(window, reading);
   }
   const at = new Date().toLocaleTimeString();
+  const seconds = headers.get("Retry-After");
+  const wait = seconds === null ? "" : `for another ${seconds} s`;
   state.className = code === "" ? "" : "status bad";
-  state.textContent = code === "" ? `As of ${at}.` : `As of ${at}: ${code} ${waitText(headers)}. ${message}`;
+  state.textContent = code === "" ? `As of ${at}.` : `As of ${at}: ${code} ${wait}. ${message}`;
   byId("usage-plan", HTMLElement).textContent = planText(readings.get("minute")?.limit, readings.get("day")?.limit);
 }
 
-function waitText(headers: Headers): string {
-  const seconds = headers.get("Retry-After");
-  return seconds === null ? "" : `for another ${seconds} s`;
+/** Reads a window from the RateLimit and RateLimit-Policy headers; `undefined` if one of them does not contain it. */
+function readWindow(headers: Headers, window: Window): WindowReading | undefined {
+  const policy = new RegExp(`"${window}";q=(\\d+)`).exec(headers.get("RateLimit-Policy") ?? "");
+  const current = new RegExp(`"${window}";r=(\\d+);t=(\\d+)`).exec(headers.get("RateLimit") ?? "");
+  if (policy === null || current === null) return undefined;
+  const resetAtMs = performance.now() + 1_000 * Number(current[2]);
+  return { limit: Number(policy[1]), remaining: Number(current[1]), resetAtMs };
 }
 
 /** Finds the plan by its limits, because no header names it. */
@@ -95,28 +101,27 @@ function draw(): void {
   for (const window of windows) drawGauge(byId(`gauge-${window}`, HTMLElement), readings.get(window));
 }
 
-function drawGauge(gauge: HTMLElement, reading: TimedReading | undefined): void {
+function drawGauge(gauge: HTMLElement, reading: WindowReading | undefined): void {
   const dial = within(gauge, ".dial", HTMLElement);
-  const level = within(gauge, ".level", SVGElement);
+  const setText = (selector: string, text: string) => {
+    within(gauge, selector, HTMLElement).textContent = text;
+  };
   const seconds = reading === undefined ? 0 : Math.ceil((reading.resetAtMs - performance.now()) / 1_000);
-  // After the reset the page shows the full limit until the next refresh.
-  const remaining = reading === undefined ? 0 : seconds <= 0 ? reading.limit : reading.remaining;
   const limit = reading?.limit ?? 1;
+  // After the reset the page shows the full limit until the next refresh.
+  const remaining = reading === undefined ? 0 : seconds <= 0 ? limit : reading.remaining;
   const share = remaining / limit;
-  level.setAttribute("stroke-dasharray", `${100 * share} 100`);
+  within(gauge, ".level", SVGElement).setAttribute("stroke-dasharray", `${100 * share} 100`);
   gauge.dataset.level = reading === undefined ? "unknown" : share <= 0.1 ? "low" : share <= 0.3 ? "medium" : "good";
-  within(gauge, ".left", HTMLElement).textContent = reading === undefined ? "-" : remaining.toLocaleString();
-  within(gauge, ".of", HTMLElement).textContent = reading === undefined ? "of -" : `of ${limit.toLocaleString()} left`;
-  within(gauge, ".reset", HTMLElement).textContent = reading === undefined ? "resets -" : resetText(reading, seconds);
-  dial.setAttribute("aria-valuemax", `${limit}`);
-  dial.setAttribute("aria-valuenow", `${remaining}`);
-  dial.setAttribute(
-    "aria-valuetext",
-    reading === undefined ? "not known yet" : `${remaining} of ${limit} requests left`,
-  );
+  setText(".left", reading === undefined ? "-" : remaining.toLocaleString());
+  setText(".of", reading === undefined ? "of -" : `of ${limit.toLocaleString()} left`);
+  setText(".reset", reading === undefined ? "resets -" : resetText(reading, seconds));
+  dial.ariaValueMax = `${limit}`;
+  dial.ariaValueNow = `${remaining}`;
+  dial.ariaValueText = reading === undefined ? "not known yet" : `${remaining} of ${limit} requests left`;
 }
 
-function resetText({ resetAtMs }: TimedReading, seconds: number): string {
+function resetText({ resetAtMs }: WindowReading, seconds: number): string {
   if (seconds <= 0) return "reset; refresh to see the current numbers";
   const at = new Date(Date.now() + resetAtMs - performance.now()).toLocaleTimeString();
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)];
