@@ -23,17 +23,11 @@ export interface RequestQueue {
   ): Promise<T>;
 }
 
-export interface RequestQueueOptions {
-  readonly tracker: QuotaTracker;
-  readonly maxConcurrent: number;
-  /** The number of calls that may wait. The next one is rejected with QUEUE_FULL. */
-  readonly maxQueued: number;
-}
-
 /** Bottleneck starts jobs with a lower number first. */
 const priorities = { returned: 3, retry: 4, new: 5 };
 
-export function createRequestQueue({ tracker, maxConcurrent, maxQueued }: RequestQueueOptions): RequestQueue {
+/** Rejects a call with QUEUE_FULL when `maxQueued` calls are waiting. */
+export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number, maxQueued: number): RequestQueue {
   const limiter = new Bottleneck({ maxConcurrent, reservoir: 0 }).on("error", rejectWaiting);
   /** The reject function of each waiting call. The job of a call that was rejected stays in Bottleneck's queue. */
   const waiting = new Set<(error: unknown) => void>();

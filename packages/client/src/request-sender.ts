@@ -57,7 +57,7 @@ export function createRequestSender({
   random = Math.random,
 }: SendingOptions): SendRequest {
   const tracker = createQuotaTracker({ maxConcurrent, maxWaitMs, now, random });
-  const queue = createRequestQueue({ tracker, maxConcurrent, maxQueued });
+  const queue = createRequestQueue(tracker, maxConcurrent, maxQueued);
 
   async function attempt(request: PetStoreRequest, signal: AbortSignal): Promise<AttemptResult> {
     try {

@@ -46,7 +46,7 @@ export async function openService({ routers, droppedLogLines = () => 0, ...deps 
   let isDraining = false;
   const registry = new Registry();
   const metrics = createRequestMetrics(registry);
-  const overload = watchOverload({ core, shedding: config.shedding });
+  const overload = watchOverload(core, config.shedding);
   const health = { core, overload, isDraining: () => isDraining };
   // OpenTelemetry's SDK is loaded only when traces are configured.
   const tracing = config.tracing && (await import("./observability/tracing.js")).openTracing(config.tracing, log);
@@ -57,7 +57,7 @@ export async function openService({ routers, droppedLogLines = () => 0, ...deps 
   const app = createApp({ ...deps, ...health, admission, metrics, tracing, routers: apiRouters });
   const server = createHttpServer({
     app,
-    answerMalformedRequest: createMalformedRequestResponse({ admission, log, metrics }),
+    answerMalformedRequest: createMalformedRequestResponse(admission, log, metrics),
     onFault: (error) => log.error({ error }, "connection failed"),
     limits: { maxConnectionsPerAddress: config.maxConnectionsPerAddress },
   });

@@ -26,19 +26,20 @@ export function openKeyForm(onChange: () => void): void {
       key === undefined ? textWithoutKey : "All pages in this tab use this key until you close the tab.";
   }
 
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const key = input.value.trim();
+  function change(key: string): void {
     if (key === "") sessionStorage.removeItem(storageKey);
     else sessionStorage.setItem(storageKey, key);
     show();
     onChange();
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    change(input.value.trim());
   });
   forget.addEventListener("click", () => {
-    sessionStorage.removeItem(storageKey);
-    show();
+    change("");
     input.focus();
-    onChange();
   });
   show();
 }

@@ -1,8 +1,6 @@
 /** Returns the element with this id. Throws if the page does not have it, because page and script then do not match. */
 export function byId<T extends Element>(id: string, kind: new () => T): T {
-  const found = document.getElementById(id);
-  if (!(found instanceof kind)) throw new Error(`the page has no element #${id}`);
-  return found;
+  return within(document, `#${id}`, kind);
 }
 
 export function within<T extends Element>(parent: ParentNode, selector: string, kind: new () => T): T {

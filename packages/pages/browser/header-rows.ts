@@ -19,12 +19,6 @@ export function headerRows(headers: Headers): HTMLElement[] {
     ...first.filter((name) => headers.has(name)),
     ...[...headers.keys()].filter((name) => !first.includes(name)),
   ];
-  return names.map((name) =>
-    element(
-      "tr",
-      "",
-      element("td", "", element("code", "", name)),
-      element("td", "", element("code", "", headers.get(name) ?? "")),
-    ),
-  );
+  const cell = (text: string) => element("td", "", element("code", "", text));
+  return names.map((name) => element("tr", "", cell(name), cell(headers.get(name) ?? "")));
 }

@@ -45,7 +45,8 @@ async function send(form: HTMLFormElement, fields: readonly Field[], key: string
     const text = await response.text();
     const tookMs = Math.round(performance.now() - startedAtMs);
     output.replaceChildren(
-      ...describeResponse({ request, hasKey: key !== undefined, response, text, tookMs }),
+      ...describeResponse(response, text, tookMs),
+      collapsible("The same request with curl", element("pre", "", element("code", "", curlCommand(request, key)))),
       ...nextPageButton(form, fields, response),
     );
   } catch (error) {
@@ -74,15 +75,7 @@ function readRequest(form: HTMLFormElement, fields: readonly Field[]): FormReque
   return { method: form.dataset.method ?? "GET", url: `/v1${path}${search}`, headers, body };
 }
 
-interface ResponseDetails {
-  readonly request: FormRequest;
-  readonly hasKey: boolean;
-  readonly response: Response;
-  readonly text: string;
-  readonly tookMs: number;
-}
-
-function describeResponse({ request, hasKey, response, text, tookMs }: ResponseDetails): HTMLElement[] {
+function describeResponse(response: Response, text: string, tookMs: number): HTMLElement[] {
   const { status, statusText, headers, ok } = response;
   const quota = `${headers.get("X-RateLimit-Remaining")} of ${headers.get("X-RateLimit-Limit")} requests left`;
   const rows = headerRows(headers);
@@ -95,7 +88,6 @@ function describeResponse({ request, hasKey, response, text, tookMs }: ResponseD
     ),
     element("pre", "body", element("code", "", text === "" ? "(no body)" : indentJson(text))),
     collapsible(`${rows.length} response headers`, element("table", "headers", element("tbody", "", ...rows))),
-    collapsible("The same request with curl", element("pre", "", element("code", "", curlCommand(request, hasKey)))),
   ];
 }
 
@@ -106,14 +98,13 @@ function collapsible(title: string, content: HTMLElement): HTMLElement {
 }
 
 /** The request as a curl command. The key is a variable in it, so the command is safe to share. */
-function curlCommand({ method, url, headers, body }: FormRequest, hasKey: boolean): string {
+function curlCommand({ method, url, headers, body }: FormRequest, key: string | undefined): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  const headerOptions = Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
   return [
     "curl -i",
     ...(method === "GET" ? [] : [`-X ${method}`]),
-    ...(hasKey ? ['-H "Authorization: Bearer $API_KEY"'] : []),
-    ...headerOptions,
+    ...(key === undefined ? [] : ['-H "Authorization: Bearer $API_KEY"']),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : [`-d ${quote(body)}`]),
     quote(new URL(url, location.href).href),
   ].join(" \\\n  ");

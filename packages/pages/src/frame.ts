@@ -26,6 +26,8 @@ export interface Page extends Link {
   readonly scripts?: readonly string[];
   /** The name of the page's own script, an ES module. */
   readonly module?: string;
+  /** Only for a page that needs more than the default policy. */
+  readonly contentSecurityPolicy?: string;
 }
 
 /** Returns a complete HTML page: the shared layout with the page's own content in `main`. */

@@ -3,9 +3,9 @@
  * editor. GraphiQL 5 uses Monaco, which is five times as large and needs web workers.
  */
 import type { StaticFile } from "@petstore/http";
-import { pageAssets, vendoredAssets } from "./assets.js";
-import { keyForm, type Links, renderPage } from "./frame.js";
-import { guidePages } from "./guides.js";
+import { vendoredAssets } from "./assets.js";
+import { keyForm, type Links } from "./frame.js";
+import { pageFiles } from "./guides.js";
 import { html } from "./html.js";
 
 export interface GraphiqlOptions {
@@ -27,18 +27,9 @@ ${keyForm}
     styles: ["reference", "vendor-graphiql", "graphiql"],
     scripts: ["vendor-react", "vendor-react-dom", "vendor-graphiql"],
     module: "graphiql",
+    contentSecurityPolicy: policy,
   };
-  return [
-    {
-      path,
-      mediaType: "text/html; charset=utf-8",
-      content: renderPage(page, links),
-      contentSecurityPolicy: policy,
-    },
-    ...guidePages(links),
-    ...vendoredAssets(),
-    ...pageAssets(),
-  ];
+  return [...pageFiles([page], links), ...vendoredAssets()];
 }
 
 /** Wider than the default policy: the editor adds inline styles, and its style sheet contains fonts and icons as data: URLs. */

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { problemReference } from "@petstore/core";
 import type { StaticFile } from "@petstore/http";
 import { Marked } from "marked";
-import { type Guide, type Links, renderPage } from "./frame.js";
+import { pageAssets } from "./assets.js";
+import { type Guide, type Links, type Page, renderPage } from "./frame.js";
 import { html, trusted } from "./html.js";
 
 export interface GuideFolder {
@@ -23,22 +24,35 @@ export function readGuides({ directory, folder, path, names }: GuideFolder): rea
   });
 }
 
-/** The error codes of the REST API and the GraphQL API. */
-export function errorsGuide(): Guide {
-  const markdown = problemReference();
-  return { path: "/docs/errors", title: titleOf(markdown), file: "packages/core/errors.md", markdown };
+/**
+ * The pages, the guides that they link to with the guide to errors, and the files that all of them load. A guide is also
+ * there as Markdown.
+ */
+export function pageFiles(pages: readonly Page[], apiLinks: Links): readonly StaticFile[] {
+  const links = { ...apiLinks, guides: [...apiLinks.guides, errorsGuide()] };
+  const guides: (Page & Guide)[] = links.guides.map((guide) => {
+    return { ...guide, main: html`<article class="guide">${trusted(renderGuide(guide, links))}</article>` };
+  });
+  return [
+    ...[...pages, ...guides].map((page) => ({
+      path: page.path,
+      mediaType: "text/html; charset=utf-8",
+      content: renderPage(page, links),
+      ...(page.contentSecurityPolicy !== undefined && { contentSecurityPolicy: page.contentSecurityPolicy }),
+    })),
+    ...guides.map(({ path, markdown }) => ({
+      path: `${path}.md`,
+      mediaType: "text/markdown; charset=utf-8",
+      content: markdown,
+    })),
+    ...pageAssets(),
+  ];
 }
 
-/** For each guide: its page, and its unchanged Markdown file under the same path with `.md`. */
-export function guidePages(links: Links): readonly StaticFile[] {
-  return links.guides.flatMap((guide) => {
-    const main = html`<article class="guide">${trusted(renderGuide(guide, links))}</article>`;
-    const content = renderPage({ path: guide.path, title: guide.title, main }, links);
-    return [
-      { path: guide.path, mediaType: "text/html; charset=utf-8", content },
-      { path: `${guide.path}.md`, mediaType: "text/markdown; charset=utf-8", content: guide.markdown },
-    ];
-  });
+/** The error codes of the REST API and the GraphQL API. */
+function errorsGuide(): Guide {
+  const markdown = problemReference();
+  return { path: "/docs/errors", title: titleOf(markdown), file: "packages/core/errors.md", markdown };
 }
 
 /** Renders the Markdown. A link to another guide becomes a link to its page; links to other files become plain text. */

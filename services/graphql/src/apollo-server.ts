@@ -9,7 +9,7 @@ import {
 import type { Log } from "@petstore/core";
 import type { Admission } from "@petstore/http";
 import type { GraphQLSchema } from "graphql";
-import { formatExecutionError } from "./error-format.js";
+import { formatExecutionError } from "./error-response.js";
 import { createOperationPlugin } from "./operation/operation-plugin.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
 

@@ -2,7 +2,7 @@ import type { ApolloServer } from "@apollo/server";
 import type { Core, Log, ProblemCode } from "@petstore/core";
 import { callerOf, catalogueFor, contextOf, problemHeaders, sendJson } from "@petstore/http";
 import type { Response } from "express";
-import type { GraphQLFormattedError } from "graphql";
+import { sendRequestError } from "./error-response.js";
 import type { GraphqlRequest } from "./graphql-request.js";
 import type { ReadDocument } from "./operation/documents.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
@@ -13,9 +13,6 @@ export interface GraphqlExecutionDeps {
   readonly readDocument: ReadDocument;
   readonly log: Log;
 }
-
-/** The media type of GraphQL over HTTP; application/json is the other one. */
-export const graphqlMediaType = "application/graphql-response+json; charset=utf-8";
 
 /** The codes of request errors: the request is well-formed, but its document or its variables cannot be executed. */
 const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", "VALIDATION_FAILED"];
@@ -68,14 +65,4 @@ export async function respondToGraphql(
     log.error({ requestId: requestContext.id, code: problem.code, error: problem.cause }, "operation failed");
   }
   sendJson(res, 200, JSON.stringify(body.singleResult));
-}
-
-/**
- * GraphQL over HTTP, sections 6.4.1 and 6.4.2: for clients of application/json a status other than 200 means that the body
- * may not be a GraphQL response. Clients of the newer media type read the status first.
- */
-function sendRequestError(res: Response, code: ProblemCode, errors: readonly GraphQLFormattedError[]): void {
-  contextOf(res).problemCode = code;
-  const status = res.getHeader("Content-Type") === graphqlMediaType ? 400 : 200;
-  sendJson(res, status, JSON.stringify({ errors }));
 }

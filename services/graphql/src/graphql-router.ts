@@ -8,12 +8,12 @@ import {
   onRoute,
   type RouterDeps,
 } from "@petstore/http";
-import { errorsGuide, type GraphiqlOptions, graphiqlFiles, type Links, readGuides } from "@petstore/pages";
+import { type GraphiqlOptions, graphiqlFiles, type Links, readGuides } from "@petstore/pages";
 import { type RequestHandler, Router } from "express";
 import { createApolloServer } from "./apollo-server.js";
-import { formatProblem } from "./error-format.js";
+import { formatProblem, graphqlMediaType } from "./error-response.js";
 import { readGraphqlRequest } from "./graphql-request.js";
-import { graphqlMediaType, respondToGraphql } from "./graphql-response.js";
+import { respondToGraphql } from "./graphql-response.js";
 import { createDocumentReader } from "./operation/documents.js";
 import { buildPetSchema, type OperationContext } from "./schema/pet-resolver.js";
 
@@ -53,13 +53,12 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
 
 /** The pages and guides of the GraphQL API, with GraphiQL at `graphiqlPath`. */
 export function graphqlLinks(graphiqlPath: string): Links {
-  const guides = readGuides({
-    directory: new URL("../docs/", import.meta.url),
-    folder: "services/graphql/docs",
-    path: "/docs/graphql",
-    names: ["quickstart"],
-  });
-  return { pages: [{ path: graphiqlPath, title: "GraphiQL" }], guides: [...guides, errorsGuide()] };
+  const directory = new URL("../docs/", import.meta.url);
+  const folder = { directory, folder: "services/graphql/docs", path: "/docs/graphql" };
+  return {
+    pages: [{ path: graphiqlPath, title: "GraphiQL" }],
+    guides: readGuides({ ...folder, names: ["quickstart"] }),
+  };
 }
 
 /** Chooses the media type of every response, refusals included. If none is acceptable, `answer` throws 406 after admission. */

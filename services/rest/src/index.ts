@@ -1,2 +1,1 @@
-export { restLinks } from "./reference/pages.js";
-export { createRestRouter, type RestRouterDeps } from "./rest-router.js";
+export { createRestRouter, type RestRouterDeps, restLinks } from "./rest-router.js";

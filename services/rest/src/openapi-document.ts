@@ -19,7 +19,7 @@ export type Environments = Pick<HttpConfig, "publicUrl" | "stagingUrl">;
 /** The parts of the document that the reference page shows. Its integers are bigint. */
 export interface OpenApiDocument {
   readonly servers: readonly JsonSchema[];
-  readonly paths: Paths;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly headers: Readonly<Record<string, { readonly description: string; readonly example: unknown }>>;
@@ -27,16 +27,20 @@ export interface OpenApiDocument {
   };
 }
 
-type Paths<Extension = unknown> = Readonly<Record<string, Readonly<Record<string, Operation<Extension> & Extension>>>>;
+/** In place of response headers and error responses, the source has names in `components.headers`, and error codes. */
+interface Shorthand {
+  readonly "x-headers"?: readonly string[];
+  readonly "x-codes"?: readonly ProblemCode[];
+}
 
-export interface Operation<Extension = unknown> {
+export interface Operation extends Shorthand {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, OpenApiResponse & Extension>>;
+  readonly responses: Readonly<Record<string, OpenApiResponse>>;
 }
 
 export interface Parameter {
@@ -47,7 +51,7 @@ export interface Parameter {
   readonly schema: JsonSchema;
 }
 
-export interface OpenApiResponse {
+export interface OpenApiResponse extends Shorthand {
   readonly description: string;
   readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content: Content;
@@ -60,21 +64,6 @@ interface Content {
   };
 }
 
-/** What the source has in place of response headers and error responses: names in `components.headers`, and codes. */
-interface Shorthand {
-  readonly "x-headers"?: readonly string[];
-  readonly "x-codes"?: readonly ProblemCode[];
-}
-
-interface Source extends Shorthand {
-  readonly info: { readonly description: string };
-  readonly paths: Paths<Shorthand>;
-  readonly components: {
-    readonly schemas: { readonly Error: { readonly properties: { readonly code: { "x-extensible-enum": unknown } } } };
-    readonly headers: OpenApiDocument["components"]["headers"];
-  };
-}
-
 /** Codes that REST never returns: a REST request has no GraphQL document, and its cost of 1 is never above a limit. */
 const graphqlOnlyCodes = ["GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "OPERATION_TOO_LARGE"];
 const restCodes = (Object.keys(problems) as ProblemCode[]).filter((code) => !graphqlOnlyCodes.includes(code));
@@ -82,13 +71,9 @@ const restCodes = (Object.keys(problems) as ProblemCode[]).filter((code) => !gra
 const statusesBeforeRouting: readonly number[] = [400, 408, 431];
 
 export function openApiDocument(environments: Environments): OpenApiDocument {
-  const text = readFileSync(new URL("../openapi.source.yaml", import.meta.url), "utf8");
-  const {
-    "x-headers": headers = [],
-    "x-codes": codes = [],
-    ...source
-  } = parseYaml(text, { intAsBigInt: true }) as Source;
-  const { info, paths, components } = source;
+  const source = parseYaml(readSource(), { intAsBigInt: true }) as OpenApiDocument & Shorthand;
+  const { "x-headers": headers = [], "x-codes": codes = [], ...description } = source;
+  const { paths, components } = description;
   const usedCodes = new Set(codes);
   const completePaths = mapValues(paths, (operations) =>
     mapValues(operations, ({ "x-headers": routeHeaders = [], "x-codes": ownCodes = [], ...operation }) => {
@@ -103,14 +88,14 @@ export function openApiDocument(environments: Environments): OpenApiDocument {
       return { ...operation, parameters, responses: { ...successes, ...errors } };
     }),
   );
-  components.schemas.Error.properties.code["x-extensible-enum"] = restCodes;
-  const examples = restCodes.filter((code) => usedCodes.has(code)).map((code) => [code, { value: exampleOf(code) }]);
-  const planRows = planNames.map(planRow).join("\n");
-  const codeRows = restCodes.map((code) => `| ${problems[code].status} | \`${code}\` | ${problems[code].meaning} |`);
-  const description = info.description.replace("{plans}", planRows).replace("{codes}", codeRows.join("\n"));
+  const examples = restCodes
+    .filter((code) => usedCodes.has(code))
+    .map((code) => {
+      const { status, meaning: message } = problems[code];
+      return [code, { value: { code, message, status } }];
+    });
   const document = {
-    ...source,
-    info: { ...info, description },
+    ...description,
     servers: servers(environments),
     paths: completePaths,
     components: {
@@ -120,6 +105,15 @@ export function openApiDocument(environments: Environments): OpenApiDocument {
     },
   };
   return document;
+}
+
+/** The text of the source, with the plans and the codes in place of the names in braces. */
+function readSource(): string {
+  const codeRows = restCodes.map((code) => `| ${problems[code].status} | \`${code}\` | ${problems[code].meaning} |`);
+  return readFileSync(new URL("../openapi.source.yaml", import.meta.url), "utf8")
+    .replace("{plans}", planNames.map(planRow).join("\n    "))
+    .replace("{codes}", codeRows.join("\n    "))
+    .replace("{code names}", restCodes.join(", "));
 }
 
 /** JSON with all digits of the bigint values. */
@@ -180,11 +174,6 @@ function headersOfStatus(status: number): readonly string[] {
 function references(headers: readonly string[]): Record<string, { $ref: string }> {
   const fields = headers.map((name) => [name === "DeprecationLink" ? "Link" : name, name]);
   return Object.fromEntries(fields.map(([field, name]) => [field, { $ref: `#/components/headers/${name}` }]));
-}
-
-function exampleOf(code: ProblemCode): { code: string; message: string; status: number } {
-  const { status, meaning } = problems[code];
-  return { code, message: meaning, status };
 }
 
 function planRow(plan: Plan): string {

@@ -1,26 +1,22 @@
 import { parse } from "node:querystring";
-import { type Core, type Pet, Problem } from "@petstore/core";
+import { type Pet, Problem } from "@petstore/core";
 import {
-  type Admission,
   acceptsJson,
   callerOf,
   catalogueFor,
   countHeader,
   methodNotAllowed,
   onRoute,
+  type RouterDeps,
   readJson,
   sendJson,
 } from "@petstore/http";
 import type { Request, Router } from "express";
 import { announceRemoval, untilRemoval } from "./deprecation.js";
 
-export interface PetRoutesDeps {
-  readonly admission: Pick<Admission, "admit" | "confirmKey">;
-  readonly core: Pick<Core, "catalogue" | "catalogueForStaleKey">;
+export interface PetRoutesDeps extends Pick<RouterDeps, "admission" | "core" | "now"> {
   /** The scheme and host for links, without a trailing slash; empty for relative links. */
   readonly origin: string;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
 }
 
 /** Adds listPets, createPet and getPet of the REST interface (openapi.yaml). */
@@ -67,13 +63,10 @@ function parseListQuery(url: string): Record<string, unknown> {
   const start = url.indexOf("?");
   // Without `maxKeys: 0` the parser ignores all parameters after the thousandth.
   const query: Record<string, unknown> = start === -1 ? {} : parse(url.slice(start + 1), "&", "=", { maxKeys: 0 });
-  if (typeof query.limit === "string") query.limit = plainDigits(query.limit);
+  const { limit } = query;
+  // A number only in plain digits.
+  if (typeof limit === "string") query.limit = /^(0|[1-9]\d{0,9})$/.test(limit) ? Number(limit) : Number.NaN;
   return query;
-}
-
-/** The number that plain digits spell, or NaN for any other spelling. */
-function plainDigits(text: string): number {
-  return /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
 }
 
 /** The address of the next page: the valid query of this page, with the cursor. */

@@ -1,9 +1,10 @@
 import type { RouterDeps } from "@petstore/http";
-import type { Links } from "@petstore/pages";
+import { type Links, type Page, pageFiles, readGuides } from "@petstore/pages";
 import { Router } from "express";
 import { openApiDocument, openApiJson, openApiYaml } from "./openapi-document.js";
 import { addPetRoutes } from "./pet-routes.js";
-import { pages, restLinks } from "./reference/pages.js";
+import { referenceMain } from "./reference/reference-page.js";
+import { usageMain } from "./reference/usage-page.js";
 
 export interface RestRouterDeps extends RouterDeps {
   /** The links on its pages. By default they are the links of this API alone. */
@@ -14,14 +15,38 @@ export interface RestRouterDeps extends RouterDeps {
 export function createRestRouter(deps: RestRouterDeps): Router {
   const { serveStaticFiles, config, links = restLinks() } = deps;
   const description = openApiDocument(config);
+  const pages: readonly Page[] = [
+    { path: "/", title: "Reference", main: referenceMain(description), styles: ["reference"], module: "reference" },
+    { path: "/usage", title: "Usage", main: usageMain(), styles: ["reference", "usage"], module: "usage" },
+  ];
   const router = Router({ caseSensitive: true, strict: true });
   addPetRoutes(router, { ...deps, origin: config.publicUrl ?? "" });
   router.use(
     serveStaticFiles([
       { path: "/openapi.json", mediaType: "application/json; charset=utf-8", content: openApiJson(description) },
       { path: "/openapi.yaml", mediaType: "application/yaml; charset=utf-8", content: openApiYaml(description) },
-      ...pages(links, description),
+      ...pageFiles(pages, links),
     ]),
   );
   return router;
+}
+
+/** The pages and guides of the REST API, with those of another API on the same port (`additional`). */
+export function restLinks(additional: Links = { pages: [], guides: [] }): Links {
+  const guides = readGuides({
+    directory: new URL("../docs/", import.meta.url),
+    folder: "services/rest/docs",
+    path: "/docs",
+    names: ["quickstart", "limits", "get-pet-removal"],
+  });
+  return {
+    pages: [
+      { path: "/", title: "Reference" },
+      { path: "/usage", title: "Usage" },
+      ...additional.pages,
+      { path: "/openapi.json", title: "OpenAPI JSON" },
+      { path: "/openapi.yaml", title: "OpenAPI YAML" },
+    ],
+    guides: [...guides.slice(0, 1), ...additional.guides, ...guides.slice(1)],
+  };
 }

@@ -24,7 +24,7 @@ export async function serveStore(config: StoreConfig, stopped: Promise<unknown>)
   const { droppedLines: droppedLogLines } = output;
   await using service = await openService({ ...deps, core, config: config.http, routers: bothApis(), droppedLogLines });
   if (warning !== undefined) printError(warning);
-  output.print(welcome({ url: service.url, directory, demoKey: await createDemoAccount(core) }));
+  output.print(welcome(service.url, directory, await createDemoAccount(core)));
   const lost = await Promise.race([stopped, postgres.lost]);
   if (lost instanceof Error) throw lost;
   output.print("Stopping ...\n");

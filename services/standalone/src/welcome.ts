@@ -1,13 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Core, digestApiKey, mintApiKey } from "@petstore/core";
 
-export interface WelcomeOptions {
-  readonly url: string;
-  readonly directory: string;
-  /** Present on the first start only. */
-  readonly demoKey: string | undefined;
-}
-
 const demoAccountName = "demo";
 
 /** On the first start: creates an account to try the store with, and returns its key. Later: `undefined`. */
@@ -25,7 +18,7 @@ export async function createDemoAccount({
 }
 
 /** The text for the person who started the store: its address, and lines that work when pasted. */
-export function welcome({ url, directory, demoKey }: WelcomeOptions): string {
+export function welcome(url: string, directory: string, demoKey: string | undefined): string {
   const addresses = `
 The pet store is ready at ${url}/v1, and for GraphQL at ${url}/graphql
 Read and try both at ${url}/

@@ -1,6 +1,6 @@
 import type { LogLevel } from "@petstore/core";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { createRepeatedFaults, type RepeatedFaults } from "./repeated-faults.js";
+import { createRepeatedFaults, describeError, type RepeatedFaults } from "./repeated-faults.js";
 import { openStandardOutput } from "./standard-output.js";
 
 export interface OpenLog extends AsyncDisposable {
@@ -59,25 +59,6 @@ export function createLog(
 }
 
 const warning = pino.levels.values.warn ?? 0;
-
-/** Name, code and message of an error and of its causes. The stack stays out: it shows paths and source. */
-function describeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return { name: typeof error };
-  const code = "code" in error ? error.code : undefined;
-  const cause = error.cause === undefined ? undefined : describeError(error.cause);
-  return { name: error.name, code, message: escapeControls(redactPaths(error.message)), cause };
-}
-
-/** pino escapes the characters that JSON requires. A terminal also obeys the other control and format characters. */
-function escapeControls(message: string): string {
-  return message.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
-  });
-}
-
-function redactPaths(message: string): string {
-  return message.replace(/file:\/\/\S+|(?<![\w:/])(\/[\w.@+-]+){2,}|[A-Za-z]:\\[^\s'"]+/g, "[path]");
-}
 
 function redactKeys(line: string): string {
   return line.includes("pets_") ? line.replace(/pets_(live|test)_\w+/g, "pets_$1_[redacted]") : line;

@@ -71,9 +71,8 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
   }
 
   const database = () => core.stats().database;
-  add(Gauge, "petstore_database_reachable", "1 while the database answers.", () =>
-    Number(core.health().isDatabaseReachable),
-  );
+  const reachable = () => Number(core.health().isDatabaseReachable);
+  add(Gauge, "petstore_database_reachable", "1 while the database answers.", reachable);
   add(Gauge, "petstore_database_waiting", "Requests that wait for a connection of the pool.", () => database().waiting);
   add(
     Gauge,
@@ -89,12 +88,8 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
     () => ({ local: 0, shared: 0, fallback: 0, [core.health().quotaMode]: 1 }),
     "mode",
   );
-  add(
-    Counter,
-    "petstore_quota_outages_total",
-    "How often Redis became unavailable: the breaker opened.",
-    () => core.stats().quotaOutages,
-  );
+  const outages = () => core.stats().quotaOutages;
+  add(Counter, "petstore_quota_outages_total", "How often Redis became unavailable: the breaker opened.", outages);
   add(
     Counter,
     "petstore_key_lookups_total",
@@ -106,10 +101,6 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
     "result",
   );
   add(Gauge, "petstore_key_cache_size", "Keys remembered, unknown ones included.", () => core.stats().keyCache.size);
-  add(
-    Counter,
-    "petstore_log_lines_dropped_total",
-    "Lines dropped because standard output could not be written fast enough, or at all.",
-    droppedLogLines,
-  );
+  const dropped = "Lines dropped because standard output could not be written fast enough, or at all.";
+  add(Counter, "petstore_log_lines_dropped_total", dropped, droppedLogLines);
 }

@@ -72,3 +72,22 @@ function faultOf([fields, message]: readonly unknown[]):
   }
   return { kind: kinds.join(" "), fields: { code, error, fault: message } };
 }
+
+/** Name, code and message of an error and of its causes. The stack stays out: it shows paths and source. */
+export function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const code = "code" in error ? error.code : undefined;
+  const cause = error.cause === undefined ? undefined : describeError(error.cause);
+  return { name: error.name, code, message: escapeControls(redactPaths(error.message)), cause };
+}
+
+/** pino escapes the characters that JSON requires. A terminal also obeys the other control and format characters. */
+function escapeControls(message: string): string {
+  return message.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  });
+}
+
+function redactPaths(message: string): string {
+  return message.replace(/file:\/\/\S+|(?<![\w:/])(\/[\w.@+-]+){2,}|[A-Za-z]:\\[^\s'"]+/g, "[path]");
+}

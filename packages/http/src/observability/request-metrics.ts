@@ -1,4 +1,4 @@
-import type { Decision, QuotaMode } from "@petstore/core";
+import type { QuotaMode } from "@petstore/core";
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { OverloadReason } from "../server/overload.js";
 
@@ -15,17 +15,12 @@ export interface RequestMetrics {
     durationMs: number,
   ): void;
   /** The address quota decides about requests without a valid key. */
-  decided(bucket: "account" | "address", mode: QuotaMode, outcome: DecisionOutcome): void;
+  decided(bucket: "account" | "address", mode: QuotaMode, outcome: (typeof outcomes)[number]): void;
   shed(reason: OverloadReason): void;
 }
 
 /** `undecided`: Redis is unavailable, and the quota may not decide without it. */
-type DecisionOutcome = Decision["outcome"] | "undecided";
-
-const buckets = ["account", "address"] as const;
-const modes = ["local", "shared", "fallback"] as const;
 const outcomes = ["admitted", "refused", "banned", "impossible", "undecided"] as const;
-const overloadReasons = ["event-loop", "database"] as const;
 
 export function createRequestMetrics(registry: Registry): RequestMetrics {
   const registers = [registry];
@@ -62,9 +57,9 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   });
 
   // An alert on an increase needs the series to exist before the first event.
-  for (const reason of overloadReasons) shedRequests.inc({ reason }, 0);
-  for (const bucket of buckets) {
-    for (const mode of modes) {
+  for (const reason of ["event-loop", "database"] as const) shedRequests.inc({ reason }, 0);
+  for (const bucket of ["account", "address"] as const) {
+    for (const mode of ["local", "shared", "fallback"] as const) {
       for (const outcome of outcomes) decisions.inc({ bucket, mode, outcome }, 0);
     }
   }

@@ -36,7 +36,7 @@ export interface Tracing extends AsyncDisposable {
   readonly traceRequest: RequestHandler;
 }
 
-/** The context of the request that the current code runs for. */
+/** Holds the context of the request that the current code runs for. */
 type RequestStorage = AsyncLocalStorage<Context | undefined>;
 
 const exportTimeoutMs = 5_000;

@@ -46,17 +46,12 @@ function parseNumber(text: string): bigint | number {
 function exactInteger(text: string): bigint | undefined {
   const [mantissa = "", exponent = "0"] = text.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");
-  const digits = withoutTrailingZeros(whole + fraction);
-  if (/^-?$/.test(digits)) return 0n;
-  const trailingZeros = whole.length + fraction.length - digits.length;
-  const shift = Number(exponent) - fraction.length + trailingZeros;
+  const digits = whole + fraction;
+  if (/^-?0*$/.test(digits)) return 0n;
+  const shift = Number(exponent) - fraction.length;
+  const end = Math.max(0, digits.length + Math.min(0, shift));
+  if (!/^0*$/.test(digits.slice(end))) return undefined;
   // int64 needs 19 digits. An exponent of a billion must not become a bigint of that size.
-  return shift >= 0 && shift + digits.length <= 40 ? BigInt(digits + "0".repeat(shift)) : undefined;
-}
-
-/** A loop, because `/0+$/` starts anew at every zero: quadratic time for a number of 60,000 zeros. */
-function withoutTrailingZeros(digits: string): string {
-  let end = digits.length;
-  while (digits[end - 1] === "0") end--;
-  return digits.slice(0, end);
+  const zeros = Math.max(0, shift);
+  return end + zeros <= 40 ? BigInt(digits.slice(0, end) + "0".repeat(zeros)) : undefined;
 }

@@ -19,11 +19,9 @@ export function acceptedType(req: Request, mediaTypes: readonly string[]): strin
 
 /** Refuses a request that does not accept JSON (RFC 9110 section 12.5.1). */
 export const acceptsJson: RequestHandler = (req, _res, next) => {
-  if (req.headers.accept === "application/json" || acceptedType(req, [jsonMediaType]) !== undefined) {
-    next();
-    return;
-  }
-  throw new Problem("NOT_ACCEPTABLE");
+  const isAccepted = req.headers.accept === "application/json" || acceptedType(req, [jsonMediaType]) !== undefined;
+  if (!isAccepted) throw new Problem("NOT_ACCEPTABLE");
+  next();
 };
 
 /**

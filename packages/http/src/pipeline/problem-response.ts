@@ -10,19 +10,18 @@ export type ProblemFormat = (problem: Problem) => string;
 /** The Error of the REST interface (openapi.yaml): `{code, message, status}`. */
 export const formatRestProblem: ProblemFormat = (problem) => JSON.stringify(problem);
 
-export interface AnswerProblemsDeps {
-  readonly admission: Pick<Admission, "refund">;
-  readonly log: Log;
-}
-
 /**
  * The last handler of an API. Anything thrown becomes one response. Problems with a status of 500 or more are logged. After
  * SERVICE_UNAVAILABLE the units are refunded.
  */
-export function answerProblems({ admission, log }: AnswerProblemsDeps, format: ProblemFormat): ErrorRequestHandler {
+export function answerProblems(
+  { admission, log }: { readonly admission: Pick<Admission, "refund">; readonly log: Log },
+  format: ProblemFormat,
+): ErrorRequestHandler {
   // Express recognises an error handler by its four parameters.
   return async (thrown, _req, res, _next) => {
-    const problem = toProblem(thrown);
+    // Express's router throws a URIError for a path that is not percent-encoded UTF-8: no resource has such a path.
+    const problem = thrown instanceof URIError ? new Problem("ROUTE_NOT_FOUND") : Problem.from(thrown);
     const context = contextOf(res);
     context.problemCode = problem.code;
     if (problem.status >= 500) {
@@ -46,7 +45,11 @@ export function answerProblems({ admission, log }: AnswerProblemsDeps, format: P
 /** The headers that a problem adds to its response, in both APIs. */
 export function problemHeaders(problem: Problem): [name: string, value: string][] {
   const headers: [string, string][] = [];
-  if (problem.status === 401) headers.push(["WWW-Authenticate", challenge(problem)]);
+  if (problem.status === 401) {
+    // RFC 6750 section 3.
+    const error = problem.code === "API_KEY_MISSING" ? "" : ', error="invalid_token"';
+    headers.push(["WWW-Authenticate", `Bearer realm="petstore"${error}`]);
+  }
   if (problem.retryAfterSeconds !== undefined) headers.push(["Retry-After", `${problem.retryAfterSeconds}`]);
   return headers;
 }
@@ -58,15 +61,4 @@ export function methodNotAllowed(...allowed: string[]): RequestHandler {
     res.setHeader("Allow", allow);
     throw new Problem("METHOD_NOT_ALLOWED", `Only ${allow} can be used here.`);
   };
-}
-
-/** The WWW-Authenticate challenge of a 401 (RFC 6750 section 3). */
-function challenge(problem: Problem): string {
-  const sent = problem.code !== "API_KEY_MISSING";
-  return sent ? 'Bearer realm="petstore", error="invalid_token"' : 'Bearer realm="petstore"';
-}
-
-/** Express's router throws a URIError for a path that is not percent-encoded UTF-8: no resource has such a path. */
-function toProblem(thrown: unknown): Problem {
-  return thrown instanceof URIError ? new Problem("ROUTE_NOT_FOUND") : Problem.from(thrown);
 }

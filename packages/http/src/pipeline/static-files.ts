@@ -52,10 +52,7 @@ export function createStaticFileServer(
   async function countFile(res: Response): Promise<void> {
     const account = addressBucket(contextOf(res).clientAddress);
     const decision = await quota.reserve({ account, limits: filesPerAddress, cost: 1 });
-    if (decision.outcome !== "refused") {
-      await admission.reportAddressQuota(res);
-      return;
-    }
+    if (decision.outcome !== "refused") return admission.reportAddressQuota(res);
     for (const [name, value] of rateLimitHeaders(decision)) res.setHeader(name, value);
     throw new Problem("RATE_LIMIT_EXCEEDED", `An address may load ${filesPerAddress.perMinute} files a minute.`, {
       retryAfterSeconds: retryAfterSeconds(decision),
@@ -68,10 +65,7 @@ export function createStaticFileServer(
     const prepared = new Map<string, PreparedFile>();
     const serve: RequestHandler = async (req, res, next) => {
       const file = byPath.get(req.path);
-      if (file === undefined || (req.method !== "GET" && req.method !== "HEAD")) {
-        next();
-        return;
-      }
+      if (file === undefined || (req.method !== "GET" && req.method !== "HEAD")) return next();
       // One route for all files: each route adds 11 series to the metrics.
       contextOf(res).route = "static";
       await countFile(res);

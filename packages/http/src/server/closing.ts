@@ -22,7 +22,7 @@ export function stopReading(connection: Connection): void {
   // Node's own 'end' listener would close the writing side before the answer is on it.
   socket.removeAllListeners("end");
   // A 'data' listener makes node:http take the socket back from its native parser.
-  socket.on("data", discard);
+  socket.on("data", () => {});
   socket.resume();
 }
 
@@ -77,5 +77,3 @@ export function dropFurtherRequests(connection: Connection): void {
     return 2;
   };
 }
-
-function discard(): void {}

@@ -22,18 +22,12 @@ export interface MalformedRequestDeps {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface MalformedRequestResponseDeps {
-  readonly admission: Pick<Admission, "countMalformedRequest">;
-  readonly log: Pick<Logger, "info">;
-  readonly metrics: Pick<RequestMetrics, "answered">;
-}
-
 /** The answer to a malformed request has the headers, the log line and the metrics of any other. */
-export function createMalformedRequestResponse({
-  admission,
-  log,
-  metrics,
-}: MalformedRequestResponseDeps): AnswerMalformedRequest {
+export function createMalformedRequestResponse(
+  admission: Pick<Admission, "countMalformedRequest">,
+  log: Pick<Logger, "info">,
+  metrics: Pick<RequestMetrics, "answered">,
+): AnswerMalformedRequest {
   return async (fault, remoteAddress) => {
     const requestId = randomUUID();
     const route = "malformed";

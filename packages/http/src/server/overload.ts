@@ -11,18 +11,15 @@ export interface Overload extends Disposable {
   readonly reason: OverloadReason | undefined;
 }
 
-export interface OverloadDeps {
-  readonly core: Pick<Core, "stats">;
-  readonly shedding: SheddingConfig;
-}
-
 const checkIntervalMs = 100;
 /** One second, so that one garbage collection or one large response does not count as overload. */
 const checksPerWindow = 10;
 const resolutionMs = 50;
 
-export function watchOverload({ core, shedding }: OverloadDeps): Overload {
-  const { eventLoopDelayMs, databaseQueue } = shedding;
+export function watchOverload(
+  core: Pick<Core, "stats">,
+  { eventLoopDelayMs, databaseQueue }: SheddingConfig,
+): Overload {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   let isLoopLate = false;
   let checks = 0;

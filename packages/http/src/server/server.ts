@@ -49,7 +49,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     const connection = connections.get(request.socket);
     if (connection !== undefined) {
       connections.accept(connection, response);
-      if (hasBody(request)) drainUnreadBody(connection, request, response, limits.maxDrainedBytes);
+      const { "content-length": length, "transfer-encoding": coding } = request.headers;
+      if (length !== undefined || coding !== undefined) drainUnreadBody(connection, response, limits);
     }
     request.url = originForm(request.url ?? "");
     deps.app(request, response);
@@ -105,24 +106,16 @@ function originForm(target: string): string {
   return path.startsWith("/") ? path : `/${path}`;
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
-}
-
 /** Drops the rest of a body that the app did not read, up to `maxDrainedBytes`, so that the client can read the answer. */
-function drainUnreadBody(
-  connection: Connection,
-  request: IncomingMessage,
-  response: ServerResponse,
-  maxDrainedBytes: number,
-): void {
+function drainUnreadBody(connection: Connection, response: ServerResponse, limits: ServerLimits): void {
+  const request = response.req;
   // Before Node's own listener, which would drop the body uncounted.
   response.prependOnceListener("finish", () => {
     if (request.complete) return;
     let drainedBytes = 0;
     request.on("data", (chunk: Buffer) => {
       drainedBytes += chunk.length;
-      if (drainedBytes > maxDrainedBytes) closeGracefully(connection);
+      if (drainedBytes > limits.maxDrainedBytes) closeGracefully(connection);
     });
     request.resume();
   });

@@ -16,7 +16,7 @@ import {
   specifiedRules,
   validate,
 } from "graphql";
-import { formatRequestError } from "../error-format.js";
+import { formatRequestError } from "../error-response.js";
 
 /** Per document. Comments and white space are not tokens. */
 const maxTokens = 1_000;

@@ -13,7 +13,7 @@ import {
   type OperationDefinitionNode,
 } from "graphql";
 import { collectFields } from "graphql/execution/collectFields.js";
-import { problemOf } from "../error-format.js";
+import { problemOf } from "../error-response.js";
 import type { OperationContext } from "../schema/pet-resolver.js";
 import { readVariables, type Variables, withReadVariables } from "./variables.js";
 

@@ -5,31 +5,25 @@ import type { OpenApiDocument, OpenApiResponse, Operation, Parameter } from "../
 
 /** An operation with its place in the document. */
 interface Section extends Operation {
-  readonly id: string;
   readonly method: string;
   readonly path: string;
 }
 
 export function referenceMain({ paths, components }: OpenApiDocument): Markup {
   const sections = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => ({
-      ...operation,
-      id: operation.operationId,
-      method,
-      path,
-    })),
+    Object.entries(operations).map(([method, operation]) => ({ ...operation, method, path })),
   );
   return html`<h1>Pet store, version 1</h1>
 <p class="lead">List pets, add a pet, or get a pet. Every request needs an API key, and every response shows how many requests remain. Enter a key to try the operations here. Each one sends a real request, which counts against your limits.</p>
 ${keyForm}
 <nav aria-label="Operations" class="toc"><ul>
-${sections.map(({ id, method, path, summary }) => html`<li><a href="#${id}"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> ${summary}</a></li>`)}
+${sections.map(({ operationId: id, method, path, summary }) => html`<li><a href="#${id}"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> ${summary}</a></li>`)}
 </ul></nav>
 ${sections.map((section) => sectionMarkup(section, components))}`;
 }
 
 function sectionMarkup(section: Section, components: OpenApiDocument["components"]): Markup {
-  const { id, method, path, summary, description, deprecated } = section;
+  const { operationId: id, method, path, summary, description, deprecated } = section;
   return html`<section id="${id}" aria-labelledby="${id}-title"${deprecated ? html` class="deprecated"` : undefined}>
 <h2 id="${id}-title"><span class="method ${method}">${method.toUpperCase()}</span> <code>/v1${path}</code></h2>
 <p class="summary"><strong>${summary}.</strong> ${prose(description)}</p>
@@ -38,7 +32,7 @@ ${form(section)}
 </section>`;
 }
 
-function form({ id, method, path, parameters, requestBody }: Section): Markup {
+function form({ operationId: id, method, path, parameters, requestBody }: Section): Markup {
   const ready = readyQueries[id] ?? [];
   return html`<form class="try" data-method="${method.toUpperCase()}" data-path="${path}">
 <p class="ready"><span id="${id}-ready">Examples:</span> <span role="group" aria-labelledby="${id}-ready">${ready.map(readyButton)}</span></p>

@@ -1,5 +1,10 @@
 import { Problem, type ProblemCode, problems } from "@petstore/core";
+import { contextOf, sendJson } from "@petstore/http";
+import type { Response } from "express";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
+
+/** The media type of GraphQL over HTTP; application/json is the other one. */
+export const graphqlMediaType = "application/graphql-response+json; charset=utf-8";
 
 /** A problem as an error of the response. The code and the status of the REST API are its extensions. */
 export function formatProblem({ message, code, status }: Problem): GraphQLFormattedError {
@@ -26,4 +31,14 @@ export function problemOf(error: unknown): Problem {
   const thrown = error instanceof GraphQLError ? (error.originalError ?? error) : error;
   const isNullArgument = thrown instanceof GraphQLError && thrown.nodes !== undefined;
   return isNullArgument ? new Problem("VALIDATION_FAILED", thrown.message) : Problem.from(thrown);
+}
+
+/**
+ * GraphQL over HTTP, sections 6.4.1 and 6.4.2: for clients of application/json a status other than 200 means that the body
+ * may not be a GraphQL response. Clients of the newer media type read the status first.
+ */
+export function sendRequestError(res: Response, code: ProblemCode, errors: readonly GraphQLFormattedError[]): void {
+  contextOf(res).problemCode = code;
+  const status = res.getHeader("Content-Type") === graphqlMediaType ? 400 : 200;
+  sendJson(res, status, JSON.stringify({ errors }));
 }
