@@ -1,5 +1,5 @@
 // A log line is one JSON object with known fields, and no request can change that.
-import { connect } from "node:net";
+import { openRawClient } from "@petstore/harness/network";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTestStore, type TestStore } from "./test-store.js";
 
@@ -47,12 +47,10 @@ const hostile = [
 ];
 
 /** Sends the bytes unchanged, and waits for the response and the end of the connection. */
-function sendRaw(bytes: Buffer): Promise<void> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: "127.0.0.1", port: store.port }, () => socket.end(bytes));
-    socket.resume().on("error", () => {});
-    socket.once("close", () => resolve());
-  });
+async function sendRaw(bytes: Buffer): Promise<void> {
+  using client = openRawClient(store.port);
+  client.socket.end(bytes);
+  await client.closed;
 }
 
 function request(parts: { line?: string; headers?: string; body?: string }, encoding: "utf8" | "latin1"): Buffer {

@@ -1,5 +1,5 @@
 // The metrics at /metrics after real requests. No request can add a series without a bound.
-import { connect } from "node:net";
+import { openRawClient } from "@petstore/harness/network";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CallOptions, openTestStore, type TestStore } from "./test-store.js";
 
@@ -177,9 +177,8 @@ describe("metrics", () => {
   });
 });
 
-function sendRaw(bytes: string): Promise<void> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: "127.0.0.1", port: store.port }, () => socket.write(bytes));
-    socket.resume().once("close", () => resolve());
-  });
+async function sendRaw(bytes: string): Promise<void> {
+  using client = openRawClient(store.port);
+  client.write(bytes);
+  await client.closed;
 }
