@@ -1,10 +1,11 @@
 import type { Limits } from "@petstore/core";
 import { nowMs } from "@petstore/harness/network";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
+import { type StandaloneStore, startStandaloneStoreIn } from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import type { StoreDatabase } from "@petstore/test-store/store-database";
 import type { Figures } from "../../src/it.js";
-import { type Call, oneOfEach } from "./apis.js";
+import { type Call, oneOfEach, rest } from "./apis.js";
 import { type Creates, type CreatesOptions, startCreates } from "./creates.js";
 import { openMigratedDatabase, unlimited } from "./database.js";
 import { type BurstOptions, type Load, type LoadOptions, pingOnce, sendBurst, startLoad, type Target } from "./load.js";
@@ -86,6 +87,13 @@ export function openEnvironment({ sharedDatabase, idleOrigin, figures }: Environ
       await environment.startServices({ REDIS_URL: redis.url, ...chosen }, instances);
       await environment.warmUp();
       return redis;
+    },
+    /** Starts the program of `npm start` in this directory. It is stopped in order, so that it ends its PostgreSQL. */
+    async startStore(path: string): Promise<StandaloneStore & Target> {
+      const store = environment.use(await startStandaloneStoreIn(path, { BAN_STRIKES: "0" }));
+      // The first start shows the key of the demo account on purpose.
+      environment.keepLog(store.output, store.demoKey);
+      return { ...store, api: rest };
     },
     /** Sends enough requests that the first requests of a test are not slower than later ones. */
     async warmUp(): Promise<void> {

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Figures } from "../../src/it.js";
 import type { Load } from "./load.js";
 import { type Window, windowsOf } from "./oracles.js";
 import { count, endOf, isFailure, isUnavailable, type Result, slowestMs, type Timed } from "./results.js";
+import type { Service } from "./services.js";
 
 /** A fault adds at most this once: a service has given up a call to Redis by then. */
 const addedMs = 100;
@@ -60,6 +62,20 @@ export function checkFailures(figures: Figures, what: string, results: readonly 
     count(failures, (one) => !isUnavailable(one)),
   );
   figures.atMost(withinMs, `${what} that failed, the slowest`, slowestMs(failures), "ms");
+}
+
+/** The services log when Redis becomes unavailable and when it recovers, at most 1.2 s later. */
+export async function checkTransitions(
+  figures: Figures,
+  services: readonly Service[],
+  { outages, recoveries }: { readonly outages: number; readonly recoveries: number },
+): Promise<void> {
+  await sleep(1_200);
+  const lines = services.flatMap(({ output }) => output);
+  const unavailable = count(lines, (line) => line.includes('"Redis is unavailable'));
+  const recovered = count(lines, (line) => line.includes('"Redis recovered'));
+  figures.exactly(outages * services.length, "log lines that Redis is unavailable", unavailable);
+  figures.exactly(recoveries * services.length, "log lines that Redis recovered", recovered);
 }
 
 /** Failures of requests that were sent after this time. */

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import {
   type ServiceOptions as ProcessOptions,
@@ -17,6 +16,8 @@ export interface Instance extends Omit<ProcessOptions, "environment" | "main"> {
   /** The REST API by default. */
   readonly api?: Api;
 }
+
+export const twoRest: readonly Instance[] = [{}, {}];
 
 /** Environment variables of a service. */
 export type Settings = Readonly<Record<string, string>>;
@@ -50,30 +51,6 @@ async function clockSettings(offsetMs: number): Promise<Settings> {
     ...Object.fromEntries([...variables].map(([, name, value]) => [name, value])),
     FAKETIME_DONT_FAKE_MONOTONIC: "1",
   };
-}
-
-export type Readiness = "ready" | "degraded" | "not ready";
-
-export async function readinessOf({ origin }: Pick<Service, "origin">): Promise<Readiness> {
-  const response = await fetch(`${origin}/readyz`);
-  const { status } = (await response.json()) as { readonly status: Readiness };
-  return status;
-}
-
-const readinessTimeoutMs = 15_000;
-
-/** How long it takes until every service has one of these states; infinite after the timeout. */
-export async function millisecondsUntil(
-  services: readonly Service[],
-  ...states: readonly Readiness[]
-): Promise<number> {
-  const startMs = performance.now();
-  while (performance.now() - startMs < readinessTimeoutMs) {
-    const all = await Promise.all(services.map(readinessOf));
-    if (all.every((one) => states.includes(one))) return performance.now() - startMs;
-    await sleep(20);
-  }
-  return Number.POSITIVE_INFINITY;
 }
 
 /** The memory of a process now (VmRSS) or at most since its start (VmHWM), in MiB. */

@@ -1,8 +1,8 @@
 import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "@petstore/harness/responses";
 import { graphql, graphqlCall } from "../environment/apis.js";
+import { countStatements, startCounting } from "../environment/database.js";
 import { it } from "../environment/it.js";
 import { count } from "../environment/results.js";
-import { countStatements, startCounting } from "../environment/statements.js";
 
 const blockedAtMostMs = 50;
 /** A document that blocks the event loop does so every time. A garbage collection does not return. */

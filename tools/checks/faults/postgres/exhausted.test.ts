@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresServer } from "@petstore/harness/postgres";
 import { type Call, graphql, graphqlCall, rest } from "../environment/apis.js";
-import { until } from "../environment/clock.js";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
 import { sendBurst } from "../environment/load.js";
 import { type Answer, count, isUnavailable } from "../environment/results.js";
 import type { Service } from "../environment/services.js";
+import { until } from "../environment/waits.js";
 
 const poolSize = 6;
 /** The service notices after this time that a shared connection is stalled, and sends it no more queries. */

@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { type Api, type Call, graphqlCall, rest } from "../environment/apis.js";
-import { until } from "../environment/clock.js";
-import { mintUnknownKey } from "../environment/database.js";
+import { countStatements, mintUnknownKey, startCounting } from "../environment/database.js";
 import { it } from "../environment/it.js";
 import { count, isFailure, isUnavailable } from "../environment/results.js";
 import { largestMebibytes, unthrottled } from "../environment/services.js";
-import { countStatements, startCounting } from "../environment/statements.js";
+import { until } from "../environment/waits.js";
 
 const garbageKeys = 1_000_000;
 const unknownKeys = 100_000;

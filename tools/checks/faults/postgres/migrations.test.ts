@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresServer } from "@petstore/harness/postgres";
-import { until } from "../environment/clock.js";
 import { it } from "../environment/it.js";
 import { petstore, startPetstore } from "../environment/petstore-command.js";
+import { until } from "../environment/waits.js";
 
 const rounds = 5;
 

@@ -4,7 +4,8 @@ import { oneOfEach } from "../environment/apis.js";
 import { it } from "../environment/it.js";
 import { checkFailures, failuresAfter, ownP99 } from "../environment/measures.js";
 import { count, isCreate, isFailure, isList, isSuccess, isUnavailable } from "../environment/results.js";
-import { millisecondsUntil, type Readiness, readinessOf, type Service } from "../environment/services.js";
+import type { Service } from "../environment/services.js";
+import { millisecondsUntil, type Readiness, readinessOf } from "../environment/waits.js";
 
 /** The defaults of the service, 100 ms for the answer of PostgreSQL, and what a busy machine may add. */
 const readWithinMs = 1_000 + 100 + 300;

@@ -3,10 +3,11 @@ import { nowMs } from "@petstore/harness/network";
 import { serviceFlags, startProgram } from "@petstore/harness/processes";
 import { apis } from "../environment/apis.js";
 import { mintUnknownKey } from "../environment/database.js";
+import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
 import { checkFailures, failuresAfter } from "../environment/measures.js";
 import { count, endOf, isFailure, isList, isSuccess, isUnavailable, slowestMs } from "../environment/results.js";
-import { millisecondsUntil } from "../environment/services.js";
+import { millisecondsUntil } from "../environment/waits.js";
 
 /** The defaults of the service, and what a busy machine may add. */
 const readTimeoutMs = 1_000;
@@ -76,12 +77,7 @@ it("postgres-killed: answers 503 while PostgreSQL is killed for 3 s, and recover
   environment,
   figures,
 }) => {
-  environment.allowFailures();
-  const server = await environment.openPostgres();
-  await environment.startServices();
-  await environment.warmUp();
-  const load = await environment.startLoad();
-  await sleep(2_000);
+  const { server, load } = await startUnderLoad(environment);
   const killedAtMs = environment.markFault();
   await server.kill();
   await sleep(3_000);
@@ -103,12 +99,7 @@ it("postgres-hung: answers 503 at the statement limit while every backend is sto
   environment,
   figures,
 }) => {
-  environment.allowFailures();
-  const server = await environment.openPostgres();
-  await environment.startServices();
-  await environment.warmUp();
-  const load = await environment.startLoad();
-  await sleep(2_000);
+  const { server, load } = await startUnderLoad(environment);
   environment.markFault();
   await server.pauseBackends();
   await sleep(3_000);
@@ -125,11 +116,7 @@ it("postgres-hung: answers 503 at the statement limit while every backend is sto
 });
 
 it("terminated: fails no more requests than the number of terminated backends", async ({ environment, figures }) => {
-  environment.allowFailures();
-  const server = await environment.openPostgres();
-  await environment.startServices();
-  await environment.warmUp();
-  const load = await environment.startLoad();
+  const { server, load } = await startUnderLoad(environment);
   environment.markFault();
   const kills = terminations.perSecond * terminations.seconds;
   const startMs = performance.now();
@@ -143,6 +130,17 @@ it("terminated: fails no more requests than the number of terminated backends", 
   figures.exactly(0, "failures other than 503 with Retry-After", others);
   environment.checkAlive();
 });
+
+/** Starts services on a PostgreSQL of the test, and their load. */
+async function startUnderLoad(environment: Environment) {
+  environment.allowFailures();
+  const server = await environment.openPostgres();
+  await environment.startServices();
+  await environment.warmUp();
+  const load = await environment.startLoad();
+  await sleep(2_000);
+  return { server, load };
+}
 
 async function statusOf(url: string): Promise<number> {
   const response = await fetch(url);

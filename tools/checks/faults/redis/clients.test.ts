@@ -4,8 +4,7 @@ import { limitsOf } from "@petstore/core";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
 import { count, isBanned, isSuccess } from "../environment/results.js";
-import { largestMebibytes, slowRedisAllowed } from "../environment/services.js";
-import { twoRest } from "./outages.js";
+import { largestMebibytes, slowRedisAllowed, twoRest } from "../environment/services.js";
 
 const addresses = 200_000;
 

@@ -3,9 +3,10 @@ import { nowMs, openFaultProxy } from "@petstore/harness/network";
 import { openRedisCluster, openRedisServer } from "@petstore/harness/redis";
 import { it } from "../environment/it.js";
 import { count, isSuccess, type Result } from "../environment/results.js";
-import { millisecondsUntil } from "../environment/services.js";
-import { recoversWithinMs, twoRest } from "./outages.js";
+import { twoRest } from "../environment/services.js";
+import { millisecondsUntil } from "../environment/waits.js";
 
+const recoversWithinMs = 2_000;
 /** Limited by the day, whose window does not end during a test: Remaining shows every counted unit. */
 const dayLimits = { perMinute: 10_000_000, perDay: 1_000_000 };
 

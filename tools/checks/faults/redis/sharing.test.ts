@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "@petstore/harness/network";
 import type { Figures } from "../../src/it.js";
 import { twoOfEach } from "../environment/apis.js";
-import { withinOneMinute } from "../environment/clock.js";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
 import { count, endOf, isBanned, isSuccess, type Result } from "../environment/results.js";
 import { quickBans, slowRedisAllowed } from "../environment/services.js";
+import { withinOneMinute } from "../environment/waits.js";
 
 const hourMs = 3_600_000;
 const banMs = 3_000;

@@ -8,7 +8,8 @@ import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { apis, twoOfEach } from "../environment/apis.js";
 import { it } from "../environment/it.js";
 import { count, isSuccess, type Result, slowestMs } from "../environment/results.js";
-import { millisecondsUntil, slowRedisAllowed } from "../environment/services.js";
+import { slowRedisAllowed } from "../environment/services.js";
+import { millisecondsUntil } from "../environment/waits.js";
 
 const restarts = 8;
 const wantedRequests = 50_000;

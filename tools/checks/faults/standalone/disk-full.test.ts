@@ -3,15 +3,13 @@ import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgr
 import { nowMs } from "@petstore/harness/network";
 import { openSession } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, type StandaloneStore } from "@petstore/harness/processes";
-import { rest } from "../environment/apis.js";
-import { until } from "../environment/clock.js";
 import type { Creates } from "../environment/creates.js";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
 import { failuresAfter } from "../environment/measures.js";
 import { count, endOf, isAcknowledged, isFailure, isUnavailable, type Result } from "../environment/results.js";
+import { until } from "../environment/waits.js";
 import { mountSmallDisk, type SmallDisk } from "./disks.js";
-import { startStore } from "./store.js";
 
 /** For the database, the reserve of the store, and some pets. */
 const megabytes = 192;
@@ -114,14 +112,13 @@ async function startOnSmallDisk(environment: Environment, skip: (reason: string)
   const disk = environment.use(
     await mounting.catch((error: unknown) => skip(`only root can mount a disk of this size, on Linux: ${error}`)),
   );
-  const store = await startStore(environment, directory.path);
+  const store = await environment.startStore(directory.path);
   await environment.useDatabase(store.databaseUrl);
   const apiKey = await environment.issueKey();
   const creates = await environment.startCreates({ clients: 8, target: () => store });
   await until(() => count(creates.results, isAcknowledged) >= createsBefore);
   const reads = { requests: readsAtOnce, clients: 4, apiKey };
-  const targets = [{ origin: store.origin, api: rest }];
-  return { disk, store, creates, read: () => environment.sendBurst(reads, targets) };
+  return { disk, store, creates, read: () => environment.sendBurst(reads, [store]) };
 }
 
 /** Resolves with true when the statement ends the server. */

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSession, type Session, sparedName } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, postmasterOf, startStandaloneProgram } from "@petstore/harness/processes";
-import { until } from "../environment/clock.js";
 import { it } from "../environment/it.js";
 import type { Target } from "../environment/load.js";
 import { count, isAcknowledged } from "../environment/results.js";
+import { until } from "../environment/waits.js";
 import { openPowerLossDisk } from "./disks.js";
-import { startStore } from "./store.js";
 
 const kills = 20;
 /** Every fourth kill also ends PostgreSQL. */
@@ -19,7 +18,7 @@ it("standalone-killed: loses no acknowledged pet in 20 kills under creates, 5 of
 }) => {
   environment.allowFailures();
   const { path } = environment.use(await openTemporaryDirectory());
-  let store = await startStore(environment, path);
+  let store = await environment.startStore(path);
   await environment.useDatabase(store.databaseUrl);
   let target: Target | undefined = store;
   const creates = await environment.startCreates({ clients: 16, target: () => target });
@@ -32,7 +31,7 @@ it("standalone-killed: loses no acknowledged pet in 20 kills under creates, 5 of
     if (kill % databaseEvery === 0) process.kill(await postmasterOf(path), "SIGKILL");
     await store.kill();
     const startMs = performance.now();
-    store = await startStore(environment, path);
+    store = await environment.startStore(path);
     starts.push(performance.now() - startMs);
     target = store;
   }
@@ -48,7 +47,7 @@ it("second-start: refuses within 1 s, with one line, to start on the data of a r
   figures,
 }) => {
   const { path } = environment.use(await openTemporaryDirectory());
-  const first = await startStore(environment, path);
+  const first = await environment.startStore(path);
   const attempts: { readonly exit: unknown; readonly ms: number; readonly lines: readonly string[] }[] = [];
   const startWith = async (PORT: string) => {
     const startMs = performance.now();
@@ -90,7 +89,7 @@ it("power-loss: flushes the log before every 201, and finds every acknowledged p
 }) => {
   environment.allowFailures();
   const { path } = environment.use(await openTemporaryDirectory());
-  let store = await startStore(environment, path);
+  let store = await environment.startStore(path);
   const { databaseUrl } = store;
   await environment.useDatabase(databaseUrl);
   let sequential = 0;
@@ -119,7 +118,7 @@ it("power-loss: flushes the log before every 201, and finds every acknowledged p
     await store.kill();
     await disk.restore();
     const startMs = performance.now();
-    store = await startStore(environment, path);
+    store = await environment.startStore(path);
     starts.push(performance.now() - startMs);
   }
   target = store;
