@@ -29,16 +29,17 @@ it("ends with exit code 2 when the arguments are wrong", async () => {
   });
 });
 
-it("runs the tests with a name, writes their figures to a file and ends with exit code 0", async () => {
+it("runs the tests with a name, and writes their figures to a file", { timeout: 180_000 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "petstore-checks-"));
   onTestFinished(() => rm(directory, { recursive: true }));
   const file = join(directory, "figures.json");
   const { exitCode, output } = await run("faults", "--only", "unavailable", "--name", "wrong-password", "--json", file);
   expect(output).toMatch(/ok {5}rest: exit code: 1 \(= 1\)/);
-  expect(output).toMatch(/^1 passed, 0 failed, 0 skipped in /m);
-  expect(exitCode, output).toBe(0);
   const { passed, tests } = JSON.parse(await readFile(file, "utf8"));
-  expect({ passed, tests }).toMatchObject({ passed: true, tests: [{ result: "passed" }] });
+  expect(tests).toHaveLength(1);
+  expect(tests[0].figures).toContainEqual({ what: "rest: exit code", measured: 1, unit: "", limit: { exactly: 1 } });
+  // One figure is a time, which a busy machine may miss.
+  expect(exitCode, output).toBe(passed ? 0 : 1);
 });
 
 it("ends with exit code 2 when no test has the name", async () => {
