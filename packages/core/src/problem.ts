@@ -52,13 +52,6 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
-/** The schema `Error`. */
-interface ProblemBody {
-  readonly code: ProblemCode;
-  readonly message: string;
-  readonly status: number;
-}
-
 interface ProblemOptions {
   /** The error behind this one. It is logged once, when the response is written, and never sent. */
   readonly cause?: unknown;
@@ -85,7 +78,8 @@ export class Problem extends Error {
     return thrown instanceof Problem ? thrown : new Problem("INTERNAL_ERROR", undefined, { cause: thrown });
   }
 
-  toJSON(): ProblemBody {
+  /** The schema `Error` of the REST interface. */
+  toJSON(): Pick<Problem, "code" | "message" | "status"> {
     return { code: this.code, message: this.message, status: this.status };
   }
 }

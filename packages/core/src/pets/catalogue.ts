@@ -31,7 +31,6 @@ interface CreatePet {
   readonly input: unknown;
   /** The name of the whole input in messages. Default: `body`. */
   readonly subject?: string;
-  /** As the client sent it. */
   readonly idempotencyKey?: unknown;
 }
 

@@ -18,9 +18,7 @@ export interface BanPolicy {
   readonly graceMs: number;
   /** Refusals this soon before the retry time are no strikes: the clock of the client runs a little fast. */
   readonly earlyMs: number;
-  /** An episode ends after this time at the latest. */
   readonly longestEpisodeMs: number;
-  /** The length of the first ban. Each further ban is twice as long. */
   readonly firstBanMs: number;
   readonly longestBanMs: number;
   /** How long after the end of a ban the next ban is still longer. */
@@ -44,7 +42,6 @@ export const defaultBanPolicy: BanPolicy = {
  */
 export interface Penalty {
   readonly episodeStartMs: number;
-  /** The earliest retry time of the episode's refusals. */
   readonly retryAtMs: number;
   readonly strikes: number;
   /** 0 when the key was never banned. */

@@ -11,7 +11,6 @@ export interface RedisConfig {
 
 export interface RedisConnection extends Disposable {
   readonly redis: Redis | Cluster;
-  /** The listener is called each time a connection is lost. */
   onLoss(listener: () => void): void;
   /** Replaces the connection by a new one. Calls that wait for a reply fail. */
   reconnect(): void;
