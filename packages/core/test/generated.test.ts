@@ -7,7 +7,7 @@ describe("generated files", () => {
   it("schema.sql shows the result of the migrations", async () => {
     await using database = await createTestDatabase();
     await migrate(database.url);
-    await expect(await describeSchema(database.url)).toMatchFileSnapshot("../src/database/schema.sql");
+    await expect(await describeSchema(database.url)).toMatchFileSnapshot("../src/database/migrations/schema.sql");
   });
 
   it("errors.md lists every code with its status and its meaning", async () => {
