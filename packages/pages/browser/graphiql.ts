@@ -1,7 +1,6 @@
 // Mounts GraphiQL when a key is entered, sends its requests with that key, and shows the headers of the last response.
 import { apiKey, openKeyForm } from "./api-key.js";
-import { byId, within } from "./elements.js";
-import { headerRows } from "./header-rows.js";
+import { byId, headerRows, within } from "./elements.js";
 
 /** Globals of the scripts that run before this module. */
 declare const React: { createElement(kind: unknown, properties: object): unknown };

@@ -1,7 +1,6 @@
 // Sends the requests of the forms on the reference page, and shows the status, all headers and the exact body.
 import { apiKey, openKeyForm } from "./api-key.js";
-import { element, within } from "./elements.js";
-import { headerRows } from "./header-rows.js";
+import { element, headerRows, within } from "./elements.js";
 import { indentJson } from "./json-text.js";
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;

@@ -9,18 +9,16 @@ const mediaTypes = {
 
 /** The style sheets, the icon and the compiled scripts of the pages. */
 export function pageAssets(): readonly StaticFile[] {
-  const source = new URL("../browser/", import.meta.url);
-  const compiled = new URL("./browser/", import.meta.url);
-  return [...readAssets(source, "css"), ...readAssets(source, "svg"), ...readAssets(compiled, "js")];
+  return [...readAssets("../browser/", "css"), ...readAssets("../browser/", "svg"), ...readAssets("./browser/", "js")];
 }
 
 /** GraphiQL and its dependencies, unchanged from their npm packages. */
 export function vendoredAssets(): readonly StaticFile[] {
-  const vendored = new URL("./vendored/", import.meta.url);
-  return [...readAssets(vendored, "css"), ...readAssets(vendored, "js")];
+  return [...readAssets("./vendored/", "css"), ...readAssets("./vendored/", "js")];
 }
 
-function readAssets(directory: URL, extension: keyof typeof mediaTypes): StaticFile[] {
+function readAssets(folder: string, extension: keyof typeof mediaTypes): StaticFile[] {
+  const directory = new URL(folder, import.meta.url);
   return readdirSync(directory)
     .filter((name) => name.endsWith(`.${extension}`))
     .map((name) => ({

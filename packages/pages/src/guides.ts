@@ -29,7 +29,9 @@ export function readGuides({ directory, folder, path, names }: GuideFolder): rea
  * there as Markdown.
  */
 export function pageFiles(pages: readonly Page[], apiLinks: Links): readonly StaticFile[] {
-  const links = { ...apiLinks, guides: [...apiLinks.guides, errorsGuide()] };
+  const markdown = problemReference();
+  const errors = { path: "/docs/errors", title: titleOf(markdown), file: "packages/core/errors.md", markdown };
+  const links = { ...apiLinks, guides: [...apiLinks.guides, errors] };
   const guides: (Page & Guide)[] = links.guides.map((guide) => {
     return { ...guide, main: html`<article class="guide">${trusted(renderGuide(guide, links))}</article>` };
   });
@@ -47,12 +49,6 @@ export function pageFiles(pages: readonly Page[], apiLinks: Links): readonly Sta
     })),
     ...pageAssets(),
   ];
-}
-
-/** The error codes of the REST API and the GraphQL API. */
-function errorsGuide(): Guide {
-  const markdown = problemReference();
-  return { path: "/docs/errors", title: titleOf(markdown), file: "packages/core/errors.md", markdown };
 }
 
 /** Renders the Markdown. A link to another guide becomes a link to its page; links to other files become plain text. */

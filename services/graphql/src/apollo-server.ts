@@ -6,27 +6,22 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
-import type { Log } from "@petstore/core";
-import type { Admission } from "@petstore/http";
+import type { RouterDeps } from "@petstore/http";
 import type { GraphQLSchema } from "graphql";
 import { formatExecutionError } from "./error-response.js";
 import { createOperationPlugin } from "./operation/operation-plugin.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
-
-export interface ApolloServerDeps {
-  readonly admission: Pick<Admission, "extend">;
-  readonly schema: GraphQLSchema;
-  readonly plugins: readonly ApolloServerPlugin<OperationContext>[];
-  readonly log: Log;
-}
 
 /**
  * The Apollo Server that executes every operation. It is used below its HTTP integration (`executeOperation`), because
  * admission comes before the body. The document is already parsed and validated, so Apollo Server's options for HTTP,
  * parsing and validation have no effect here.
  */
-export function createApolloServer(deps: ApolloServerDeps): ApolloServer<OperationContext> {
-  const { admission, schema, plugins, log } = deps;
+export function createApolloServer(
+  { admission, log }: Pick<RouterDeps, "admission" | "log">,
+  schema: GraphQLSchema,
+  plugins: readonly ApolloServerPlugin<OperationContext>[],
+): ApolloServer<OperationContext> {
   const server = new ApolloServer<OperationContext>({
     schema,
     documentStore: null,

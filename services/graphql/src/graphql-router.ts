@@ -29,7 +29,7 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   const { core, admission, serveStaticFiles, log, plugins = [] } = deps;
   const { graphiql = { path: "/", links: graphqlLinks("/") } } = deps;
   const schema = buildPetSchema();
-  const apollo = createApolloServer({ schema, admission, plugins, log });
+  const apollo = createApolloServer(deps, schema, plugins);
   const readDocument = createDocumentReader(schema);
 
   const answer: RequestHandler = async (req, res) => {

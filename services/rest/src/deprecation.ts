@@ -8,15 +8,12 @@ import type { RequestHandler } from "express";
 const deprecatedAtMs = Date.UTC(2026, 10, 20);
 const removedAtMs = Date.UTC(2030, 11, 5);
 
-const deprecationHeader = `@${deprecatedAtMs / 1000}`;
-const sunsetHeader = new Date(removedAtMs).toUTCString();
-
 /** Used before admission, so that refusals of the route have the headers too. */
 export function announceRemoval(links: { readonly notice: string; readonly successor: string }): RequestHandler {
   const link = `<${links.notice}>; rel="deprecation"; type="text/markdown", <${links.successor}>; rel="successor-version"`;
   return (_req, res, next) => {
-    res.setHeader("Deprecation", deprecationHeader);
-    res.setHeader("Sunset", sunsetHeader);
+    res.setHeader("Deprecation", `@${deprecatedAtMs / 1000}`);
+    res.setHeader("Sunset", new Date(removedAtMs).toUTCString());
     res.setHeader("Link", link);
     next();
   };

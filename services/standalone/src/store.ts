@@ -22,18 +22,15 @@ export async function serveStore(config: StoreConfig, stopped: Promise<unknown>)
   const database: Config["database"] = { ...config.database, url: postgres.url };
   await using core = await openCore({ ...config, database }, deps);
   const { droppedLines: droppedLogLines } = output;
-  await using service = await openService({ ...deps, core, config: config.http, routers: bothApis(), droppedLogLines });
+  const links = restLinks(graphqlLinks(graphiqlPath));
+  const routers: readonly ApiRouter[] = [
+    (routerDeps) => createRestRouter({ ...routerDeps, links }),
+    (routerDeps) => createGraphqlRouter({ ...routerDeps, graphiql: { path: graphiqlPath, links } }),
+  ];
+  await using service = await openService({ ...deps, core, config: config.http, routers, droppedLogLines });
   if (warning !== undefined) printError(warning);
   output.print(welcome(service.url, directory, await createDemoAccount(core)));
   const lost = await Promise.race([stopped, postgres.lost]);
   if (lost instanceof Error) throw lost;
   output.print("Stopping ...\n");
-}
-
-function bothApis(): readonly ApiRouter[] {
-  const links = restLinks(graphqlLinks(graphiqlPath));
-  return [
-    (deps) => createRestRouter({ ...deps, links }),
-    (deps) => createGraphqlRouter({ ...deps, graphiql: { path: graphiqlPath, links } }),
-  ];
 }

@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer } from "node:http";
 import type { Core, HttpConfig } from "@petstore/core";
 import { Counter, collectDefaultMetrics, Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import { type Listener, listen } from "../server/listen.js";
@@ -26,20 +26,19 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
   const probe = answerHealth(deps, "causes");
   const server = createServer((req, res) => {
     probe(req, res, () => {
-      if (req.url === "/metrics" && req.method === "GET") sendMetrics(registry, res);
-      else res.writeHead(404).end();
+      if (req.url !== "/metrics" || req.method !== "GET") {
+        res.writeHead(404).end();
+        return;
+      }
+      registry.metrics().then(
+        (text) => res.writeHead(200, { "Content-Type": registry.contentType }).end(text),
+        // Prometheus reports the failed scrape, and an alert on missing metrics tells the operator.
+        () => res.writeHead(500).end(),
+      );
     });
   });
   // A scrape or an unused connection must not delay the end of the service.
   return listen({ server }, { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100 });
-}
-
-function sendMetrics(registry: Registry, res: ServerResponse): void {
-  registry.metrics().then(
-    (text) => res.writeHead(200, { "Content-Type": registry.contentType }).end(text),
-    // Prometheus reports the failed scrape, and an alert on missing metrics tells the operator.
-    () => res.writeHead(500).end(),
-  );
 }
 
 /** Default metrics with a series for each heap space of V8 and each kind of handle. Their totals stay. */
