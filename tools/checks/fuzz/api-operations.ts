@@ -1,11 +1,12 @@
 /** One operation as a request to either API, and its outcome in the terms of both. */
 import type { Answer } from "@petstore/harness/network";
 import type { Headers } from "./arbitraries/headers.js";
+import type { ListOperation } from "./arbitraries/operations.js";
 import type { ShownPet } from "./pet-ledger.js";
 import type { FuzzRequest } from "./session.js";
 
 export type ApiRequest =
-  | { readonly kind: "list"; readonly query: Readonly<Record<string, string>>; readonly isConnection: boolean }
+  | ListOperation
   /** `newPet` is JSON text. */
   | { readonly kind: "create"; readonly newPet: string; readonly idempotencyKey: string | undefined };
 
@@ -62,7 +63,7 @@ const listArguments: Readonly<Record<string, { readonly type: string; readonly r
   cursor: { type: "String", relay: "after" },
 };
 
-function listBody({ query, isConnection }: Extract<ApiRequest, { kind: "list" }>): string {
+function listBody({ query, isConnection }: ListOperation): string {
   const values = Object.entries(query).map(([name, value]): Argument => {
     const { type = "", relay = "" } = listArguments[name] ?? {};
     return [isConnection ? relay : name, type, value];

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { digestApiKey, type Limits, migrate, mintApiKey, openCore, readConfig } from "@petstore/core";
+import { digestApiKey, type Limits, migrate, mintApiKey, openCore, petStatuses, readConfig } from "@petstore/core";
 import { createTestDatabase, grantService } from "@petstore/harness";
 import { graphqlMain, restMain, type Service, startService } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
@@ -15,6 +15,9 @@ export interface FuzzServices extends AsyncDisposable {
 }
 
 const unlimited = 1_000_000_000;
+
+/** More than the longest page, so that the first pages of each status stay as they are while pets are added. */
+const firstPetsPerStatus = 130;
 
 /** A response must depend on the request alone, not on the number of requests or the speed of the machine. */
 const environment = {
@@ -55,7 +58,7 @@ async function startFuzzServices(): Promise<FuzzServices> {
   return {
     rest,
     graphql,
-    keys: await createKeys(database.url),
+    keys: await addPetsAndKeys(database.url),
     async [Symbol.asyncDispose]() {
       await Promise.all([rest[Symbol.asyncDispose](), graphql[Symbol.asyncDispose]()]);
       await redis[Symbol.asyncDispose]();
@@ -64,7 +67,7 @@ async function startFuzzServices(): Promise<FuzzServices> {
   };
 }
 
-async function createKeys(databaseUrl: string): Promise<FuzzServices["keys"]> {
+async function addPetsAndKeys(databaseUrl: string): Promise<FuzzServices["keys"]> {
   const log = { info() {}, warn() {}, error() {} };
   await using core = await openCore(readConfig({ DATABASE_URL: databaseUrl }), { log, now: Date.now });
   async function createAccount(customLimits: Limits) {
@@ -79,6 +82,10 @@ async function createKeys(databaseUrl: string): Promise<FuzzServices["keys"]> {
       const { id } = await core.keys.add({ accountId: account.id, digest: digestApiKey(key), ...expiry });
       return { id, key };
     };
+  }
+  for (let index = 0; index < petStatuses.length * firstPetsPerStatus; index += 1) {
+    const status = petStatuses[index % petStatuses.length] ?? "available";
+    await core.catalogue.create({ accountId: 0n, input: { name: `pet ${index}`, categoryId: BigInt(index), status } });
   }
   const addKey = await createAccount({ perMinute: unlimited, perDay: unlimited });
   const addSmallKey = await createAccount({ perMinute: 60, perDay: 1_000 });

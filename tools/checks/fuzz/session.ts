@@ -30,8 +30,8 @@ export interface Session extends Disposable {
   readonly ledger: PetLedger;
   /** Requests so far. */
   readonly sent: Readonly<Record<ApiName, number>>;
-  /** Every pair of a status and a code, and how often the API has answered it. */
-  readonly answers: Readonly<Record<ApiName, ReadonlyMap<string, number>>>;
+  /** Every status with a code that an API has answered. */
+  readonly answers: Readonly<Record<ApiName, ReadonlySet<string>>>;
   /** Rejects with every fault and every request of the test case, if there is a fault. */
   run(test: (testCase: TestCase) => Promise<void>): Promise<void>;
 }
@@ -49,15 +49,14 @@ export async function openSession(
   const responseFaults = createResponseFaults({ responseCheck, secrets: Object.values(keys) });
   const clients = { rest: openHttpClient(rest.origin), graphql: openHttpClient(graphql.origin) };
   const sent = { rest: 0, graphql: 0 };
-  const answers = { rest: new Map<string, number>(), graphql: new Map<string, number>() };
+  const answers = { rest: new Set<string>(), graphql: new Set<string>() };
 
   async function send(request: FuzzRequest): Promise<Answer> {
     const { api, method, path, headers, body } = request;
     sent[api] += 1;
     const options = { headers: groupByName(headers), ...(body !== undefined && { body }) };
     const answer = change(request, await withTimeout(clients[api].send(method, path, options)));
-    const outcome = `${answer.status} ${/"code":"(\w+)"/.exec(answer.text)?.[1] ?? ""}`;
-    answers[api].set(outcome, (answers[api].get(outcome) ?? 0) + 1);
+    answers[api].add(`${answer.status} ${/"code":"(\w+)"/.exec(answer.text)?.[1]}`);
     return answer;
   }
 

@@ -1,8 +1,7 @@
 /** Values of GraphQL arguments, as variables and as literals: what their types allow, and what they refuse. */
 import fc from "fast-check";
 import { type GraphQLInputType, isEnumType, isInputObjectType, isNonNullType } from "graphql";
-import { mostly } from "./headers.js";
-import { hostileString, jsonText, numberText } from "./json.js";
+import { hostileString, jsonText, mostly, numberText, weighted } from "./json.js";
 import { cursor, newPet } from "./pets.js";
 
 /** A part of a document, with the variables that it uses. */
@@ -24,15 +23,11 @@ export function plainPart(text: string): Part {
 
 /** A variable or a literal. */
 export function argumentValue(type: GraphQLInputType, name: string): fc.Arbitrary<Part> {
-  return fc.oneof({ weight: 1, arbitrary: literal(type, name) }, { weight: 2, arbitrary: variable(type, name) });
+  return weighted([1, literal(type, name)], [2, variable(type, name)]);
 }
 
 function variable(type: GraphQLInputType, name: string): fc.Arbitrary<Part> {
-  const value = fc.oneof(
-    { weight: 30, arbitrary: jsonValue(type, name) },
-    { weight: 2, arbitrary: jsonText },
-    { weight: 1, arbitrary: fc.constant(undefined) },
-  );
+  const value = weighted([30, jsonValue(type, name)], [2, jsonText], [1, fc.constant(undefined)]);
   const otherTypes = fc.constantFrom("String", "ID!", "[Int!]", "NewPet", "Pet", "None!", "Boolean! = 1");
   return fc.tuple(value, mostly(`${type}`, otherTypes, 60), fc.constantFrom(0, 1)).map(([json, declared, at]) => ({
     text: `$${name}${at}`,
@@ -45,7 +40,7 @@ const strayLiteral = fc.constantFrom(...strayLiterals, '"\\u{1F408}"', '"\\ud83d
 
 function literal(type: GraphQLInputType, name: string): fc.Arbitrary<Part> {
   const usual = jsonValue(type, name).map((json) => inGraphql(type, json));
-  return fc.oneof({ weight: 40, arbitrary: usual }, { weight: 1, arbitrary: strayLiteral }).map(plainPart);
+  return weighted([40, usual], [1, strayLiteral]).map(plainPart);
 }
 
 function jsonValue(type: GraphQLInputType, name: string): fc.Arbitrary<string> {

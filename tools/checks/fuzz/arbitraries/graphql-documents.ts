@@ -10,8 +10,7 @@ import {
   isObjectType,
 } from "graphql";
 import { argumentValue, type Part, plainPart } from "./graphql-arguments.js";
-import { mostly } from "./headers.js";
-import { hostileString } from "./json.js";
+import { hostileString, mostly, weighted } from "./json.js";
 
 const rootDepth = 3;
 
@@ -19,10 +18,10 @@ const rootDepth = 3;
 export function operations(schema: GraphQLSchema): fc.Arbitrary<Part> {
   const [query, mutation, pet] = [schema.getQueryType(), schema.getMutationType(), schema.getType("Pet")];
   if (!query || !mutation || !isObjectType(pet)) throw new Error("The schema has no queries, no mutations or no pets");
-  const roots = fc.oneof(
-    { weight: 20, arbitrary: fc.tuple(fc.constant("query"), rootSelection(query)) },
-    { weight: 20, arbitrary: fc.tuple(fc.constant("mutation"), rootSelection(mutation)) },
-    { weight: 1, arbitrary: fc.tuple(fc.constant("subscription"), rootSelection(query)) },
+  const roots = weighted<[string, Part]>(
+    [20, fc.tuple(fc.constant("query"), rootSelection(query))],
+    [20, fc.tuple(fc.constant("mutation"), rootSelection(mutation))],
+    [1, fc.tuple(fc.constant("subscription"), rootSelection(query))],
   );
   return fc.tuple(roots, fc.constantFrom("", "", "Named"), selection(pet, 0)).map(([[type, root], name, fragment]) => {
     const isSpread = /\.\.\.part\b/.test(root.text);
@@ -65,45 +64,41 @@ function selection(type: GraphQLObjectType, depth: number): fc.Arbitrary<Part> {
   const inFragment = fc
     .tuple(fc.constantFrom("...", `... on ${type.name}`), directive, field)
     .map(([start, by, inside]) => joined([plainPart(start), by, { ...inside, text: `{ ${inside.text} }` }]));
-  const part = fc.oneof(
-    { weight: 60, arbitrary: field },
-    { weight: 1, arbitrary: strayPart },
-    { weight: 6, arbitrary: inFragment },
-  );
+  const part = weighted([60, field], [1, strayPart], [6, inFragment]);
   return fc.array(part, { minLength: 1, maxLength: depth === rootDepth ? 3 : 5 }).map((parts) => {
     const { text, variables } = joined(parts);
     return { text: `{ ${text} }`, variables };
   });
 }
 
-const alias = fc.oneof(
-  { weight: 2, arbitrary: fc.constant("") },
-  { weight: 3, arbitrary: fc.integer({ min: 0, max: 9_999 }).map((at) => `a${at}: `) },
-  { weight: 1, arbitrary: fc.constantFrom("__proto__: ", "constructor: ", "id: ", "then: ", "data: ") },
+const alias = weighted(
+  [2, fc.constant("")],
+  [3, fc.integer({ min: 0, max: 9_999 }).map((at) => `a${at}: `)],
+  [1, fc.constantFrom("__proto__: ", "constructor: ", "id: ", "then: ", "data: ")],
 );
 
-const directive: fc.Arbitrary<Part> = fc.oneof(
-  { weight: 60, arbitrary: fc.constant(plainPart("")) },
-  {
-    weight: 1,
-    arbitrary: fc
+const directive: fc.Arbitrary<Part> = weighted(
+  [60, fc.constant(plainPart(""))],
+  [
+    1,
+    fc
       .constantFrom(
         ...["@skip(if: true)", "@include(if: true)", "@skip(if: false) @include(if: true)", "@skip"],
         ...["@include(if: null)", '@include(if: "true")', "@deprecated", "@defer", "@none(a: 1)"],
         "@skip(if: true) @skip(if: false)",
       )
       .map(plainPart),
-  },
-  {
-    weight: 1,
-    arbitrary: fc
+  ],
+  [
+    1,
+    fc
       .tuple(
         fc.constantFrom("skip", "include"),
         fc.constantFrom("true", "false", "null", '"true"', "1", undefined),
         fc.constantFrom("Boolean!", "Boolean", "Boolean! = true"),
       )
       .map(([name, value, type]) => ({ text: `@${name}(if: $on)`, variables: [{ name: "on", type, value }] })),
-  },
+  ],
 );
 
 const strayArguments = fc.constantFrom("colour: 1", "limit: 1, limit: 2", "__proto__: {}").map(plainPart);

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import type { GraphQLSchema } from "graphql";
 import type { Part } from "./graphql-arguments.js";
 import { oddDocument, operations } from "./graphql-documents.js";
-import { caller, contentType, type Headers, moreHeaders, mostly } from "./headers.js";
-import { damaged, hostileString, jsonText } from "./json.js";
+import { caller, contentType, type Headers, moreHeaders } from "./headers.js";
+import { damaged, hostileString, jsonText, mostly, weighted } from "./json.js";
 import { type HttpRequest, otherMethod } from "./rest-requests.js";
 
 type Transport = Omit<HttpRequest, "caller">;
@@ -14,7 +14,7 @@ export function graphqlRequests(schema: GraphQLSchema): fc.Arbitrary<HttpRequest
   return fc
     .record({
       caller,
-      request: fc.oneof({ weight: 6, arbitrary: posted(operation) }, { weight: 1, arbitrary: inUrl(operation) }),
+      request: weighted([6, posted(operation)], [1, inUrl(operation)]),
       more: moreHeaders,
     })
     .map(({ caller: by, request, more }) => ({ ...request, caller: by, headers: [...request.headers, ...more] }));
@@ -30,11 +30,7 @@ const strayPaths = [
 ];
 
 function posted(operation: fc.Arbitrary<Part>): fc.Arbitrary<Transport> {
-  const text = fc.oneof(
-    { weight: 30, arbitrary: operation.chain(requestText) },
-    { weight: 3, arbitrary: oddDocument.chain(requestText) },
-    { weight: 1, arbitrary: oddRequest },
-  );
+  const text = weighted([30, operation.chain(requestText)], [3, oddDocument.chain(requestText)], [1, oddRequest]);
   return fc.record({
     method: mostly("POST", otherMethod),
     path: mostly("/graphql", fc.constantFrom(...strayPaths)),
@@ -44,10 +40,7 @@ function posted(operation: fc.Arbitrary<Part>): fc.Arbitrary<Transport> {
 }
 
 function mostlyWhole(text: fc.Arbitrary<string>): fc.Arbitrary<Buffer> {
-  return fc.oneof(
-    { weight: 12, arbitrary: text.map((json) => Buffer.from(json)) },
-    { weight: 1, arbitrary: damaged(text) },
-  );
+  return weighted([12, text.map((json) => Buffer.from(json))], [1, damaged(text)]);
 }
 
 const moreParameters = [
@@ -79,10 +72,10 @@ function requestText({ text, variables }: Part): fc.Arbitrary<string> {
   const usual = variables.length === 0 ? `{${query}}` : `{${query},"variables":${variablesText(variables)}}`;
   const name = fc.oneof(fc.constantFrom("variables", "operationName", "extensions"), hostileString);
   const withMember = fc.tuple(name, jsonText).map(([member, json]) => `{${query},${JSON.stringify(member)}:${json}}`);
-  return fc.oneof(
-    { weight: 20, arbitrary: fc.constant(usual) },
-    { weight: 4, arbitrary: withMember },
-    { weight: 1, arbitrary: fc.integer({ min: 0, max: 12 }).map((count) => `[${Array(count).fill(usual)}]`) },
+  return weighted(
+    [20, fc.constant(usual)],
+    [4, withMember],
+    [1, fc.integer({ min: 0, max: 12 }).map((count) => `[${Array(count).fill(usual)}]`)],
   );
 }
 

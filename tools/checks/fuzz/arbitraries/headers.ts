@@ -1,6 +1,6 @@
 /** Who sends a request, and the headers of a request. */
 import fc from "fast-check";
-import { notoriousStrings } from "./json.js";
+import { mostly, notoriousStrings, weighted } from "./json.js";
 
 export type Headers = readonly (readonly [name: string, value: string])[];
 
@@ -13,11 +13,6 @@ export interface Caller {
   readonly scheme: string;
   /** How many Authorization headers the request has. */
   readonly times: number;
-}
-
-/** Mostly `usual`, now and then one of the others. */
-export function mostly<T>(usual: T, others: fc.Arbitrary<T>, weight = 15): fc.Arbitrary<T> {
-  return fc.oneof({ weight, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: others });
 }
 
 export const caller: fc.Arbitrary<Caller> = fc.record({
@@ -74,11 +69,11 @@ const otherHeaders =
 const graphqlType: readonly [string, string] = ["accept", "application/graphql-response+json"];
 
 /** Headers that a request does not need. Most requests have none of them. */
-export const moreHeaders: fc.Arbitrary<Headers> = fc.oneof(
-  { weight: 60, arbitrary: fc.constant<Headers>([]) },
-  {
-    weight: 40,
-    arbitrary: fc.array(
+export const moreHeaders: fc.Arbitrary<Headers> = weighted(
+  [60, fc.constant<Headers>([])],
+  [
+    40,
+    fc.array(
       fc.oneof(
         fc.constant(graphqlType),
         ...Object.entries(knownHeaders).map(([name, values]) =>
@@ -88,12 +83,9 @@ export const moreHeaders: fc.Arbitrary<Headers> = fc.oneof(
       ),
       { minLength: 1, maxLength: 4 },
     ),
-  },
-  { weight: 1, arbitrary: fc.integer({ min: 150, max: 260 }).map(manyHeaders) },
-  {
-    weight: 1,
-    arbitrary: fc.integer({ min: 8_000, max: 20_000 }).map((length): Headers => [["x-long", "l".repeat(length)]]),
-  },
+  ],
+  [1, fc.integer({ min: 150, max: 260 }).map(manyHeaders)],
+  [1, fc.integer({ min: 8_000, max: 20_000 }).map((length): Headers => [["x-long", "l".repeat(length)]])],
 );
 
 function manyHeaders(count: number): Headers {

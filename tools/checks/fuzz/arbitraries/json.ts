@@ -1,6 +1,18 @@
 /** Strings, numbers and JSON that have broken services. Every other arbitrary mixes them into what its schema allows. */
 import fc from "fast-check";
 
+/** One of several values, in proportion to the weights. */
+export function weighted<T>(
+  ...choices: readonly (readonly [weight: number, values: fc.Arbitrary<T>])[]
+): fc.Arbitrary<T> {
+  return fc.oneof(...choices.map(([weight, values]) => ({ weight, arbitrary: values })));
+}
+
+/** Mostly `usual`, now and then one of the others. */
+export function mostly<T>(usual: T, others: fc.Arbitrary<T>, weight = 15): fc.Arbitrary<T> {
+  return weighted([weight, fc.constant(usual)], [1, others]);
+}
+
 /** JSON text with its value. A whole number in any spelling is a bigint. The value of an object or an array is `{}`. */
 export interface Json {
   readonly text: string;
@@ -20,16 +32,11 @@ export const notoriousStrings: readonly string[] = [
 ];
 
 /** Not always well-formed Unicode. */
-export const hostileString: fc.Arbitrary<string> = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(...notoriousStrings) },
-  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 40 }) },
-  { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 40 }) },
-  {
-    weight: 1,
-    arbitrary: fc
-      .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 })
-      .map((units) => String.fromCharCode(...units)),
-  },
+export const hostileString: fc.Arbitrary<string> = weighted(
+  [3, fc.constantFrom(...notoriousStrings)],
+  [2, fc.string({ unit: "binary", maxLength: 40 })],
+  [1, fc.string({ unit: "grapheme", maxLength: 40 })],
+  [1, fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 }).map((units) => String.fromCharCode(...units))],
 );
 
 export const wellFormedString: fc.Arbitrary<string> = hostileString.filter((text) => text.isWellFormed());
@@ -79,11 +86,11 @@ const objectText = fc.oneof(
 );
 
 /** Well-formed JSON of any kind, shallow or deep. */
-export const anyJson: fc.Arbitrary<Json> = fc.oneof(
-  { weight: 3, arbitrary: stringJson(hostileString) },
-  { weight: 3, arbitrary: numberJson },
-  { weight: 1, arbitrary: fc.constantFrom(...nothing) },
-  { weight: 4, arbitrary: objectText.map((text) => ({ text, value: {} })) },
+export const anyJson: fc.Arbitrary<Json> = weighted(
+  [3, stringJson(hostileString)],
+  [3, numberJson],
+  [1, fc.constantFrom(...nothing)],
+  [4, objectText.map((text) => ({ text, value: {} }))],
 );
 
 export const jsonText: fc.Arbitrary<string> = anyJson.map(({ text }) => text);

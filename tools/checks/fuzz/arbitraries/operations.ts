@@ -1,6 +1,6 @@
 /** Lists and creates that both APIs can be asked for. */
 import fc from "fast-check";
-import { anyJson, wellFormedString } from "./json.js";
+import { anyJson, weighted, wellFormedString } from "./json.js";
 import { cursor, type NewPet, newPet } from "./pets.js";
 
 export type Operation = ListOperation | CreateOperation;
@@ -9,8 +9,6 @@ export interface ListOperation {
   readonly kind: "list";
   /** JSON text by name. */
   readonly query: Readonly<Record<string, string>>;
-  /** Continues one of the lists whose cursors the run knows, in place of the cursor of `query`. */
-  readonly knownCursor: number | undefined;
   /** GraphQL lists by `petsConnection` instead of `pets`. */
   readonly isConnection: boolean;
 }
@@ -39,10 +37,10 @@ const keyText = fc.oneof(
 const prefixedKey: fc.Arbitrary<IdempotencyKey> = fc.record({
   text: keyText.filter((text) => !text.includes("\x7f")),
   isPrefixed: fc.constant(true),
-  repeatedWith: fc.oneof(
-    { weight: 2, arbitrary: fc.constant<"same">("same") },
-    { weight: 1, arbitrary: newPet },
-    { weight: 1, arbitrary: fc.constant(undefined) },
+  repeatedWith: weighted<IdempotencyKey["repeatedWith"]>(
+    [2, fc.constant<"same">("same")],
+    [1, newPet],
+    [1, fc.constant(undefined)],
   ),
 });
 const invalidKey: fc.Arbitrary<IdempotencyKey> = fc
@@ -51,41 +49,30 @@ const invalidKey: fc.Arbitrary<IdempotencyKey> = fc
 
 const create: fc.Arbitrary<CreateOperation> = fc.record({
   kind: fc.constant("create"),
-  newPet: fc.oneof(
-    { weight: 14, arbitrary: newPet },
-    { weight: 1, arbitrary: anyJson.map(({ text }) => ({ text, value: undefined })) },
-  ),
-  idempotencyKey: fc.oneof(
-    { weight: 13, arbitrary: fc.constant(undefined) },
-    { weight: 12, arbitrary: prefixedKey },
-    { weight: 1, arbitrary: invalidKey },
-  ),
+  newPet: weighted([14, newPet], [1, anyJson.map(({ text }) => ({ text, value: undefined }))]),
+  idempotencyKey: weighted([13, fc.constant(undefined)], [12, prefixedKey], [1, invalidKey]),
 });
 
 const oddLimits = ["0", "101", "2147483647", "2147483648", "1.5", "9007199254740993"];
 /** A query string has no types, so numbers have the one spelling of both notations, and strings are not digits. */
-const limit = fc.oneof(
-  { weight: 4, arbitrary: fc.integer({ min: 1, max: 100 }).map(String) },
-  { weight: 1, arbitrary: fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }).map(String) },
-  { weight: 1, arbitrary: fc.constantFrom(...oddLimits) },
-  { weight: 1, arbitrary: quoted(wellFormedString.filter((text) => !/^\d+$/.test(text))) },
+const limit = weighted(
+  [4, fc.integer({ min: 1, max: 100 }).map(String)],
+  [1, fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }).map(String)],
+  [1, fc.constantFrom(...oddLimits)],
+  [1, quoted(wellFormedString.filter((text) => !/^\d+$/.test(text)))],
 );
 const statuses = fc.constantFrom("available", "pending", "sold");
-const status = quoted(fc.oneof({ weight: 4, arbitrary: statuses }, { weight: 1, arbitrary: wellFormedString }));
+const status = quoted(weighted([4, statuses], [1, wellFormedString]));
 
 const list: fc.Arbitrary<ListOperation> = fc.record({
   kind: fc.constant("list"),
   query: fc
     .record({ limit, status, cursor: quoted(fc.oneof(cursor, wellFormedString)) }, { requiredKeys: [] })
     .map((query) => ({ ...query }) as Readonly<Record<string, string>>),
-  knownCursor: fc.option(fc.nat(), { freq: 2, nil: undefined }),
   isConnection: fc.boolean(),
 });
 
-export const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 3, arbitrary: create },
-  { weight: 2, arbitrary: list },
-);
+export const operation: fc.Arbitrary<Operation> = weighted<Operation>([3, create], [2, list]);
 
 function quoted(strings: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return strings.map((text) => JSON.stringify(text));

@@ -1,7 +1,7 @@
 /** Requests to the REST API: what its OpenAPI document allows, and variations of that. */
 import fc from "fast-check";
-import { type Caller, caller, contentType, type Headers, headerValue, moreHeaders, mostly } from "./headers.js";
-import { anyJson, damaged, int64, numberText, wellFormedString } from "./json.js";
+import { type Caller, caller, contentType, type Headers, headerValue, moreHeaders } from "./headers.js";
+import { anyJson, damaged, int64, mostly, numberText, weighted, wellFormedString } from "./json.js";
 import { cursor, type NewPet, newPet } from "./pets.js";
 
 export interface HttpRequest {
@@ -53,10 +53,7 @@ export function restRequests(document: RequestDocument): fc.Arbitrary<HttpReques
       .record({
         caller,
         method: mostly(method, otherMethod),
-        path: fc.oneof(
-          { weight: 12, arbitrary: filledPath(path, placed("path")) },
-          { weight: 1, arbitrary: strayPath },
-        ),
+        path: weighted([12, filledPath(path, placed("path"))], [1, strayPath]),
         query: queryOf(placed("query")),
         type: hasBody ? contentType.map((type): Headers => [["content-type", type]]) : fc.constant<Headers>([]),
         own: mostly<Headers>([], fc.array(fc.oneof(...headers), { maxLength: 2 }), 3),
@@ -74,11 +71,11 @@ export function restRequests(document: RequestDocument): fc.Arbitrary<HttpReques
 
 type Body = Pick<HttpRequest, "body" | "newPet">;
 
-const body: fc.Arbitrary<Body> = fc.oneof(
-  { weight: 6, arbitrary: newPet.map((pet) => ({ body: Buffer.from(pet.text), newPet: pet })) },
-  { weight: 3, arbitrary: damaged(newPet.map(({ text }) => text)).map((bytes) => ({ body: bytes })) },
-  { weight: 2, arbitrary: anyJson.map(({ text }) => ({ body: Buffer.from(text) })) },
-  { weight: 1, arbitrary: fc.constant<Body>({}) },
+const body: fc.Arbitrary<Body> = weighted<Body>(
+  [6, newPet.map((pet) => ({ body: Buffer.from(pet.text), newPet: pet }))],
+  [3, damaged(newPet.map(({ text }) => text)).map((bytes) => ({ body: bytes }))],
+  [2, anyJson.map(({ text }) => ({ body: Buffer.from(text) }))],
+  [1, fc.constant<Body>({})],
 );
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "QUERY"];
@@ -86,10 +83,10 @@ export const otherMethod: fc.Arbitrary<string> = fc.constantFrom(...methods);
 
 const oddParts = ["%", "%zz", "%ff", "%c0%af", "%00", "%2e%2e", "%ed%a0%80", "%u0041", "+", ".", ".."];
 /** Part of a path or a query: percent-encoded, or as it is where a request line allows it. */
-const urlPart: fc.Arbitrary<string> = fc.oneof(
-  { weight: 3, arbitrary: wellFormedString.map(encodeURIComponent) },
-  { weight: 1, arbitrary: headerValue.map((text) => text.replaceAll(/[^\x21-\x7e]|[/?#]/g, "")) },
-  { weight: 1, arbitrary: fc.constantFrom(...oddParts) },
+const urlPart: fc.Arbitrary<string> = weighted(
+  [3, wellFormedString.map(encodeURIComponent)],
+  [1, headerValue.map((text) => text.replaceAll(/[^\x21-\x7e]|[/?#]/g, ""))],
+  [1, fc.constantFrom(...oddParts)],
 );
 
 const strayPaths =
@@ -117,20 +114,17 @@ function queryOf(parameters: readonly Parameter[]): fc.Arbitrary<string> {
   const names = ["__proto__", "limit[]", "limit[0]", "page", "Limit", ...parameters.map(({ name }) => name)];
   const stray = fc.tuple(fc.oneof(fc.constantFrom(...names), urlPart), urlPart).map((pair) => pair.join("="));
   const known = parameters.map(({ name, value }) => value.map((text) => `${name}=${text}`));
-  const pair =
-    known.length === 0
-      ? stray
-      : fc.oneof({ weight: 9, arbitrary: fc.oneof(...known) }, { weight: 1, arbitrary: stray });
+  const pair = known.length === 0 ? stray : weighted([9, fc.oneof(...known)], [1, stray]);
   const selector = (text: string) => text.split("=")[0];
-  const pairs = fc.oneof(
-    { weight: 3, arbitrary: fc.uniqueArray(pair, { minLength: 1, maxLength: 3, selector }) },
-    { weight: 1, arbitrary: fc.array(pair, { maxLength: 5 }) },
+  const pairs = weighted(
+    [3, fc.uniqueArray(pair, { minLength: 1, maxLength: 3, selector })],
+    [1, fc.array(pair, { maxLength: 5 })],
   );
   const odd = fc.constantFrom("?", "?&", "?=", "?limit", "?limit=", "??", "?limit=1;status=sold", "?%", "?%ff=%fe");
-  return fc.oneof(
-    { weight: known.length === 0 ? 8 : 1, arbitrary: fc.constant("") },
-    { weight: 4, arbitrary: pairs.map((parts) => `?${parts.join("&")}`) },
-    { weight: 1, arbitrary: fc.oneof(odd, fc.constant(`?${"a&".repeat(1_500)}`)) },
+  return weighted(
+    [known.length === 0 ? 8 : 1, fc.constant("")],
+    [4, pairs.map((parts) => `?${parts.join("&")}`)],
+    [1, fc.oneof(odd, fc.constant(`?${"a&".repeat(1_500)}`))],
   );
 }
 
@@ -138,14 +132,7 @@ function queryOf(parameters: readonly Parameter[]): fc.Arbitrary<string> {
 function parameterValue({ type, format, enum: values, minimum, maximum }: ValueSchema): fc.Arbitrary<string> {
   if (type === "integer") {
     const allowed = format === "int64" ? int64 : fc.bigInt({ min: BigInt(minimum ?? 0), max: BigInt(maximum ?? 0) });
-    return fc.oneof(
-      { weight: 4, arbitrary: allowed.map(String) },
-      { weight: 1, arbitrary: numberText.map(encodeURIComponent) },
-      { weight: 1, arbitrary: urlPart },
-    );
+    return weighted([4, allowed.map(String)], [1, numberText.map(encodeURIComponent)], [1, urlPart]);
   }
-  return fc.oneof(
-    { weight: 4, arbitrary: values === undefined ? cursor : fc.constantFrom(...values) },
-    { weight: 1, arbitrary: urlPart },
-  );
+  return weighted([4, values === undefined ? cursor : fc.constantFrom(...values)], [1, urlPart]);
 }
