@@ -4,8 +4,9 @@ import { differential } from "./differential.js";
 import { exactness } from "./exactness.js";
 import { count, type Figure, figureTable, type Suite } from "./figure.js";
 import { mutants } from "./mutants.js";
+import { protocol } from "./protocol/protocol.js";
 
-const suites: readonly Suite[] = [exactness, differential, mutants, bans];
+const suites: readonly Suite[] = [exactness, differential, mutants, protocol, bans];
 
 export interface ProofOutput {
   print(text: string): void;
@@ -73,7 +74,7 @@ function helpText(): string {
   return `Usage: npm run quota:proof -- [options]
 
 Tests the promises of the quota, on a private Redis and in virtual time, and prints a figure for each. The exit code is 1
-when one is broken. All suites but the last need redis-server in PATH.
+when one is broken. All suites but protocol and bans need redis-server in PATH.
 
 Suites:
 ${lines.join("\n")}

@@ -4,8 +4,9 @@
  * After the outage it reports the units granted here to Redis, and the last known counters in case Redis lost its data.
  *
  * With even load all instances together grant the limit. With uneven load, an instance that last saw an account early in
- * the window may grant up to its share again: at most limit x (2 - 1 / instances) in that window, and the limit in later
- * ones. If a limit is below the number of instances, each instance grants one unit.
+ * the window may grant up to its share again: at most limit x (2 - 1 / instances) in each window that has a part of the
+ * outage, or twice the limit if Redis loses its data too. If a limit is below the number of instances, each instance grants
+ * one unit.
  */
 import type { BanPolicy } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";

@@ -1,0 +1,92 @@
+import { firstState, inWindow, keyOf, type Model, type State } from "./state.js";
+import { steps } from "./steps.js";
+
+export interface SearchResult {
+  /** How many different states were visited. */
+  readonly states: number;
+  /** The most units that were admitted in one window. */
+  readonly mostAdmitted: number;
+  /** The shortest way to a state that breaks a promise. */
+  readonly counterexample: Counterexample | undefined;
+}
+
+interface Counterexample {
+  readonly promise: string;
+  readonly steps: readonly string[];
+}
+
+/** How a state was reached first: the key of the state before it, and the step. */
+type Origin = readonly [key: string, step: string];
+
+/**
+ * Visits every state that the model can reach, in the order of their distance from the first one, and stops at the first
+ * that breaks a promise.
+ */
+export function search(model: Model): SearchResult {
+  const first = firstState(model);
+  const origins = new Map<string, Origin | undefined>([[keyOf(first), undefined]]);
+  let mostAdmitted = 0;
+  let reached: readonly State[] = [first];
+  while (reached.length > 0) {
+    const following: State[] = [];
+    for (const state of reached) {
+      const key = keyOf(state);
+      mostAdmitted = Math.max(mostAdmitted, ...state.admitted);
+      const promise = brokenPromise(model, state);
+      if (promise !== undefined) {
+        return { states: origins.size, mostAdmitted, counterexample: { promise, steps: wayTo(key, origins) } };
+      }
+      for (const { name, next } of steps(model, state)) {
+        const nextKey = keyOf(next);
+        if (origins.has(nextKey)) continue;
+        origins.set(nextKey, [key, name]);
+        following.push(next);
+      }
+    }
+    reached = following;
+  }
+  return { states: origins.size, mostAdmitted, counterexample: undefined };
+}
+
+/** The most units of a window that may be admitted if a fault disturbs it. */
+export function boundOf({ instances, limit, faults }: Model): number {
+  return faults.includes("lose data") ? 2 * limit : Math.floor(limit * (2 - 1 / instances));
+}
+
+function brokenPromise(model: Model, state: State): string | undefined {
+  const { redis } = state;
+  for (const window of [0, 1]) {
+    const admitted = inWindow(state.admitted, window);
+    const allowed = inWindow(state.isDisturbed, window) === 1 ? boundOf(model) : model.limit;
+    if (admitted > allowed) return `${admitted} units of window ${window} were admitted, more than ${allowed}`;
+    if (redis.window !== window) continue;
+    const explained = admitted + inWindow(state.countedWithoutReply, window) + repliesInFlight(state, window);
+    if (redis.used > explained) return `Redis counts ${redis.used} units of window ${window}, more than ${explained}`;
+    const least = admitted - inWindow(state.perhapsUncounted, window);
+    if (redis.used < least && isCalm(state) && !model.faults.includes("lose data")) {
+      return `Redis counts ${redis.used} units of window ${window} after the outage, fewer than ${least}`;
+    }
+  }
+  return undefined;
+}
+
+/** Admissions that clients have not heard of yet. */
+function repliesInFlight({ instances }: State, window: number): number {
+  const replies = instances.flatMap(({ calls }) => calls.map(({ reply }) => reply));
+  return replies.filter((reply) => typeof reply === "object" && reply.isAdmitted && reply.window === window).length;
+}
+
+/** Redis is up, no call is in flight, and no instance has anything to report. */
+function isCalm({ redis, instances }: State): boolean {
+  const isDone = instances.every(({ isOpen, calls, counter, outages, outagesAtSync }) => {
+    const isSynced = counter.window === -1 || (counter.unsynced === 0 && outagesAtSync === outages);
+    return !isOpen && calls.length === 0 && isSynced;
+  });
+  return redis.status === "up" && isDone;
+}
+
+function wayTo(key: string, origins: ReadonlyMap<string, Origin | undefined>): string[] {
+  const names: string[] = [];
+  for (let origin = origins.get(key); origin !== undefined; origin = origins.get(origin[0])) names.unshift(origin[1]);
+  return names;
+}
