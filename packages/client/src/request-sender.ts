@@ -28,7 +28,7 @@ export interface SendingOptions {
 }
 
 /** A request that may be sent more than once: it is a GET, or it has an Idempotency-Key. */
-export interface PetStoreRequest {
+interface PetStoreRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

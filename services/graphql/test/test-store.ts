@@ -7,7 +7,7 @@ import {
   type TestStoreOptions,
 } from "@petstore/test-store";
 
-export interface AskOptions extends CallOptions {
+interface AskOptions extends CallOptions {
   readonly variables?: unknown;
   readonly operationName?: string;
 }
