@@ -5,8 +5,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Answer } from "../network/answer.js";
 
-export type { Answer };
-
 interface ResponseObject {
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content: { readonly "application/json": { readonly schema: object; readonly examples: object } };
