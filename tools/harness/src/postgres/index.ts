@@ -6,5 +6,4 @@ export {
   type PostgresServer,
   type Session,
   sparedName,
-  type TemporaryPostgres,
 } from "./postgres-server.js";

@@ -1,13 +1,11 @@
-export type { CalledFunction } from "./coverage-recorder.js";
 export { isInstalled } from "./installed-program.js";
-export { type Exit, type Program, type ProgramOptions, startProgram } from "./program.js";
+export { type Program, type ProgramOptions, startProgram } from "./program.js";
 export {
   graphqlMain,
   restMain,
   type Service,
   type ServiceOptions,
   serviceFlags,
-  standaloneMain,
   startService,
   startServiceProgram,
 } from "./service.js";

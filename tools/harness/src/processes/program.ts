@@ -46,7 +46,7 @@ export interface Program extends AsyncDisposable {
   stop(): Promise<Exit>;
 }
 
-export type Exit = number | NodeJS.Signals;
+type Exit = number | NodeJS.Signals;
 
 /** A busy machine needs several times the usual start time. */
 const startTimeoutMs = 60_000;

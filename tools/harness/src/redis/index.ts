@@ -1,2 +1,2 @@
-export { openRedisCluster, type RedisCluster, type RedisClusterOptions } from "./redis-cluster.js";
-export { openRedisServer, type RedisServer, type RedisServerOptions } from "./redis-server.js";
+export { openRedisCluster, type RedisCluster } from "./redis-cluster.js";
+export { openRedisServer, type RedisServer } from "./redis-server.js";
