@@ -65,23 +65,6 @@ describe("an address without a key", () => {
   });
 });
 
-describe("one address", () => {
-  it.each([
-    ["IPv4 is exact", "198.51.100.1", "198.51.100.2", false],
-    ["the same IPv4", "198.51.100.3", "198.51.100.3", true],
-    ["mapped IPv4 is that IPv4", "198.51.100.4", "::ffff:198.51.100.4", true],
-    ["mapped IPv4 in hexadecimal is that IPv4", "198.51.100.5", "::ffff:c633:6405", true],
-    ["mapped IPv4 written in full is that IPv4", "198.51.100.6", "0:0:0:0:0:FFFF:198.51.100.6", true],
-    ["two mapped IPv4 are two", "::ffff:198.51.100.7", "::ffff:198.51.100.8", false],
-    ["IPv6 is its /64", "2001:db8:1:1::1", "2001:db8:1:1:ffff:ffff:ffff:ffff", true],
-    ["another /64 is another", "2001:db8:1:2::1", "2001:db8:1:3::1", false],
-    ["IPv6 however it is written", "2001:db8:1:4::1", "2001:0DB8:0001:0004:0:0:0:1", true],
-    ["IPv6 within 2001:db8:0:5", "2001:db8:0:5::1", "2001:db8:0:5::2", true],
-  ])("%s: %s and %s", async (_rule, one, other, same) => {
-    expect(await share(one, other)).toBe(same);
-  });
-});
-
 describe("X-Forwarded-For", () => {
   it("is ignored by default", async () => {
     await using alone = await openTestStore();

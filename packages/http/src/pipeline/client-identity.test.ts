@@ -5,6 +5,9 @@ describe("the bucket of a client address", () => {
   it.each([
     ["192.0.2.7", "address:192.0.2.7"],
     ["::ffff:192.0.2.7", "address:192.0.2.7"],
+    ["::ffff:c000:207", "address:192.0.2.7"],
+    ["0:0:0:0:0:FFFF:192.0.2.7", "address:192.0.2.7"],
+    ["::ffff:192.0.2.8", "address:192.0.2.8"],
     ["64:ff9b::192.0.2.7", "address:192.0.2.7"],
     ["64:ff9b::c000:207", "address:192.0.2.7"],
     ["64:ff9b::ffff:ffff", "address:255.255.255.255"],
@@ -12,6 +15,8 @@ describe("the bucket of a client address", () => {
     ["64:ff9b:1::c000:207", "address:64:ff9b:1:0::/64"],
     ["2001:db8:1:2:3:4:5:6", "address:2001:db8:1:2::/64"],
     ["2001:db8:1:2::1", "address:2001:db8:1:2::/64"],
+    ["2001:0DB8:0001:0002:0:0:0:1", "address:2001:db8:1:2::/64"],
+    ["2001:db8:0:5::2", "address:2001:db8:0:5::/64"],
     ["fe80::1%eth0", "address:fe80:0:0:0::/64"],
     ["fe80::1%br-1a2b", "address:fe80:0:0:0::/64"],
     ["fe80::1%eth0.100", "address:fe80:0:0:0::/64"],
