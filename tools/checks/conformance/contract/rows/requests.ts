@@ -130,16 +130,30 @@ export const requestRows: readonly Row[] = [
     send: list({}, { headers: { origin: "https://shop.example" } }),
     expected: {
       ...succeeds,
-      headers: { "access-control-allow-origin": "*", "access-control-allow-credentials": "" },
+      headers: {
+        "access-control-allow-origin": "*",
+        "access-control-allow-credentials": "",
+        "access-control-expose-headers":
+          "Allow,Date,Deprecation,Idempotency-Replayed,Link,RateLimit,RateLimit-Policy,Retry-After,Sunset," +
+          "WWW-Authenticate,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id",
+      },
     },
+  },
+  {
+    title: "a script of another origin may read a refusal",
+    key: "none",
+    send: list({}, { headers: { origin: "https://shop.example" } }),
+    expected: refused(401, "API_KEY_MISSING", "No API key was sent as a bearer token.", {
+      "access-control-allow-origin": "*",
+    }),
   },
   {
     title: "a request without an origin gets no CORS headers",
     send: list(),
-    expected: { ...succeeds, headers: { "access-control-allow-origin": "" } },
+    expected: { ...succeeds, headers: { "access-control-allow-origin": "", "access-control-expose-headers": "" } },
   },
   {
-    title: "a preflight request needs no key and costs nothing",
+    title: "a preflight request needs no key, costs nothing, and allows every header that it asks for",
     key: "none",
     send: list(
       {},
@@ -148,13 +162,18 @@ export const requestRows: readonly Row[] = [
         headers: {
           origin: "https://shop.example",
           "access-control-request-method": "POST",
-          "access-control-request-headers": "authorization,content-type",
+          "access-control-request-headers": "authorization,content-type,sentry-trace,traceparent",
         },
       },
     ),
     expected: {
       ...succeeds,
-      headers: { "x-ratelimit-remaining": "6", "access-control-allow-methods": "GET,HEAD,POST" },
+      headers: {
+        "access-control-allow-headers": "authorization,content-type,sentry-trace,traceparent",
+        "access-control-allow-origin": "*",
+        "x-ratelimit-remaining": "6",
+        "access-control-allow-methods": "GET,HEAD,POST",
+      },
     },
   },
 ];
