@@ -68,11 +68,16 @@ test.each(["--only one", "--rounds 1", "--seconds 1", "--connections 32"])("keep
   expect(await readdir(run.directory)).toEqual([]);
 });
 
-test("keeps no run of a tree that differs from its commit, and says so", async () => {
+test("keeps no run of a tree that differs from its commit", async () => {
   await using run = await openRun();
   await run.bench("", [costing("one", [60])], { commit: async () => undefined });
   expect(await readdir(run.directory)).toEqual([]);
   expect(run.printed()).toContain("Not kept");
+});
+
+test("has exit code 2 for an unknown benchmark", async () => {
+  await using run = await openRun();
+  expect(await run.bench("--only nothing", [costing("one", [60])])).toBe(2);
 });
 
 /** Our server has these costs; its peer costs 100 in every round. */

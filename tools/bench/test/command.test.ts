@@ -55,11 +55,6 @@ test("a benchmark without redis-server fails with a plain reason", async () => {
   expect(output).toMatch(/^quota .*FAILED: There is no redis-server in PATH, and this benchmark needs one\.$/m);
 });
 
-test("an unknown benchmark has exit code 2", async () => {
-  const { exit, output } = await bench(["--only", "nothing"]);
-  expect({ exit, output }).toEqual({ exit: 2, output: expect.stringMatching(/^There is no benchmark nothing\./) });
-});
-
 async function bench(words: readonly string[], environment?: Readonly<Record<string, string>>) {
   await using program = start(words, environment);
   return { exit: await program.ended, output: program.output.join("\n") };

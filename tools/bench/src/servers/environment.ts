@@ -1,7 +1,7 @@
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { choosePort, openEmbeddedPostgres } from "@petstore/embedded-postgres";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { isInstalled, openTemporaryDirectory } from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import type { RunDeps } from "../benchmark.js";
 import { type ProbedProgram, startProbedProgram } from "./probed-program.js";
@@ -93,14 +93,9 @@ export async function withEnvironment<Result>(
   });
 }
 
-/** Rejects with a plain message on a machine without Redis. */
 export async function openPrivateRedis(): Promise<RedisServer> {
-  try {
-    return await openRedisServer();
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-    throw new Error("There is no redis-server in PATH, and this benchmark needs one.", { cause: error });
-  }
+  if (isInstalled("redis-server")) return await openRedisServer();
+  throw new Error("There is no redis-server in PATH, and this benchmark needs one.");
 }
 
 export function disposableList<T extends AsyncDisposable>(): AsyncDisposable & { readonly items: T[] } {
