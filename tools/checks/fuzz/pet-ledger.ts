@@ -1,18 +1,12 @@
-/** A pet as both APIs show it. Identifiers are decimal digits. */
-export interface ShownPet {
-  readonly id: string;
-  readonly name: string;
-  readonly categoryId: string;
-  readonly status: string;
-}
+import type { Pet } from "../conformance/apis/api.js";
 
 /** Remembers acknowledged creates, to compare them with the lists of both APIs later. */
 export interface PetLedger {
   readonly size: number;
   /** Returns a fault when another pet has the same identifier. */
-  acknowledge(pet: ShownPet): string | undefined;
+  acknowledge(pet: Pet): string | undefined;
   /** The faults of a whole list. */
-  compare(list: readonly ShownPet[]): readonly string[];
+  compare(list: readonly Pet[]): readonly string[];
 }
 
 export function createPetLedger(): PetLedger {
@@ -36,6 +30,6 @@ export function createPetLedger(): PetLedger {
   };
 }
 
-function factsOf({ name, categoryId, status }: ShownPet): string {
+function factsOf({ name, categoryId, status }: Pet): string {
   return JSON.stringify([name, categoryId, status]);
 }

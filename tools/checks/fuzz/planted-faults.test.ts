@@ -40,10 +40,10 @@ it.for<[fault: string, when: RegExp, change: Change]>([
   [
     "leak:",
     /limit=5\d\b/,
-    ({ headers, ...answer }) => ({ ...answer, headers: { ...headers, "x-debug": "pets_test_nonsense" } }),
+    ({ headers, ...answer }) => ({ ...answer, headers: { ...headers, "x-debug": "pets_live_nonsense" } }),
   ],
   [
-    "no answer: Error: reset",
+    "error: Error: reset",
     /limit=6\d\b/,
     () => {
       throw new Error("reset");

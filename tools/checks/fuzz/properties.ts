@@ -1,30 +1,27 @@
-/** What must hold for every request, and for every operation that both APIs are asked for. */
+/** The properties of every request, and of every operation that both APIs have. */
 import { randomUUID } from "node:crypto";
 import { maxInt64, minInt64, parseInt64 } from "@petstore/core";
 import type { ResponseCheck } from "@petstore/harness/responses";
-import { type ApiRequest, graphqlRequest, type Outcome, readGraphql, readRest, restRequest } from "./api-operations.js";
+import type { Operation as ApiOperation, Outcome, Pet, Send } from "../conformance/apis/api.js";
+import { createGraphqlApi } from "../conformance/apis/graphql-api.js";
+import { createRestApi, outcomeOf } from "../conformance/apis/rest-api.js";
+import type { Headers } from "./arbitraries/headers.js";
 import type { CreateOperation, ListOperation, Operation } from "./arbitraries/operations.js";
 import type { NewPet } from "./arbitraries/pets.js";
 import type { HttpRequest } from "./arbitraries/rest-requests.js";
-import type { ShownPet } from "./pet-ledger.js";
 import type { ApiName } from "./response-faults.js";
 import type { Session, TestCase } from "./session.js";
 
 /** The response is as documented, and an acknowledged pet is as the request describes it. */
 export function checkRequest(session: Session, api: ApiName, request: HttpRequest): Promise<void> {
-  const { caller, newPet, headers, ...others } = request;
-  const authorization = [`authorization`, caller.scheme + session.keys[caller.key]] as const;
+  const { caller, newPet, headers, method, path, body } = request;
+  const authorization = Array<string>(caller.times).fill(caller.scheme + session.keys[caller.key]);
+  const options = { headers: { ...groupByName(headers), authorization }, ...(body !== undefined && { body }) };
   return session.run(async (testCase) => {
-    const allHeaders = [...Array.from({ length: caller.times }, () => authorization), ...headers];
-    const answer = await testCase.send({ ...others, api, headers: allHeaders });
-    if (api === "rest" && answer.status === 201) {
-      acknowledge(
-        session,
-        testCase,
-        readRest(answer),
-        newPet && (expectedPet(session.responseCheck, api, newPet) ?? "refused"),
-      );
-    }
+    const answer = await testCase.send({ api, method, path, ...options });
+    if (api === "graphql" || answer.status !== 201) return;
+    const expected = newPet && (expectedPet(session.responseCheck, api, newPet) ?? "refused");
+    acknowledge(session, testCase, outcomeOf({ kind: "create" }, answer), expected);
   });
 }
 
@@ -36,32 +33,37 @@ export function checkParity(session: Session, operation: Operation): Promise<voi
 }
 
 /** The whole list of an API, page by page. */
-export async function listAll(session: Session, api: ApiName): Promise<readonly ShownPet[]> {
-  const pets: ShownPet[] = [];
+export async function listAll(session: Session, api: ApiName): Promise<readonly Pet[]> {
+  const pets: Pet[] = [];
   let cursor: string | undefined;
   do {
     const query = { limit: "100", ...(cursor !== undefined && { cursor: JSON.stringify(cursor) }) };
     await session.run(async (testCase) => {
-      const { outcome } = await ask(session, testCase, api, { kind: "list", query, isConnection: true });
+      const { outcome } = await ask(session, testCase, api, { kind: "list", query }, true);
       if (outcome.kind === "failure") return testCase.addFault(`list: it ends with ${outcome.code}`);
       pets.push(...outcome.pets);
-      cursor = outcome.nextCursor;
+      cursor = outcome.nextCursor ?? undefined;
     });
   } while (cursor !== undefined);
   return pets;
 }
 
-async function ask(session: Session, testCase: TestCase, api: ApiName, request: ApiRequest) {
-  const isRest = api === "rest";
-  const key = session.keys.valid;
-  const answer = await testCase.send(isRest ? restRequest(request, key) : graphqlRequest(request, key));
-  const outcome = isRest ? readRest(answer) : readGraphql(answer);
-  return { outcome, isReplay: answer.headers["idempotency-replayed"] === "true" };
+async function ask(session: Session, testCase: TestCase, api: ApiName, operation: ApiOperation, isConnection = false) {
+  const send: Send = (method, path, options) => testCase.send({ api, method, path, ...options });
+  const client =
+    api === "rest" ? createRestApi(send) : createGraphqlApi(send, isConnection ? "petsConnection" : "pets");
+  const reply = await client.send({
+    operation,
+    authorization: [`Bearer ${session.keys.valid}`],
+    address: "2001:db8::1",
+  });
+  if (reply === undefined) throw new Error(`${client.name} cannot express the operation`);
+  return { outcome: reply.outcome, isReplay: reply.headers["idempotency-replayed"] === "true" };
 }
 
 async function checkList(session: Session, testCase: TestCase, operation: ListOperation) {
   const { outcome } = await ask(session, testCase, "rest", operation);
-  const { outcome: other } = await ask(session, testCase, "graphql", operation);
+  const { outcome: other } = await ask(session, testCase, "graphql", operation, operation.isConnection);
   compare(testCase, outcome, other);
   const { limit = "20", status, cursor } = operation.query;
   const isFilter = status === undefined || /^"(available|pending|sold)"$/.test(status);
@@ -82,7 +84,7 @@ async function checkList(session: Session, testCase: TestCase, operation: ListOp
 
 async function checkCreate(session: Session, testCase: TestCase, { newPet, idempotencyKey }: CreateOperation) {
   const createIn = (api: ApiName, { text }: NewPet, key: string | undefined) =>
-    ask(session, testCase, api, { kind: "create", newPet: text, idempotencyKey: key });
+    ask(session, testCase, api, { kind: "create", input: text, ...(key !== undefined && { idempotencyKey: key }) });
   const uniqueKey = () =>
     idempotencyKey && (idempotencyKey.isPrefixed ? randomUUID().slice(0, 13) : "") + idempotencyKey.text;
   const keys = { rest: uniqueKey(), graphql: uniqueKey() };
@@ -131,14 +133,14 @@ function acknowledge(session: Session, testCase: TestCase, outcome: Outcome, exp
 }
 
 /** `undefined` where the request leaves it open. */
-type Expected = Omit<ShownPet, "id"> | "refused" | undefined;
+type Expected = Omit<Pet, "id"> | "refused" | undefined;
 
 /** The pet that the API must store; `undefined` when it must refuse the body. */
 export function expectedPet(
   responseCheck: ResponseCheck,
   api: ApiName,
   { value }: NewPet,
-): Omit<ShownPet, "id"> | undefined {
+): Omit<Pet, "id"> | undefined {
   // In GraphQL an ID may also be a string of digits.
   const category = value?.categoryId;
   const categoryId = api === "graphql" && typeof category === "string" ? parseInt64(category) : category;
@@ -149,6 +151,14 @@ export function expectedPet(
   return name.isWellFormed() ? { name, categoryId: `${categoryId}`, status } : undefined;
 }
 
-function petText(pet: ShownPet | undefined): string {
+function petText(pet: Pet | undefined): string {
   return JSON.stringify([pet?.id, pet?.name, pet?.categoryId, pet?.status]);
+}
+
+/** One header may have several values. */
+function groupByName(headers: Headers): Record<string, readonly string[]> {
+  const grouped = new Map<string, string[]>();
+  for (const [name, value] of headers)
+    grouped.set(name.toLowerCase(), [...(grouped.get(name.toLowerCase()) ?? []), value]);
+  return Object.fromEntries(grouped);
 }

@@ -10,7 +10,7 @@ export interface FaultOptions {
   readonly secrets: readonly string[];
 }
 
-/** What is wrong with a response, whatever was asked for. Each fault begins with its kind. */
+/** Returns the faults of a response to any request. Each fault begins with its kind. */
 export type ResponseFaults = (api: ApiName, method: string, path: string, answer: Answer) => readonly string[];
 
 export function createResponseFaults({ responseCheck, secrets }: FaultOptions): ResponseFaults {

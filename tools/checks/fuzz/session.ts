@@ -1,18 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Answer, type HttpClient, openHttpClient } from "@petstore/harness/network";
+import { type Answer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/harness/responses";
-import type { Headers, KeyKind } from "./arbitraries/headers.js";
+import type { KeyKind } from "./arbitraries/headers.js";
 import type { RequestDocument } from "./arbitraries/rest-requests.js";
 import { createPetLedger, type PetLedger } from "./pet-ledger.js";
 import { type ApiName, createResponseFaults } from "./response-faults.js";
 import type { FuzzServices } from "./services.js";
 
-export interface FuzzRequest {
+export interface FuzzRequest extends Omit<RequestOptions, "key"> {
   readonly api: ApiName;
   readonly method: string;
   readonly path: string;
-  readonly headers: Headers;
-  readonly body?: Buffer | undefined;
 }
 
 /** The requests and faults of one run of a property. */
@@ -22,7 +20,7 @@ export interface TestCase {
   addFault(fault: string): void;
 }
 
-/** What the properties of one test file share. Disposing closes the connections. */
+/** Shared by the properties of one test file. Disposing closes the connections. */
 export interface Session extends Disposable {
   readonly document: OpenApi & RequestDocument;
   readonly responseCheck: ResponseCheck;
@@ -41,20 +39,19 @@ const answerTimeoutMs = 15_000;
 
 /** @param change plants a fault in a response, to prove that it is found */
 export async function openSession(
-  { rest, graphql, keys }: FuzzServices,
+  { store, keys }: FuzzServices,
   change: (request: FuzzRequest, answer: Answer) => Answer = (_request, answer) => answer,
 ): Promise<Session> {
-  const document = (await (await fetch(`${rest.origin}/openapi.json`)).json()) as Session["document"];
+  const clients = { rest: openHttpClient(store.originOf("rest")), graphql: openHttpClient(store.originOf("graphql")) };
+  const document = (await (await fetch(`${clients.rest.origin}/openapi.json`)).json()) as Session["document"];
   const responseCheck = createResponseCheck(document);
   const responseFaults = createResponseFaults({ responseCheck, secrets: Object.values(keys) });
-  const clients = { rest: openHttpClient(rest.origin), graphql: openHttpClient(graphql.origin) };
   const sent = { rest: 0, graphql: 0 };
   const answers = { rest: new Set<string>(), graphql: new Set<string>() };
 
   async function send(request: FuzzRequest): Promise<Answer> {
-    const { api, method, path, headers, body } = request;
+    const { api, method, path, ...options } = request;
     sent[api] += 1;
-    const options = { headers: groupByName(headers), ...(body !== undefined && { body }) };
     const answer = change(request, await withTimeout(clients[api].send(method, path, options)));
     answers[api].add(`${answer.status} ${/"code":"(\w+)"/.exec(answer.text)?.[1]}`);
     return answer;
@@ -79,7 +76,7 @@ export async function openSession(
           return answer;
         },
       };
-      await test(testCase).catch((error: unknown) => faults.push(`no answer: ${error}`));
+      await test(testCase).catch((error: unknown) => faults.push(`error: ${error}`));
       if (faults.length > 0) throw new Error([...faults, ...requests.map(describeRequest)].join("\n"));
     },
     [Symbol.dispose]() {
@@ -88,18 +85,10 @@ export async function openSession(
   };
 }
 
-/** One header may have several values. */
-function groupByName(headers: Headers): Record<string, readonly string[]> {
-  const grouped = new Map<string, string[]>();
-  for (const [name, value] of headers)
-    grouped.set(name.toLowerCase(), [...(grouped.get(name.toLowerCase()) ?? []), value]);
-  return Object.fromEntries(grouped);
-}
-
-async function withTimeout(answer: ReturnType<HttpClient["send"]>): Promise<Answer> {
+async function withTimeout(answer: Promise<Answer>): Promise<Answer> {
   const answered = new AbortController();
   const timeout = sleep(answerTimeoutMs, undefined, { signal: answered.signal }).then(() => {
-    throw new Error(`after ${answerTimeoutMs / 1_000} s`);
+    throw new Error(`no answer after ${answerTimeoutMs / 1_000} s`);
   });
   try {
     return await Promise.race([answer, timeout]);
@@ -110,8 +99,8 @@ async function withTimeout(answer: ReturnType<HttpClient["send"]>): Promise<Answ
 
 /** One line, without the keys. Bytes that are not UTF-8 are in base64. */
 function describeRequest({ api, method, path, headers, body }: FuzzRequest): string {
-  const text = body?.toString() ?? "";
-  const isText = body === undefined || Buffer.from(text).equals(body);
-  const content = body === undefined ? "" : isText ? JSON.stringify(text) : `base64 ${body.toString("base64")}`;
-  return `${api}: ${method} ${path} ${JSON.stringify(headers)} ${content}`.replaceAll(/pets_test_\w+/g, "<key>");
+  const bytes = Buffer.from(body ?? "");
+  const isText = Buffer.from(bytes.toString()).equals(bytes);
+  const content = isText ? JSON.stringify(bytes.toString()) : `base64 ${bytes.toString("base64")}`;
+  return `${api}: ${method} ${path} ${JSON.stringify(headers)} ${content}`.replaceAll(/pets_(live|test)_\w+/g, "<key>");
 }

@@ -2,7 +2,7 @@
  * An interface of the pet store as a client sees it. It sends an operation in its own protocol and returns the response
  * in the terms of the contract, so that the responses of several interfaces can be compared.
  */
-import type { Answer } from "@petstore/harness/network";
+import type { Answer, RequestOptions } from "@petstore/harness/network";
 
 /** Values are JSON text, so that every interface sends the same digits and types. */
 export type Operation =
@@ -62,6 +62,9 @@ export interface Api {
   /** `undefined` if this interface cannot express the call. Rejects if the response breaks its protocol. */
   send(call: Call): Promise<Reply | undefined>;
 }
+
+/** Sends a request to the service of an interface. */
+export type Send = (method: string, path: string, options: RequestOptions) => Promise<Answer>;
 
 /** Receives every response of the REST API, with its method and path. */
 export type RestListener = (method: string, path: string, answer: Pick<Answer, "status" | "headers" | "text">) => void;

@@ -1,5 +1,14 @@
 import { type Answer, openHttpClient } from "@petstore/harness/network";
-import { type Api, bodyOf, clientHeaders, type Operation, type Outcome, type Pet, type Success } from "./api.js";
+import {
+  type Api,
+  bodyOf,
+  clientHeaders,
+  type Operation,
+  type Outcome,
+  type Pet,
+  type Send,
+  type Success,
+} from "./api.js";
 
 /**
  * The GraphQL API. Lists are read by the field `pets` or by the Relay connection. Its responses are read by these rules:
@@ -9,7 +18,10 @@ import { type Api, bodyOf, clientHeaders, type Operation, type Outcome, type Pet
  * - The body of REST is the argument `input` here, and the connection calls `limit` `first`, as Relay does.
  */
 export function openGraphqlApi(origin: string, field: "pets" | "petsConnection"): Api {
-  const client = openHttpClient(origin);
+  return createGraphqlApi(openHttpClient(origin).send, field);
+}
+
+export function createGraphqlApi(send: Send, field: "pets" | "petsConnection"): Api {
   return {
     name: field === "pets" ? "GraphQL" : "GraphQL connection",
     async send(call) {
@@ -18,7 +30,7 @@ export function openGraphqlApi(origin: string, field: "pets" | "petsConnection")
       // Both variants create in the same way.
       if (operation.kind === "create" && field === "petsConnection") return undefined;
       const body = method === "POST" ? bodyOf(call, writeRequest(operation, field)) : undefined;
-      const answer = await client.send(method, "/graphql", {
+      const answer = await send(method, "/graphql", {
         headers: clientHeaders(call),
         ...(body !== undefined && { body }),
       });

@@ -1,8 +1,20 @@
 import { type Answer, openHttpClient } from "@petstore/harness/network";
-import { type Api, bodyOf, clientHeaders, type Operation, type Outcome, type Pet, type RestListener } from "./api.js";
+import {
+  type Api,
+  bodyOf,
+  clientHeaders,
+  type Operation,
+  type Outcome,
+  type Pet,
+  type RestListener,
+  type Send,
+} from "./api.js";
 
 export function openRestApi(origin: string, onAnswer: RestListener): Api {
-  const client = openHttpClient(origin);
+  return createRestApi(openHttpClient(origin).send, onAnswer);
+}
+
+export function createRestApi(send: Send, onAnswer: RestListener = () => {}): Api {
   return {
     name: "REST",
     async send(call) {
@@ -10,7 +22,7 @@ export function openRestApi(origin: string, onAnswer: RestListener): Api {
       const path = pathOf(operation);
       const body = bodyOf(call, operation.kind === "create" ? operation.input : undefined);
       const headers = { ...keyHeader(operation), ...clientHeaders(call) };
-      const answer = await client.send(method, path, { headers, ...(body !== undefined && { body }) });
+      const answer = await send(method, path, { headers, ...(body !== undefined && { body }) });
       onAnswer(method, path, answer);
       return { outcome: outcomeOf(operation, answer), headers: answer.headers, receivedAtMs: Date.now() };
     },
@@ -43,7 +55,7 @@ function keyHeader(operation: Operation): Record<string, string> {
 
 const successStatuses = { list: 200, get: 200, create: 201 };
 
-function outcomeOf({ kind }: Operation, { status, headers, text }: Answer): Outcome {
+export function outcomeOf({ kind }: Pick<Operation, "kind">, { status, headers, text }: Answer): Outcome {
   // The response to a preflight request.
   if (status === 204 && text === "") return { kind: "success", pets: [], nextCursor: null };
   const json = parseExactly(text);

@@ -1,4 +1,4 @@
-/** Who sends a request, and the headers of a request. */
+/** Callers and headers of requests. */
 import fc from "fast-check";
 import { mostly, notoriousStrings, weighted } from "./json.js";
 
