@@ -31,7 +31,7 @@ export interface ResponseCheck {
   operationOf(method: string, path: string): string | undefined;
   /** The violations of an answer of this operation. */
   violations(operationId: string, answer: Answer): string[];
-  /** What is wrong with a value of a schema of the document, such as `NewPet`. */
+  /** The violations of a value, by the name of its schema in the document, such as `NewPet`. */
   valueFaults(schema: string, value: unknown): string[];
 }
 
