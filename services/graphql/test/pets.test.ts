@@ -1,4 +1,4 @@
-// What GraphQL adds to the contract table (tools/checks/conformance/contract): literals, the Relay connection, aliases.
+// Additions of GraphQL to the contract table (tools/checks/conformance/contract): literals, the Relay connection, aliases.
 import { afterAll, describe, expect, it } from "vitest";
 import { errorsOf, openGraphqlStore } from "./test-store.js";
 
