@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
 import { expect, it } from "vitest";
+import { parse } from "yaml";
 import { expectedPet } from "./properties.js";
 import { createResponseFaults } from "./response-faults.js";
 
-const openApiFile = new URL("../../../services/rest/openapi.json", import.meta.url);
-const responseCheck = createResponseCheck(JSON.parse(await readFile(openApiFile, "utf8")) as OpenApi);
+const openApiFile = new URL("../../../services/rest/openapi.yaml", import.meta.url);
+const responseCheck = createResponseCheck(parse(await readFile(openApiFile, "utf8")) as OpenApi);
 const responseFaults = createResponseFaults({ responseCheck, secrets: ["pets_test_secret"] });
 
 const usualHeaders = {

@@ -1,9 +1,7 @@
-// openapi-typescript generates the types, which are committed. `npm run check` compiles them.
-import { readFileSync } from "node:fs";
+// The build generates the types with openapi-typescript. `npm run check` compiles them with this test.
 import createClient from "openapi-fetch";
-import openapiTS, { astToString } from "openapi-typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { components, paths } from "./generated/schema.js";
+import type { components, paths } from "../dist/schema.js";
 import { type RestService, startRest } from "./rest-service.js";
 
 type Pet = components["schemas"]["Pet"];
@@ -14,11 +12,6 @@ describe("a client that openapi-typescript generates", () => {
     service = await startRest();
   });
   afterAll(() => service?.[Symbol.asyncDispose]());
-
-  it("is current", async () => {
-    const document = readFileSync(new URL("../../../services/rest/openapi.json", import.meta.url), "utf8");
-    await expect(astToString(await openapiTS(document))).toMatchFileSnapshot("generated/schema.d.ts");
-  });
 
   it("creates, lists and gets pets of the running service, with the types of the contract", async () => {
     const { key: apiKey } = await service.database.issueKey();
