@@ -1,6 +1,5 @@
 import type { LogLevel } from "@petstore/core";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { createRepeatedFaults, describeError, type RepeatedFaults } from "./repeated-faults.js";
 import { openStandardOutput } from "./standard-output.js";
 
 export interface OpenLog extends AsyncDisposable {
@@ -17,8 +16,7 @@ export interface OpenLog extends AsyncDisposable {
  */
 export function openLog(level: LogLevel): OpenLog {
   const output = openStandardOutput();
-  const repeatedFaults = createRepeatedFaults();
-  const log = createLog(level, output, repeatedFaults);
+  const log = createLog(level, output);
   process.on("uncaughtException", (error) => {
     log.fatal({ error }, "uncaught exception");
     void output.flush().then(() => process.exit(1));
@@ -27,38 +25,42 @@ export function openLog(level: LogLevel): OpenLog {
     log,
     print: output.print,
     droppedLines: output.dropped,
-    async [Symbol.asyncDispose]() {
-      repeatedFaults[Symbol.dispose]();
-      await output.flush();
-    },
+    [Symbol.asyncDispose]: output.flush,
   };
 }
 
-/** Removes API keys from every line, and file paths from the messages in `error`. Faults that repeat are counted. */
-export function createLog(
-  level: LogLevel,
-  destination: DestinationStream,
-  repeatedFaults: RepeatedFaults = createRepeatedFaults(),
-): Logger {
+/** Removes API keys from every line, and file paths from the messages in `error`. */
+export function createLog(level: LogLevel, destination: DestinationStream): Logger {
   return pino(
     {
       level,
       base: null,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: describeError },
-      hooks: {
-        streamWrite: redactKeys,
-        logMethod(line, method, severity) {
-          if (severity < warning) method.apply(this, line);
-          else repeatedFaults.write(line, method.bind(this));
-        },
-      },
+      hooks: { streamWrite: redactKeys },
     },
     destination,
   );
 }
 
-const warning = pino.levels.values.warn ?? 0;
+/** Name, code and message of an error and of its causes. The stack stays out: it shows paths and source. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const code = "code" in error ? error.code : undefined;
+  const cause = error.cause === undefined ? undefined : describeError(error.cause);
+  return { name: error.name, code, message: escapeControls(redactPaths(error.message)), cause };
+}
+
+/** pino escapes the characters that JSON requires. A terminal also obeys the other control and format characters. */
+function escapeControls(message: string): string {
+  return message.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  });
+}
+
+function redactPaths(message: string): string {
+  return message.replace(/file:\/\/\S+|(?<![\w:/])(\/[\w.@+-]+){2,}|[A-Za-z]:\\[^\s'"]+/g, "[path]");
+}
 
 function redactKeys(line: string): string {
   return line.includes("pets_") ? line.replace(/pets_(live|test)_\w+/g, "pets_$1_[redacted]") : line;
