@@ -31,7 +31,7 @@ async function runSample({ ci, name, minutesAtMost }: { ci: string; name?: strin
       config: false,
       watch: false,
       include: ["test/sample.ts"],
-      setupFiles: ["./src/needed-programs.ts"],
+      setupFiles: ["./src/setup.ts"],
       tags: [{ name: "absent-program" }],
       env: { CI: ci },
       reporters: [reporter],
