@@ -31,7 +31,7 @@ it.each([
 });
 
 it.each([
-  ["", /There is no project ""\. The projects are faults, fuzz/],
+  ["", /There is no project ""\. The projects are faults, .*fuzz/],
   ["nothing", /There is no project "nothing"/],
   ["faults --only mysql", /There is no subject "mysql"\. The subjects are documents, redis, outage, sharing\./],
   ["faults --quickly", /--quickly/],
