@@ -70,7 +70,7 @@ it("banned-key-flood: a banned key slows another customer no more with expensive
 const connections = 60;
 const requestsPerConnection = 2_500;
 const tinyRequest = "GET /a HTTP/1.1\r\nHost:\r\n\r\n";
-/** The service closes a connection after this number of answers. */
+/** The service closes a connection after this number of answers, or earlier at the limit of the whole process. */
 const maxOutstanding = 64;
 const memoryLimitMebibytes = 256;
 const answeredWithinMs = 2_000;
@@ -109,10 +109,10 @@ async function floodWithoutKey(environment: Environment, figures: Figures, servi
   await other.stop();
   const during = other.results.filter((result) => endOf(result) >= startedAtMs);
   const isRight = (answers: readonly RawAnswer[]) =>
-    answers.length === maxOutstanding && answers.at(-1)?.headers.connection === "close";
+    answers.length <= maxOutstanding && answers.at(-1)?.headers.connection === "close";
   const wrong = count(closed, (answers) => !isRight(answers));
   figures.atLeast(connections, `${name}: connections that pipelined`, closed.length);
-  figures.exactly(0, `${name}: connections not closed after exactly ${maxOutstanding} answers`, wrong);
+  figures.exactly(0, `${name}: connections not closed after at most ${maxOutstanding} answers`, wrong);
   figures.atLeast(2, `${name}: requests of another client during the flood`, during.length);
   figures.exactly(0, `${name}: failures of the other client`, count(during, isFailure));
   figures.atMost(answeredWithinMs, `${name}: the slowest of the other client`, slowestMs(during), "ms");
