@@ -12,7 +12,7 @@ export interface ConnectOptions {
   readonly database: string;
 }
 
-export interface Connection {
+export interface ScramConnection {
   readonly client: pg.Client;
   readonly ended: Promise<void>;
 }
@@ -27,7 +27,7 @@ const highestPort = 32_767;
  * pg would also answer a request for the password in clear text or as an MD5 digest, even after a request for SCRAM.
  * Another program may listen on a port that was once ours, so each such request ends the connection.
  */
-export async function connectWithScram({ port, role, password, database }: ConnectOptions): Promise<Connection> {
+export async function connectWithScram({ port, role, password, database }: ConnectOptions): Promise<ScramConnection> {
   let isProven = false;
   const client = new pg.Client({
     host: loopback,

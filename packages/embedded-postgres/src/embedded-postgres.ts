@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./cluster.js";
-import type { Connection } from "./connection.js";
+import type { ScramConnection } from "./connection.js";
 import { explain, explainOutput, isAlreadyRunning, isPortTaken } from "./failure.js";
 import { claimOwnership, databaseUrl, findServiceUrl } from "./ownership.js";
 import { type Role, readPassword } from "./passwords.js";
@@ -44,7 +44,7 @@ interface Owned {
   readonly postmaster: Postmaster;
   readonly started: StartedServer | undefined;
   /** Holds the lock of the owner. */
-  readonly connection: Connection;
+  readonly connection: ScramConnection;
 }
 
 interface Loss {

@@ -2,13 +2,13 @@
 // connection when the process dies, however it dies, so there is nothing stale to clean up and no process number to trust.
 import pg from "pg";
 import type { Cluster } from "./cluster.js";
-import { type Connection, connectWithScram, isWrongPassword, loopback } from "./connection.js";
+import { connectWithScram, isWrongPassword, loopback, type ScramConnection } from "./connection.js";
 import { readPassword, roleNames } from "./passwords.js";
 import { databaseName } from "./roles.js";
 
 export type Claim =
   /** The ownership lasts as long as the connection. */
-  | { readonly kind: "owner"; readonly connection: Connection }
+  | { readonly kind: "owner"; readonly connection: ScramConnection }
   | { readonly kind: "held"; readonly holderPid: number }
   | { readonly kind: "unreachable"; readonly cause: unknown };
 
@@ -50,7 +50,7 @@ export function databaseUrl(role: keyof typeof roleNames, password: string, port
   return `postgres://${roleNames[role]}:${password}@${loopback}:${port}/${databaseName}`;
 }
 
-async function connectAsSuperuser(port: number, passwords: readonly string[]): Promise<Connection> {
+async function connectAsSuperuser(port: number, passwords: readonly string[]): Promise<ScramConnection> {
   let cause: unknown = new Error("The cluster has no password for its superuser");
   for (const password of passwords) {
     try {

@@ -85,7 +85,7 @@ describe("pets", async () => {
     const page = async (args: string) => {
       const query = `{ petsConnection${args} { edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
       const { json } = await own.ask(query, { key: caller.key });
-      return (json as { data: { petsConnection: Connection } }).data.petsConnection;
+      return (json as { data: { petsConnection: PetsConnection } }).data.petsConnection;
     };
 
     it("reads the whole list by the end cursor of each page", async () => {
@@ -125,7 +125,7 @@ describe("pets", async () => {
   });
 });
 
-interface Connection {
+interface PetsConnection {
   readonly edges: readonly { readonly cursor: string; readonly node: { readonly id: string } }[];
   readonly nodes: readonly { readonly id: string }[];
   readonly pageInfo: { readonly startCursor: string | null; readonly endCursor: string | null };
