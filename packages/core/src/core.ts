@@ -11,7 +11,7 @@ import { createBanLifter } from "./changes/ban-lifter.js";
 import { subscribeToChanges } from "./changes/subscribe-to-changes.js";
 import type { Config } from "./config/config.js";
 import { isTransactionPooler } from "./database/client-config.js";
-import { type Connections, type Database, openDatabase } from "./database/database.js";
+import { type ConnectionCounts, type Database, openDatabase } from "./database/database.js";
 import { databaseUnavailable } from "./database/database-errors.js";
 import { watchDatabase } from "./database/reachability.js";
 import type { Session } from "./database/session.js";
@@ -53,7 +53,7 @@ export interface Health {
 }
 
 interface Stats {
-  readonly database: Connections;
+  readonly database: ConnectionCounts;
   readonly keyCache: KeyCacheUse;
   readonly quotaOutages: number;
 }

@@ -19,7 +19,7 @@ export {
 export type { Config, HttpConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/config.js";
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
-export { type Database, type DatabaseConfig, openDatabase, traceCall, tracedCalls } from "./database/database.js";
+export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";
 export { migrate, pendingMigrations } from "./database/migrate.js";
 export type { Log } from "./log.js";
 export { isLoopback } from "./loopback.js";
@@ -49,3 +49,4 @@ export type { QuotaConfig } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { BanRecord, Extension, Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";
 export type { WindowState, Windows } from "./quota/window.js";
+export { traceCall, tracedCalls } from "./traced-calls.js";

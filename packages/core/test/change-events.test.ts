@@ -107,7 +107,7 @@ describe("a ban", () => {
     await core.keys.liftBan(record.id);
     expect(await millisecondsUntil(3_000, async () => !(await isBanned(core, key)))).toBeLessThan(1_000);
     await ban(core, key);
-    core.authenticator.forgetAll();
+    core.authenticator.invalidateAll();
     expect(await isBanned(core, key)).toBe(true);
   });
 });

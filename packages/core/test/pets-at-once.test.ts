@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createTestDatabase, type TestDatabase } from "@petstore/harness";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { type Database, openDatabase, type TracedCall, tracedCalls } from "../src/database/database.js";
+import { type Database, openDatabase } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
 import type { NewPet } from "../src/pets/pet.js";
 import { type AddPet, createAddPet } from "../src/pets/pet-inserts.js";
 import { listPets } from "../src/pets/pet-queries.js";
+import { type TracedCall, tracedCalls } from "../src/traced-calls.js";
 
 const cat: NewPet = { name: "Tom", categoryId: 1n, status: "available" };
 

@@ -117,7 +117,7 @@ describe("a client that sends unknown keys", () => {
     clock.nowMs += 3_590_000;
     for (let count = 0; count < 11; count++) await authenticate(mintApiKey("live", randomBytes)).catch(() => {});
     expect(await authenticate(known)).toMatchObject(accepted);
-    authenticator.forgetAll();
+    authenticator.invalidateAll();
     expect(await authenticate(known)).toMatchObject(accepted);
   });
 

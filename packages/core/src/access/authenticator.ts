@@ -1,7 +1,8 @@
 /**
  * Finds the account behind a bearer token. A malformed key costs no query. A well-formed key, known or unknown, costs at
- * most one query every few seconds, for any number of requests. A cached record is used for 5 s. An older one is used only
- * while PostgreSQL is unreachable, and is marked as stale.
+ * most one query every few seconds, for any number of requests. The order is: the cached record of a known key up to 5 s
+ * old, the cache of unknown keys, a look-up that requests with the same key share, and a stale record. A stale record is
+ * older than 5 s. It is used only while PostgreSQL is unreachable.
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
@@ -38,13 +39,13 @@ export type Authentication =
 export interface Authenticator {
   /**
    * `client` identifies the sender: look-ups of unknown keys are limited per client. Rejects with SERVICE_UNAVAILABLE if
-   * the key cannot be checked. A cached key needs no promise.
+   * the key cannot be checked. For a cached key, the result is returned directly, not as a promise.
    */
   authenticate(token: string, client: string): Authentication | Promise<Authentication>;
   /** A key of the account, or the account itself, has changed: its cached records are not used again. */
-  forgetAccount(accountId: bigint): void;
+  invalidateAccount(accountId: bigint): void;
   /** Change events may be lost: no cached record is used again. */
-  forgetAll(): void;
+  invalidateAll(): void;
   cache(): KeyCacheUse;
 }
 
@@ -63,7 +64,10 @@ const refreshAfterMs = 4_000;
 const freshMs = 5_000;
 /** The oldest record used while PostgreSQL is unreachable, and how long a known key skips the limiter for unknown keys. */
 const staleMs = 3_600_000;
-/** For this time after a failed look-up, cached records are used at once. Longer than a look-up takes. */
+/**
+ * For this time after a failed look-up, cached records are used at once. It is longer than a look-up takes, so the next
+ * look-up in the background fails, and starts this time again, before it ends.
+ */
 const unreachableMs = 3_000;
 const capacity = 10_000;
 
@@ -97,7 +101,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
   }
 
   /** Requests with the same key share one look-up. */
-  function find(digest: string, client: string): Promise<CachedKey | undefined> {
+  function sharedLookUp(digest: string, client: string): Promise<CachedKey | undefined> {
     const inFlight = lookUps.get(digest);
     if (inFlight !== undefined) {
       hits += 1;
@@ -140,15 +144,15 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
     return cached !== undefined && isCurrent(cached) && ageOf(cached) <= staleMs ? cached : undefined;
   }
 
-  async function check(digest: string, client: string): Promise<Authentication> {
+  async function lookUpOrUseStale(digest: string, client: string): Promise<Authentication> {
     const stale = monotonicNow() - failedAtMs < unreachableMs ? staleRecord(digest) : undefined;
     if (stale !== undefined) {
       // One look-up at a time is enough to notice a recovery. One for each key would fill the queue of the pool.
-      if (lookUps.size === 0) ignoreFailure(find(digest, client));
+      if (lookUps.size === 0) ignoreFailure(sharedLookUp(digest, client));
       return authenticationOf(stale, true);
     }
     try {
-      const cached = await find(digest, client);
+      const cached = await sharedLookUp(digest, client);
       return cached === undefined ? invalid() : authenticationOf(cached, false);
     } catch (error) {
       const cached = Problem.from(error).code === "SERVICE_UNAVAILABLE" ? staleRecord(digest) : undefined;
@@ -166,7 +170,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
     return { outcome: "accepted", key, isStale };
   }
 
-  function forgetAll(): void {
+  function invalidateAll(): void {
     lastChangeOf.clear();
     unknown.clear();
     sequence += 1;
@@ -180,7 +184,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
       const cached = known.get(digest);
       if (cached !== undefined && isCurrent(cached) && ageOf(cached) <= freshMs) {
         hits += 1;
-        if (ageOf(cached) > refreshAfterMs && !lookUps.has(digest)) ignoreFailure(find(digest, client));
+        if (ageOf(cached) > refreshAfterMs && !lookUps.has(digest)) ignoreFailure(sharedLookUp(digest, client));
         return authenticationOf(cached, false);
       }
       const checkedAtMs = unknown.get(digest);
@@ -188,15 +192,15 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
         hits += 1;
         return invalid();
       }
-      return check(digest, client);
+      return lookUpOrUseStale(digest, client);
     },
     cache: () => ({ hits, misses, refusals: limiter.refusals(), size: known.size + unknown.size }),
-    forgetAccount(accountId) {
-      if (lastChangeOf.size >= capacity) forgetAll();
+    invalidateAccount(accountId) {
+      if (lastChangeOf.size >= capacity) invalidateAll();
       sequence += 1;
       lastChangeOf.set(accountId, sequence);
     },
-    forgetAll,
+    invalidateAll,
   };
 }
 

@@ -9,13 +9,13 @@ describe("after a change, the authenticator", () => {
   it("reads the keys of that account again, and of no other", async () => {
     const { authenticator, authenticate, lookUps, known } = open();
     await authenticate(known);
-    authenticator.forgetAccount(4n);
+    authenticator.invalidateAccount(4n);
     await authenticate(known);
     expect(lookUps).toHaveLength(1);
-    authenticator.forgetAccount(3n);
+    authenticator.invalidateAccount(3n);
     await authenticate(known);
     expect(lookUps).toHaveLength(2);
-    authenticator.forgetAll();
+    authenticator.invalidateAll();
     await authenticate(known);
     expect(lookUps).toHaveLength(3);
   });
@@ -28,7 +28,7 @@ describe("after a change, the authenticator", () => {
       const lookUp = database.hold();
       const waiting = authenticate(known);
       row.revokedAt = new Date(0);
-      authenticator.forgetAccount(3n);
+      authenticator.invalidateAccount(3n);
       lookUp.release();
       expect(await waiting).toMatchObject(rejected("API_KEY_REVOKED"));
       expect(await authenticate(known)).toMatchObject(rejected("API_KEY_REVOKED"));
@@ -38,10 +38,10 @@ describe("after a change, the authenticator", () => {
   it("remembers 10,000 changed accounts, and reads all keys again after more", async () => {
     const { authenticator, authenticate, lookUps, known } = open();
     await authenticate(known);
-    for (let account = 100n; account < 10_100n; account++) authenticator.forgetAccount(account);
+    for (let account = 100n; account < 10_100n; account++) authenticator.invalidateAccount(account);
     await authenticate(known);
     expect(lookUps).toHaveLength(1);
-    authenticator.forgetAccount(99n);
+    authenticator.invalidateAccount(99n);
     await authenticate(known);
     expect(lookUps).toHaveLength(2);
   });
@@ -49,7 +49,7 @@ describe("after a change, the authenticator", () => {
   it("does not use its old record while PostgreSQL is unreachable", async () => {
     const { authenticator, authenticate, known, database } = open();
     await authenticate(known);
-    authenticator.forgetAccount(3n);
+    authenticator.invalidateAccount(3n);
     database.isUnreachable = true;
     await expect(authenticate(known)).rejects.toMatchObject(unavailable);
   });

@@ -20,7 +20,7 @@ interface SubscribeDeps {
   /** Must not lead through a PgBouncer in transaction mode: `listen` needs a session of its own. */
   readonly url: string;
   readonly database: Database;
-  readonly authenticator: Pick<Authenticator, "forgetAccount" | "forgetAll">;
+  readonly authenticator: Pick<Authenticator, "invalidateAccount" | "invalidateAll">;
   readonly quotas: Pick<Quotas, "accounts" | "mode">;
   readonly bans: BanLifter;
   readonly instance: string;
@@ -43,7 +43,7 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
       void respond(event.question, event.ask);
       return;
     }
-    authenticator.forgetAccount(BigInt(event.account));
+    authenticator.invalidateAccount(BigInt(event.account));
     if (event.lifted !== undefined) void bans.lift(event.account, event.lifted.key, event.lifted.atMs);
   }
 
@@ -81,7 +81,7 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
       client.on("notification", ({ payload = "" }) => onMessage(payload));
       await sendQuery(client, { name: "", text: `listen ${changeChannel}`, values: [], timeoutMs });
       // Events before this moment may be lost.
-      authenticator.forgetAll();
+      authenticator.invalidateAll();
     },
     check: (client) => sendQuery(client, { name: "", text: "select", values: [], timeoutMs }).then(() => undefined),
     onResult(error) {

@@ -2,7 +2,7 @@
 import { DatabaseError, Pool, type PoolClient } from "pg";
 import { clientConfigOf, isTransactionPooler, lockTimeoutMs } from "./client-config.js";
 import { answerGraceMs, type BoundQuery, closeTimeoutMs, destroySocket, sendQuery } from "./connection.js";
-import type { Connections, DatabaseConfig } from "./database.js";
+import type { ConnectionCounts, DatabaseConfig } from "./database.js";
 import { asProblem, DatabaseTimeout } from "./database-errors.js";
 
 export interface ConnectionPool extends AsyncDisposable {
@@ -10,7 +10,7 @@ export interface ConnectionPool extends AsyncDisposable {
   run<Row>(query: BoundQuery): Promise<Row[]>;
   /** Closes the connections without a query in flight. The next query opens a new one. */
   dropIdle(): void;
-  connections(): Connections;
+  connections(): ConnectionCounts;
 }
 
 interface ConnectionPoolOptions {
@@ -79,7 +79,10 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     client.release(isBroken);
   }
 
-  /** Costs a round trip when reads and writes alternate on one connection, as in a pool without shared connections. */
+  /**
+   * Sets the time limits of the connection if they differ. This takes one more round trip. It happens if reads and writes
+   * alternate on one connection: in a pool that has no shared connections for reads.
+   */
   async function setStatementTimeout(client: PoolClient, timeoutMs: number): Promise<void> {
     if ((statementTimeouts.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;
     await sendQuery(client, {

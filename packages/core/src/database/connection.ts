@@ -7,7 +7,7 @@ export interface BoundQuery {
   readonly name: string;
   readonly text: string;
   readonly values: unknown[];
-  /** The server enforces it. */
+  /** The server enforces it. If the server is silent, this process gives up `answerGraceMs` later. */
   readonly timeoutMs: number;
 }
 
@@ -15,8 +15,8 @@ export interface BoundQuery {
 export const answerGraceMs = 100;
 
 /**
- * Like `client.query(config)`, which also copies the configuration and creates two more promises. Both cost more than the
- * rest of a query. Rejects with a DatabaseTimeout if the server is silent.
+ * A cheaper `client.query(config)`. The method of pg copies the configuration and creates two more promises, which takes
+ * more CPU time than the rest of a query. Rejects with a DatabaseTimeout if the server is silent.
  */
 export function sendQuery<Row>(client: ClientBase, { name, text, values, timeoutMs }: BoundQuery): Promise<Row[]> {
   return new Promise((resolve, reject) => {

@@ -41,7 +41,7 @@ function unavailable(reason: string, cause: unknown): Problem {
  * True if a query that only reads may be sent again at once on another connection: the server ended this one, or it has
  * not prepared the query as we know it (26000 after a failed preparation, 0A000 after a migration).
  */
-export function isForAnotherConnection(error: unknown): boolean {
+export function canRetryOnAnotherConnection(error: unknown): boolean {
   return error instanceof DatabaseError && /^(08|57P0|26000|0A000)/.test(error.code ?? "");
 }
 

@@ -1,5 +1,5 @@
-import { type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 import type { Log } from "../log.js";
+import { traceCall } from "../traced-calls.js";
 import { clientConfigOf, isTransactionPooler } from "./client-config.js";
 import { answerGraceMs, closeTimeoutMs } from "./connection.js";
 import { openConnectionPool } from "./connection-pool.js";
@@ -20,10 +20,10 @@ export interface DatabaseConfig {
 export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
-  connections(): Connections;
+  connections(): ConnectionCounts;
 }
 
-export interface Connections {
+export interface ConnectionCounts {
   readonly open: number;
   readonly idle: number;
   readonly waiting: number;
@@ -52,6 +52,8 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
       values: statement.bind(values),
       timeoutMs: access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,
     };
+    // `undefined`: no shared connection could take the read, or the connection was lost before the answer. The pool then
+    // runs the read.
     const rows = access === "pipelined read" ? await reads.send<Row>(query) : undefined;
     return rows ?? pool.run(query);
   }
@@ -83,18 +85,3 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
 /** How many connections of the pool serve pipelined reads. The others run one statement at a time. */
 const sharedConnections = 2;
 const smallestPoolToShare = 5;
-
-/** A step of a request, or a statement that PostgreSQL runs for it. */
-export interface TracedCall {
-  readonly name: string;
-  readonly isStatement?: boolean;
-}
-
-/** The service subscribes when traces are configured. Without a subscriber, a call costs one check. */
-export const tracedCalls: TracingChannel<unknown, TracedCall> = tracingChannel<unknown, TracedCall>("petstore:call");
-
-export function traceCall<Result>(call: TracedCall, run: () => Promise<Result>): Promise<Result>;
-export function traceCall<Result>(call: TracedCall, run: () => Result | Promise<Result>): Result | Promise<Result>;
-export function traceCall<Result>(call: TracedCall, run: () => Result | Promise<Result>): Result | Promise<Result> {
-  return tracedCalls.hasSubscribers ? tracedCalls.tracePromise(async () => run(), call) : run();
-}

@@ -5,6 +5,7 @@
  */
 import type { Writable } from "node:stream";
 import { Client, type ClientConfig } from "pg";
+import type { Problem } from "../problem.js";
 import {
   type BoundQuery,
   closeTimeoutMs,
@@ -13,7 +14,7 @@ import {
   sendQuery,
   timeoutAfterReading,
 } from "./connection.js";
-import { asProblem, DatabaseTimeout, isForAnotherConnection } from "./database-errors.js";
+import { asProblem, canRetryOnAnotherConnection, DatabaseTimeout } from "./database-errors.js";
 
 export interface PipelinedReads extends AsyncDisposable {
   /**
@@ -40,8 +41,8 @@ interface PipelinedReadsOptions {
 interface Pipeline {
   readonly client: Client;
   isReady: boolean;
-  /** True if its queries may be sent elsewhere. False after a timeout: no time is left for another attempt. */
-  isLost: boolean;
+  /** True if its queries may be sent on another connection. False after a timeout: no time is left for another attempt. */
+  mayRetryElsewhere: boolean;
   /** The first query that timed out. The queries after it fail for the same reason. */
   timeout: DatabaseTimeout | undefined;
   inFlight: number;
@@ -53,8 +54,11 @@ interface Pipeline {
 }
 
 const checkIntervalMs = 100;
-/** A connection is behind if, at its rate in the last interval, its queue needs more than 5 intervals: half a second. */
-const longestQueueInChecks = 5;
+/**
+ * A connection is behind if its queue at the last check was more than 5 times the number of queries that it has answered
+ * since. So it is also behind if it has answered none of them for 100 ms.
+ */
+const maxQueueInIntervals = 5;
 const reconnectAfterMs = 250;
 
 export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedReads {
@@ -67,11 +71,11 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
   /** Does not wait for the connection: until it is ready, other connections take the queries. */
   function open(): void {
     const client = new Client({ ...config, pipeline: true });
-    const state = { isReady: false, isLost: false, isBehind: false, timeout: undefined };
+    const state = { isReady: false, mayRetryElsewhere: false, isBehind: false, timeout: undefined };
     const pipeline: Pipeline = { client, ...state, inFlight: 0, inFlightBefore: 0, answered: 0 };
     pipelines.add(pipeline);
     const lose = (error: Error) => {
-      pipeline.isLost = true;
+      pipeline.mayRetryElsewhere = true;
       if (drop(pipeline) && pipeline.isReady) onLoss(error);
     };
     client.on("error", lose);
@@ -93,7 +97,7 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
   function check(): void {
     if (isDisposed) return;
     for (const pipeline of pipelines) {
-      pipeline.isBehind = pipeline.inFlightBefore > longestQueueInChecks * pipeline.answered;
+      pipeline.isBehind = pipeline.inFlightBefore > maxQueueInIntervals * pipeline.answered;
       pipeline.inFlightBefore = pipeline.inFlight;
       pipeline.answered = 0;
     }
@@ -119,20 +123,28 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
       corkUntilNextTick(pipeline.client.connection.stream);
       return await sendQuery<Row>(pipeline.client, query);
     } catch (error) {
-      if (isForAnotherConnection(error)) pipeline.isLost = true;
-      if (error instanceof DatabaseTimeout && pipeline.timeout === undefined) {
-        pipeline.timeout = error;
-        onTimeout();
-      }
-      const problem = asProblem(pipeline.timeout ?? error);
-      // It takes no more queries; the ones in flight are still answered.
-      if ((pipeline.isLost || problem.code === "SERVICE_UNAVAILABLE") && drop(pipeline)) void end(pipeline);
-      if (pipeline.isLost) return undefined;
+      const problem = noteFailure(pipeline, error);
+      if (pipeline.mayRetryElsewhere) return undefined;
       throw problem;
     } finally {
       pipeline.inFlight -= 1;
       pipeline.answered += 1;
     }
+  }
+
+  /** Ends the connection unless only this query failed. Returns the Problem of the query. */
+  function noteFailure(pipeline: Pipeline, error: unknown): Problem {
+    if (canRetryOnAnotherConnection(error)) pipeline.mayRetryElsewhere = true;
+    if (error instanceof DatabaseTimeout && pipeline.timeout === undefined) {
+      pipeline.timeout = error;
+      onTimeout();
+    }
+    const problem = asProblem(pipeline.timeout ?? error);
+    const isUnusable = pipeline.mayRetryElsewhere || problem.code === "SERVICE_UNAVAILABLE";
+    // The connection takes no more queries, and the queries in flight are still answered. After `end`, pg emits no `error`
+    // event, so a timeout does not set `mayRetryElsewhere`.
+    if (isUnusable && drop(pipeline)) void end(pipeline);
+    return problem;
   }
 
   return {

@@ -26,26 +26,27 @@ export interface Statement<Values, Row> {
 
 /**
  * `write` and `read` have a connection to themselves while they run, and each kind has its own time limit. A
- * `pipelined read` shares its connection with others and may be sent twice: it finds a few rows by an index.
+ * `pipelined read` shares its connection and may be sent twice. So it must change nothing, and find a few rows by an index.
  */
 type Access = "write" | "read" | "pipelined read";
 
-type Parameters<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
+type PlaceholderFor<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
 
 /** `build` returns a query of Kysely's builder, or the SQL of a query that the builder makes hard to read. */
 export function statement<Values, Row>(
   access: Access,
   name: string,
-  build: (db: Kysely<Tables>, parameter: Parameters<Values>) => Query<Row>,
+  build: (db: Kysely<Tables>, parameter: PlaceholderFor<Values>) => Query<Row>,
 ): Statement<Values, Row> {
-  const query = build(compiler, (parameter) => sql`${new Parameter(parameter)}`);
+  // A `Placeholder` stands in the place of each value. `bind` replaces it by the value.
+  const query = build(compiler, (name) => sql`${new Placeholder(name)}`);
   const { sql: text, parameters } = query.compile(compiler);
   return {
     access,
     name,
     text,
     bind: (values) =>
-      parameters.map((value) => (value instanceof Parameter ? values[value.name as keyof Values] : value)),
+      parameters.map((value) => (value instanceof Placeholder ? values[value.name as keyof Values] : value)),
   };
 }
 
@@ -53,7 +54,7 @@ interface Query<Row> {
   compile(compiler: Kysely<Tables>): CompiledQuery<Row>;
 }
 
-class Parameter {
+class Placeholder {
   constructor(readonly name: PropertyKey) {}
 }
 

@@ -6,7 +6,7 @@ import { type CreatedPet, createOnceIn } from "./idempotency.js";
 import { type Pet, parseInt64 } from "./pet.js";
 import { createAddPet } from "./pet-inserts.js";
 import { findPet, listPets, type PetRangePage } from "./pet-queries.js";
-import { connectPetsSchema, type ListPets, listPetsSchema, newPetSchema } from "./validation.js";
+import { type ListPets, listPetsSchema, newPetSchema, petConnectionSchema } from "./validation.js";
 
 export interface PetPage {
   /** Ascending by id. */
@@ -35,8 +35,8 @@ interface CreatePet {
 }
 
 /**
- * The pets of the store, for both APIs, with validation. Every call may throw the Problems VALIDATION_FAILED, and
- * SERVICE_UNAVAILABLE if the database is unavailable or too busy.
+ * The pets of the store, for both APIs, with validation. `list`, `listAsConnection` and `create` may throw the Problem
+ * VALIDATION_FAILED. Every call may throw SERVICE_UNAVAILABLE, if the database is unavailable or too busy.
  */
 export interface Catalogue {
   /**
@@ -72,7 +72,7 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
       return hasMore && last !== undefined ? { pets, nextCursor: encodeCursor(last.id, query.status) } : { pets };
     },
     async listAsConnection(input) {
-      const { first, status, after } = validate(connectPetsSchema, input, "argument");
+      const { first, status, after } = validate(petConnectionSchema, input, "argument");
       const { pets, hasMore } = await read({ limit: first, status, cursor: after });
       return {
         pets,
@@ -99,10 +99,13 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
   };
 }
 
-/** The typed input. Throws VALIDATION_FAILED with every fault; its message calls the whole input `subject`. */
+/**
+ * Returns the typed input. Throws VALIDATION_FAILED with a message that lists all errors. `subject` is the name of the whole
+ * input in this message.
+ */
 function validate<T>(schema: z.ZodType<T>, input: unknown, subject: string): T {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  const faults = result.error.issues.map(({ path, message }) => `${path.join(".") || subject} ${message}`);
-  throw new Problem("VALIDATION_FAILED", faults.join("; "));
+  const errors = result.error.issues.map(({ path, message }) => `${path.join(".") || subject} ${message}`);
+  throw new Problem("VALIDATION_FAILED", errors.join("; "));
 }

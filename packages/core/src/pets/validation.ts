@@ -12,8 +12,8 @@ export interface ListPets {
   readonly cursor?: string | undefined;
 }
 
-/** The same parameters by Relay's names. */
-interface ConnectPets {
+/** The same parameters by the names of Relay's connections. */
+interface PetConnectionArguments {
   readonly first: number;
   readonly status?: PetStatus | undefined;
   readonly after?: string | undefined;
@@ -41,10 +41,10 @@ const petStatus: z.ZodType<PetStatus> = z
 const petName: z.ZodType<string> = z
   .string({ error: missingOr(rules.string) })
   .superRefine((name, context) => {
-    const fault = nameFault(name);
-    if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+    const issue = nameIssue(name);
+    if (issue !== undefined) context.addIssue({ code: "custom", message: issue });
   })
-  // JSON Schema counts code points too. The pattern has the rules of `nameFault` for characters (no control character,
+  // JSON Schema counts code points too. The pattern has the rules of `nameIssue` for characters (no control character,
   // at least one that is not blank) in classes that every dialect of regular expressions knows.
   .meta({
     description: "The pet's name, kept as it was sent: at least one non-blank character, no control characters.",
@@ -98,7 +98,7 @@ export const listPetsSchema: z.ZodType<ListPets> = z.strictObject(
   { error: "must be limit, status or cursor" },
 );
 
-export const connectPetsSchema: z.ZodType<ConnectPets> = z.strictObject(
+export const petConnectionSchema: z.ZodType<PetConnectionArguments> = z.strictObject(
   { first: limit, status: petStatus.optional(), after: cursor },
   { error: "must be first, status or after" },
 );
@@ -107,7 +107,7 @@ function missingOr(rule: string): (issue: { readonly input?: unknown }) => strin
   return ({ input }) => (input === undefined ? "is required" : rule);
 }
 
-function nameFault(name: string): string | undefined {
+function nameIssue(name: string): string | undefined {
   // PostgreSQL refuses U+0000 and alters lone surrogates; other control characters spoil displays and logs.
   if (!name.isWellFormed()) return "must be well-formed Unicode";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
