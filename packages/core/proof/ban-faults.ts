@@ -100,9 +100,9 @@ export const banFaults: readonly Fault[] = [
     ),
     local: inModule(
       "engines/local-quota",
-      "return banned(mode, windows, penalty.bannedUntilMs, cost);",
+      "return bannedDecision(mode, windows, penalty.bannedUntilMs, cost);",
       `{ ledger.penalties.set(key, { ...penalty, bannedUntilMs: penalty.bannedUntilMs + 1_000 });
-        return banned(mode, windows, penalty.bannedUntilMs, cost); }`,
+        return bannedDecision(mode, windows, penalty.bannedUntilMs, cost); }`,
     ),
   },
   {

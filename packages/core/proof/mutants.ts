@@ -104,7 +104,7 @@ async function assertAlive({ quota, setNow }: OpenedQuota, fault: string): Promi
   const who = { account: `alive: ${fault}`, key: "key", limits: { perMinute: 10, perDay: 10 } };
   setNow(Date.UTC(2031, 4, 14, 12));
   const admitted = await quota.reserve({ ...who, cost: 1 });
-  await quota.refund({ ...who, cost: 1, spentIn: admitted });
+  await quota.refund({ ...who, cost: 1, heldIn: admitted });
   await quota.usage(who);
   if (admitted.outcome !== "admitted") throw new Error(`This mutant admits nothing: ${fault}`);
 }

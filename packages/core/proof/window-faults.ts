@@ -26,7 +26,7 @@ export const windowFaults: readonly Fault[] = [
     fault: "a minute's refusal eats the day",
     redis: inScript(
       "local retryAt =",
-      "if not dayRefuses then dayUsed, hasSpent = dayUsed + cost, true end\nlocal retryAt =",
+      "if not dayRefuses then dayUsed, hasReserved = dayUsed + cost, true end\nlocal retryAt =",
     ),
     local: inModule(
       "engines/local-quota",
@@ -74,20 +74,20 @@ export const windowFaults: readonly Fault[] = [
   },
   {
     fault: "a refund goes to a later minute",
-    redis: inScript("if spentInMinute == ms then", "if spentInMinute <= ms then"),
+    redis: inScript("if heldInMinute == ms then", "if heldInMinute <= ms then"),
     local: inModule(
       "engines/local-quota",
-      "ledger.minuteStartMs + minuteMs === spentIn.minute.resetAtMs",
-      "ledger.minuteStartMs + minuteMs >= spentIn.minute.resetAtMs",
+      "ledger.minuteStartMs + minuteMs === heldIn.minute.resetAtMs",
+      "ledger.minuteStartMs + minuteMs >= heldIn.minute.resetAtMs",
     ),
   },
   {
     fault: "a refund goes to a later day",
-    redis: inScript("if spentInDay == ds then", "if spentInDay <= ds then"),
+    redis: inScript("if heldInDay == ds then", "if heldInDay <= ds then"),
     local: inModule(
       "engines/local-quota",
-      "ledger.dayStartMs + dayMs === spentIn.day.resetAtMs",
-      "ledger.dayStartMs + dayMs >= spentIn.day.resetAtMs",
+      "ledger.dayStartMs + dayMs === heldIn.day.resetAtMs",
+      "ledger.dayStartMs + dayMs >= heldIn.day.resetAtMs",
     ),
   },
   {
@@ -104,7 +104,7 @@ export const windowFaults: readonly Fault[] = [
   },
   {
     fault: "an account has no TTL",
-    redis: inScript("\nreturn replies", "\nif hasSpent then redis.call('PERSIST', KEYS[1]) end\nreturn replies"),
+    redis: inScript("\nreturn replies", "\nif hasReserved then redis.call('PERSIST', KEYS[1]) end\nreturn replies"),
   },
   {
     fault: "a penalty has no TTL",
@@ -121,12 +121,12 @@ export const windowFaults: readonly Fault[] = [
   {
     fault: "an extension does not count the held unit",
     redis: inScript("if ARGV[6] ~= '' then giveBack(1", "if ARGV[6] ~= '' then giveBack(0"),
-    local: inModule("engines/local-quota", "giveBack(ledger, 1, held);", ";"),
+    local: inModule("engines/local-quota", "giveBack(ledger, 1, heldIn);", ";"),
   },
   {
     fault: "an extension counts more than the held unit",
     redis: inScript("if ARGV[6] ~= '' then giveBack(1", "if ARGV[6] ~= '' then giveBack(cost"),
-    local: inModule("engines/local-quota", "giveBack(ledger, 1, held);", "giveBack(ledger, cost, held);"),
+    local: inModule("engines/local-quota", "giveBack(ledger, 1, heldIn);", "giveBack(ledger, cost, heldIn);"),
   },
   {
     fault: "a refused extension keeps the held unit",
@@ -136,11 +136,11 @@ export const windowFaults: readonly Fault[] = [
     ),
     local: inModule(
       "engines/local-quota",
-      "decide(reservation, reservation.limits, held)",
+      "decide(reservation, reservation.limits, heldIn)",
       `{
         const ledger = ledgers.get(reservation.account);
         const before = { ...ledger };
-        const decision = decide(reservation, reservation.limits, held);
+        const decision = decide(reservation, reservation.limits, heldIn);
         if (ledger && decision.outcome !== "admitted") {
           ledger.minuteUsed = before.minuteUsed;
           ledger.dayUsed = before.dayUsed;

@@ -78,8 +78,8 @@ function repliesInFlight({ instances }: State, window: number): number {
 
 /** Redis is up, no call is in flight, and no instance has anything to report. */
 function isCalm({ redis, instances }: State): boolean {
-  const isDone = instances.every(({ isOpen, calls, counter, outages, outagesAtSync }) => {
-    const isSynced = counter.window === -1 || (counter.unsynced === 0 && outagesAtSync === outages);
+  const isDone = instances.every(({ isOpen, calls, counter, outages, syncedOutage }) => {
+    const isSynced = counter.window === -1 || (counter.unsynced === 0 && syncedOutage === outages);
     return !isOpen && calls.length === 0 && isSynced;
   });
   return redis.status === "up" && isDone;

@@ -61,8 +61,8 @@ export interface InstanceState {
   readonly isOpen: boolean;
   readonly outages: number;
   readonly counter: Counter;
-  readonly outagesAtSync: number;
-  readonly outagesAtSeed: number;
+  readonly syncedOutage: number;
+  readonly seededOutage: number;
   /** The local quota, which decides during an outage. */
   readonly local: { readonly window: number; readonly used: number };
   readonly calls: readonly Call[];
@@ -97,8 +97,8 @@ export function firstState({ instances, requests, maxFaults }: Model): State {
     isOpen: false,
     outages: 0,
     counter: noCounter,
-    outagesAtSync: 0,
-    outagesAtSeed: 0,
+    syncedOutage: 0,
+    seededOutage: 0,
     local: { window: -1, used: 0 },
     calls: [],
   };

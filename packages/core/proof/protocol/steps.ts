@@ -97,13 +97,13 @@ function* stepsOfRedis(model: Model, state: State): Generator<Step> {
 
 /** `AccountSnapshots.drainUnsynced`. */
 function send({ mistake }: Model, instance: InstanceState): InstanceState {
-  const { counter, outages, outagesAtSync, calls } = instance;
-  const carries = counter.window !== -1 && (outagesAtSync !== outages || counter.unsynced > 0);
+  const { counter, outages, syncedOutage, calls } = instance;
+  const carries = counter.window !== -1 && (syncedOutage !== outages || counter.unsynced > 0);
   const call: Call = { carried: carries ? counter : undefined, reply: "none", answer: undefined };
   const sent = { ...instance, calls: [...calls, call] };
   if (!carries) return sent;
-  if (mistake === "a carried unit stays unsynced") return { ...sent, outagesAtSync: outages };
-  return { ...sent, outagesAtSync: outages, counter: moveToKnown(counter, counter.unsynced) };
+  if (mistake === "a carried unit stays unsynced") return { ...sent, syncedOutage: outages };
+  return { ...sent, syncedOutage: outages, counter: moveToKnown(counter, counter.unsynced) };
 }
 
 /** The reserve script. */
@@ -128,11 +128,11 @@ function execute({ limit, mistake }: Model, state: State, index: number, call: C
 function afterReply(state: State, index: number, call: Call, { isAdmitted, window, used }: Executed): State {
   const instance = instanceAt(state, index);
   const { outages } = instance;
-  const outagesAtSync = instance.counter.window === -1 ? outages : instance.outagesAtSync;
+  const syncedOutage = instance.counter.window === -1 ? outages : instance.syncedOutage;
   const counter = counterOf(instance, window);
-  const known = outagesAtSync === outages ? used : Math.max(counter.known, used);
+  const known = syncedOutage === outages ? used : Math.max(counter.known, used);
   const admitted = addTo(state.admitted, window, isAdmitted ? 1 : 0);
-  const observed = { ...replaceCall(instance, call), outagesAtSync, counter: { ...counter, known } };
+  const observed = { ...replaceCall(instance, call), syncedOutage, counter: { ...counter, known } };
   return withInstance({ ...state, admitted }, index, observed);
 }
 
@@ -145,7 +145,7 @@ function afterError(model: Model, state: State, index: number, call: Call): Stat
   }
   const { counter, outages } = opened;
   const restored = counter.window === carried.window ? moveToKnown(counter, -carried.unsynced) : counter;
-  const instance = { ...opened, counter: restored, outagesAtSync: outages - 1 };
+  const instance = { ...opened, counter: restored, syncedOutage: outages - 1 };
   return decideHere(model, withInstance(state, index, instance), index);
 }
 
@@ -171,11 +171,11 @@ function decideHere(model: Model, state: State, index: number, call?: Call): Sta
   const { limit, instances, mistake } = model;
   const { window } = state;
   const instance = instanceAt(state, index);
-  const { outages, outagesAtSeed } = instance;
-  const outagesAtSync = instance.counter.window === -1 ? outages - 1 : instance.outagesAtSync;
+  const { outages, seededOutage } = instance;
+  const syncedOutage = instance.counter.window === -1 ? outages - 1 : instance.syncedOutage;
   const share = Math.max(1, Math.floor(limit / instances));
   let { local } = instance;
-  if (outagesAtSeed !== outages) {
+  if (seededOutage !== outages) {
     const { counter } = instance;
     const used = share - Math.floor(Math.max(0, limit - counter.known) / instances) + counter.unsynced;
     local = { window: counter.window, used: mistake === "an outage starts from an unused share" ? 0 : used };
@@ -192,7 +192,7 @@ function decideHere(model: Model, state: State, index: number, call?: Call): Sta
       counter = moveToKnown(counter, 1);
     }
   }
-  const decided = { ...instance, local, counter, outagesAtSync, outagesAtSeed: outages };
+  const decided = { ...instance, local, counter, syncedOutage, seededOutage: outages };
   const next: State = {
     ...disturb(state, window),
     admitted: addTo(state.admitted, window, isAdmitted ? 1 : 0),

@@ -11,20 +11,20 @@ interface Decided extends Windows {
   readonly mode: QuotaMode;
 }
 
-/** The units are spent. */
+/** The units are reserved. */
 export interface Admitted extends Decided {
   readonly outcome: "admitted";
 }
 
-/** A window had too few units left; nothing was spent. */
+/** A window had too few units left. Nothing was reserved. */
 export interface Refused extends Decided {
   readonly outcome: "refused";
-  /** The window whose reset admits the same request. */
+  /** The window that must reset before the same request can be admitted. */
   readonly by: "minute" | "day";
   readonly retryAtMs: number;
 }
 
-/** The key is banned. Nothing was spent, and the request did not lengthen the ban. */
+/** The key is banned. Nothing was reserved, and the request did not lengthen the ban. */
 export interface Banned extends Decided {
   readonly outcome: "banned";
   readonly bannedUntilMs: number;
@@ -32,7 +32,7 @@ export interface Banned extends Decided {
   readonly retryAtMs: number;
 }
 
-/** The request costs more than a limit: no wait helps. Nothing was spent, and it is no strike. */
+/** The request costs more than a limit: no wait helps. Nothing was reserved, and it is no strike. */
 export interface Impossible extends Decided {
   readonly outcome: "impossible";
 }
@@ -49,6 +49,7 @@ export function reportedWindow(decision: Windows | Decision): WindowState {
   const fromMinute = remaining(minute);
   const fromDay = remaining(day);
   if (fromMinute !== fromDay) return fromMinute < fromDay ? minute : day;
+  // If both have the same number left, report the window that resets later.
   return day.resetAtMs >= minute.resetAtMs ? day : minute;
 }
 
@@ -59,8 +60,8 @@ export function refusingWindow({ minute, day }: Windows, cost: number): "minute"
   return undefined;
 }
 
-/** The decision for a banned key. It may return when its ban has ended and both windows have room for `cost` again. */
-export function banned(mode: QuotaMode, windows: Windows, bannedUntilMs: number, cost: number): Banned {
+/** The decision for a banned key. The key may be used again when its ban has ended and both windows have room for `cost`. */
+export function bannedDecision(mode: QuotaMode, windows: Windows, bannedUntilMs: number, cost: number): Banned {
   const by = refusingWindow(windows, cost);
   const roomAtMs = by === undefined ? 0 : windows[by].resetAtMs;
   return { outcome: "banned", mode, ...windows, bannedUntilMs, retryAtMs: Math.max(bannedUntilMs, roomAtMs) };

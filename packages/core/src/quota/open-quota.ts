@@ -52,13 +52,13 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   // Redis hashes only up to the first `}`, so the probe has the slot of the account.
   const probe = (account: string) => redisQuota.reserve({ account: `${account}}probe`, limits: unlimited, cost: 1 });
   const breaker = createBreaker({ connection, probe, deadlineMs: config.redis.decisionTimeoutMs, log });
-  const counts = createLastKnownCounts({ now, banPolicy, instances, outages: breaker.outages });
-  if (!breaker.isOpen()) log.info({}, "quotas are shared through Redis");
+  const counts = createLastKnownCounts({ now, banPolicy, instances, currentOutage: breaker.outages });
+  if (breaker.canCall()) log.info({}, "quotas are shared through Redis");
   return {
     accounts: createFallbackQuota({ redisQuota, breaker, counts, onFailure: onRedisFailure }),
     // On the clock of Redis, so that all instances report the same resets.
     addresses: createLocalQuota({ now: counts.now, banPolicy, capacity: maxAddresses }),
-    mode: () => (breaker.isOpen() ? "fallback" : "shared"),
+    mode: () => (breaker.canCall() ? "shared" : "fallback"),
     outages: breaker.outages,
     [Symbol.dispose]() {
       breaker[Symbol.dispose]();

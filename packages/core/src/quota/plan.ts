@@ -1,4 +1,4 @@
-/** How many units an account may spend in each UTC minute and each UTC day. Whole numbers, at least 1. */
+/** How many units an account may use in each UTC minute and each UTC day. Whole numbers, at least 1. */
 export interface Limits {
   readonly perMinute: number;
   readonly perDay: number;

@@ -3,7 +3,7 @@ import type { Limits } from "./plan.js";
 import type { Windows } from "./window.js";
 
 export interface UsageQuery {
-  /** The account that spends units, or an address that showed no valid key. */
+  /** The account whose units are counted, or an address that showed no valid key. */
   readonly account: string;
   /** The key that collects strikes. Omit it to disable bans for this call. */
   readonly key?: string;
@@ -11,14 +11,14 @@ export interface UsageQuery {
 }
 
 export interface Reservation extends UsageQuery {
-  /** Units to spend, all of them or none. A whole number, at least 1. */
+  /** Units to reserve, all of them or none. A whole number, at least 1. */
   readonly cost: number;
 }
 
 /** A reservation of one unit that turns out to need `cost` units. */
 export interface Extension extends Reservation {
-  /** The admission of the one unit that the request already holds. */
-  readonly held: Admitted;
+  /** The windows in which the request holds its one unit: the admission of that unit. */
+  readonly heldIn: Admitted;
 }
 
 export interface Usage extends Windows {
@@ -30,8 +30,8 @@ export interface Refund {
   readonly account: string;
   readonly limits: Limits;
   readonly cost: number;
-  /** The windows the units were spent in, as the admission reported them. A later window gets nothing back. */
-  readonly spentIn: Windows;
+  /** The windows in which the request holds the units, as the admission reported them. A later window gets nothing back. */
+  readonly heldIn: Windows;
 }
 
 export interface BanRecord {
@@ -43,20 +43,27 @@ export interface BanRecord {
 /**
  * Counts the units of every account in a UTC minute and a UTC day, and bans keys that keep calling after refusals. All
  * engines give the same decisions to the same calls at the same instants.
+ *
+ * - *Reserve* units: count them as used in both windows. A decision is *admitted* if its units were reserved.
+ * - *Held* units: the present request has reserved them, and they were not refunded.
+ * - *Refund* held units: give them back to the windows that they were reserved in.
  */
 export interface Quota {
-  /** Spends `cost` in both windows or in neither. Rejects with SERVICE_UNAVAILABLE when it may not decide. */
+  /**
+   * Reserves `cost` units in both windows or in neither. Rejects with SERVICE_UNAVAILABLE if Redis is unavailable and the
+   * configuration does not allow a decision without it.
+   */
   reserve(reservation: Reservation): Promise<Decision>;
   /**
    * Changes an admitted reservation from one unit to `cost` units, in one atomic step: gives the held unit back if its
-   * window still runs, then reserves `cost`. An admission leaves exactly `cost` units charged in each current window; any
-   * other decision leaves none of the request's units charged. When it rejects, it is unknown whether the held unit was
-   * given back: do not refund it.
+   * window still runs, then reserves `cost`. After an admission the request holds exactly `cost` units in each current
+   * window. After any other decision it holds none. When the call rejects, it is unknown whether the held unit was given
+   * back: do not refund it.
    */
   extend(extension: Extension): Promise<Decision>;
-  /** Both windows as they are now, or as they were last known. Spends nothing. */
+  /** Both windows as they are now, or as they were last known. Reserves nothing. */
   usage(query: UsageQuery): Promise<Usage>;
-  /** Gives units back to the windows they were spent in, if these still run, and never below zero. */
+  /** Gives held units back to the windows that still run, and never below zero. */
   refund(refund: Refund): Promise<Windows>;
   /** Ends a key's ban and forgets its strikes and its ban level. */
   liftBan(target: { readonly account: string; readonly key: string }): Promise<void>;

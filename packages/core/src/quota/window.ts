@@ -20,7 +20,7 @@ export interface Windows {
 }
 
 /**
- * The window at `nowMs`. The stored window is the last one in which units were spent. It holds while it runs and for one
+ * The window at `nowMs`. The stored window is the last one in which units were reserved. It holds while it runs and for one
  * window length before its start: a clock that stepped back must not grant the same units twice.
  */
 export function windowAt(

@@ -32,13 +32,13 @@ export interface Caller {
   /** Rejects unless the units are granted. */
   admit(nowMs: number, cost?: number): Promise<Admitted>;
   /** Extends an admission of one unit to `cost` units. */
-  extend(nowMs: number, held: Admitted, cost: number): Promise<Decision>;
+  extend(nowMs: number, heldIn: Admitted, cost: number): Promise<Decision>;
   /** The outcomes of that many requests of one unit, one after the other at one instant. */
   outcomes(nowMs: number, requests: number): Promise<Decision["outcome"][]>;
   /** Ignores every refusal until it is banned. */
   callUntilBanned(nowMs: number): Promise<Extract<Decision, { outcome: "banned" }>>;
   usage(nowMs: number): Promise<Usage>;
-  refund(nowMs: number, cost: number, spentIn: Windows): Promise<Windows>;
+  refund(nowMs: number, cost: number, heldIn: Windows): Promise<Windows>;
   liftBan(nowMs: number): Promise<void>;
   /** The ends of the account's running bans, by key. */
   bans(nowMs: number): Promise<Map<string, number>>;
@@ -73,9 +73,9 @@ export function createCaller(
       if (decision.outcome !== "admitted") throw new Error(`expected an admission, got ${decision.outcome}`);
       return decision;
     },
-    extend(nowMs, held, cost) {
+    extend(nowMs, heldIn, cost) {
       setNow(nowMs);
-      return quota.extend({ ...who, cost, held });
+      return quota.extend({ ...who, cost, heldIn });
     },
     async outcomes(nowMs, requests) {
       const outcomes: Decision["outcome"][] = [];
@@ -93,9 +93,9 @@ export function createCaller(
       setNow(nowMs);
       return quota.usage(who);
     },
-    refund(nowMs, cost, spentIn) {
+    refund(nowMs, cost, heldIn) {
       setNow(nowMs);
-      return quota.refund({ account, limits, cost, spentIn });
+      return quota.refund({ account, limits, cost, heldIn });
     },
     liftBan(nowMs) {
       setNow(nowMs);

@@ -87,15 +87,15 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   }
 
   /**
-   * Reserves the cost of a request. With `held`, extends those units to this cost, which is the new total. Counts and reports
+   * Reserves the cost of a request. With `heldIn`, extends the held units to this cost, which is the new total. Counts and reports
    * the decision. Throws the refusal.
    */
-  async function reserveUnits(res: Response, quota: Quota, reservation: Reservation, held?: Admitted): Promise<void> {
+  async function reserveUnits(res: Response, quota: Quota, reservation: Reservation, heldIn?: Admitted): Promise<void> {
     const bucket = quota === accountQuota ? "account" : "address";
     let decision: Decision;
     try {
-      decision = held
-        ? await traceCall({ name: "quota.extend" }, () => quota.extend({ ...reservation, held }))
+      decision = heldIn
+        ? await traceCall({ name: "quota.extend" }, () => quota.extend({ ...reservation, heldIn }))
         : await traceCall({ name: "quota.reserve" }, () => quota.reserve(reservation));
     } catch (error) {
       // Redis is unavailable and QUOTA_ON_REDIS_FAILURE is deny. The quota still knows the last usage it saw.
@@ -154,7 +154,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       if (context.heldUnits === undefined || res.headersSent) return;
       const { quota, reservation, admitted } = context.heldUnits;
       context.heldUnits = undefined;
-      report(res, await quota.refund({ ...reservation, spentIn: admitted }));
+      report(res, await quota.refund({ ...reservation, heldIn: admitted }));
     },
     refuseMalformed(req, res, next) {
       const problem = validateRequestMessage(req);

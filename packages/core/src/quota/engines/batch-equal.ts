@@ -2,7 +2,7 @@ import { AsyncResource } from "node:async_hooks";
 import DataLoader from "dataloader";
 import type { Reservation, UsageQuery } from "../quota.js";
 
-/** The batches of one event loop iteration: a DataLoader for each kind of input, because each kind needs its own call. */
+/** The batches of one event loop iteration: one DataLoader for each distinct input (account, key, limits, cost). */
 interface Iteration<Input, Result> {
   readonly loaders: Map<string, DataLoader<Input, Result>>;
   /** Each sends a batch. */
@@ -38,9 +38,10 @@ export function batchEqual<Input extends UsageQuery & Partial<Reservation>, Resu
       cache: false,
       maxBatchSize,
       batchScheduleFn(dispatch) {
-        // Not `AsyncResource.bind`, which changes the prototype of a function for every batch.
-        const request = new AsyncResource("quota batch");
-        dispatches.push(() => request.runInAsyncScope(dispatch));
+        // Runs the batch in the async context of its first request, so that its trace belongs to that request.
+        // `AsyncResource.bind` would do the same, but changes the prototype of a function each time, which is slow.
+        const contextOfFirst = new AsyncResource("quota batch");
+        dispatches.push(() => contextOfFirst.runInAsyncScope(dispatch));
       },
     });
   }
@@ -48,9 +49,9 @@ export function batchEqual<Input extends UsageQuery & Partial<Reservation>, Resu
   return (input) => {
     iteration ??= beginIteration();
     const { account, key, limits, cost } = input;
-    const kind = `${account} ${key} ${limits.perMinute} ${limits.perDay} ${cost}`;
-    const loader = iteration.loaders.get(kind) ?? openLoader(input, iteration);
-    iteration.loaders.set(kind, loader);
+    const inputKey = `${account} ${key} ${limits.perMinute} ${limits.perDay} ${cost}`;
+    const loader = iteration.loaders.get(inputKey) ?? openLoader(input, iteration);
+    iteration.loaders.set(inputKey, loader);
     return loader.load(input);
   };
 }

@@ -11,7 +11,7 @@ import {
   type Penalty,
   penaltyExpiresAtMs,
 } from "../ban-policy.js";
-import { banned, type Decision, refusingWindow } from "../decision.js";
+import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
 import type { Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows, windowAt } from "../window.js";
@@ -24,44 +24,44 @@ export interface LocalQuotaOptions {
   readonly capacity?: number;
 }
 
-/** The units spent in the latest minute and day of an account. */
-interface Spent {
+/** The units used in the latest minute and day of an account. */
+interface UsedUnits {
   minuteStartMs: number;
   minuteUsed: number;
   dayStartMs: number;
   dayUsed: number;
 }
 
-interface Ledger extends Spent {
+interface Ledger extends UsedUnits {
   /** By key. */
   readonly penalties: Map<string, Penalty>;
 }
 
 export interface LocalQuota extends Quota {
   /**
-   * Reserves units, or extends the `held` admission of one unit. `share` is the part of the limits that this process may
+   * Reserves units. With `heldIn`, extends the unit that is held in these windows. `share` is the part of the limits that this process may
    * grant. Bans depend on the limits themselves.
    */
-  decide(reservation: Reservation, share: Limits, held?: Windows): Decision;
+  decide(reservation: Reservation, share: Limits, heldIn?: Windows): Decision;
   /** Replaces the units of an account, and adds bans by key. */
-  seed(account: string, spent: Spent, bannedUntilMs: ReadonlyMap<string, number>): void;
+  seed(account: string, used: UsedUnits, bannedUntilMs: ReadonlyMap<string, number>): void;
 }
 
 const mode = "local";
-const nothingSpent: Readonly<Spent> = { minuteStartMs: 0, minuteUsed: 0, dayStartMs: 0, dayUsed: 0 };
+const nothingUsed: Readonly<UsedUnits> = { minuteStartMs: 0, minuteUsed: 0, dayStartMs: 0, dayUsed: 0 };
 
 export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   const { now, banPolicy = defaultBanPolicy, capacity = 100_000 } = options;
   const ledgers = createLruCache<Ledger>(capacity);
 
-  function decide({ account, key, limits, cost }: Reservation, share: Limits, held?: Windows): Decision {
+  function decide({ account, key, limits, cost }: Reservation, share: Limits, heldIn?: Windows): Decision {
     const nowMs = now();
     const ledger = ledgers.get(account) ?? openLedger(account);
-    if (held !== undefined) giveBack(ledger, 1, held);
+    if (heldIn !== undefined) giveBack(ledger, 1, heldIn);
     const windows = windowsAt(nowMs, ledger, share);
     const penalty = key === undefined ? undefined : ledger.penalties.get(key);
     if (penalty !== undefined && penalty.bannedUntilMs > nowMs)
-      return banned(mode, windows, penalty.bannedUntilMs, cost);
+      return bannedDecision(mode, windows, penalty.bannedUntilMs, cost);
     if (cost > share.perMinute || cost > share.perDay) return { outcome: "impossible", mode, ...windows };
     const by = refusingWindow(windows, cost);
     if (by === undefined) {
@@ -75,13 +75,13 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     if (key !== undefined) {
       const after = afterRefusal(penalty, { nowMs, retryAtMs, minuteLimit: limits.perMinute }, banPolicy);
       remember(ledger.penalties, key, after, nowMs);
-      if (after.bannedUntilMs > nowMs) return banned(mode, windows, after.bannedUntilMs, cost);
+      if (after.bannedUntilMs > nowMs) return bannedDecision(mode, windows, after.bannedUntilMs, cost);
     }
     return { outcome: "refused", mode, ...windows, by, retryAtMs };
   }
 
   function openLedger(account: string): Ledger {
-    const ledger = { ...nothingSpent, penalties: new Map() };
+    const ledger = { ...nothingUsed, penalties: new Map() };
     ledgers.set(account, ledger);
     return ledger;
   }
@@ -89,24 +89,24 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   /** Drops expired penalties before it adds a key, so an account that rotates its keys does not collect them. */
   function remember(penalties: Map<string, Penalty>, key: string, penalty: Penalty, nowMs: number): void {
     if (!penalties.has(key)) {
-      for (const [other, held] of penalties) {
-        if (penaltyExpiresAtMs(held, banPolicy) <= nowMs) penalties.delete(other);
+      for (const [other, stored] of penalties) {
+        if (penaltyExpiresAtMs(stored, banPolicy) <= nowMs) penalties.delete(other);
       }
     }
     penalties.set(key, penalty);
   }
 
   return {
-    seed(account, spent, bannedUntilMs) {
+    seed(account, used, bannedUntilMs) {
       const ledger = ledgers.get(account) ?? openLedger(account);
-      Object.assign(ledger, spent);
+      Object.assign(ledger, used);
       for (const [key, untilMs] of bannedUntilMs) {
         if ((ledger.penalties.get(key)?.bannedUntilMs ?? 0) < untilMs) ledger.penalties.set(key, banEnding(untilMs));
       }
     },
     decide,
     reserve: async (reservation) => decide(reservation, reservation.limits),
-    extend: async ({ held, ...reservation }) => decide(reservation, reservation.limits, held),
+    extend: async ({ heldIn, ...reservation }) => decide(reservation, reservation.limits, heldIn),
     async usage({ account, key, limits }) {
       const nowMs = now();
       const ledger = ledgers.get(account);
@@ -114,9 +114,9 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       const bannedUntilMs = key === undefined ? 0 : (ledger?.penalties.get(key)?.bannedUntilMs ?? 0);
       return bannedUntilMs > nowMs ? { ...windows, bannedUntilMs } : windows;
     },
-    async refund({ account, limits, cost, spentIn }) {
+    async refund({ account, limits, cost, heldIn }) {
       const ledger = ledgers.get(account);
-      giveBack(ledger, cost, spentIn);
+      giveBack(ledger, cost, heldIn);
       return windowsAt(now(), ledger, limits);
     },
     async liftBan({ account, key }) {
@@ -132,17 +132,17 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     },
     async reset({ account }) {
       const ledger = ledgers.get(account);
-      if (ledger !== undefined) Object.assign(ledger, nothingSpent);
+      if (ledger !== undefined) Object.assign(ledger, nothingUsed);
     },
   };
 }
 
-function giveBack(ledger: Ledger | undefined, units: number, spentIn: Windows): void {
+function giveBack(ledger: Ledger | undefined, units: number, heldIn: Windows): void {
   if (ledger === undefined) return;
-  if (ledger.minuteStartMs + minuteMs === spentIn.minute.resetAtMs) {
+  if (ledger.minuteStartMs + minuteMs === heldIn.minute.resetAtMs) {
     ledger.minuteUsed = Math.max(0, ledger.minuteUsed - units);
   }
-  if (ledger.dayStartMs + dayMs === spentIn.day.resetAtMs) ledger.dayUsed = Math.max(0, ledger.dayUsed - units);
+  if (ledger.dayStartMs + dayMs === heldIn.day.resetAtMs) ledger.dayUsed = Math.max(0, ledger.dayUsed - units);
 }
 
 function windowsAt(nowMs: number, ledger: Ledger | undefined, limits: Limits): Windows {

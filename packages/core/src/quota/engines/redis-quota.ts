@@ -4,7 +4,7 @@
  */
 import { Cluster, type Redis } from "ioredis";
 import { type BanPolicy, defaultBanPolicy } from "../ban-policy.js";
-import { banned, type Decision, refusingWindow } from "../decision.js";
+import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
 import type { Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows } from "../window.js";
@@ -27,7 +27,7 @@ export interface RedisQuota extends Quota {
    * Decides equal reservations, one after another, by one script call. It counts the unsynced units before it gives
    * the held unit back, because the held unit may be one of them.
    */
-  decide(reservation: Reservation, times: number, unsynced?: AccountCounters, held?: Windows): Promise<Decision[]>;
+  decide(reservation: Reservation, times: number, unsynced?: AccountCounters, heldIn?: Windows): Promise<Decision[]>;
 }
 
 const mode = "shared";
@@ -44,7 +44,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     { account, key: apiKey, limits, cost }: Reservation,
     times: number,
     unsynced?: AccountCounters,
-    held?: Windows,
+    heldIn?: Windows,
   ): Promise<Replies> {
     const redisKeys = redisKeysOf(account, apiKey);
     corkUntilNextTick(redis);
@@ -56,21 +56,21 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
       limits.perDay,
       cost,
       times,
-      ...(held ? [held.minute.resetAtMs - minuteMs, held.day.resetAtMs - dayMs] : ["", ""]),
+      ...(heldIn ? [heldIn.minute.resetAtMs - minuteMs, heldIn.day.resetAtMs - dayMs] : ["", ""]),
       ...(unsynced ? unsyncedArguments(unsynced) : []),
     );
   }
 
-  const decide: RedisQuota["decide"] = async (reservation, times, unsynced, held) => {
-    const replies = await callScript(reservation, times, unsynced, held);
+  const decide: RedisQuota["decide"] = async (reservation, times, unsynced, heldIn) => {
+    const replies = await callScript(reservation, times, unsynced, heldIn);
     return replies.map((reply) => toDecision(reply, reservation.limits, reservation.cost));
   };
 
   return {
     decide,
     reserve: batchEqual(decide),
-    async extend({ held, ...reservation }) {
-      const [decision] = await decide(reservation, 1, undefined, held);
+    async extend({ heldIn, ...reservation }) {
+      const [decision] = await decide(reservation, 1, undefined, heldIn);
       return decision as Decision;
     },
     async usage(query) {
@@ -78,9 +78,9 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
       const windows = toWindows(reply, query.limits);
       return reply[0] === outcomes.banned ? { ...windows, bannedUntilMs: reply[6] } : windows;
     },
-    async refund({ account, limits, cost, spentIn }) {
-      const minuteStartMs = spentIn.minute.resetAtMs - minuteMs;
-      const dayStartMs = spentIn.day.resetAtMs - dayMs;
+    async refund({ account, limits, cost, heldIn }) {
+      const minuteStartMs = heldIn.minute.resetAtMs - minuteMs;
+      const dayStartMs = heldIn.day.resetAtMs - dayMs;
       const reply = await commands.petstoreRefund(accountKeyOf(account), time(), cost, minuteStartMs, dayStartMs);
       return toWindows(reply, limits);
     },
@@ -148,7 +148,7 @@ function toDecision(reply: Reply, limits: Limits, cost: number): Decision {
     case outcomes.admitted:
       return { outcome: "admitted", mode, ...windows };
     case outcomes.banned:
-      return banned(mode, windows, bannedUntilMs, cost);
+      return bannedDecision(mode, windows, bannedUntilMs, cost);
     case outcomes.impossible:
       return { outcome: "impossible", mode, ...windows };
     case outcomes.refused: {

@@ -37,9 +37,9 @@ if stored then
 end
 local minuteStart, minuteUsed = windowAt(${minuteMs}, ms, mu)
 local dayStart, dayUsed = windowAt(${dayMs}, ds, du)
-local function giveBack(units, spentInMinute, spentInDay)
-  if spentInMinute == ms then mu = math.max(0, mu - units) end
-  if spentInDay == ds then du = math.max(0, du - units) end
+local function giveBack(units, heldInMinute, heldInDay)
+  if heldInMinute == ms then mu = math.max(0, mu - units) end
+  if heldInDay == ds then du = math.max(0, du - units) end
   if stored then redis.call('SET', KEYS[1], string.format('%d:%d:%d:%d', ms, mu, ds, du), 'KEEPTTL') end
   minuteStart, minuteUsed = windowAt(${minuteMs}, ms, mu)
   dayStart, dayUsed = windowAt(${dayMs}, ds, du)
@@ -53,22 +53,22 @@ end`;
  *
  * - 1: the time in milliseconds, or an empty string for the clock of the server
  * - 2, 3: the limits of the minute and the day
- * - 4: the cost, or 0 to read without spending
+ * - 4: the cost, or 0 to read without reserving
  * - 5: the number of reservations
  * - 6, 7: the starts of the minute and the day in which the request holds one unit, which is given back first, or two
  *   empty strings
  * - 8 to 13, after an outage, three for the minute and three for the day: the start, the units used when Redis was last
- *   read, and the units spent without it
+ *   read, and the units granted without it
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}
 local minuteLimit, dayLimit, cost, times = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local hasSpent, hasRefused = false, false
+local hasReserved, hasRefused = false, false
 if ARGV[8] then
   if tonumber(ARGV[8]) == minuteStart then minuteUsed = math.max(minuteUsed, tonumber(ARGV[9])) + tonumber(ARGV[10]) end
   if tonumber(ARGV[11]) == dayStart then dayUsed = math.max(dayUsed, tonumber(ARGV[12])) + tonumber(ARGV[13]) end
   ms, mu, ds, du = minuteStart, minuteUsed, dayStart, dayUsed
-  hasSpent = true
+  hasReserved = true
 end
 if ARGV[6] ~= '' then giveBack(1, tonumber(ARGV[6]), tonumber(ARGV[7])) end
 
@@ -94,7 +94,7 @@ for time = 1, times do
   elseif not dayRefuses and minuteUsed + cost <= minuteLimit then
     outcome = ${outcomes.admitted}
     minuteUsed, dayUsed = minuteUsed + cost, dayUsed + cost
-    hasSpent = true
+    hasReserved = true
   else
     outcome = ${outcomes.refused}
   end
@@ -124,7 +124,7 @@ if hasRefused then
   save(KEYS[2], math.max(episodeRetryAt, rememberedUntil), '0:0:0:0:%d:%d;3;%d:%d:%d',
     bannedUntil, level, episodeStart, episodeRetryAt, strikes)
 end
-if hasSpent then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minuteUsed, dayStart, dayUsed) end
+if hasReserved then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minuteUsed, dayStart, dayUsed) end
 return replies`;
 }
 
@@ -133,12 +133,12 @@ export function bannedUntilOf(penalty: string): number {
   return Number(penalty.split(":")[4] ?? 0);
 }
 
-/** KEYS: the account. ARGV: the time, the units, and the starts of the minute and the day they were spent in. */
+/** KEYS: the account. ARGV: the time, the units, and the starts of the minute and the day they are held in. */
 export const refundScript: string = `${readKeys}
 giveBack(tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
 return { ${outcomes.looked}, now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;
 
-/** The counters of an account in an instance. After an outage Redis may lack units of them. */
+/** What one instance knows about the counters of an account. After an outage Redis may have counted fewer units. */
 export interface AccountCounters {
   readonly minute: WindowCounter;
   readonly day: WindowCounter;
@@ -147,9 +147,9 @@ export interface AccountCounters {
 export interface WindowCounter {
   /** The end of the window, which identifies it. */
   readonly resetAtMs: number;
-  /** The units that Redis must have counted at least. If it has counted fewer, it lost data. */
+  /** Redis has counted at least this number of units, unless it has lost data. */
   readonly lastKnownUsed: number;
-  /** Units granted without Redis, on top of those. */
+  /** Units that this instance granted and has not reported to Redis. They are not in `lastKnownUsed`. */
   readonly unsyncedUnits: number;
 }
 

@@ -48,7 +48,7 @@ function openOn(connection: RedisConnection, banPolicy: BanPolicy): OpenedQuota 
   return openAtVirtualTime(({ now }) => {
     const redisQuota = createRedisQuota({ redis: connection.redis, banPolicy, now });
     const breaker = createBreaker({ connection, probe: async () => {}, deadlineMs: 10_000, log });
-    const counts = createLastKnownCounts({ now, banPolicy, instances: 1, outages: breaker.outages });
+    const counts = createLastKnownCounts({ now, banPolicy, instances: 1, currentOutage: breaker.outages });
     return createFallbackQuota({ redisQuota, breaker, counts, onFailure: "local" });
   });
 }

@@ -21,7 +21,7 @@ export function openCounts({ instances = 2, banPolicy = defaultBanPolicy, capaci
   const clock = { nowMs: noon };
   const outages = { count: 0 };
   const options = { now: () => clock.nowMs, banPolicy, instances, capacity };
-  return { counts: createLastKnownCounts({ ...options, outages: () => outages.count }), clock, outages };
+  return { counts: createLastKnownCounts({ ...options, currentOutage: () => outages.count }), clock, outages };
 }
 
 /** An admission by Redis at noon. */

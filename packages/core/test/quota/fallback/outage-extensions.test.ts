@@ -18,7 +18,7 @@ describeWithRedis("an extension when Redis", () => {
     const account = newAccount(100);
     const held = await admit(opened.accounts, account);
     await server.kill();
-    expect(await opened.accounts.extend({ ...account, cost: 5, held })).toMatchObject({
+    expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: held })).toMatchObject({
       outcome: "admitted",
       mode: "fallback",
       day: { used: 5 },
@@ -35,7 +35,7 @@ describeWithRedis("an extension when Redis", () => {
     const held = await admit(opened.accounts, account);
     await server.restart();
     await until(() => opened.mode() === "shared");
-    expect(await opened.accounts.extend({ ...account, cost: 5, held })).toMatchObject({
+    expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: held })).toMatchObject({
       outcome: "admitted",
       mode: "shared",
       day: { used: 5 },
@@ -50,7 +50,7 @@ describeWithRedis("an extension when Redis", () => {
     const held = await admit(opened.accounts, account);
     await server.restart();
     await until(() => opened.mode() === "shared");
-    const refused = await opened.accounts.extend({ ...account, cost: 3, held });
+    const refused = await opened.accounts.extend({ ...account, cost: 3, heldIn: held });
     expect(refused).toMatchObject({ outcome: "refused", mode: "shared", day: { used: 8 } });
     expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 8 } });
   });
@@ -61,7 +61,7 @@ describeWithRedis("an extension when Redis", () => {
     const account = newAccount(100);
     const held = await admit(opened.accounts, account);
     await proxy.dropReplies();
-    expect(await opened.accounts.extend({ ...account, cost: 5, held })).toMatchObject({ outcome: "admitted" });
+    expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: held })).toMatchObject({ outcome: "admitted" });
     await proxy.restore();
     await until(() => opened.mode() === "shared");
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 6 } });
@@ -73,7 +73,7 @@ describeWithRedis("an extension when Redis", () => {
     const account = newAccount(100);
     const held = await admit(opened.accounts, account);
     await proxy.blackHole();
-    expect(await opened.accounts.extend({ ...account, cost: 5, held })).toMatchObject({ outcome: "admitted" });
+    expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: held })).toMatchObject({ outcome: "admitted" });
     await proxy.restore();
     await until(() => opened.mode() === "shared");
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 6 } });
@@ -86,7 +86,7 @@ describeWithRedis("an extension when Redis", () => {
     for (let unit = 0; unit < 9; unit += 1) await opened.accounts.reserve(account);
     const held = await admit(opened.accounts, account);
     await proxy.dropReplies();
-    expect(await opened.accounts.extend({ ...account, cost: 3, held })).toMatchObject({ outcome: "refused" });
+    expect(await opened.accounts.extend({ ...account, cost: 3, heldIn: held })).toMatchObject({ outcome: "refused" });
     expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", mode: "fallback" });
     expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "refused", mode: "fallback" });
     await proxy.restore();
@@ -99,7 +99,7 @@ describeWithRedis("an extension when Redis", () => {
     const account = newAccount(100);
     const held = await admit(opened.accounts, account);
     await server.kill();
-    const extension = opened.accounts.extend({ ...account, cost: 5, held });
+    const extension = opened.accounts.extend({ ...account, cost: 5, heldIn: held });
     await expect(extension).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
     await server.restart();
   });

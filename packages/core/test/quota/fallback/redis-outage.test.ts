@@ -220,11 +220,11 @@ describeWithRedis("the quota when Redis", () => {
       await server.kill();
       const alone = await opened.accounts.reserve(account);
       await opened.accounts.reserve(account);
-      expect(await opened.accounts.refund({ ...account, spentIn: alone })).toMatchObject({ day: { used: 2 } });
+      expect(await opened.accounts.refund({ ...account, heldIn: alone })).toMatchObject({ day: { used: 2 } });
       await server.restart();
       await until(() => opened.mode() === "shared");
       expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 3 } });
-      expect(await opened.accounts.refund({ ...account, spentIn: before })).toMatchObject({ day: { used: 2 } });
+      expect(await opened.accounts.refund({ ...account, heldIn: before })).toMatchObject({ day: { used: 2 } });
     });
   });
 });

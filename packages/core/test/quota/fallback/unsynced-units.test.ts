@@ -73,21 +73,21 @@ describe("the units that Redis is told after an outage", () => {
     const { counts, outages } = openCounts();
     counts.observe(shop, admitted(40));
     outages.count = 1;
-    const spentIn = counts.decide(shop, false);
-    expect(await counts.refund({ ...shop, spentIn })).toMatchObject({ minute: { used: 50 } });
+    const heldIn = counts.decide(shop, false);
+    expect(await counts.refund({ ...shop, heldIn })).toMatchObject({ minute: { used: 50 } });
     expect(counts.drainUnsynced("shop")).toEqual(unsynced(40, 0));
     outages.count = 2;
-    await counts.refund({ ...shop, spentIn: admitted(40) });
+    await counts.refund({ ...shop, heldIn: admitted(40) });
     expect(counts.drainUnsynced("shop")).toEqual(unsynced(40, 0));
   });
 
   it("lose a refunded unit of an earlier minute only in the day", async () => {
     const { counts, clock, outages } = openCounts();
     outages.count = 1;
-    const spentIn = counts.decide(shop, false);
+    const heldIn = counts.decide(shop, false);
     clock.nowMs = noon + minuteMs;
     outcomes(counts, 2);
-    await counts.refund({ ...shop, spentIn });
+    await counts.refund({ ...shop, heldIn });
     expect(counts.drainUnsynced("shop")).toEqual({
       minute: { resetAtMs: noon + 2 * minuteMs, lastKnownUsed: 0, unsyncedUnits: 2 },
       day: { resetAtMs: midnight + dayMs, lastKnownUsed: 0, unsyncedUnits: 2 },

@@ -90,16 +90,16 @@ export function createNaiveQuota({ now, banPolicy }: NaiveQuotaOptions): Quota {
 
   return {
     reserve: async (reservation) => decide(reservation),
-    extend: async ({ held, ...reservation }) => {
-      history.push({ what: "refunded", account: reservation.account, cost: 1, windows: held });
+    extend: async ({ heldIn, ...reservation }) => {
+      history.push({ what: "refunded", account: reservation.account, cost: 1, windows: heldIn });
       return decide(reservation);
     },
     usage: async ({ account, key, limits }) => {
       const ban = runningBan(account, key);
       return { ...windows(account, limits), ...(ban && { bannedUntilMs: ban.endMs }) };
     },
-    refund: async ({ account, limits, cost, spentIn }) => {
-      history.push({ what: "refunded", account, cost, windows: spentIn });
+    refund: async ({ account, limits, cost, heldIn }) => {
+      history.push({ what: "refunded", account, cost, windows: heldIn });
       return windows(account, limits);
     },
     liftBan: async ({ account, key }) => {

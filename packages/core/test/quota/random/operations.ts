@@ -59,7 +59,7 @@ export interface Played {
   readonly limits: Limits;
   readonly cost: number;
   /** The admission that an extension extends. */
-  readonly held?: Windows;
+  readonly heldIn?: Windows;
   readonly nowMs: number;
   readonly replies: readonly Reply[];
 }
@@ -156,7 +156,7 @@ export async function play(
 ): Promise<Played[]> {
   const clock = createVirtualClock(script.startMs, { fallBackMs, banPolicy: scriptPolicy });
   const plans = new Map<number, number>();
-  const admissions = new Map<number, { cost: number; spentIn: Admitted }[]>();
+  const admissions = new Map<number, { cost: number; heldIn: Admitted }[]>();
   const played: Played[] = [];
 
   for (const operation of script.operations) {
@@ -172,14 +172,14 @@ export async function play(
     const record = async (
       cost: number,
       ask: (quota: Quota) => Promise<Reply>,
-      { times = 1, held }: { readonly times?: number; readonly held?: Windows } = {},
+      { times = 1, heldIn }: { readonly times?: number; readonly heldIn?: Windows } = {},
     ): Promise<Reply[]> => {
       const byEngine: Reply[][] = [];
       for (const { quota } of engines)
         byEngine.push(await Promise.all(Array.from({ length: times }, () => ask(quota))));
       for (let time = 0; time < times; time += 1) {
         const replies = byEngine.map((replies) => replies[time]);
-        played.push({ call: operation.call, ...who, limits, cost, nowMs, replies, ...(held && { held }) });
+        played.push({ call: operation.call, ...who, limits, cost, nowMs, replies, ...(heldIn && { heldIn }) });
       }
       return byEngine[0] ?? [];
     };
@@ -188,7 +188,7 @@ export async function play(
       for (const decision of decisions) {
         if (decision === undefined || !("outcome" in decision)) continue;
         clock.observe(decision, who);
-        if (decision.outcome === "admitted") admitted.push({ cost, spentIn: decision });
+        if (decision.outcome === "admitted") admitted.push({ cost, heldIn: decision });
       }
     };
 
@@ -203,8 +203,8 @@ export async function play(
         const index = admitted.findLastIndex((admission) => admission.cost === 1);
         const [admission] = index === -1 ? [] : admitted.splice(index, 1);
         if (admission === undefined) break;
-        const held = admission.spentIn;
-        observe(cost, await record(cost, (quota) => quota.extend({ ...who, limits, cost, held }), { held }));
+        const { heldIn } = admission;
+        observe(cost, await record(cost, (quota) => quota.extend({ ...who, limits, cost, heldIn }), { heldIn }));
         break;
       }
       case "refund": {

@@ -49,7 +49,7 @@ describe.each(generators)("local quota, $generator scripts", { timeout: 60_000 }
       scripts.map((script) => withOnly(script, "reserve", "extend", "usage")),
       async (script) => {
         const granted = new Map<string, number>();
-        for (const { decision, account, limits, cost, held } of decisions(await playLocal(script, minuteMs))) {
+        for (const { decision, account, limits, cost, heldIn } of decisions(await playLocal(script, minuteMs))) {
           for (const [length, limit] of [
             ["minute", limits.perMinute],
             ["day", limits.perDay],
@@ -60,7 +60,7 @@ describe.each(generators)("local quota, $generator scripts", { timeout: 60_000 }
               granted.set(window, sum);
               assert.ok(sum <= limit, `${sum} units granted in ${window}`);
             };
-            if (held !== undefined) add(held[length], -1);
+            if (heldIn !== undefined) add(heldIn[length], -1);
             if (decision.outcome === "admitted") add(decision[length], cost);
           }
         }

@@ -1,6 +1,6 @@
 /**
- * The counts and bans in the last replies of Redis, for each account, and the units that Redis must still be told. The
- * fallback starts from them when Redis becomes unavailable.
+ * The counts and bans in the last replies of Redis, for each account, and the units that must still be reported to Redis.
+ * The fallback starts from them when Redis becomes unavailable.
  */
 import { createLruCache } from "../../../lru-cache.js";
 import type { Decision } from "../../decision.js";
@@ -11,8 +11,8 @@ import type { AccountCounters, WindowCounter } from "../reserve-script.js";
 export interface AccountSnapshotsOptions {
   /** The clock of this machine, in whole epoch milliseconds. */
   readonly now: () => number;
-  /** How often Redis has become unavailable, the present outage included. */
-  readonly outages: () => number;
+  /** The number of the present outage, or of the last one. 0 before the first outage. */
+  readonly currentOutage: () => number;
   /** Accounts remembered at once; beyond it the account that was idle longest is forgotten. */
   readonly capacity: number;
   /** Redis has reported a ban, and now reports that it is over. */
@@ -37,27 +37,28 @@ export interface AccountSnapshot {
   counters: AccountCounters;
   /** The bans that Redis has reported, by key. */
   readonly bannedUntilMs: Map<string, number>;
-  /** The number of outages when the local quota was seeded with these counts. */
-  outagesAtSeed: number;
-  /** The number of outages when these counts were last sent to Redis. */
-  outagesAtSync: number;
+  /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
+  seededOutage: number;
+  /** The last outage whose counts were reported to Redis. */
+  syncedOutage: number;
 }
 
 const emptyCounter: WindowCounter = { resetAtMs: 0, lastKnownUsed: 0, unsyncedUnits: 0 };
 export const emptyCounters: AccountCounters = { minute: emptyCounter, day: emptyCounter };
 
 export function createAccountSnapshots(options: AccountSnapshotsOptions): AccountSnapshots {
-  const { now, outages, capacity, onBanEnd } = options;
+  const { now, currentOutage, capacity, onBanEnd } = options;
   const snapshots = createLruCache<AccountSnapshot>(capacity);
   let clockOffsetMs = 0;
 
-  /** For `outagesAtSync`: Redis must still be told the counts of the present outage. */
-  const notSynced = () => outages() - 1;
+  function isSynced({ syncedOutage }: AccountSnapshot): boolean {
+    return syncedOutage === currentOutage();
+  }
 
-  function snapshotOf(account: string, outagesAtSync: number): AccountSnapshot {
+  function snapshotOf(account: string, syncedOutage: number): AccountSnapshot {
     let snapshot = snapshots.get(account);
     if (snapshot === undefined) {
-      snapshot = { counters: emptyCounters, bannedUntilMs: new Map(), outagesAtSeed: 0, outagesAtSync };
+      snapshot = { counters: emptyCounters, bannedUntilMs: new Map(), seededOutage: 0, syncedOutage };
       snapshots.set(account, snapshot);
     }
     return snapshot;
@@ -67,13 +68,14 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
     now: () => now() + clockOffsetMs,
     observe({ account, key }, decision) {
       clockOffsetMs = decision.nowMs - now();
-      const snapshot = snapshotOf(account, outages());
-      // Before a sync, this may be the late reply to an earlier call. It can show too few units, so keep the larger number.
-      const isSynced = snapshot.outagesAtSync === outages();
+      const snapshot = snapshotOf(account, currentOutage());
+      // If this account has not been synced since the outage, this reply may belong to a call from before the outage and
+      // show too few units. So keep the larger number.
+      const isExact = isSynced(snapshot);
       snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
-        const { resetAtMs, lastKnownUsed, unsyncedUnits } = inWindow(counter, decision[window]);
+        const { resetAtMs, lastKnownUsed, unsyncedUnits } = counterFor(counter, decision[window]);
         const { used } = decision[window];
-        return { resetAtMs, lastKnownUsed: isSynced ? used : Math.max(lastKnownUsed, used), unsyncedUnits };
+        return { resetAtMs, lastKnownUsed: isExact ? used : Math.max(lastKnownUsed, used), unsyncedUnits };
       });
       if (key === undefined) return;
       const { bannedUntilMs } = snapshot;
@@ -88,25 +90,26 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
     drainUnsynced(account) {
       const snapshot = snapshots.get(account);
       if (snapshot === undefined) return undefined;
-      const { counters, outagesAtSync } = snapshot;
+      const { counters } = snapshot;
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
       // Even after a sync there may be an unsynced unit, if this instance granted it at the moment the outage ended.
-      if (outagesAtSync === outages() && !hasUnsynced) return undefined;
-      // Without a reply, this call may be lost. The next call then raises the counters of Redis to these numbers.
+      if (isSynced(snapshot) && !hasUnsynced) return undefined;
+      // Count the units as known before the call. If the call is lost, the next call raises the counters of Redis to
+      // `lastKnownUsed`, and adds nothing twice.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
-      snapshot.outagesAtSync = outages();
+      snapshot.syncedOutage = currentOutage();
       return counters;
     },
     restoreUnsynced(account, drained) {
-      const snapshot = snapshotOf(account, notSynced());
-      snapshot.outagesAtSync = notSynced();
+      const snapshot = snapshotOf(account, currentOutage() - 1);
+      snapshot.syncedOutage = currentOutage() - 1;
       snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
         const { resetAtMs, unsyncedUnits } = drained[window];
         return counter.resetAtMs === resetAtMs ? moveToKnown(counter, -unsyncedUnits) : counter;
       });
     },
     find: (account) => snapshots.get(account),
-    duringOutage: (account) => snapshotOf(account, notSynced()),
+    duringOutage: (account) => snapshotOf(account, currentOutage() - 1),
     entries: () => snapshots.entries(),
   };
 }
@@ -119,7 +122,7 @@ export function mapCounters(
 }
 
 /** The counter itself if it counts this window, else an empty one. */
-export function inWindow(counter: WindowCounter, { resetAtMs }: WindowState): WindowCounter {
+export function counterFor(counter: WindowCounter, { resetAtMs }: WindowState): WindowCounter {
   return counter.resetAtMs === resetAtMs ? counter : { ...emptyCounter, resetAtMs };
 }
 

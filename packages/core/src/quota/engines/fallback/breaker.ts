@@ -4,7 +4,10 @@ import type { RedisConnection } from "../redis-connection.js";
 
 export interface BreakerOptions {
   readonly connection: Pick<RedisConnection, "redis" | "onLoss" | "reconnect">;
-  /** Writes to the server that holds `account`, because a read-only replica has not recovered. */
+  /**
+   * Writes to the Redis node that holds `account`. A read is not enough, because a read-only replica also answers reads. If
+   * `account` is empty, any node will do.
+   */
   readonly probe: (account: string) => Promise<unknown>;
   readonly deadlineMs: number;
   readonly log: Log;
@@ -12,24 +15,26 @@ export interface BreakerOptions {
 
 /**
  * Opens after the first failed call to Redis or a lost connection. Then it sends probes in the background, and the first
- * one that succeeds closes it. The caller must ask `isOpen` first; `run` does not. An outage costs the calls in flight one
- * deadline, and later calls nothing.
+ * one that succeeds closes it. The caller must ask `canCall` first; `run` does not. When an outage begins, calls in flight
+ * wait at most one deadline. Later calls do not wait.
  */
 export interface Breaker extends Disposable {
-  /** True when Redis must not be called. Also opens the breaker when the connection is not ready. */
-  isOpen(): boolean;
+  /** True while the breaker is closed. Opens it first if the connection is not ready. */
+  canCall(): boolean;
   /** Calls Redis about an account. Rejects, and opens the breaker, when the call fails or misses the deadline. */
   run<Reply>(account: string, call: () => Promise<Reply>): Promise<Reply>;
   outages(): number;
 }
 
 const probeIntervalMs = 250;
+/** No call to Redis has failed, so the probe may go to any node. */
+const noAccount = "";
 
 export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOptions): Breaker {
   let isOpen = false;
   let isDisposed = false;
   let outages = 0;
-  let failedAccount = "";
+  let failedAccount = noAccount;
   let nextProbe: NodeJS.Timeout | undefined;
 
   function open(account: string, error?: unknown): void {
@@ -38,15 +43,16 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
     outages += 1;
     failedAccount = account;
     log.warn({ error }, "Redis is unavailable: quotas are not shared");
-    reconnectAfter(error);
+    reconnectUnlessReplied(error);
     scheduleProbe();
   }
 
   /**
-   * Without a reply, other calls on this connection would wait for their own deadlines, and a paused server would later
-   * execute every call sent to it. An error reply shows that the connection works. A lost connection reconnects by itself.
+   * Reconnects if a call got no reply: other calls on the connection would wait for their own deadlines too, and a paused
+   * Redis would execute them later. After an error reply the connection is good. A lost connection (`error` is `undefined`)
+   * reconnects by itself.
    */
-  function reconnectAfter(error: unknown): void {
+  function reconnectUnlessReplied(error: unknown): void {
     if (error !== undefined && !(error instanceof ReplyError)) connection.reconnect();
   }
 
@@ -60,7 +66,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
       return;
     }
     withDeadline(probe(failedAccount), deadlineMs).then(close, (error: unknown) => {
-      reconnectAfter(error);
+      reconnectUnlessReplied(error);
       scheduleProbe();
     });
   }
@@ -71,12 +77,12 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   }
 
   // Each loss opens the breaker, even when no call is in flight: Redis may return without its data.
-  connection.onLoss(() => open(""));
+  connection.onLoss(() => open(noAccount));
   return {
-    isOpen() {
+    canCall() {
       // A call that is sent now would fail, and nobody could tell whether Redis had received it.
-      if (!isOpen && !isReady(connection.redis)) open("");
-      return isOpen;
+      if (!isOpen && !isReady(connection.redis)) open(noAccount);
+      return !isOpen;
     },
     async run(account, call) {
       try {

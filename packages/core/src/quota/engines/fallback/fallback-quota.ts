@@ -24,45 +24,48 @@ export type OnRedisFailure = "local" | "deny";
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: FallbackQuotaOptions): Quota {
   /** Decides equal reservations. The call to Redis carries the units granted while Redis was unavailable. */
-  async function decide(reservation: Reservation, times: number, held?: Admitted): Promise<readonly Decision[]> {
+  async function decide(reservation: Reservation, times: number, heldIn?: Admitted): Promise<readonly Decision[]> {
     const { account } = reservation;
-    if (breaker.isOpen()) return decideHere(false);
-    const unsynced = counts.drainUnsynced(account);
-    try {
-      const decisions = await breaker.run(account, () => redisQuota.decide(reservation, times, unsynced, held));
-      for (const decision of decisions) counts.observe(reservation, decision);
-      return decisions;
-    } catch (error) {
-      // The breaker has logged it.
-      if (unsynced !== undefined && isRejection(error)) counts.restoreUnsynced(account, unsynced);
-      return decideHere(!isRejection(error));
-    }
 
-    function decideHere(mayBeCounted: boolean): Decision[] {
+    function decideLocally(mayBeExecuted: boolean): Decision[] {
       if (onFailure === "local") {
-        return Array.from({ length: times }, () => counts.decide(reservation, mayBeCounted, held));
+        return Array.from({ length: times }, () => counts.decide(reservation, mayBeExecuted, heldIn));
       }
       throw new Problem("SERVICE_UNAVAILABLE", "The quota cannot be checked; try again shortly.", {
         retryAfterSeconds: 1,
       });
     }
+
+    if (!breaker.canCall()) return decideLocally(false);
+    const unsynced = counts.drainUnsynced(account);
+    try {
+      const decisions = await breaker.run(account, () => redisQuota.decide(reservation, times, unsynced, heldIn));
+      for (const decision of decisions) counts.observe(reservation, decision);
+      return decisions;
+    } catch (error) {
+      // The breaker has logged it. After an error reply, Redis has not executed the call. After any other failure it may
+      // have: perhaps only the reply was lost, and a paused Redis executes pending calls when it continues.
+      const mayBeExecuted = !(error instanceof ReplyError);
+      if (!mayBeExecuted && unsynced !== undefined) counts.restoreUnsynced(account, unsynced);
+      return decideLocally(mayBeExecuted);
+    }
   }
 
   async function usage(query: UsageQuery): Promise<Usage> {
-    if (breaker.isOpen()) return counts.usage(query);
+    if (!breaker.canCall()) return counts.usage(query);
     return breaker.run(query.account, () => redisQuota.usage(query)).catch(() => counts.usage(query));
   }
 
   return {
     // A batch consults the breaker when it is sent, not when its first request arrives.
     reserve: batchEqual(decide),
-    async extend({ held, ...reservation }) {
-      const [decision] = await decide(reservation, 1, held);
+    async extend({ heldIn, ...reservation }) {
+      const [decision] = await decide(reservation, 1, heldIn);
       return decision as Decision;
     },
     usage: batchEqual(async (query, times) => Array(times).fill(await usage(query))),
     async refund(units) {
-      if (breaker.isOpen()) return counts.refund(units);
+      if (!breaker.canCall()) return counts.refund(units);
       // A failed call may have been executed. Refunding here too would give the units back twice.
       return breaker.run(units.account, () => redisQuota.refund(units)).catch(() => counts.usage(units));
     },
@@ -72,19 +75,11 @@ export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: 
     },
     async bans() {
       // Without the breaker: a scan of all keys takes longer than the deadline of a decision.
-      return breaker.isOpen() ? counts.bans() : redisQuota.bans();
+      return breaker.canCall() ? redisQuota.bans() : counts.bans();
     },
     async reset(target) {
       await counts.reset(target);
       await breaker.run(target.account, () => redisQuota.reset(target));
     },
   };
-}
-
-/**
- * True when Redis replied with an error, so it has not executed the call. After any other failure it may have executed
- * it: perhaps only the reply was lost, and a paused Redis executes pending calls when it continues.
- */
-function isRejection(error: unknown): boolean {
-  return error instanceof ReplyError;
 }

@@ -19,14 +19,14 @@ import {
   type AccountSnapshot,
   type AccountSnapshots,
   type AccountSnapshotsOptions,
+  counterFor,
   createAccountSnapshots,
   emptyCounters,
-  inWindow,
   mapCounters,
   moveToKnown,
 } from "./account-snapshots.js";
 
-export interface LastKnownCountsOptions extends Pick<AccountSnapshotsOptions, "now" | "outages"> {
+export interface LastKnownCountsOptions extends Pick<AccountSnapshotsOptions, "now" | "currentOutage"> {
   readonly banPolicy: BanPolicy;
   /** How many instances share the limits. */
   readonly instances: number;
@@ -39,17 +39,17 @@ export interface LastKnownCounts
   extends Pick<Quota, "usage" | "refund" | "liftBan" | "bans" | "reset">,
     Pick<AccountSnapshots, "now" | "observe" | "drainUnsynced" | "restoreUnsynced"> {
   /**
-   * Decides without Redis. `mayBeCounted`: Redis was sent the reservation and may have counted it. `held`: the admission of
-   * one unit that the reservation extends.
+   * Decides without Redis. `mayBeExecuted`: the reservation was sent to Redis, which may have executed it. `heldIn`: the
+   * admission of one unit that the reservation extends.
    */
-  decide(reservation: Reservation, mayBeCounted: boolean, held?: Admitted): Decision;
+  decide(reservation: Reservation, mayBeExecuted: boolean, heldIn?: Admitted): Decision;
 }
 
 export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnownCounts {
-  const { now, banPolicy, instances, outages, capacity = 100_000 } = options;
+  const { now, banPolicy, instances, currentOutage, capacity = 100_000 } = options;
   const snapshots = createAccountSnapshots({
     now,
-    outages,
+    currentOutage,
     capacity,
     onBanEnd: (target) => void local.liftBan(target),
   });
@@ -58,16 +58,16 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
   /** The snapshot of an account during an outage. The local quota is seeded with it once in each outage. */
   function seededSnapshotOf(account: string, limits: Limits): AccountSnapshot {
     const snapshot = snapshots.duringOutage(account);
-    if (snapshot.outagesAtSeed !== outages()) {
-      snapshot.outagesAtSeed = outages();
+    if (snapshot.seededOutage !== currentOutage()) {
+      snapshot.seededOutage = currentOutage();
       const { minute, day } = snapshot.counters;
-      const spent = {
+      const used = {
         minuteStartMs: minute.resetAtMs - minuteMs,
         minuteUsed: usedOfShare(minute, limits.perMinute),
         dayStartMs: day.resetAtMs - dayMs,
         dayUsed: usedOfShare(day, limits.perDay),
       };
-      local.seed(account, spent, snapshot.bannedUntilMs);
+      local.seed(account, used, snapshot.bannedUntilMs);
     }
     return snapshot;
   }
@@ -92,25 +92,25 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     observe: snapshots.observe,
     drainUnsynced: snapshots.drainUnsynced,
     restoreUnsynced: snapshots.restoreUnsynced,
-    decide(reservation, mayBeCounted, held) {
+    decide(reservation, mayBeExecuted, heldIn) {
       const { account, cost, limits } = reservation;
       const snapshot = seededSnapshotOf(account, limits);
-      const ofShare = local.decide(reservation, shareOf(limits), held);
+      const ofShare = local.decide(reservation, shareOf(limits), heldIn);
       const decision: Decision = { ...underAccountLimits(ofShare, limits), mode: "fallback" };
       if (decision.outcome === "admitted") {
         snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
-          const counter = inWindow(before, decision[window]);
-          const isHeldHere = held?.[window].resetAtMs === counter.resetAtMs;
+          const counter = counterFor(before, decision[window]);
+          const isHeldHere = heldIn?.[window].resetAtMs === counter.resetAtMs;
           // A unit that is held in this window is counted already, unless the account was reset since.
           const heldUnits = isHeldHere ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
           const units = cost - heldUnits;
           const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
-          return mayBeCounted ? moveToKnown(admitted, units) : admitted;
+          return mayBeExecuted ? moveToKnown(admitted, units) : admitted;
         });
         return decision;
       }
       // If Redis may have refused the extension itself, it may have given the held unit back already.
-      if (held !== undefined && !mayBeCounted) snapshot.counters = afterRefund(snapshot.counters, held, 1);
+      if (heldIn !== undefined && !mayBeExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
       // A cost above this instance's share but within the limit is refused until the reset, not for ever.
       if (decision.outcome !== "impossible" || cost > Math.min(limits.perMinute, limits.perDay)) return decision;
       return { ...decision, outcome: "refused", by: "minute", retryAtMs: decision.minute.resetAtMs };
@@ -120,9 +120,9 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       return underAccountLimits(await local.usage({ ...query, limits: shareOf(query.limits) }), query.limits);
     },
     async refund(refund) {
-      const { account, limits, cost, spentIn } = refund;
+      const { account, limits, cost, heldIn } = refund;
       const snapshot = seededSnapshotOf(account, limits);
-      snapshot.counters = afterRefund(snapshot.counters, spentIn, cost);
+      snapshot.counters = afterRefund(snapshot.counters, heldIn, cost);
       return underAccountLimits(await local.refund({ ...refund, limits: shareOf(limits) }), limits);
     },
     async reset({ account }) {
@@ -149,9 +149,9 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
 }
 
 /** Units that Redis has counted stay: only Redis can give them back. */
-function afterRefund(counters: AccountCounters, spentIn: Windows, units: number): AccountCounters {
+function afterRefund(counters: AccountCounters, heldIn: Windows, units: number): AccountCounters {
   return mapCounters(counters, (counter, window) => {
-    if (counter.resetAtMs !== spentIn[window].resetAtMs) return counter;
+    if (counter.resetAtMs !== heldIn[window].resetAtMs) return counter;
     return { ...counter, unsyncedUnits: Math.max(0, counter.unsyncedUnits - units) };
   });
 }
