@@ -6,7 +6,7 @@ export { countHeader } from "./pipeline/client-identity.js";
 export { maxJsonDepth, parseExactJson } from "./pipeline/exact-json.js";
 export { acceptedType, acceptsJson, jsonMediaType, sendJson } from "./pipeline/json-response.js";
 export { answerProblems, methodNotAllowed, problemHeaders } from "./pipeline/problem-response.js";
-export { callerOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";
+export { admittedKeyOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";
 export type { StaticFile } from "./pipeline/static-files.js";
 export { runService } from "./run-service.js";
 export type { Listener } from "./server/listen.js";

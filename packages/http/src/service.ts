@@ -58,7 +58,7 @@ export async function openService({ routers, droppedLogLines = () => 0, ...deps 
   const server = createHttpServer({
     app,
     answerMalformedRequest: createMalformedRequestResponse(admission, log, metrics),
-    onFault: (error) => log.error({ error }, "connection failed"),
+    onError: (error) => log.error({ error }, "connection failed"),
     limits: { maxConnectionsPerAddress: config.maxConnectionsPerAddress },
   });
 

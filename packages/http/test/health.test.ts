@@ -89,7 +89,7 @@ async function openProbe(health: () => Health, { overload, isDraining = false, d
   const deps = { core: { health }, overload: { reason: overload }, isDraining: () => isDraining };
   const app = express().use(answerHealth(deps, detail));
   const answerMalformedRequest = () => Promise.reject(new Error("no request is malformed here"));
-  return listen(createHttpServer({ app, answerMalformedRequest, onFault: () => {} }), loopback);
+  return listen(createHttpServer({ app, answerMalformedRequest, onError: () => {} }), loopback);
 }
 
 interface ProbeOptions {

@@ -7,7 +7,7 @@ import { answerPlainly } from "./test-server.js";
 
 it("creates requests and responses with the prototypes that Express would swap in", async () => {
   const app = express();
-  const httpServer = createHttpServer({ app, answerMalformedRequest: answerPlainly, onFault: () => {} });
+  const httpServer = createHttpServer({ app, answerMalformedRequest: answerPlainly, onError: () => {} });
   const born: object[] = [];
   const handled: object[] = [];
   httpServer.server.prependListener("request", (request, response) => {

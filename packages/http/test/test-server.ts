@@ -76,7 +76,7 @@ export async function startTestServer(
       malformedRequests.push(problem.code);
       return answerMalformedRequest(problem, remoteAddress);
     },
-    onFault: (error) => faults.push(error),
+    onError: (error) => faults.push(error),
   });
   const listener = await listen(httpServer, { host: "127.0.0.1", port: 0, drainTimeoutMs: 300, ...draining });
   return {

@@ -1,6 +1,6 @@
 import type { ApolloServer } from "@apollo/server";
 import type { Core, Log, ProblemCode } from "@petstore/core";
-import { callerOf, catalogueFor, contextOf, problemHeaders, sendJson } from "@petstore/http";
+import { admittedKeyOf, catalogueFor, contextOf, problemHeaders, sendJson } from "@petstore/http";
 import type { Response } from "express";
 import { sendRequestError } from "./error-response.js";
 import type { GraphqlRequest } from "./graphql-request.js";
@@ -35,7 +35,7 @@ export async function respondToGraphql(
     res,
     document: parsed.document,
     catalogue: catalogueFor(res, core),
-    accountId: callerOf(res).accountId,
+    accountId: admittedKeyOf(res).accountId,
     replays: [],
     problems: [],
   };

@@ -2,7 +2,7 @@ import { parse } from "node:querystring";
 import { type Pet, Problem } from "@petstore/core";
 import {
   acceptsJson,
-  callerOf,
+  admittedKeyOf,
   catalogueFor,
   countHeader,
   methodNotAllowed,
@@ -36,7 +36,7 @@ export function addPetRoutes(router: Router, { admission, core, origin, now }: P
       const idempotencyKey = readIdempotencyKey(req);
       const input = await readJson(req, res);
       await admission.confirmKey(req, res);
-      const { accountId } = callerOf(res);
+      const { accountId } = admittedKeyOf(res);
       const { pet, replayed } = await catalogueFor(res, core).create({ accountId, idempotencyKey, input });
       if (replayed) res.setHeader("Idempotency-Replayed", "true");
       sendJson(res, 201, petJson(pet));

@@ -8,18 +8,19 @@ import type { OverloadReason } from "../server/overload.js";
  */
 export interface RequestMetrics {
   /** `status` is 499 if the client closed the connection before a response. */
-  answered(
+  responded(
     request: { readonly route: string; readonly problemCode?: string | undefined },
     method: string,
     status: number,
     durationMs: number,
   ): void;
-  /** The address quota decides about requests without a valid key. */
+  /** Counts one quota decision. `bucket` is `address` for a request without a valid key. */
   decided(bucket: "account" | "address", mode: QuotaMode, outcome: (typeof outcomes)[number]): void;
+  /** Counts a request that was refused because the process was overloaded. */
   shed(reason: OverloadReason): void;
 }
 
-/** `undecided`: Redis is unavailable, and the quota may not decide without it. */
+/** `undecided`: Redis is unavailable, and the configuration does not allow a decision without it. */
 const outcomes = ["admitted", "refused", "banned", "impossible", "undecided"] as const;
 
 export function createRequestMetrics(registry: Registry): RequestMetrics {
@@ -51,7 +52,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   });
   const shedRequests = new Counter({
     name: "petstore_requests_shed_total",
-    help: "Requests refused before any work because they could only have been late, by the overloaded resource.",
+    help: "Requests refused with 503 because the process was overloaded (load shedding), by the overloaded resource.",
     labelNames: ["reason"],
     registers,
   });
@@ -65,7 +66,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   }
 
   return {
-    answered({ route, problemCode }, sentMethod, status, durationMs) {
+    responded({ route, problemCode }, sentMethod, status, durationMs) {
       const method = methodLabel(sentMethod);
       requests.inc({ route, method, status });
       if (problemCode !== undefined) problems.inc({ route, method, code: problemCode });

@@ -13,7 +13,7 @@ export interface AppDeps extends HealthDeps {
   readonly admission: Admission;
   readonly config: Pick<HttpConfig, "trustedProxies">;
   readonly log: Logger;
-  readonly metrics: Pick<RequestMetrics, "answered">;
+  readonly metrics: Pick<RequestMetrics, "responded">;
   /** Absent when requests are not traced. */
   readonly tracing: Pick<Tracing, "traceRequest"> | undefined;
   /** Epoch milliseconds. */
@@ -59,7 +59,7 @@ function startRequest({ log, metrics, now }: Pick<AppDeps, "log" | "metrics" | "
     res.on("close", () => {
       const durationMs = now() - context.startedAtMs;
       const status = res.headersSent ? res.statusCode : clientLeft;
-      metrics.answered(context, req.method, status, durationMs);
+      metrics.responded(context, req.method, status, durationMs);
       log.info(logFields(req, res, context, status, durationMs));
     });
     next();

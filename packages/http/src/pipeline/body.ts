@@ -36,8 +36,8 @@ function isPlainJson(req: IncomingMessage): boolean {
 
 function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw new Problem("PAYLOAD_TOO_LARGE");
-  // The body broke off while the request was being admitted, so no event of it will follow.
-  if (req.errored) throw bodyFault(req.errored);
+  // The body ended early while the request was being admitted, so no further event follows.
+  if (req.errored) throw bodyProblem(req.errored);
   // A client that was refused before this line never uploads its body.
   if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
   return new Promise((resolve, reject) => {
@@ -52,14 +52,14 @@ function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
     req.on("end", () => resolve(Buffer.concat(chunks, length)));
     // Every request emits 'close'. An error is created only for a broken body, because its stack trace takes time.
     req.on("close", () => {
-      if (!req.readableEnded) reject(bodyFault(undefined));
+      if (!req.readableEnded) reject(bodyProblem(undefined));
     });
-    req.on("error", (error) => reject(bodyFault(error)));
+    req.on("error", (error) => reject(bodyProblem(error)));
   });
 }
 
 /** If a request is malformed or too slow, the server calls `req.destroy(problem)`. That problem is the answer. */
-function bodyFault(cause: unknown): Problem {
+function bodyProblem(cause: unknown): Problem {
   if (cause instanceof Problem) return cause;
   return new Problem("MALFORMED_REQUEST", "The connection ended before the body did.", { cause });
 }

@@ -2,8 +2,9 @@ import { Problem } from "@petstore/core";
 import { parse } from "lossless-json";
 
 /**
- * How deep objects and lists may be nested (RFC 8259 section 9 lets a parser set this). The stack would hold more, but how
- * much depends on the caller: without this limit, one API could read a body that the other one refuses.
+ * How deep objects and lists may be nested (RFC 8259 section 9 lets a parser set this). The call stack allows more levels,
+ * but their number depends on how deep the caller already is. So without a fixed limit one API could accept a body that the
+ * other refuses.
  */
 export const maxJsonDepth = 100;
 

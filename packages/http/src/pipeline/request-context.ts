@@ -66,7 +66,7 @@ export function contextOf(res: Response): RequestContext {
 }
 
 /** The key of an admitted request. */
-export function callerOf(res: Response): KeyWithAccount {
+export function admittedKeyOf(res: Response): KeyWithAccount {
   const { key } = contextOf(res);
   if (key === undefined) throw new Error("the handler is not behind admission");
   return key;

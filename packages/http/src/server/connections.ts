@@ -8,7 +8,7 @@ import type { ServerLimits } from "./server-limits.js";
 /** The server's record of one open connection. */
 export interface Connection {
   readonly socket: Socket;
-  /** In the order of the requests: the unfinished ones; the newest stays even when finished. */
+  /** The unfinished responses, in the order of their requests. The newest response stays here after it has finished. */
   readonly responses: ServerResponse[];
   /** How many responses have not been closed. */
   outstanding: number;
@@ -25,8 +25,8 @@ export interface Connection {
 export interface Connections {
   get(socket: Duplex): Connection | undefined;
   /**
-   * Records a request. It is the last one of its connection at 64 outstanding requests of the connection, at the limit
-   * of the process, and while the server drains. It is then answered with `Connection: close`.
+   * Records a request. It becomes the last request of its connection, and its response has `Connection: close`, if the
+   * connection has 64 outstanding requests, if the process is at its limit, or if the server drains.
    */
   accept(connection: Connection, response: ServerResponse): void;
   /** From now on each connection ends with the request it has, or gets next. */
@@ -40,11 +40,11 @@ const maxOutstandingPerConnection = 64;
 export function trackConnections(server: Server, limits: ServerLimits, onRefused: (error: Error) => void): Connections {
   const connections = new Map<Duplex, Connection>();
   const openByAddress = new Map<string, number>();
-  let outstanding = 0;
+  let outstandingInProcess = 0;
   /** Set by `drain`: connections stay open and still get one answer. */
   let isDraining = false;
-  /** Set by `server.close`, after the grace: each connection is closed as soon as its newest response is. */
-  let isEnding = false;
+  /** Set by `server.close`, after the shutdown grace period: each connection is closed after its newest response. */
+  let isClosing = false;
 
   server.on("connection", (socket) => {
     // IPv6 addresses count by their /64.
@@ -57,7 +57,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
       return;
     }
     openByAddress.set(address, open);
-    connections.set(socket, openConnection(socket, limits.lingerMs));
+    connections.set(socket, createConnection(socket, limits.lingerMs));
     socket.once("close", () => remove(socket, address));
   });
 
@@ -68,14 +68,14 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     if (open > 0) openByAddress.set(address, open);
     else openByAddress.delete(address);
     // A response that waits for an earlier one has no 'close' event when its socket closes.
-    outstanding -= connection?.outstanding ?? 0;
+    outstandingInProcess -= connection?.outstanding ?? 0;
   }
 
   function onResponseClosed(connection: Connection, response: ServerResponse): void {
     if (!connections.has(connection.socket)) return;
     connection.outstanding -= 1;
-    outstanding -= 1;
-    if (isEnding && newestResponse(connection) === response) connection.socket.destroySoon();
+    outstandingInProcess -= 1;
+    if (isClosing && newestResponse(connection) === response) connection.socket.destroySoon();
   }
 
   const timer = setInterval(() => closeSlowReaders(connections.values(), limits), limits.timeoutCheckMs).unref();
@@ -83,7 +83,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
 
   // `server.close` calls this. Node's version treats an ended response as sent, and cuts it for a slow client.
   server.closeIdleConnections = () => {
-    isEnding = true;
+    isClosing = true;
     for (const connection of connections.values()) {
       const newest = newestResponse(connection);
       const isIdle = newest === undefined ? connection.socket.bytesRead === 0 : newest.closed;
@@ -105,9 +105,10 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
       while (responses[0]?.closed) responses.shift();
       responses.push(response);
       connection.outstanding += 1;
-      outstanding += 1;
+      outstandingInProcess += 1;
       response.once("close", () => onResponseClosed(connection, response));
-      if (responses.length >= maxOutstandingPerConnection || outstanding >= limits.maxOutstandingRequests) {
+      const isConnectionFull = connection.outstanding >= maxOutstandingPerConnection;
+      if (isConnectionFull || outstandingInProcess >= limits.maxOutstandingRequests) {
         connection.hasLastRequest = true;
         dropFurtherRequests(connection);
       }
@@ -125,7 +126,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   };
 }
 
-function openConnection(socket: Socket, lingerMs: number): Connection {
+function createConnection(socket: Socket, lingerMs: number): Connection {
   const state = { outstanding: 0, isReading: true, hasLastRequest: false, reading: undefined };
   const connection: Connection = { socket, responses: [], lingerMs, ...state };
   // A reset can come at any time, also while node:http has no listener of its own on the socket. 'close' follows it.

@@ -19,20 +19,20 @@ export interface MalformedRequestDeps {
   readonly connections: Connections;
   readonly answerMalformedRequest: AnswerMalformedRequest;
   /** Receives the error when `answerMalformedRequest` rejects. The connection is then closed without an answer. */
-  readonly onFault: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 /** The answer to a malformed request has the headers, the log line and the metrics of any other. */
 export function createMalformedRequestResponse(
   admission: Pick<Admission, "countMalformedRequest">,
   log: Pick<Logger, "info">,
-  metrics: Pick<RequestMetrics, "answered">,
+  metrics: Pick<RequestMetrics, "responded">,
 ): AnswerMalformedRequest {
-  return async (fault, remoteAddress) => {
+  return async (clientError, remoteAddress) => {
     const requestId = randomUUID();
     const route = "malformed";
-    const { decision, problem } = await admission.countMalformedRequest(fault, remoteAddress);
-    metrics.answered({ route, problemCode: problem.code }, "", problem.status, 0);
+    const { decision, problem } = await admission.countMalformedRequest(clientError, remoteAddress);
+    metrics.responded({ route, problemCode: problem.code }, "", problem.status, 0);
     log.info({ requestId, clientAddress: remoteAddress, route, status: problem.status, code: problem.code });
     return {
       status: problem.status,
@@ -83,7 +83,7 @@ function refuse(connection: Connection, problem: Problem, code: string | undefin
 
   if (newest === undefined || newest.req.complete) {
     answer(connection, problem, deps).catch((error: unknown) => {
-      deps.onFault(error);
+      deps.onError(error);
       socket.destroy();
     });
   } else if (newest.headersSent) {
@@ -111,7 +111,7 @@ async function answer(connection: Connection, problem: Problem, deps: MalformedR
   response.end(body);
 }
 
-/** Returns undefined for a fault of the connection itself, on which no answer can be sent. */
+/** Returns `undefined` for an error of the connection itself, on which no response can be sent. */
 function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
   // The error itself holds the raw packet, and with it the client's key: it must not reach the log.
   const cause = error.code;

@@ -9,8 +9,8 @@ import { defaultLimits, type ServerLimits } from "./server-limits.js";
 export interface HttpServerDeps {
   readonly app: Express;
   readonly answerMalformedRequest: AnswerMalformedRequest;
-  /** Receives faults that belong to no request: a refused connection, an `answerMalformedRequest` that rejects. */
-  readonly onFault: (error: unknown) => void;
+  /** Receives errors that belong to no request: a refused connection, an `answerMalformedRequest` that rejects. */
+  readonly onError: (error: unknown) => void;
   readonly limits?: Partial<ServerLimits>;
 }
 
@@ -22,7 +22,7 @@ export interface HttpServer {
 /** Creates a server that answers each request once, by `app` or by `answerMalformedRequest`. */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const limits = { ...defaultLimits, ...deps.limits };
-  const messages = adoptPrototypes(deps.app);
+  const messages = createMessageClasses(deps.app);
 
   const server = createServer({
     ...messages,
@@ -41,10 +41,11 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   // 0 = no limit on the number. With a number, Node silently drops later fields, even Authorization. maxHeaderSize still
   // limits the size.
   server.maxHeadersCount = 0;
-  // A client may close its sending side after its request (RFC 9112 section 9.6); Node would close the other in return.
+  // A client may close its sending side after its request (RFC 9112 section 9.6). By default Node then closes the sending
+  // side of the server too, and the client may get no response.
   Object.assign(server, { httpAllowHalfOpen: true });
 
-  const connections = trackConnections(server, limits, deps.onFault);
+  const connections = trackConnections(server, limits, deps.onError);
   server.on("request", (request, response) => {
     const connection = connections.get(request.socket);
     if (connection !== undefined) {
@@ -55,10 +56,10 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     request.url = originForm(request.url ?? "");
     deps.app(request, response);
   });
-  server.once("listening", () => server.on("error", deps.onFault));
+  server.once("listening", () => server.on("error", deps.onError));
   answerMalformedRequests(server, { connections, ...deps });
 
-  // The app answers `Expect: 100-continue`; it ignores other values (RFC 9110 section 10.1.1).
+  // `readBody` sends `100 Continue`. Other values of Expect are ignored (RFC 9110 section 10.1.1).
   const emitRequest = (request: IncomingMessage, response: ServerResponse) => server.emit("request", request, response);
   server.on("checkContinue", emitRequest);
   server.on("checkExpectation", emitRequest);
@@ -78,12 +79,13 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
 }
 
 /**
- * Express sets the prototype of every request and response to `app.request` and `app.response`, and an object whose
- * prototype was changed stays slow. Here they are created with those prototypes.
+ * Returns the classes of the server's requests and responses. Express sets the prototype of each request to `app.request`
+ * and of each response to `app.response`, and V8 handles an object slowly after its prototype was changed. The objects of
+ * these classes have Express's prototypes from the start.
  */
-function adoptPrototypes(app: Express) {
+function createMessageClasses(app: Express) {
   class AppRequest extends IncomingMessage {
-    /** A body that cannot arrive ends the request, not the connection, so that the app can still answer on it. */
+    /** If the server destroys a request with a Problem, only the request ends. The socket stays open for the response. */
     override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
       if (error instanceof Problem) callback(this.listenerCount("error") > 0 ? error : null);
       else super._destroy(error, callback);
@@ -97,8 +99,8 @@ function adoptPrototypes(app: Express) {
 }
 
 /**
- * If Express finds no path in a target, it skips every handler. So CONNECT, whose target is an authority, asks for the
- * root, and an absolute target (RFC 9112 section 3.2.2) for its path.
+ * Returns the path and the query of a request target (RFC 9112 section 3.2), because Express calls no handler for a target
+ * without a path: `http://host/pets` becomes `/pets`, and `host:443` (CONNECT) becomes `/`.
  */
 function originForm(target: string): string {
   if (target.startsWith("/") || target === "*") return target;

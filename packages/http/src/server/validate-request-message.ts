@@ -7,8 +7,9 @@ const maxHeaderFields = 200;
 const hostValue = /^(?:\[[\w.:]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /**
- * Finds a request that Node's parser accepts and RFC 9112 tells a server to refuse. It scans the raw header list, because
- * Node has merged repeated headers in `request.headers`, and allocates nothing for a valid request.
+ * Returns the problem of a request that Node's parser accepts, but RFC 9112 or our limit of header fields forbids. Returns
+ * `undefined` for a valid request. It scans `rawHeaders`, because Node has merged repeated fields in `headers`, and
+ * allocates nothing for a valid request.
  */
 export function validateRequestMessage(request: IncomingMessage): Problem | undefined {
   const { rawHeaders, httpVersion } = request;
