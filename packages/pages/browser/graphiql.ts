@@ -7,7 +7,7 @@ declare const React: { createElement(kind: unknown, properties: object): unknown
 declare const ReactDOM: { createRoot(container: Element): { render(node: unknown): void } };
 declare const GraphiQL: unknown;
 
-interface GraphqlRequest {
+interface GraphiqlRequest {
   readonly query: string;
   readonly operationName?: string | null;
   readonly variables?: unknown;
@@ -68,7 +68,7 @@ function mount(): void {
     state.textContent = "Enter an API key to load the schema.";
     return;
   }
-  const fetcher = (request: GraphqlRequest) => sendRequest(request, key);
+  const fetcher = (request: GraphiqlRequest) => sendRequest(request, key);
   root.render(
     React.createElement(GraphiQL, { key, fetcher, defaultTabs: readyQueries, isHeadersEditorEnabled: false }),
   );
@@ -94,7 +94,7 @@ function fixAccessibility(): void {
   container.querySelector("[role='tabpanel']")?.setAttribute("role", "region");
 }
 
-async function sendRequest(request: GraphqlRequest, key: string): Promise<unknown> {
+async function sendRequest(request: GraphiqlRequest, key: string): Promise<unknown> {
   const response = await fetch("/graphql", {
     method: "POST",
     headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
@@ -111,7 +111,7 @@ async function sendRequest(request: GraphqlRequest, key: string): Promise<unknow
 }
 
 /** Removes a name that the query does not contain. After a tab change GraphiQL sends the name of the previous tab. */
-function withValidOperationName({ operationName, ...request }: GraphqlRequest): GraphqlRequest {
+function withValidOperationName({ operationName, ...request }: GraphiqlRequest): GraphiqlRequest {
   const isInQuery = operationName && new RegExp(`\\b${operationName}\\b`).test(request.query);
   return isInQuery ? { ...request, operationName } : request;
 }

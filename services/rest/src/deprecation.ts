@@ -20,7 +20,7 @@ export function announceRemoval(links: { readonly notice: string; readonly succe
 }
 
 /** Refuses requests with 410 from the removal date on. */
-export function untilRemoval(now: () => number): RequestHandler {
+export function refuseAfterRemoval(now: () => number): RequestHandler {
   return (_req, _res, next) => {
     if (now() >= removedAtMs) {
       throw new Problem("ENDPOINT_REMOVED", "GET /pets/{petId} was removed on 5 December 2030; use GET /pets.");

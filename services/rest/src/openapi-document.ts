@@ -19,7 +19,7 @@ export type Environments = Pick<HttpConfig, "publicUrl" | "stagingUrl">;
 /** The parts of the document that the reference page shows. Its integers are bigint. */
 export interface OpenApiDocument {
   readonly servers: readonly JsonSchema[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly headers: Readonly<Record<string, { readonly description: string; readonly example: unknown }>>;
@@ -33,17 +33,17 @@ interface Shorthand {
   readonly "x-codes"?: readonly ProblemCode[];
 }
 
-export interface Operation extends Shorthand {
+export interface OpenApiOperation extends Shorthand {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly OpenApiParameter[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
 }
 
-export interface Parameter {
+export interface OpenApiParameter {
   readonly name: string;
   readonly in: "query" | "path" | "header";
   readonly required: boolean;
@@ -135,7 +135,7 @@ function servers({ publicUrl, stagingUrl }: Environments): JsonSchema[] {
 }
 
 /** Adds the description and the schema of a list parameter, which core knows. */
-function completeParameter(parameter: Parameter): Parameter {
+function completeParameter(parameter: OpenApiParameter): OpenApiParameter {
   const known = petJsonSchemas().listParameters[parameter.name];
   if (known === undefined) return parameter;
   const { description, ...schema } = known;

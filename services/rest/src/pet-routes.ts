@@ -12,7 +12,7 @@ import {
   sendJson,
 } from "@petstore/http";
 import type { Request, Router } from "express";
-import { announceRemoval, untilRemoval } from "./deprecation.js";
+import { announceRemoval, refuseAfterRemoval } from "./deprecation.js";
 
 export interface PetRoutesDeps extends Pick<RouterDeps, "admission" | "core" | "now"> {
   /** The scheme and host for links, without a trailing slash; empty for relative links. */
@@ -43,12 +43,13 @@ export function addPetRoutes(router: Router, { admission, core, origin, now }: P
     })
     .all(methodNotAllowed("GET", "HEAD", "POST"));
 
-  const removal = announceRemoval({ notice: `${origin}/docs/get-pet-removal.md`, successor: petsUrl });
+  const sendRemovalNotice = announceRemoval({ notice: `${origin}/docs/get-pet-removal.md`, successor: petsUrl });
   // Not "/v1/pets/:petId": Express decodes parameters before admission, and throws if a path is not percent-encoded UTF-8.
   router
     .route(/^\/v1\/pets\/[^/]+$/)
-    .all(onRoute("/v1/pets/{petId}"), removal, admission.admit)
-    .get(untilRemoval(now), acceptsJson, async (req, res) => {
+    .all(onRoute("/v1/pets/{petId}"), sendRemovalNotice, admission.admit)
+    .get(refuseAfterRemoval(now), acceptsJson, async (req, res) => {
+      // A URIError becomes ROUTE_NOT_FOUND (problem-response.ts).
       const petId = decodeURIComponent(req.path.slice("/v1/pets/".length));
       sendJson(res, 200, petJson(await catalogueFor(res, core).get(petId)));
     })
@@ -75,6 +76,9 @@ function nextPageUrl(url: string, { limit, status }: Record<string, unknown>, cu
   return `${url}?${filter}cursor=${cursor}`;
 }
 
+const invalidQuotedKey =
+  'A quoted Idempotency-Key must end with a quote, and inside the quotes " and \\ must be escaped with a backslash';
+
 /**
  * The Idempotency-Key of a request, without quotes. The draft (draft-ietf-httpapi-idempotency-key-header-07, section 2.1)
  * requires a quoted string, but most clients send a bare one.
@@ -88,13 +92,11 @@ function readIdempotencyKey(req: Request): string | undefined {
   if (!header.startsWith('"')) return header;
   // RFC 8941 section 3.3.3: inside the quotes \" and \\ are the only escapes, and no other quote or backslash is allowed.
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header);
-  if (quoted === null) {
-    throw new Problem("VALIDATION_FAILED", "Idempotency-Key must end with a quote if it begins with one");
-  }
+  if (quoted === null) throw new Problem("VALIDATION_FAILED", invalidQuotedKey);
   return (quoted[1] ?? "").replace(/\\(["\\])/g, "$1");
 }
 
-/** The Pet of the REST interface (openapi.yaml) as JSON. The integers have all their digits, which `JSON.stringify` cannot write. */
+/** The Pet of the REST interface (openapi.yaml) as JSON. Written by hand, because `JSON.stringify` does not accept bigint. */
 function petJson({ id, name, categoryId, status }: Pet): string {
   return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
 }

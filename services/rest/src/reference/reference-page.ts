@@ -1,10 +1,10 @@
 /** The reference page at `/`. It shows the OpenAPI document, and is readable without scripts. */
 import { html, keyForm, type Markup } from "@petstore/pages";
 import { stringify } from "lossless-json";
-import type { OpenApiDocument, OpenApiResponse, Operation, Parameter } from "../openapi-document.js";
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "../openapi-document.js";
 
 /** An operation with its place in the document. */
-interface Section extends Operation {
+interface Section extends OpenApiOperation {
   readonly method: string;
   readonly path: string;
 }
@@ -53,7 +53,7 @@ function readyButton({ label, fill, withoutKey }: ReadyQuery): Markup {
   return html`<button type="button" class="chip" data-fill="${JSON.stringify(fill)}"${withoutKey ? html` data-without-key` : undefined}>${label}</button> `;
 }
 
-function field(id: string, { name, in: place, required, description, schema }: Parameter): Markup {
+function field(id: string, { name, in: place, required, description, schema }: OpenApiParameter): Markup {
   const described = `${id}-${name}-about`;
   const attributes = html`id="${id}-${name}" name="${name}" data-in="${place}" aria-describedby="${described}"`;
   const values = schema.$ref === "#/components/schemas/PetStatus" ? ["", "available", "pending", "sold"] : undefined;
@@ -66,7 +66,7 @@ ${
 <p id="${described}" class="about">${prose(description)}${rangeOf(schema)}</p></div>`;
 }
 
-function rangeOf({ minimum, maximum, default: preset }: Parameter["schema"]): string {
+function rangeOf({ minimum, maximum, default: preset }: OpenApiParameter["schema"]): string {
   if (minimum === undefined) return "";
   return ` From ${String(minimum)} to ${String(maximum)}${preset === undefined ? "" : `; default ${String(preset)}`}.`;
 }
