@@ -13,9 +13,9 @@ import { createOperationPlugin } from "./operation/operation-plugin.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
 
 /**
- * The Apollo Server that executes every operation. It is used below its HTTP integration (`executeOperation`), because
- * admission comes before the body. The document is already parsed and validated, so Apollo Server's options for HTTP,
- * parsing and validation have no effect here.
+ * The Apollo Server that executes every operation. We call its `executeOperation` and do not use its HTTP integration,
+ * because admission must run before the body is read. The document is already parsed and validated, so Apollo Server's
+ * options for HTTP, parsing and validation have no effect here.
  */
 export function createApolloServer(
   { admission, log }: Pick<RouterDeps, "admission" | "log">,

@@ -37,6 +37,7 @@ function readQueryString(url: string): unknown {
 }
 
 function fromJson(parameter: string | string[] | undefined): unknown {
+  // A variable is one level down in this parameter, and two levels down in a body.
   return typeof parameter === "string" && parameter !== "" ? parseExactJson(parameter, bodyDepth - 1) : undefined;
 }
 

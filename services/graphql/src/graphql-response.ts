@@ -14,14 +14,14 @@ export interface GraphqlExecutionDeps {
   readonly log: Log;
 }
 
-/** The codes of request errors: the request is well-formed, but its document or its variables cannot be executed. */
+/** The codes of refusals before execution that are sent as a GraphQL request error. */
 const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", "VALIDATION_FAILED"];
 
 /**
- * Executes an admitted request and sends the response. The status is 200 after an execution, also if fields have
- * errors. An operation that is refused before its execution is a request error if its code is in `requestErrorCodes`; any
- * other refusal is thrown. SERVICE_UNAVAILABLE is also thrown after an execution without effect, so that the units are given
- * back as in the REST API.
+ * Executes an admitted request and sends the response. The status is 200 after an execution, also if fields have errors.
+ * If the operation is refused before its execution, the response is a GraphQL request error (400 or 200) for a syntax error
+ * and for the codes in `requestErrorCodes`; other problems are thrown. SERVICE_UNAVAILABLE is also thrown after an execution
+ * without effect, so that the units are given back as in the REST API.
  */
 export async function respondToGraphql(
   { apollo, core, readDocument, log }: GraphqlExecutionDeps,
@@ -36,7 +36,7 @@ export async function respondToGraphql(
     document: parsed.document,
     catalogue: catalogueFor(res, core),
     accountId: admittedKeyOf(res).accountId,
-    replays: [],
+    createdPets: [],
     problems: [],
   };
   const { body } = await apollo.executeOperation(
@@ -45,18 +45,22 @@ export async function respondToGraphql(
   );
   if (body.kind === "incremental") throw new Error("the schema has no incremental delivery");
   const { data, errors = [] } = body.singleResult;
-  const { problems, replays } = context;
+  const { problems, createdPets } = context;
 
-  // Without data the operation was not executed, and the first problem is the reason.
-  const refusal = data === undefined ? problems[0] : undefined;
+  // Without `data` the operation was not executed, and the first problem is the reason.
+  const wasExecuted = data !== undefined;
+  const refusal = wasExecuted ? undefined : problems[0];
   if (refusal !== undefined) {
     if (!requestErrorCodes.includes(refusal.code)) throw refusal;
     return sendRequestError(res, refusal.code, errors);
   }
   const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
-  if (unavailable !== undefined && data == null && replays.length === 0) throw unavailable;
+  // `data` is null if a field that cannot be null failed. Even then a mutation may have created a pet.
+  const hadEffect = data != null || createdPets.length > 0;
+  if (unavailable !== undefined && !hadEffect) throw unavailable;
 
-  if (replays.length > 0 && replays.every(Boolean)) res.setHeader("Idempotency-Replayed", "true");
+  const isReplay = createdPets.length > 0 && createdPets.every(({ replayed }) => replayed);
+  if (isReplay) res.setHeader("Idempotency-Replayed", "true");
   const requestContext = contextOf(res);
   for (const problem of problems) {
     requestContext.problemCode ??= problem.code;

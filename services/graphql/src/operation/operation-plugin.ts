@@ -65,7 +65,8 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
         /** Keeps the problems as they were thrown, for the status, the headers and the log. */
         async didEncounterErrors({ contextValue, errors }) {
           contextValue.problems.push(...errors.map(problemOf));
-          // Apollo Server runs the hooks of all plugins at once. If another one refused, its response still reports this.
+          // Apollo Server calls the hooks of all plugins in parallel. If another plugin refuses the operation first, this waits
+          // for our quota call, so that the response reports the new quota. `didResolveOperation` throws our own refusal.
           await extension?.catch(() => {});
         },
 

@@ -1,7 +1,8 @@
 /**
  * Reads the variables of an operation before its cost is known (GraphQL specification, section 6.1.2). The execution does not
- * read them again. It refuses a missing variable, a null that the type does not allow, and a Boolean that is not one. Core's
- * validators refuse every other invalid value, so both APIs report all faults at once and in the same words.
+ * read them again. `readVariables` refuses a missing required variable, a null for a non-null type, and a value of a Boolean
+ * variable that is not true or false. Core's validators refuse every other invalid value, so both APIs report all invalid
+ * values at once and in the same words.
  */
 import { Problem, rules } from "@petstore/core";
 import {
@@ -45,8 +46,8 @@ export function readVariables(schema: GraphQLSchema, operation: OperationDefinit
 }
 
 /**
- * The document for an execution with variables that `readVariables` returned: the operation declares each variable as the
- * schema's ID, which accepts any value.
+ * Returns the document with each variable declared as the schema's ID, which accepts any value. So graphql does not convert
+ * the values that `readVariables` returned a second time.
  */
 export function withReadVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   if (!operation.variableDefinitions?.length) return document;
@@ -64,31 +65,31 @@ export function withReadVariables(document: DocumentNode, operation: OperationDe
 const idType = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: int64Id.name } } as const;
 
 /**
- * Replaces a value of the wrong type. Core accepts NaN nowhere, and refuses it with the message for the original value. No
- * other code has to handle an object from the client.
+ * Stands for a value of the wrong type. Core accepts NaN in no field, so it refuses the field with its usual message. So
+ * resolvers and core never get an unexpected object.
  */
-const unfit = Number.NaN;
+const invalidValue = Number.NaN;
 
 /** There is no case for lists: no argument of the schema is a list, so no valid document has such a variable. */
 function read(value: unknown, type: GraphQLNamedInputType): unknown {
   if (value === null) return null;
   if (isInputObjectType(type)) {
-    if (typeof value !== "object" || Array.isArray(value)) return unfit;
+    if (typeof value !== "object" || Array.isArray(value)) return invalidValue;
     const fields = new Map(Object.entries(type.getFields()));
     return Object.fromEntries(
       Object.entries(value).map(([name, held]) => {
         const field = fields.get(name);
         // Core refuses a property that the type does not have, by its name.
-        return [name, field === undefined ? unfit : read(held, getNamedType(field.type))];
+        return [name, field === undefined ? invalidValue : read(held, getNamedType(field.type))];
       }),
     );
   }
-  if (type === int64Id) return typeof value === "object" ? unfit : readInt64(value);
+  if (type === int64Id) return typeof value === "object" ? invalidValue : readInt64(value);
   try {
     return type.parseValue(typeof value === "bigint" ? Number(value) : value);
   } catch {
     // Core's message states the rule.
-    return unfit;
+    return invalidValue;
   }
 }
 

@@ -12,8 +12,8 @@ export interface OperationContext {
   readonly document: DocumentNode;
   readonly catalogue: Catalogue;
   readonly accountId: bigint;
-  /** For each pet that `createPet` returned: true if an earlier request with the same idempotency key had added it. */
-  readonly replays: boolean[];
+  /** One for each pet that `createPet` returned. `replayed`: an earlier request with the same idempotency key added it. */
+  readonly createdPets: { readonly replayed: boolean }[];
   /** The problems of the operation and its fields, as they were thrown. */
   readonly problems: Problem[];
 }
@@ -23,7 +23,7 @@ export function buildPetSchema(): GraphQLSchema {
   return buildSchemaSync({ resolvers: [PetResolver], validate: false });
 }
 
-const cursorDescription = "A cursor of `petsConnection`, or of a next page of the REST API.";
+const cursorDescription = "A cursor of `petsConnection`, or the cursor in a `next` link of the REST API.";
 const keyDescription =
   "1 to 255 printable ASCII characters. A repetition within 24 hours, in either API, adds no second pet.";
 
@@ -67,7 +67,7 @@ class PetResolver {
 
   @Mutation(() => PetType, { description: "Adds a pet." })
   async createPet(
-    @Ctx() { catalogue, accountId, replays }: OperationContext,
+    @Ctx() { catalogue, accountId, createdPets }: OperationContext,
     @Arg("idempotencyKey", () => String, { nullable: true, description: keyDescription }) idempotencyKey: unknown,
     @UncheckedInput() input: unknown,
   ): Promise<Pet> {
@@ -77,7 +77,7 @@ class PetResolver {
       subject: "input",
       idempotencyKey: idempotencyKey ?? undefined,
     });
-    replays.push(created.replayed);
+    createdPets.push(created);
     return created.pet;
   }
 }

@@ -13,6 +13,7 @@ import { Field, InputType, ObjectType, registerEnumType } from "type-graphql";
 export const int64Id: GraphQLScalarType<unknown, string> = new GraphQLScalarType({
   name: "ID",
   serialize: (id) => `${id}`,
+  // `readVariables` has converted the variables already.
   parseValue: (value) => value,
   parseLiteral: parseIdLiteral,
 });
