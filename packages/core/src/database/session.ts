@@ -10,7 +10,7 @@ interface SessionOptions {
   /** Called after each check. `obstacle` is `undefined` if there is none. */
   readonly onResult: (obstacle: unknown) => void;
   readonly checkIntervalMs: number;
-  /** The time until the next check after so many failures in a row. */
+  /** The time until the next check, after this number of failures in a row. */
   readonly retryDelayMs: (failures: number) => number;
 }
 

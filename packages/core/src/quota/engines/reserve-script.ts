@@ -138,7 +138,7 @@ export const refundScript: string = `${readKeys}
 giveBack(tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
 return { ${outcomes.looked}, now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;
 
-/** What one instance knows about the counters of an account. After an outage Redis may have counted fewer units. */
+/** The counters of an account as one instance knows them. After an outage Redis may have counted fewer units. */
 export interface AccountCounters {
   readonly minute: WindowCounter;
   readonly day: WindowCounter;
