@@ -66,7 +66,7 @@ interface CoreDeps {
 
 /**
  * Resolves without a reachable database too; calls that need it throw SERVICE_UNAVAILABLE until it is reachable. Throws
- * one line if the database refuses the user or the password.
+ * an error with a one-line message if the database refuses the user or the password.
  */
 export async function openCore(config: Pick<Config, "database" | "quota">, deps: CoreDeps): Promise<Core> {
   const { log, now, monotonicNow = performance.now.bind(performance) } = deps;

@@ -73,7 +73,7 @@ export class Problem extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
-  /** The only way to a public error: anything thrown that is not a Problem becomes INTERNAL_ERROR. */
+  /** The only way from another error to a public one: anything thrown that is not a Problem becomes INTERNAL_ERROR. */
   static from(thrown: unknown): Problem {
     return thrown instanceof Problem ? thrown : new Problem("INTERNAL_ERROR", undefined, { cause: thrown });
   }

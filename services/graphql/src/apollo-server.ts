@@ -39,7 +39,7 @@ export function createApolloServer(
       ...plugins,
       // After the caller's plugins: it replaces the document and the variables during execution.
       createOperationPlugin(admission),
-      // Otherwise environment variables could switch these on.
+      // Otherwise Apollo Server would add these by default, or if environment variables or the schema ask for them.
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),

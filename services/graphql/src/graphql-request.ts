@@ -17,7 +17,7 @@ export interface GraphqlRequest {
 /** A variable may be nested as deeply as a body of the REST API, and it is two levels down in the body. */
 const bodyDepth = maxJsonDepth + 2;
 
-/** Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_JSON or VALIDATION_FAILED. */
+/** Throws VALIDATION_FAILED, INVALID_JSON, or any other problem of `readJson`. */
 export async function readGraphqlRequest(req: IncomingMessage, res: ServerResponse): Promise<GraphqlRequest> {
   return toRequest(req.method === "POST" ? await readJson(req, res, bodyDepth) : readQueryString(req.url ?? ""));
 }

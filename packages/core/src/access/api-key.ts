@@ -18,7 +18,7 @@ export function mintApiKey(mode: KeyMode, randomBytes: (size: number) => Uint8Ar
   let secret = "";
   while (secret.length < secretLength) {
     for (const byte of randomBytes(secretLength)) {
-      // 248 is the largest multiple of 62 in a byte: reducing the rest would favour the first characters.
+      // 248 is the largest multiple of 62 below 256. Bytes from 248 on are skipped: they would favour the first characters.
       if (byte < 248 && secret.length < secretLength) secret += alphabet[byte % 62];
     }
   }

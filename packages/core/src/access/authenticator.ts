@@ -1,8 +1,9 @@
 /**
  * Finds the account behind a bearer token. A malformed key costs no query. A well-formed key, known or unknown, costs at
  * most one query every few seconds, for any number of requests. The order is: the cached record of a known key up to 5 s
- * old, the cache of unknown keys, a look-up that requests with the same key share, and a stale record. A stale record is
- * older than 5 s. It is used only while PostgreSQL is unreachable.
+ * old, the cache of unknown keys, a look-up that requests with the same key share, and, if it fails, a stale record. A stale
+ * record is older than 5 s. It is used only while PostgreSQL is unreachable; for 3 s after a failed look-up it is used
+ * without waiting for the next look-up.
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
@@ -39,7 +40,7 @@ export type Authentication =
 export interface Authenticator {
   /**
    * `client` identifies the sender: look-ups of unknown keys are limited per client. Rejects with SERVICE_UNAVAILABLE if
-   * the key cannot be checked. For a cached key, the result is returned directly, not as a promise.
+   * the key cannot be checked. For a malformed or cached key, the result is returned directly, not as a promise.
    */
   authenticate(token: string, client: string): Authentication | Promise<Authentication>;
   /** A key of the account, or the account itself, has changed: its cached records are not used again. */
@@ -58,15 +59,15 @@ export interface KeyCacheUse {
   readonly size: number;
 }
 
-/** From this age on, a record is read again in the background, so that requests do not wait for a key in use. */
+/** From this age on, a record is read again in the background, so that a key in steady use waits for no look-up. */
 const refreshAfterMs = 4_000;
 /** How long an instance may miss a revocation or a change of plan. */
 const freshMs = 5_000;
-/** The oldest record used while PostgreSQL is unreachable, and how long a known key skips the limiter for unknown keys. */
+/** The greatest age of a record used without PostgreSQL, and how long a known key skips the limiter for unknown keys. */
 const staleMs = 3_600_000;
 /**
- * For this time after a failed look-up, cached records are used at once. It is longer than a look-up takes, so the next
- * look-up in the background fails, and starts this time again, before it ends.
+ * For this time after a failed look-up, stale records are used at once. A look-up takes less time than this. So during an
+ * outage the next look-up in the background fails, and starts the time again, before the time is over.
  */
 const unreachableMs = 3_000;
 const capacity = 10_000;
@@ -74,7 +75,7 @@ const capacity = 10_000;
 interface CachedKey {
   readonly key: KeyWithLimits;
   readonly checkedAtMs: number;
-  /** The number of that look-up. It shows if the record is older than a change. */
+  /** The number of the look-up that read the record. It shows if the record is older than a change. */
   readonly lookUpNumber: number;
 }
 

@@ -81,7 +81,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
 
   /**
    * Sets the time limits of the connection if they differ. This takes one more round trip. It happens if reads and writes
-   * alternate on one connection: in a pool that has no shared connections for reads.
+   * alternate on one connection: often in a pool that has no shared connections for reads, rarely in others.
    */
   async function setStatementTimeout(client: PoolClient, timeoutMs: number): Promise<void> {
     if ((statementTimeouts.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;

@@ -141,8 +141,8 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     }
     const problem = asProblem(pipeline.timeout ?? error);
     const isUnusable = pipeline.mayRetryElsewhere || problem.code === "SERVICE_UNAVAILABLE";
-    // The connection takes no more queries, and the queries in flight are still answered. After `end`, pg emits no `error`
-    // event, so a timeout does not set `mayRetryElsewhere`.
+    // The connection takes no more queries. The queries in flight are still answered, unless the socket was destroyed. After
+    // `end`, pg emits no `error` event, so a timeout does not set `mayRetryElsewhere`.
     if (isUnusable && drop(pipeline)) void end(pipeline);
     return problem;
   }

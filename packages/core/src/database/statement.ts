@@ -32,7 +32,7 @@ type Access = "write" | "read" | "pipelined read";
 
 type PlaceholderFor<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
 
-/** `build` returns a query of Kysely's builder, or the SQL of a query that the builder makes hard to read. */
+/** `build` returns a query of Kysely's builder, or SQL text where the builder would be hard to read. */
 export function statement<Values, Row>(
   access: Access,
   name: string,

@@ -10,7 +10,7 @@ import { petColumns } from "./pet-queries.js";
 const maxBatchSize = 64;
 
 /**
- * Resolves with the stored pet, which has its id. Pets added in one event loop iteration share a statement. Throws
+ * Resolves with the stored pet, which has its id. Up to 64 pets added in one event loop iteration share a statement. Throws
  * SERVICE_UNAVAILABLE if the database is unavailable or too busy.
  */
 export type AddPet = (pet: NewPet) => Promise<Pet>;

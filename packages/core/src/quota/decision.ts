@@ -28,7 +28,7 @@ export interface Refused extends Decided {
 export interface Banned extends Decided {
   readonly outcome: "banned";
   readonly bannedUntilMs: number;
-  /** The end of the ban, or the reset of a window that is used up beyond it. */
+  /** The end of the ban, or the reset of the window with too few units left, whichever is later. */
   readonly retryAtMs: number;
 }
 
@@ -72,7 +72,7 @@ export function remaining(window: WindowState): number {
   return Math.max(0, window.limit - window.used);
 }
 
-/** The next whole second after the wait, for Retry-After (RFC 9110 section 10.2.3): a request made then is not early. */
+/** Whole seconds for Retry-After (RFC 9110 section 10.2.3), always more than the wait: a request made then is not early. */
 export function retryAfterSeconds(decision: Refused | Banned): number {
   return Math.floor((decision.retryAtMs - decision.nowMs) / 1000) + 1;
 }

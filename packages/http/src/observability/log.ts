@@ -51,7 +51,7 @@ function describeError(error: unknown): unknown {
   return { name: error.name, code, message: escapeControls(redactPaths(error.message)), cause };
 }
 
-/** pino escapes the characters that JSON requires. A terminal also obeys the other control and format characters. */
+/** pino escapes what a JSON string must not contain. A terminal also obeys the other control and format characters. */
 function escapeControls(message: string): string {
   return message.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     return `\\u{${character.codePointAt(0)?.toString(16)}}`;

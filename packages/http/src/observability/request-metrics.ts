@@ -39,7 +39,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   });
   const durations = new Histogram({
     name: "petstore_http_request_duration_seconds",
-    help: "From the end of the headers until the response is closed, by route template and method.",
+    help: "From the end of the headers until the response is closed, for GET, HEAD and POST, by route template and method.",
     labelNames: ["route", "method"],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5],
     registers,

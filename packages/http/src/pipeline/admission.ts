@@ -1,8 +1,8 @@
 /**
  * The one way into both APIs: authenticate, reserve units, and report the quota on every response. A request without a valid
  * key is counted by its address instead, with the same headers, and is refused with 429 beyond its limit. When a key can
- * neither be checked nor found in the cache, the response is 503, and nothing is counted. The same holds for every request
- * while the process is overloaded; it is then refused before authentication.
+ * neither be checked nor found in the cache, the response is 503, and nothing is counted. While the process is overloaded,
+ * `admit` refuses every request in the same way, before authentication.
  */
 import {
   type Admitted,
@@ -40,8 +40,8 @@ export interface Admission {
    */
   extend(res: Response, cost: number): Promise<void>;
   /**
-   * Checks the key again if the body arrived after admission: a slow body takes up to 30 s, and the key may have been
-   * revoked since. Called after the body is read. Throws the 401.
+   * Checks the key again if the body arrived after admission: a slow body may take up to 30 s, and the key may have been
+   * revoked since. Called after the body is read. Throws the 401, or SERVICE_UNAVAILABLE if the key cannot be checked.
    */
   confirmKey(req: Request, res: Response): Promise<void>;
   /** Gives back the units of a request that is answered SERVICE_UNAVAILABLE, and reports the new quota. */
@@ -87,8 +87,8 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   }
 
   /**
-   * Reserves the cost of a request. With `heldIn`, extends the held units to this cost, which is the new total. Counts and reports
-   * the decision. Throws the refusal.
+   * Reserves the cost of a request. With `heldIn`, extends the held units to this cost, which is the new total. Counts and
+   * reports the decision. Throws the refusal.
    */
   async function reserveUnits(res: Response, quota: Quota, reservation: Reservation, heldIn?: Admitted): Promise<void> {
     const bucket = quota === accountQuota ? "account" : "address";

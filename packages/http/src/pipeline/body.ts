@@ -11,7 +11,8 @@ const utf8 = new TextDecoder();
 
 /**
  * The JSON body of a request, integers as bigint. Checks the media type before it reads, and the size while it reads.
- * Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or INVALID_JSON, the last also for nesting deeper than `maxDepth`.
+ * Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_JSON (also for nesting deeper than `maxDepth`). If the body
+ * breaks off, throws MALFORMED_REQUEST or the problem of the server.
  */
 export async function readJson(
   req: IncomingMessage,

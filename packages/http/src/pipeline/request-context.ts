@@ -14,7 +14,7 @@ export interface RequestContext {
   route: string;
   /** Present when the request is traced. */
   traceId: string | undefined;
-  /** The valid key of an admitted request. */
+  /** The valid key of the request, also if the quota then refuses the request. */
   key: KeyWithAccount | undefined;
   /** PostgreSQL is unavailable, so the key may have been revoked since it was last checked. */
   isKeyStale: boolean;
@@ -72,7 +72,7 @@ export function admittedKeyOf(res: Response): KeyWithAccount {
   return key;
 }
 
-/** The catalogue for a request. If the key is stale, every call throws SERVICE_UNAVAILABLE and sends no query. */
+/** The catalogue for a request. If the key is stale, no call sends a query, and valid calls throw SERVICE_UNAVAILABLE. */
 export function catalogueFor(res: Response, core: Pick<Core, "catalogue" | "catalogueForStaleKey">): Catalogue {
   return contextOf(res).isKeyStale ? core.catalogueForStaleKey : core.catalogue;
 }

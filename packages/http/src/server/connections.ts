@@ -8,7 +8,7 @@ import type { ServerLimits } from "./server-limits.js";
 /** The server's record of one open connection. */
 export interface Connection {
   readonly socket: Socket;
-  /** The unfinished responses, in the order of their requests. The newest response stays here after it has finished. */
+  /** Responses in the order of their requests. Closed ones at the front are removed when the next request arrives. */
   readonly responses: ServerResponse[];
   /** How many responses have not been closed. */
   outstanding: number;
@@ -33,7 +33,7 @@ export interface Connections {
   drain(): void;
 }
 
-/** Requests of one connection that may wait for the end of their response. */
+/** How many responses of one connection may be outstanding. */
 const maxOutstandingPerConnection = 64;
 
 /** `onRefused` is told about a connection beyond `maxConnectionsPerAddress`. */
@@ -41,7 +41,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   const connections = new Map<Duplex, Connection>();
   const openByAddress = new Map<string, number>();
   let outstandingInProcess = 0;
-  /** Set by `drain`: connections stay open and still get one answer. */
+  /** Set by `drain`: connections stay open for the requests they have or, if they have none, for one more. */
   let isDraining = false;
   /** Set by `server.close`, after the shutdown grace period: each connection is closed after its newest response. */
   let isClosing = false;

@@ -8,7 +8,7 @@ const hostValue = /^(?:\[[\w.:]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?
 
 /**
  * Returns the problem of a request that Node's parser accepts, but RFC 9112 or our limit of header fields forbids. Returns
- * `undefined` for a valid request. It scans `rawHeaders`, because Node has merged repeated fields in `headers`, and
+ * `undefined` for a valid request. It scans `rawHeaders`, because `headers` keeps only the first of several Host fields, and
  * allocates nothing for a valid request.
  */
 export function validateRequestMessage(request: IncomingMessage): Problem | undefined {

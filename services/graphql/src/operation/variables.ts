@@ -46,8 +46,8 @@ export function readVariables(schema: GraphQLSchema, operation: OperationDefinit
 }
 
 /**
- * Returns the document with each variable declared as the schema's ID, which accepts any value. So graphql does not convert
- * the values that `readVariables` returned a second time.
+ * Returns the document with each variable declared as the schema's ID, which accepts any value. So graphql does not
+ * convert a second time the values that `readVariables` returned.
  */
 export function withReadVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   if (!operation.variableDefinitions?.length) return document;

@@ -1,13 +1,14 @@
 /**
  * The rules of `local-quota.ts` and `ban-policy.ts` as Redis scripts, so that one round trip decides both windows for any
- * number of processes. The scripts use only whole milliseconds and units. TypeScript computes decisions from their
- * replies, with the code that serves every engine.
+ * number of processes. The scripts use only whole milliseconds and units. The scripts choose the outcome. TypeScript
+ * computes the rest of a decision from their replies, with the code that serves every engine.
  *
  * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. After its first refusal, an API key has a penalty,
- * `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both; a hash would take a call of its own.
+ * `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * The `;3;` is the version of the penalty. The `:2:` in the name of a Redis key is the version that readers of the ban need.
+ * The `;3;` is the version of the penalty. The `:2:` in the name of a Redis key is another version: it changes only if an older
+ * release could not read the new values.
  * A penalty of version 2 has only the part before the semicolon, with its episode in place of the zeros. Both versions read
  * the ban, and each ignores the episode of the other.
  */
@@ -55,8 +56,8 @@ end`;
  * - 2, 3: the limits of the minute and the day
  * - 4: the cost, or 0 to read without reserving
  * - 5: the number of reservations
- * - 6, 7: the starts of the minute and the day in which the request holds one unit, which is given back first, or two
- *   empty strings
+ * - 6, 7: the starts of the minute and the day in which the request holds one unit, or two empty strings; the unit is
+ *   given back before the decision
  * - 8 to 13, after an outage, three for the minute and three for the day: the start, the units used when Redis was last
  *   read, and the units granted without it
  */
@@ -128,7 +129,7 @@ if hasReserved then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minuteUs
 return replies`;
 }
 
-/** Reads a key's penalty: epoch milliseconds, 0 when it was never banned. */
+/** The end of the latest ban in a key's penalty, in epoch milliseconds; 0 if the key was never banned. */
 export function bannedUntilOf(penalty: string): number {
   return Number(penalty.split(":")[4] ?? 0);
 }
@@ -147,7 +148,7 @@ export interface AccountCounters {
 export interface WindowCounter {
   /** The end of the window, which identifies it. */
   readonly resetAtMs: number;
-  /** Redis has counted at least this number of units, unless it has lost data. */
+  /** Redis should have counted at least this number of units. It may have fewer if it lost data or a call. */
   readonly lastKnownUsed: number;
   /** Units that this instance granted and has not reported to Redis. They are not in `lastKnownUsed`. */
   readonly unsyncedUnits: number;

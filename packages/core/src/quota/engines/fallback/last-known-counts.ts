@@ -4,9 +4,9 @@
  * After the outage it reports the units granted here to Redis, and the last known counters in case Redis lost its data.
  *
  * With even load all instances together grant the limit. With uneven load, an instance that last saw an account early in
- * the window may grant up to its share again: at most limit x (2 - 1 / instances) in each window that has a part of the
- * outage, or twice the limit if Redis loses its data too. If a limit is below the number of instances, each instance grants
- * one unit.
+ * the window does not know the later units of the others, and may grant up to its whole share of the limit. Together they
+ * grant at most limit x (2 - 1 / instances) in each window that overlaps the outage, or twice the limit if Redis loses its
+ * data too. If a limit is below the number of instances, each instance grants one unit.
  */
 import type { BanPolicy } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";
@@ -81,7 +81,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** The units to book as used, so that only (rest in Redis) / instances can be granted, unsynced units included. */
+  /** The used units that make this instance grant at most (rest in Redis) / instances, its unsynced units among them. */
   function usedOfShare({ lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): number {
     const shareOfRest = Math.floor(Math.max(0, limit - lastKnownUsed) / instances);
     return shareOfLimit(limit) - shareOfRest + unsyncedUnits;
@@ -109,7 +109,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         });
         return decision;
       }
-      // If Redis may have refused the extension itself, it may have given the held unit back already.
+      // Only if Redis has not executed the extension: otherwise Redis may have given the held unit back already.
       if (heldIn !== undefined && !mayBeExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
       // A cost above this instance's share but within the limit is refused until the reset, not for ever.
       if (decision.outcome !== "impossible" || cost > Math.min(limits.perMinute, limits.perDay)) return decision;
