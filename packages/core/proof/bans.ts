@@ -1,6 +1,7 @@
+import { formatTable } from "@petstore/harness/figures";
 import { limitsOf } from "../src/quota/plan.js";
 import { belowTwiceTheLimit, burst, fleet, patient, pool } from "./clients.js";
-import { count, type Figure, type Suite, table } from "./figure.js";
+import { count, type Figure, type Suite } from "./figure.js";
 import type { Simulation } from "./simulation.js";
 import {
   type LoopTraffic,
@@ -69,7 +70,9 @@ export const bans: Suite = {
       tightLoops.push(...looping);
       progress(`${plan}, tight loop: done`);
     }
-    print(`\n${table([["plan", "client", "runs", "requests", "refused", "banned", "after (median, most)"], ...rows])}`);
+    print(
+      `\n${formatTable([["plan", "client", "runs", "requests", "refused", "banned", "after (median, most)"], ...rows])}\n`,
+    );
     return [
       ...figures,
       ...duringBans(tightLoops),

@@ -1,3 +1,5 @@
+import { formatTable } from "@petstore/harness/figures";
+
 /** One promise of the quota, with the required and the measured value. */
 export interface Figure {
   readonly figure: string;
@@ -21,16 +23,10 @@ export interface SuiteContext {
 }
 
 export function figureTable(figures: readonly Figure[]): string {
-  return table([
+  return formatTable([
     ["figure", "required", "measured", ""],
     ...figures.map(({ figure, required, measured, isMet }) => [figure, required, measured, isMet ? "ok" : "FAILED"]),
   ]);
-}
-
-export function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  const line = (row: readonly string[]) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join("  ");
-  return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
 }
 
 export function count(number: number): string {

@@ -1,3 +1,4 @@
+import { formatTable } from "@petstore/harness/figures";
 import { openRedisServer } from "@petstore/harness/redis";
 import { Redis } from "ioredis";
 import { createLocalQuota } from "../src/quota/engines/local-quota.js";
@@ -7,7 +8,7 @@ import { createNaiveQuota } from "../test/quota/random/naive-quota.js";
 import { boundaryDirected, burstDense, scriptPolicy } from "../test/quota/random/operations.js";
 import { banFaults } from "./ban-faults.js";
 import { assertEveryKeyHasTtl } from "./differential.js";
-import { count, type Suite, table } from "./figure.js";
+import { count, type Suite } from "./figure.js";
 import { plant, type Replacement } from "./plant.js";
 import { windowFaults } from "./window-faults.js";
 
@@ -37,7 +38,7 @@ export const mutants: Suite = {
         progress(`${rows.length} planted, ${rows.filter(({ caughtBy }) => caughtBy !== undefined).length} caught`);
     }
     const lines = rows.map(({ engine, fault, caughtBy }) => [engine, fault, caughtBy ?? "ESCAPED"]);
-    print(`\n${table([["in", "planted fault", "caught by"], ...lines])}`);
+    print(`\n${formatTable([["in", "planted fault", "caught by"], ...lines])}\n`);
     const caught = rows.filter(({ caughtBy }) => caughtBy !== undefined);
     return [
       {

@@ -39,7 +39,7 @@ export async function runProof(words: readonly string[], { print, complain }: Pr
         figures.push(...(await attempt(suite, () => suite.run({ seed, print, progress }))));
         complain(`  ${count(Math.round((performance.now() - beganMs) / 1_000))} s\n`);
       }
-      print(`\n${figureTable(figures)}`);
+      print(`\n${figureTable(figures)}\n`);
       return figures.every(({ isMet }) => isMet) ? 0 : 1;
     }
   }

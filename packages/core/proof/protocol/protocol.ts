@@ -1,4 +1,5 @@
-import { count, type Figure, type Suite, table } from "../figure.js";
+import { formatTable } from "@petstore/harness/figures";
+import { count, type Figure, type Suite } from "../figure.js";
 import { boundOf, type SearchResult, search } from "./search.js";
 import type { Fault, Mistake, Model } from "./state.js";
 
@@ -43,7 +44,7 @@ export const protocol: Suite = {
       const { counterexample } = search({ ...oneFault, ...change, faults: [fault], mistake });
       return [mistake, counterexample?.promise ?? "NOT FOUND"] as const;
     });
-    print(`\n${table([["planted mistake in the protocol", "found by"], ...found])}`);
+    print(`\n${formatTable([["planted mistake in the protocol", "found by"], ...found])}\n`);
     figures.push({
       figure: "protocol: planted mistakes found",
       required: `all ${mistakes.length}`,

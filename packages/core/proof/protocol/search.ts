@@ -24,13 +24,13 @@ type Origin = readonly [key: string, step: string];
  */
 export function search(model: Model): SearchResult {
   const first = firstState(model);
-  const origins = new Map<string, Origin | undefined>([[keyOf(first), undefined]]);
+  const firstKey = keyOf(first);
+  const origins = new Map<string, Origin | undefined>([[firstKey, undefined]]);
   let mostAdmitted = 0;
-  let reached: readonly State[] = [first];
-  while (reached.length > 0) {
-    const following: State[] = [];
-    for (const state of reached) {
-      const key = keyOf(state);
+  let reached: ReadonlyMap<string, State> = new Map([[firstKey, first]]);
+  while (reached.size > 0) {
+    const following = new Map<string, State>();
+    for (const [key, state] of reached) {
       mostAdmitted = Math.max(mostAdmitted, ...state.admitted);
       const promise = brokenPromise(model, state);
       if (promise !== undefined) {
@@ -40,7 +40,7 @@ export function search(model: Model): SearchResult {
         const nextKey = keyOf(next);
         if (origins.has(nextKey)) continue;
         origins.set(nextKey, [key, name]);
-        following.push(next);
+        following.set(nextKey, next);
       }
     }
     reached = following;

@@ -7,7 +7,7 @@ interface SessionOptions {
   readonly begin?: (client: Client) => Promise<void>;
   /** Resolves with the reason why the connection is of no use, if there is one. */
   readonly check: (client: Client) => Promise<unknown>;
-  /** Called after each check. `obstacle` is `undefined` if there is none. */
+  /** Receives the result of each check. `obstacle` is `undefined` if there is none. */
   readonly onResult: (obstacle: unknown) => void;
   readonly checkIntervalMs: number;
   /** The time until the next check, after this number of failures in a row. */

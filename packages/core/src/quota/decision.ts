@@ -28,7 +28,7 @@ export interface Refused extends Decided {
 export interface Banned extends Decided {
   readonly outcome: "banned";
   readonly bannedUntilMs: number;
-  /** The end of the ban, or the reset of the window with too few units left, whichever is later. */
+  /** The end of the ban or the reset of the window with too few units left: the later of the two. */
   readonly retryAtMs: number;
 }
 
