@@ -69,7 +69,7 @@ export const windowFaults: readonly Fault[] = [
   },
   {
     fault: "a refund goes below zero",
-    redis: inScript("math.max(0, mu - units)", "mu - units"),
+    redis: inScript("math.max(0, storedMinuteUsed - units)", "storedMinuteUsed - units"),
     local: inModule("engines/local-quota", "Math.max(0, ledger.minuteUsed - units)", "ledger.minuteUsed - units"),
   },
   {

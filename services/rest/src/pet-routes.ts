@@ -43,11 +43,11 @@ export function addPetRoutes(router: Router, { admission, core, origin, now }: P
     })
     .all(methodNotAllowed("GET", "HEAD", "POST"));
 
-  const sendRemovalNotice = announceRemoval({ notice: `${origin}/docs/get-pet-removal.md`, successor: petsUrl });
+  const setRemovalHeaders = announceRemoval({ notice: `${origin}/docs/get-pet-removal.md`, successor: petsUrl });
   // Not "/v1/pets/:petId": Express decodes parameters before admission, and throws if a path is not percent-encoded UTF-8.
   router
     .route(/^\/v1\/pets\/[^/]+$/)
-    .all(onRoute("/v1/pets/{petId}"), sendRemovalNotice, admission.admit)
+    .all(onRoute("/v1/pets/{petId}"), setRemovalHeaders, admission.admit)
     .get(refuseAfterRemoval(now), acceptsJson, async (req, res) => {
       // A URIError becomes ROUTE_NOT_FOUND (problem-response.ts).
       const petId = decodeURIComponent(req.path.slice("/v1/pets/".length));

@@ -1,9 +1,9 @@
 /**
- * Finds the account behind a bearer token. A malformed key costs no query. A well-formed key, known or unknown, costs at
- * most one query every few seconds, for any number of requests. The order is: the cached record of a known key up to 5 s
- * old, the cache of unknown keys, a look-up that requests with the same key share, and, if it fails, a stale record. A stale
- * record is older than 5 s. It is used only while PostgreSQL is unreachable; for 3 s after a failed look-up it is used
- * without waiting for the next look-up.
+ * Finds the account behind a bearer token. A malformed key costs no query. While PostgreSQL answers, a well-formed key,
+ * known or unknown, costs one query every few seconds, and one after each change, for any number of requests. The order is:
+ * the cached record of a known key up to 5 s old, the cache of unknown keys, one look-up for all requests with the same key,
+ * and, if PostgreSQL is unavailable or too busy, a stale record. A stale record is older than 5 s. For 3 s after a failed
+ * look-up it is used without waiting for the next look-up.
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
@@ -63,11 +63,14 @@ export interface KeyCacheUse {
 const refreshAfterMs = 4_000;
 /** How long an instance may miss a revocation or a change of plan. */
 const freshMs = 5_000;
-/** The greatest age of a record used without PostgreSQL, and how long a known key skips the limiter for unknown keys. */
+/**
+ * The greatest age of a record used without PostgreSQL. It is also the time for which a key that was found once is looked up
+ * without the limit for unknown keys.
+ */
 const staleMs = 3_600_000;
 /**
- * For this time after a failed look-up, stale records are used at once. A look-up takes less time than this. So during an
- * outage the next look-up in the background fails, and starts the time again, before the time is over.
+ * For this time after a failed look-up, stale records are used at once. A look-up fails sooner than that, and each failure
+ * starts the period again. So during an outage the period does not end.
  */
 const unreachableMs = 3_000;
 const capacity = 10_000;

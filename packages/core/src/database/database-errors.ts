@@ -2,7 +2,7 @@ import { DatabaseError } from "pg";
 import { Problem } from "../problem.js";
 
 /**
- * SQLSTATE classes and codes of errors that a later attempt may not meet: connection lost (08), disk or connections used
+ * SQLSTATE classes and codes of errors that may be gone at a later attempt: connection lost (08), disk or connections used
  * up (53), operator intervention and the statement timeout (57), system error (58), a read-only replica (25006), a
  * transaction cut off (25P0x), a conflict between transactions (40), a lock timeout (55P03), a database that takes no
  * connections (55000), does not exist (3D000) or refuses our user (28), until an operator repairs it, and a plan prepared

@@ -55,10 +55,9 @@ interface Pipeline {
 
 const checkIntervalMs = 100;
 /**
- * A connection is behind if its queue at the last check was more than 5 times the number of queries that it has answered
- * since. So it is also behind if it has answered none of them for 100 ms.
+ * A connection is behind if, at its speed since the last check, it needs more than 5 intervals for the queue of that check.
  */
-const maxQueueInIntervals = 5;
+const maxIntervalsToEmptyQueue = 5;
 const reconnectAfterMs = 250;
 
 export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedReads {
@@ -97,7 +96,7 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
   function check(): void {
     if (isDisposed) return;
     for (const pipeline of pipelines) {
-      pipeline.isBehind = pipeline.inFlightBefore > maxQueueInIntervals * pipeline.answered;
+      pipeline.isBehind = pipeline.inFlightBefore > maxIntervalsToEmptyQueue * pipeline.answered;
       pipeline.inFlightBefore = pipeline.inFlight;
       pipeline.answered = 0;
     }
@@ -141,8 +140,8 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     }
     const problem = asProblem(pipeline.timeout ?? error);
     const isUnusable = pipeline.mayRetryElsewhere || problem.code === "SERVICE_UNAVAILABLE";
-    // The connection takes no more queries. The queries in flight are still answered, unless the socket was destroyed. After
-    // `end`, pg emits no `error` event, so a timeout does not set `mayRetryElsewhere`.
+    // The connection takes no more queries. A timeout destroys its socket; otherwise the queries in flight are still
+    // answered. `end` comes first, because pg then emits no `error` event, which would allow a retry of the timed-out query.
     if (isUnusable && drop(pipeline)) void end(pipeline);
     return problem;
   }

@@ -10,7 +10,7 @@ export interface Pet {
   readonly status: PetStatus;
 }
 
-/** The schema `NewPet`, with the status that is stored. */
+/** The schema `NewPet`, with the default status filled in. */
 export type NewPet = Omit<Pet, "id">;
 
 export const minInt64: bigint = -(2n ** 63n);

@@ -32,7 +32,7 @@ export interface Banned extends Decided {
   readonly retryAtMs: number;
 }
 
-/** The request costs more than a limit: no wait helps. Nothing was reserved, and it is no strike. */
+/** The request costs more than a limit: no wait helps. Nothing was reserved, and it does not count towards a ban. */
 export interface Impossible extends Decided {
   readonly outcome: "impossible";
 }

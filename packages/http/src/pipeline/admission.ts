@@ -1,8 +1,8 @@
 /**
  * The one way into both APIs: authenticate, reserve units, and report the quota on every response. A request without a valid
- * key is counted by its address instead, with the same headers, and is refused with 429 beyond its limit. When a key can
- * neither be checked nor found in the cache, the response is 503, and nothing is counted. While the process is overloaded,
- * `admit` refuses every request in the same way, before authentication.
+ * key is always refused, and counted by its address: with its 401 while the address is within its limit, and with 429
+ * beyond it. When a key can neither be checked nor found in the cache, the response is 503, and nothing is counted. While
+ * the process is overloaded, `admit` refuses every request in the same way, before authentication.
  */
 import {
   type Admitted,
@@ -137,8 +137,8 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       const context = contextOf(res);
       if (context.heldUnits === undefined) throw new Error("only an admitted request can be extended");
       const { quota, reservation, admitted } = context.heldUnits;
-      // Only the quota engine knows from here on whether the unit is still reserved: a refusal gives it back. So `refund`
-      // does nothing if `extend` fails.
+      // A refusal also gives back the first unit, and after a failed call nobody knows whether it is still reserved. So
+      // forget the unit: then a later `refund` does nothing.
       context.heldUnits = undefined;
       await reserveUnits(res, quota, { ...reservation, cost }, admitted);
     },

@@ -39,6 +39,7 @@ export function createApp(deps: AppDeps): Express {
   app.use(admission.refuseMalformed);
   app.options(/.*/, answerPreflight(admission));
   app.use(...routers);
+  // Each router calls `admission.admit` in its own routes. This call is for unknown paths only.
   app.use(admission.admit, routeNotFound, answerProblems(deps, formatRestProblem));
   return app;
 }

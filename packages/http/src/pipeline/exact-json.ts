@@ -10,7 +10,8 @@ export const maxJsonDepth = 100;
 
 /**
  * JSON text (RFC 8259) without rounding: whole numbers in any spelling (`1`, `1.0`, `1e3`) become bigint, others number.
- * A whole number with a fraction or an exponent becomes a number if it has more than 40 digits.
+ * A whole number written with a point or an exponent is rounded to a number if its digits, with sign and leading zeros, are
+ * more than 40.
  * Throws INVALID_JSON, also for an object that repeats a name and for nesting deeper than `maxDepth`.
  */
 export function parseExactJson(text: string, maxDepth: number = maxJsonDepth): unknown {
@@ -44,7 +45,7 @@ function parseNumber(text: string): bigint | number {
   return /^-?\d+$/.test(text) ? BigInt(text) : (exactInteger(text) ?? Number(text));
 }
 
-/** The exact value of a decimal with a fraction or an exponent, if it is whole and has at most 40 digits. */
+/** The exact value of a decimal with a fraction or an exponent, if it is whole and at most 40 characters long. */
 function exactInteger(text: string): bigint | undefined {
   const [mantissa = "", exponent = "0"] = text.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");

@@ -15,8 +15,8 @@ export function responsesSent(connection: Connection): Promise<void> {
 
 /** Reads and drops all further input, so that the client can go on writing until it reads the answer. */
 export function stopReading(connection: Connection): void {
-  if (!connection.isReading) return;
-  connection.isReading = false;
+  if (!connection.isParsing) return;
+  connection.isParsing = false;
   const { socket } = connection;
   socket.removeAllListeners("data");
   // Node's own 'end' listener would close the writing side before the answer is on it.
@@ -40,9 +40,9 @@ export function closeSlowReaders(connections: Iterable<Connection>, limits: Serv
   for (const connection of connections) {
     const response = connection.responses.find(({ closed }) => !closed);
     if (!response?.writableEnded) continue;
-    const forMs = connection.reading?.response === response ? connection.reading.forMs : 0;
+    const forMs = connection.clientReads?.response === response ? connection.clientReads.forMs : 0;
     if (forMs >= limits.responseTimeoutMs) connection.socket.destroy();
-    else connection.reading = { response, forMs: forMs + limits.timeoutCheckMs };
+    else connection.clientReads = { response, forMs: forMs + limits.timeoutCheckMs };
   }
 }
 

@@ -13,11 +13,11 @@ export interface Connection {
   /** How many responses have not been closed. */
   outstanding: number;
   /** False once the parser is cut off: bytes that still arrive are dropped. */
-  isReading: boolean;
+  isParsing: boolean;
   /** True once the connection has had its last request: later requests are dropped. */
   hasLastRequest: boolean;
   /** The response that the client was reading at the last check, and how long it had been reading it. */
-  reading: { readonly response: ServerResponse; readonly forMs: number } | undefined;
+  clientReads: { readonly response: ServerResponse; readonly forMs: number } | undefined;
   readonly lingerMs: number;
 }
 
@@ -26,7 +26,8 @@ export interface Connections {
   get(socket: Duplex): Connection | undefined;
   /**
    * Records a request. It becomes the last request of its connection, and its response has `Connection: close`, if the
-   * connection has 64 outstanding requests, if the process is at its limit, or if the server drains.
+   * connection has 64 outstanding requests, if the process is at its limit, or if the server drains and no later request
+   * of the connection has arrived.
    */
   accept(connection: Connection, response: ServerResponse): void;
   /** From now on each connection ends with the request it has, or gets next. */
@@ -127,7 +128,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
 }
 
 function createConnection(socket: Socket, lingerMs: number): Connection {
-  const state = { outstanding: 0, isReading: true, hasLastRequest: false, reading: undefined };
+  const state = { outstanding: 0, isParsing: true, hasLastRequest: false, clientReads: undefined };
   const connection: Connection = { socket, responses: [], lingerMs, ...state };
   // A reset can come at any time, also while node:http has no listener of its own on the socket. 'close' follows it.
   socket.on("error", () => {});
@@ -136,7 +137,7 @@ function createConnection(socket: Socket, lingerMs: number): Connection {
   const closeAtOnce = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
     const isUploading = newestResponse(connection)?.req.complete === false;
-    if (!connection.isReading || connection.hasLastRequest || isUploading) closeGracefully(connection);
+    if (!connection.isParsing || connection.hasLastRequest || isUploading) closeGracefully(connection);
     else closeAtOnce();
   };
   return connection;

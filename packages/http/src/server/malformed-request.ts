@@ -64,7 +64,7 @@ export function answerMalformedRequests(server: Server, deps: MalformedRequestDe
       return;
     }
     // A malformed request that waits for earlier responses can time out too.
-    if (!connection.isReading) return;
+    if (!connection.isParsing) return;
     refuse(connection, problem, error.code, deps);
   });
 }

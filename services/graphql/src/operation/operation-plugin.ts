@@ -15,7 +15,7 @@ import {
 import { collectFields } from "graphql/execution/collectFields.js";
 import { problemOf } from "../error-response.js";
 import type { OperationContext } from "../schema/pet-resolver.js";
-import { readVariables, type Variables, withReadVariables } from "./variables.js";
+import { declareVariablesAsId, readVariables, type Variables } from "./variables.js";
 
 /** The most units an operation may cost. */
 const maxCost = 10;
@@ -25,7 +25,7 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
     async requestDidStart() {
       let variables: Variables = {};
       let cost = 1;
-      let extension: Promise<void> | undefined;
+      let quotaExtension: Promise<void> | undefined;
       return {
         /** Apollo Server parses and validates only if there is no document yet. */
         async didResolveSource(requestContext) {
@@ -41,8 +41,8 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
             throw new Problem("METHOD_NOT_ALLOWED", "Only POST can be used for a mutation.");
           }
           if (cost > maxCost) throw new Problem("OPERATION_TOO_LARGE", tooLarge);
-          if (cost > 1) extension = admission.extend(res, cost);
-          await extension;
+          if (cost > 1) quotaExtension = admission.extend(res, cost);
+          await quotaExtension;
         },
 
         /**
@@ -52,7 +52,7 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
         async executionDidStart(requestContext) {
           const { document, operation, request } = requestContext;
           Object.assign(requestContext, {
-            document: withReadVariables(document, operation),
+            document: declareVariablesAsId(document, operation),
             request: { ...request, variables },
           });
           return {
@@ -66,8 +66,8 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
         async didEncounterErrors({ contextValue, errors }) {
           contextValue.problems.push(...errors.map(problemOf));
           // Apollo Server calls the hooks of all plugins in parallel. If another plugin refuses the operation first, this waits
-          // for our quota call, so that the response reports the new quota. `didResolveOperation` throws our own refusal.
-          await extension?.catch(() => {});
+          // for our quota call, so that the response reports the new quota. Its failure is ignored here: `didResolveOperation` throws it.
+          await quotaExtension?.catch(() => {});
         },
 
         async willSendResponse({ response: { body } }) {

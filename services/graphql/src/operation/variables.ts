@@ -46,10 +46,10 @@ export function readVariables(schema: GraphQLSchema, operation: OperationDefinit
 }
 
 /**
- * Returns the document with each variable declared as the schema's ID, which accepts any value. So graphql does not
+ * Returns the document with each variable declared with our type `ID`, which accepts any value. So graphql does not
  * convert a second time the values that `readVariables` returned.
  */
-export function withReadVariables(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+export function declareVariablesAsId(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   if (!operation.variableDefinitions?.length) return document;
   const variableDefinitions = operation.variableDefinitions.map(({ kind, variable }) => ({
     kind,
@@ -79,7 +79,7 @@ function read(value: unknown, type: GraphQLNamedInputType): unknown {
     return Object.fromEntries(
       Object.entries(value).map(([name, held]) => {
         const field = fields.get(name);
-        // Core refuses a property that the type does not have, by its name.
+        // Core refuses a property with an unknown name, so its value does not matter.
         return [name, field === undefined ? invalidValue : read(held, getNamedType(field.type))];
       }),
     );

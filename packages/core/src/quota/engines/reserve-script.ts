@@ -3,14 +3,14 @@
  * number of processes. The scripts use only whole milliseconds and units. The scripts choose the outcome. TypeScript
  * computes the rest of a decision from their replies, with the code that serves every engine.
  *
- * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. After its first refusal, an API key has a penalty,
+ * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. After its first refusal, an API key has a penalty (its
+ * ban, and its strikes in the present episode; `ban-policy.ts` has the terms), which is one string too:
  * `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * The `;3;` is the version of the penalty. The `:2:` in the name of a Redis key is another version: it changes only if an older
- * release could not read the new values.
- * A penalty of version 2 has only the part before the semicolon, with its episode in place of the zeros. Both versions read
- * the ban, and each ignores the episode of the other.
+ * The `;3;` is the version of the penalty's format. Version 2 had the episode where version 3 has the four zeros, and ended
+ * before the semicolon. A release that knows one version reads the ban of the other, and ignores its episode. The `:2:` in
+ * the name of a Redis key is not this version: it changes only if an older release could not read the new values.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";
@@ -31,19 +31,19 @@ local function windowAt(length, storedStart, storedUsed)
   return start, 0
 end
 local stored, penalty = unpack(redis.call('MGET', unpack(KEYS)))
-local ms, mu, ds, du = 0, 0, 0, 0
+local storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = 0, 0, 0, 0
 if stored then
-  ms, mu, ds, du = string.match(stored, '(%d+):(%d+):(%d+):(%d+)')
-  ms, mu, ds, du = tonumber(ms), tonumber(mu), tonumber(ds), tonumber(du)
+  storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = string.match(stored, '(%d+):(%d+):(%d+):(%d+)')
+  storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = tonumber(storedMinuteStart), tonumber(storedMinuteUsed), tonumber(storedDayStart), tonumber(storedDayUsed)
 end
-local minuteStart, minuteUsed = windowAt(${minuteMs}, ms, mu)
-local dayStart, dayUsed = windowAt(${dayMs}, ds, du)
+local minuteStart, minuteUsed = windowAt(${minuteMs}, storedMinuteStart, storedMinuteUsed)
+local dayStart, dayUsed = windowAt(${dayMs}, storedDayStart, storedDayUsed)
 local function giveBack(units, heldInMinute, heldInDay)
-  if heldInMinute == ms then mu = math.max(0, mu - units) end
-  if heldInDay == ds then du = math.max(0, du - units) end
-  if stored then redis.call('SET', KEYS[1], string.format('%d:%d:%d:%d', ms, mu, ds, du), 'KEEPTTL') end
-  minuteStart, minuteUsed = windowAt(${minuteMs}, ms, mu)
-  dayStart, dayUsed = windowAt(${dayMs}, ds, du)
+  if heldInMinute == storedMinuteStart then storedMinuteUsed = math.max(0, storedMinuteUsed - units) end
+  if heldInDay == storedDayStart then storedDayUsed = math.max(0, storedDayUsed - units) end
+  if stored then redis.call('SET', KEYS[1], string.format('%d:%d:%d:%d', storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed), 'KEEPTTL') end
+  minuteStart, minuteUsed = windowAt(${minuteMs}, storedMinuteStart, storedMinuteUsed)
+  dayStart, dayUsed = windowAt(${dayMs}, storedDayStart, storedDayUsed)
 end
 local function save(key, neededUntil, format, ...)
   redis.call('SET', key, string.format(format, ...), 'PX', string.format('%d', neededUntil + ${2 * dayMs} - now))
@@ -68,7 +68,7 @@ local hasReserved, hasRefused = false, false
 if ARGV[8] then
   if tonumber(ARGV[8]) == minuteStart then minuteUsed = math.max(minuteUsed, tonumber(ARGV[9])) + tonumber(ARGV[10]) end
   if tonumber(ARGV[11]) == dayStart then dayUsed = math.max(dayUsed, tonumber(ARGV[12])) + tonumber(ARGV[13]) end
-  ms, mu, ds, du = minuteStart, minuteUsed, dayStart, dayUsed
+  storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = minuteStart, minuteUsed, dayStart, dayUsed
   hasReserved = true
 end
 if ARGV[6] ~= '' then giveBack(1, tonumber(ARGV[6]), tonumber(ARGV[7])) end

@@ -28,7 +28,8 @@ export interface AccountSnapshots {
   /** Undoes a drain, because Redis did not execute the call. */
   restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
-  duringOutage(account: string): AccountSnapshot;
+  /** Finds or creates the snapshot of an account. A new one counts as not yet reported to Redis. */
+  findOrCreate(account: string): AccountSnapshot;
   entries(): Iterable<[account: string, snapshot: AccountSnapshot]>;
 }
 
@@ -109,7 +110,7 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       });
     },
     find: (account) => snapshots.get(account),
-    duringOutage: (account) => snapshotOf(account, currentOutage() - 1),
+    findOrCreate: (account) => snapshotOf(account, currentOutage() - 1),
     entries: () => snapshots.entries(),
   };
 }

@@ -27,7 +27,7 @@ export interface Breaker extends Disposable {
 }
 
 const probeIntervalMs = 250;
-/** No call to Redis has failed, so the probe may go to any node. */
+/** For an outage that began with a lost connection instead of a failed call: the probe may go to any node. */
 const noAccount = "";
 
 export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOptions): Breaker {

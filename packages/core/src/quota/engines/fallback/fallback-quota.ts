@@ -27,9 +27,9 @@ export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: 
   async function decide(reservation: Reservation, times: number, heldIn?: Admitted): Promise<readonly Decision[]> {
     const { account } = reservation;
 
-    function decideLocally(mayBeExecuted: boolean): Decision[] {
+    function decideLocally(mayHaveExecuted: boolean): Decision[] {
       if (onFailure === "local") {
-        return Array.from({ length: times }, () => counts.decide(reservation, mayBeExecuted, heldIn));
+        return Array.from({ length: times }, () => counts.decide(reservation, mayHaveExecuted, heldIn));
       }
       throw new Problem("SERVICE_UNAVAILABLE", "The quota cannot be checked; try again shortly.", {
         retryAfterSeconds: 1,
@@ -45,9 +45,9 @@ export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: 
     } catch (error) {
       // The breaker has logged it. After an error reply, Redis has not executed the call. After any other failure it may
       // have: perhaps only the reply was lost, and a paused Redis executes pending calls when it continues.
-      const mayBeExecuted = !(error instanceof ReplyError);
-      if (!mayBeExecuted && unsynced !== undefined) counts.restoreUnsynced(account, unsynced);
-      return decideLocally(mayBeExecuted);
+      const mayHaveExecuted = !(error instanceof ReplyError);
+      if (!mayHaveExecuted && unsynced !== undefined) counts.restoreUnsynced(account, unsynced);
+      return decideLocally(mayHaveExecuted);
     }
   }
 

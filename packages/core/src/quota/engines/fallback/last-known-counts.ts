@@ -34,15 +34,15 @@ export interface LastKnownCountsOptions extends Pick<AccountSnapshotsOptions, "n
   readonly capacity?: number;
 }
 
-/** Reports each window under the account's own limits; `limit - used` is what this instance may still grant. */
+/** Reports each window with the account's own limits; `limit - used` is what this instance may still grant. */
 export interface LastKnownCounts
   extends Pick<Quota, "usage" | "refund" | "liftBan" | "bans" | "reset">,
     Pick<AccountSnapshots, "now" | "observe" | "drainUnsynced" | "restoreUnsynced"> {
   /**
-   * Decides without Redis. `mayBeExecuted`: the reservation was sent to Redis, which may have executed it. `heldIn`: the
+   * Decides without Redis. `mayHaveExecuted`: the reservation was sent to Redis, which may have counted it. `heldIn`: the
    * admission of one unit that the reservation extends.
    */
-  decide(reservation: Reservation, mayBeExecuted: boolean, heldIn?: Admitted): Decision;
+  decide(reservation: Reservation, mayHaveExecuted: boolean, heldIn?: Admitted): Decision;
 }
 
 export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnownCounts {
@@ -57,7 +57,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
 
   /** The snapshot of an account during an outage. The local quota is seeded with it once in each outage. */
   function seededSnapshotOf(account: string, limits: Limits): AccountSnapshot {
-    const snapshot = snapshots.duringOutage(account);
+    const snapshot = snapshots.findOrCreate(account);
     if (snapshot.seededOutage !== currentOutage()) {
       snapshot.seededOutage = currentOutage();
       const { minute, day } = snapshot.counters;
@@ -81,7 +81,10 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** The used units that make this instance grant at most (rest in Redis) / instances, its unsynced units among them. */
+  /**
+   * The number of used units to start with, so that this instance grants at most its share of the units left in Redis. The
+   * unsynced units, which it has granted already, are part of that share.
+   */
   function usedOfShare({ lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): number {
     const shareOfRest = Math.floor(Math.max(0, limit - lastKnownUsed) / instances);
     return shareOfLimit(limit) - shareOfRest + unsyncedUnits;
@@ -92,11 +95,11 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     observe: snapshots.observe,
     drainUnsynced: snapshots.drainUnsynced,
     restoreUnsynced: snapshots.restoreUnsynced,
-    decide(reservation, mayBeExecuted, heldIn) {
+    decide(reservation, mayHaveExecuted, heldIn) {
       const { account, cost, limits } = reservation;
       const snapshot = seededSnapshotOf(account, limits);
       const ofShare = local.decide(reservation, shareOf(limits), heldIn);
-      const decision: Decision = { ...underAccountLimits(ofShare, limits), mode: "fallback" };
+      const decision: Decision = { ...withAccountLimits(ofShare, limits), mode: "fallback" };
       if (decision.outcome === "admitted") {
         snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
           const counter = counterFor(before, decision[window]);
@@ -105,25 +108,25 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
           const heldUnits = isHeldHere ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
           const units = cost - heldUnits;
           const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
-          return mayBeExecuted ? moveToKnown(admitted, units) : admitted;
+          return mayHaveExecuted ? moveToKnown(admitted, units) : admitted;
         });
         return decision;
       }
       // Only if Redis has not executed the extension: otherwise Redis may have given the held unit back already.
-      if (heldIn !== undefined && !mayBeExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
+      if (heldIn !== undefined && !mayHaveExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
       // A cost above this instance's share but within the limit is refused until the reset, not for ever.
       if (decision.outcome !== "impossible" || cost > Math.min(limits.perMinute, limits.perDay)) return decision;
       return { ...decision, outcome: "refused", by: "minute", retryAtMs: decision.minute.resetAtMs };
     },
     async usage(query) {
       seededSnapshotOf(query.account, query.limits);
-      return underAccountLimits(await local.usage({ ...query, limits: shareOf(query.limits) }), query.limits);
+      return withAccountLimits(await local.usage({ ...query, limits: shareOf(query.limits) }), query.limits);
     },
     async refund(refund) {
       const { account, limits, cost, heldIn } = refund;
       const snapshot = seededSnapshotOf(account, limits);
       snapshot.counters = afterRefund(snapshot.counters, heldIn, cost);
-      return underAccountLimits(await local.refund({ ...refund, limits: shareOf(limits) }), limits);
+      return withAccountLimits(await local.refund({ ...refund, limits: shareOf(limits) }), limits);
     },
     async reset({ account }) {
       const snapshot = snapshots.find(account);
@@ -156,12 +159,12 @@ function afterRefund(counters: AccountCounters, heldIn: Windows, units: number):
   });
 }
 
-/** Windows of this instance's share, reported under the account's limits. */
-function underAccountLimits<Reported extends Windows>(windows: Reported, { perMinute, perDay }: Limits): Reported {
-  return { ...windows, minute: underLimit(windows.minute, perMinute), day: underLimit(windows.day, perDay) };
+/** Windows of this instance's share, reported with the account's limits. */
+function withAccountLimits<Reported extends Windows>(windows: Reported, { perMinute, perDay }: Limits): Reported {
+  return { ...windows, minute: withLimit(windows.minute, perMinute), day: withLimit(windows.day, perDay) };
 }
 
-/** This instance may still grant `share - used` units. The result shows the same rest under the account's limit. */
-function underLimit({ limit: share, used, resetAtMs }: WindowState, limit: number): WindowState {
+/** This instance may still grant `share - used` units. The result shows the same rest with the account's limit. */
+function withLimit({ limit: share, used, resetAtMs }: WindowState, limit: number): WindowState {
   return { limit, used: used + limit - share, resetAtMs };
 }
