@@ -1,5 +1,8 @@
-import { createPets, type Pets } from "./pets.js";
+import { readPet, readPets, toInt64, writeNewPet } from "./pet.js";
+import { PetStoreError } from "./pet-store-error.js";
+import type { ListAllOptions, ListOptions, PetPage, Pets } from "./pets.js";
 import { createRequestSender, type SendingOptions } from "./request-sender.js";
+import { type PetStoreResponse, readNextCursor } from "./response-headers.js";
 
 export interface PetStoreClientOptions extends SendingOptions {
   /** The base address of the service, with its version: `https://petstore.example/v1`. */
@@ -30,5 +33,60 @@ export function createPetStoreClient({
   // Without this check the platform's error message for an invalid header would contain the key.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey must be printable ASCII without blanks");
   const headers = { Accept: "application/json", Authorization: `Bearer ${apiKey}` };
-  return { pets: createPets({ sendRequest: createRequestSender(options), url, headers, newIdempotencyKey }) };
+  const sendRequest = createRequestSender(options);
+
+  const get = (address: string, signal: AbortSignal | undefined): Promise<PetStoreResponse> =>
+    sendRequest({ method: "GET", url: address, headers }, signal);
+
+  async function list({ limit, status, cursor, signal }: ListOptions = {}): Promise<PetPage> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries({ limit, status, cursor })) {
+      if (value !== undefined) query.set(name, `${value}`);
+    }
+    const response = await get(query.size === 0 ? url : `${url}?${query}`, signal);
+    return parseResponse(response, () => {
+      const nextCursor = readNextCursor(response.headers);
+      return { pets: readPets(response.text), ...(nextCursor !== undefined && { nextCursor }) };
+    });
+  }
+
+  async function* pages({ limit = 100, ...options }: ListAllOptions = {}): AsyncGenerator<PetPage, void, void> {
+    let cursor: string | undefined;
+    do {
+      const page = await list({ ...options, limit, cursor });
+      yield page;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+  }
+
+  return {
+    pets: {
+      list,
+      pages,
+      async *all(options) {
+        for await (const { pets } of pages(options)) yield* pets;
+      },
+      async create(newPet, { idempotencyKey = newIdempotencyKey(), signal } = {}) {
+        const body = writeNewPet(newPet);
+        const createHeaders = { ...headers, "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
+        const response = await sendRequest({ method: "POST", url, headers: createHeaders, body }, signal);
+        return parseResponse(response, () => readPet(response.text));
+      },
+      async get(id, { signal } = {}) {
+        const response = await get(`${url}/${toInt64(id, "id")}`, signal);
+        return parseResponse(response, () => readPet(response.text));
+      },
+    },
+  };
+}
+
+/** Turns any error of `parse` into UNEXPECTED_RESPONSE. */
+function parseResponse<T>({ status, headers }: PetStoreResponse, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    const requestId = headers.get("x-request-id") ?? undefined;
+    const message = `The response with status ${status} does not have the expected form.`;
+    throw new PetStoreError("UNEXPECTED_RESPONSE", message, { status, requestId, cause });
+  }
 }

@@ -42,13 +42,9 @@ export type ClientErrorCode = "NETWORK_ERROR" | "TIMEOUT" | "UNEXPECTED_RESPONSE
 
 export type PetStoreErrorCode = ServiceErrorCode | ClientErrorCode;
 
-export interface PetStoreErrorDetails {
-  readonly status?: number | undefined;
-  readonly retryAfterMs?: number | undefined;
-  readonly retryAt?: Date | undefined;
-  readonly requestId?: string | undefined;
-  readonly cause?: unknown;
-}
+export type PetStoreErrorDetails = Partial<
+  Pick<PetStoreError, "status" | "retryAfterMs" | "retryAt" | "requestId" | "cause">
+>;
 
 /** The error of a failed call. Use `code` to handle it; the message is for people and may change. */
 export class PetStoreError extends Error {

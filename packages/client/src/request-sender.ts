@@ -36,7 +36,7 @@ interface PetStoreRequest {
 }
 
 /** Resolves with a successful response. Rejects with a PetStoreError, or with the signal's reason. */
-export type SendRequest = (request: PetStoreRequest, signal: AbortSignal | undefined) => Promise<PetStoreResponse>;
+type SendRequest = (request: PetStoreRequest, signal: AbortSignal | undefined) => Promise<PetStoreResponse>;
 
 type AttemptResult = ResponseInfo &
   ({ readonly response: PetStoreResponse; readonly failure: undefined } | { readonly failure: PetStoreError });
