@@ -23,7 +23,7 @@ export { type Database, type DatabaseConfig, openDatabase } from "./database/dat
 export { migrate, pendingMigrations } from "./database/migrate.js";
 export type { Log } from "./log.js";
 export { isLoopback } from "./loopback.js";
-export type { Catalogue, PetConnection, PetPage } from "./pets/catalogue.js";
+export type { Catalogue, PetPage } from "./pets/catalogue.js";
 export type { CreatedPet } from "./pets/idempotency.js";
 export { type JsonSchema, petJsonSchemas } from "./pets/json-schema.js";
 export { maxInt64, minInt64, type NewPet, type Pet, type PetStatus, parseInt64, petStatuses } from "./pets/pet.js";

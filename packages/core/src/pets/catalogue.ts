@@ -5,22 +5,14 @@ import { decodeCursor, encodeCursor } from "./cursor.js";
 import { type CreatedPet, createOnceIn } from "./idempotency.js";
 import { type Pet, parseInt64 } from "./pet.js";
 import { createAddPet } from "./pet-inserts.js";
-import { findPet, listPets, type PetRangePage } from "./pet-queries.js";
+import { findPet, listPets } from "./pet-queries.js";
 import { type ListPets, listPetsSchema, newPetSchema, petConnectionSchema } from "./validation.js";
 
 export interface PetPage {
   /** Ascending by id. */
   readonly pets: readonly Pet[];
-  /** Absent on the last page. */
-  readonly nextCursor?: string;
-}
-
-/** A page for the Relay cursor connections specification, in which every pet has a cursor. */
-export interface PetConnection {
-  /** Ascending by id. */
-  readonly pets: readonly Pet[];
-  readonly hasNextPage: boolean;
-  readonly hasPreviousPage: boolean;
+  /** The cursor of the next page; `undefined` on the last page. */
+  readonly nextCursor: string | undefined;
   /** The cursor that continues after this pet, for `list` and `listAsConnection`. */
   cursorOf(pet: Pet): string;
 }
@@ -45,7 +37,7 @@ export interface Catalogue {
    */
   list(input: unknown): Promise<PetPage>;
   /** The same page for a Relay connection, by `first`, `status` and `after`. Throws INVALID_CURSOR. */
-  listAsConnection(input: unknown): Promise<PetConnection>;
+  listAsConnection(input: unknown): Promise<PetPage>;
   /** Throws IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_PROGRESS as well. */
   create(request: CreatePet): Promise<CreatedPet>;
   /** The pet with this identifier in decimal digits. Throws PET_NOT_FOUND, also if it is not an int64. */
@@ -59,28 +51,19 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
   const addPet = createAddPet(database);
   const createOnce = createOnceIn(database);
 
-  function read({ limit, status, cursor }: ListPets): Promise<PetRangePage> {
+  async function readPage({ limit, status, cursor }: ListPets): Promise<PetPage> {
     const after = cursor === undefined ? beforeFirst : decodeCursor(cursor, status);
-    return listPets(database, { after, status, limit });
+    const { pets, hasMore } = await listPets(database, { after, status, limit });
+    const cursorOf = ({ id }: Pet) => encodeCursor(id, status);
+    const last = hasMore ? pets.at(-1) : undefined;
+    return { pets, nextCursor: last && cursorOf(last), cursorOf };
   }
 
   return {
-    async list(input) {
-      const query = validate(listPetsSchema, input, "query parameter");
-      const { pets, hasMore } = await read(query);
-      const last = pets.at(-1);
-      return hasMore && last !== undefined ? { pets, nextCursor: encodeCursor(last.id, query.status) } : { pets };
-    },
+    list: async (input) => readPage(validate(listPetsSchema, input, "query parameter")),
     async listAsConnection(input) {
       const { first, status, after } = validate(petConnectionSchema, input, "argument");
-      const { pets, hasMore } = await read({ limit: first, status, cursor: after });
-      return {
-        pets,
-        hasNextPage: hasMore,
-        // A cursor holds a pet of this list, and pets are never removed.
-        hasPreviousPage: after !== undefined,
-        cursorOf: ({ id }) => encodeCursor(id, status),
-      };
+      return readPage({ limit: first, status, cursor: after });
     },
     async create({ accountId, input, subject = "body", idempotencyKey }) {
       const pet = validate(newPetSchema, input, subject);

@@ -1,6 +1,6 @@
 /** The GraphQL types of a page of pets, as in the Relay cursor connections specification. */
 import "reflect-metadata";
-import type { Pet, PetConnection } from "@petstore/core";
+import type { Pet, PetPage } from "@petstore/core";
 import { Field, ObjectType } from "type-graphql";
 import { PetType } from "./pet-types.js";
 
@@ -42,11 +42,11 @@ export class PetConnectionType {
   @Field(() => PageInfoType)
   readonly pageInfo: PageInfoType;
 
-  constructor({ pets, hasNextPage, hasPreviousPage, cursorOf }: PetConnection) {
+  constructor({ pets, nextCursor, cursorOf }: PetPage, hasPreviousPage: boolean) {
     this.nodes = pets;
     this.edges = pets.map((node) => ({ cursor: cursorOf(node), node }));
     this.pageInfo = {
-      hasNextPage,
+      hasNextPage: nextCursor !== undefined,
       hasPreviousPage,
       startCursor: this.edges[0]?.cursor,
       endCursor: this.edges.at(-1)?.cursor,

@@ -62,7 +62,8 @@ class PetResolver {
     @Arg("first", () => Int, { defaultValue: 20, description: "1 to 100." }) first: number,
   ): Promise<PetConnectionType> {
     const page = await catalogue.listAsConnection({ first, status: status ?? undefined, after: after ?? undefined });
-    return new PetConnectionType(page);
+    // A cursor holds a pet of this list, and pets are never removed.
+    return new PetConnectionType(page, after != null);
   }
 
   @Mutation(() => PetType, { description: "Adds a pet." })
