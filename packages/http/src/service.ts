@@ -1,13 +1,15 @@
-import type { Core, HttpConfig } from "@petstore/core";
+import { type Core, type HttpConfig, openCore, readConfig } from "@petstore/core";
 import type { Router } from "express";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
+import { openLog } from "./observability/log.js";
 import { openMetrics } from "./observability/metrics.js";
 import { createRequestMetrics } from "./observability/request-metrics.js";
+import { printError } from "./observability/standard-output.js";
 import { type Admission, createAdmission } from "./pipeline/admission.js";
 import { createApp } from "./pipeline/app.js";
 import { createStaticFileServer, type ServeStaticFiles } from "./pipeline/static-files.js";
-import { type Listener, listen } from "./server/listen.js";
+import { type Listener, listen, untilSignal } from "./server/listen.js";
 import { createMalformedRequestResponse } from "./server/malformed-request.js";
 import { watchOverload } from "./server/overload.js";
 import { createHttpServer } from "./server/server.js";
@@ -90,4 +92,21 @@ export async function openService({ routers, droppedLogLines = () => 0, ...deps 
       await closeRest();
     },
   };
+}
+
+/** Runs one API until a signal stops the process. If it cannot start, prints one line and sets the exit status to 1. */
+export async function runService(environment: NodeJS.ProcessEnv, router: ApiRouter): Promise<void> {
+  const stopped = untilSignal();
+  try {
+    const config = readConfig(environment);
+    await using output = openLog(config.logLevel);
+    const deps = { log: output.log, now: Date.now, droppedLogLines: output.droppedLines };
+    await using core = await openCore(config, deps);
+    await using service = await openService({ ...deps, core, config: config.http, routers: [router] });
+    output.log.info({ url: service.url, metricsUrl: service.metricsUrl }, "listening");
+    await stopped;
+  } catch (error) {
+    printError(error);
+    process.exitCode = 1;
+  }
 }
