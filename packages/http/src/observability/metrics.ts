@@ -22,7 +22,6 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
   registerStateMetrics(deps);
   // Memory, CPU, garbage collection and the delay of the event loop.
   collectDefaultMetrics({ register: registry, gcDurationBuckets: [0.01, 0.1, 1] });
-  for (const name of manySeries) registry.removeSingleMetric(name);
   const probe = answerHealth(deps, "causes");
   const server = createServer((req, res) => {
     probe(req, res, () => {
@@ -40,16 +39,6 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
   // A scrape or an unused connection must not delay the end of the service.
   return listen({ server }, { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100 });
 }
-
-/** Default metrics with a series for each heap space of V8 and each kind of handle. Their totals stay. */
-const manySeries = [
-  "nodejs_heap_space_size_total_bytes",
-  "nodejs_heap_space_size_used_bytes",
-  "nodejs_heap_space_size_available_bytes",
-  "nodejs_active_handles",
-  "nodejs_active_requests",
-  "nodejs_active_resources",
-];
 
 /** A number, or a number for each value of a metric's label. */
 type Values = number | Readonly<Record<string, number>>;
