@@ -20,7 +20,7 @@ import {
 } from "@petstore/core";
 import type { Request, RequestHandler, Response } from "express";
 import type { RequestMetrics } from "../observability/request-metrics.js";
-import type { Overload, OverloadReason } from "../server/overload.js";
+import type { Overload } from "../server/overload.js";
 import { validateRequestMessage } from "../server/validate-request-message.js";
 import { addressBucket, bearerToken } from "./client-identity.js";
 import { contextOf } from "./request-context.js";
@@ -115,7 +115,10 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       if (overloaded !== undefined) {
         metrics.shed(overloaded);
         await reportAddressQuota(res);
-        throw overloadRefusal(overloaded);
+        throw new Problem("SERVICE_UNAVAILABLE", tooManyRequests, {
+          cause: new Error(`${overloaded} overload`),
+          retryAfterSeconds: 1,
+        });
       }
       const authentication = await authenticate(req, res).catch(async (error: unknown) => {
         // Nobody knows whether the key is valid, so neither its account nor the address is charged.
@@ -197,11 +200,7 @@ export function rateLimitHeaders(decision: Decision | Windows): [name: string, v
   ];
 }
 
-function overloadRefusal(reason: OverloadReason): Problem {
-  const message = "There are more requests than can be answered in time; try again shortly.";
-  const cause = new Error(`${reason} overload`);
-  return new Problem("SERVICE_UNAVAILABLE", message, { cause, retryAfterSeconds: 1 });
-}
+const tooManyRequests = "There are more requests than can be answered in time; try again shortly.";
 
 function refusal(decision: Exclude<Decision, Admitted>): Problem {
   switch (decision.outcome) {

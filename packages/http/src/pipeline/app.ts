@@ -59,16 +59,14 @@ function startRequest({ log, metrics, now }: Pick<AppDeps, "log" | "metrics" | "
     if (req.headers.origin !== undefined) exposeToAnyOrigin(res);
     res.on("close", () => {
       const durationMs = now() - context.startedAtMs;
-      const status = res.headersSent ? res.statusCode : clientLeft;
+      // 499 is nginx's status for a client that closed the connection before a response.
+      const status = res.headersSent ? res.statusCode : 499;
       metrics.responded(context, req.method, status, durationMs);
       log.info(logFields(req, res, context, status, durationMs));
     });
     next();
   };
 }
-
-/** nginx's status for a client that closed the connection before a response. */
-const clientLeft = 499;
 
 function logFields(req: Request, res: Response, context: RequestContext, status: number, durationMs: number): object {
   const { id, traceId, clientAddress, route, problemCode } = context;
