@@ -94,7 +94,7 @@ export function openApiDocument(environments: Environments): OpenApiDocument {
       const { status, meaning: message } = problems[code];
       return [code, { value: { code, message, status } }];
     });
-  const document = {
+  return {
     ...description,
     servers: servers(environments),
     paths: completePaths,
@@ -104,7 +104,6 @@ export function openApiDocument(environments: Environments): OpenApiDocument {
       examples: Object.fromEntries(examples),
     },
   };
-  return document;
 }
 
 /** The text of the source, with the plans and the codes in place of the names in braces. */

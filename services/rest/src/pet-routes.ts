@@ -11,16 +11,16 @@ import {
   readJson,
   sendJson,
 } from "@petstore/http";
-import type { Request, Router } from "express";
-import { announceRemoval, refuseAfterRemoval } from "./deprecation.js";
+import type { Request, RequestHandler, Router } from "express";
 
-export interface PetRoutesDeps extends Pick<RouterDeps, "admission" | "core" | "now"> {
-  /** The scheme and host for links, without a trailing slash; empty for relative links. */
-  readonly origin: string;
-}
+/** GET /pets/{petId} is deprecated and will be removed on 5 December 2030 (contract, "Versioning"). */
+const deprecatedAtMs = Date.UTC(2026, 10, 20);
+const removedAtMs = Date.UTC(2030, 11, 5);
 
 /** Adds listPets, createPet and getPet of the REST interface (openapi.yaml). */
-export function addPetRoutes(router: Router, { admission, core, origin, now }: PetRoutesDeps): void {
+export function addPetRoutes(router: Router, { admission, config, core, now }: RouterDeps): void {
+  // Without a public URL the links are relative.
+  const origin = config.publicUrl ?? "";
   const petsUrl = `${origin}/v1/pets`;
 
   router
@@ -43,12 +43,23 @@ export function addPetRoutes(router: Router, { admission, core, origin, now }: P
     })
     .all(methodNotAllowed("GET", "HEAD", "POST"));
 
-  const setRemovalHeaders = announceRemoval({ notice: `${origin}/docs/get-pet-removal.md`, successor: petsUrl });
+  const notice = `<${origin}/docs/get-pet-removal.md>; rel="deprecation"; type="text/markdown"`;
+  /** Before admission, so that refusals have the headers too: Deprecation (RFC 9745), Sunset (RFC 8594) and links. */
+  const setRemovalHeaders: RequestHandler = (_req, res, next) => {
+    res.setHeader("Deprecation", `@${deprecatedAtMs / 1000}`);
+    res.setHeader("Sunset", new Date(removedAtMs).toUTCString());
+    res.setHeader("Link", `${notice}, <${petsUrl}>; rel="successor-version"`);
+    next();
+  };
   // Not "/v1/pets/:petId": Express decodes parameters before admission, and throws if a path is not percent-encoded UTF-8.
   router
     .route(/^\/v1\/pets\/[^/]+$/)
     .all(onRoute("/v1/pets/{petId}"), setRemovalHeaders, admission.admit)
-    .get(refuseAfterRemoval(now), acceptsJson, async (req, res) => {
+    .get((_req, _res, next) => {
+      if (now() < removedAtMs) return next();
+      throw new Problem("ENDPOINT_REMOVED", "GET /pets/{petId} was removed on 5 December 2030; use GET /pets.");
+    })
+    .get(acceptsJson, async (req, res) => {
       // A URIError becomes ROUTE_NOT_FOUND (problem-response.ts).
       const petId = decodeURIComponent(req.path.slice("/v1/pets/".length));
       sendJson(res, 200, petJson(await catalogueFor(res, core).get(petId)));

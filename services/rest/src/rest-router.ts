@@ -20,7 +20,7 @@ export function createRestRouter(deps: RestRouterDeps): Router {
     { path: "/usage", title: "Usage", main: usageMain(), styles: ["reference", "usage"], module: "usage" },
   ];
   const router = Router({ caseSensitive: true, strict: true });
-  addPetRoutes(router, { ...deps, origin: config.publicUrl ?? "" });
+  addPetRoutes(router, deps);
   router.use(
     serveStaticFiles([
       { path: "/openapi.json", mediaType: "application/json; charset=utf-8", content: openApiJson(description) },
