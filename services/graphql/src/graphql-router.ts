@@ -1,4 +1,11 @@
-import type { ApolloServerPlugin } from "@apollo/server";
+import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from "@apollo/server/plugin/disabled";
 import { Problem } from "@petstore/core";
 import {
   acceptedType,
@@ -10,11 +17,12 @@ import {
 } from "@petstore/http";
 import { type GraphiqlOptions, graphiqlFiles, type Links, readGuides } from "@petstore/pages";
 import { type RequestHandler, Router } from "express";
-import { createApolloServer } from "./apollo-server.js";
-import { formatProblem, graphqlMediaType } from "./error-response.js";
+import type { GraphQLSchema } from "graphql";
+import { formatExecutionError, formatProblem, graphqlMediaType } from "./error-response.js";
 import { readGraphqlRequest } from "./graphql-request.js";
 import { respondToGraphql } from "./graphql-response.js";
 import { createDocumentReader } from "./operation/documents.js";
+import { createOperationPlugin } from "./operation/operation-plugin.js";
 import { buildPetSchema, type OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlRouterDeps extends RouterDeps {
@@ -26,10 +34,10 @@ export interface GraphqlRouterDeps extends RouterDeps {
 
 /** The GraphQL API at `/graphql`, and GraphiQL, which needs no key to load and costs nothing. */
 export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
-  const { core, admission, serveStaticFiles, log, plugins = [] } = deps;
+  const { core, admission, serveStaticFiles, log } = deps;
   const { graphiql = { path: "/", links: graphqlLinks("/") } } = deps;
   const schema = buildPetSchema();
-  const apollo = createApolloServer(deps, schema, plugins);
+  const apollo = createApolloServer(deps, schema);
   const readDocument = createDocumentReader(schema);
 
   const answer: RequestHandler = async (req, res) => {
@@ -50,6 +58,44 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   router.use(serveStaticFiles(graphiqlFiles(graphiql)));
   router.use(answerProblems(deps, (problem) => JSON.stringify({ errors: [formatProblem(problem)] })));
   return router;
+}
+
+/**
+ * The Apollo Server that executes every operation. We call its `executeOperation` and do not use its HTTP integration,
+ * because admission must run before the body is read. The document is already parsed and validated, so Apollo Server's
+ * options for HTTP, parsing and validation have no effect here.
+ */
+function createApolloServer(
+  { admission, log, plugins = [] }: GraphqlRouterDeps,
+  schema: GraphQLSchema,
+): ApolloServer<OperationContext> {
+  const server = new ApolloServer<OperationContext>({
+    schema,
+    documentStore: null,
+    persistedQueries: false,
+    formatError: (_formatted, error) => formatExecutionError(error),
+    includeStacktraceInErrorResponses: false,
+    stopOnTerminationSignals: false,
+    logger: {
+      debug: () => {},
+      info: () => {},
+      warn: (message: unknown) => log.warn({ error: message }, "apollo"),
+      error: (message: unknown) => log.error({ error: message }, "apollo"),
+    },
+    plugins: [
+      ...plugins,
+      // After the caller's plugins: it replaces the document and the variables during execution.
+      createOperationPlugin(admission),
+      // Otherwise Apollo Server would add these by default, or if environment variables or the schema ask for them.
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginInlineTraceDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginSchemaReportingDisabled(),
+      ApolloServerPluginUsageReportingDisabled(),
+    ],
+  });
+  server.startInBackgroundHandlingStartupErrorsByLoggingAndFailingAllRequests();
+  return server;
 }
 
 /** The pages and guides of the GraphQL API, with GraphiQL at `graphiqlPath`. */
