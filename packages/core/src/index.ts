@@ -24,29 +24,23 @@ export { migrate, pendingMigrations } from "./database/migrate.js";
 export type { Log } from "./log.js";
 export { isLoopback } from "./loopback.js";
 export type { Catalogue, PetPage } from "./pets/catalogue.js";
-export type { CreatedPet } from "./pets/idempotency.js";
 export { type JsonSchema, petJsonSchemas } from "./pets/json-schema.js";
 export { maxInt64, minInt64, type NewPet, type Pet, type PetStatus, parseInt64, petStatuses } from "./pets/pet.js";
 export { rules } from "./pets/validation.js";
 export { Problem, type ProblemCode, problemReference, problems } from "./problem.js";
-export { type BanPolicy, defaultBanPolicy } from "./quota/ban-policy.js";
 export {
   type Admitted,
-  type Banned,
   type Decision,
-  type Impossible,
   type QuotaMode,
-  type Refused,
   remaining,
   reportedWindow,
   retryAfterSeconds,
 } from "./quota/decision.js";
-export { createLocalQuota, type LocalQuotaOptions } from "./quota/engines/local-quota.js";
+export { createLocalQuota } from "./quota/engines/local-quota.js";
 export { openRedis, type RedisConfig, type RedisConnection } from "./quota/engines/redis-connection.js";
-export { createRedisQuota, type RedisQuota, type RedisQuotaOptions } from "./quota/engines/redis-quota.js";
-export type { AccountCounters } from "./quota/engines/reserve-script.js";
+export { createRedisQuota } from "./quota/engines/redis-quota.js";
 export type { QuotaConfig } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
-export type { BanRecord, Extension, Quota, Refund, Reservation, Usage, UsageQuery } from "./quota/quota.js";
+export type { Quota, Reservation, Usage } from "./quota/quota.js";
 export type { WindowState, Windows } from "./quota/window.js";
 export { traceCall, tracedCalls } from "./traced-calls.js";

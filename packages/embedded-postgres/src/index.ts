@@ -3,9 +3,7 @@ export { choosePort, isPortFree, loopback } from "./connection.js";
 export {
   administratorUrl,
   type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
   embeddedPostgresUrl,
-  type OpenedEmbeddedPostgres,
   openEmbeddedPostgres,
 } from "./embedded-postgres.js";
 export { serviceGrants } from "./roles.js";

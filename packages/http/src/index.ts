@@ -8,7 +8,6 @@ export { acceptedType, acceptsJson, jsonMediaType, sendJson } from "./pipeline/j
 export { answerProblems, methodNotAllowed, problemHeaders } from "./pipeline/problem-response.js";
 export { admittedKeyOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";
 export type { StaticFile } from "./pipeline/static-files.js";
-export type { Listener } from "./server/listen.js";
 export { untilSignal } from "./server/listen.js";
-export type { ApiRouter, RouterDeps, Service, ServiceOptions } from "./service.js";
+export type { ApiRouter, RouterDeps } from "./service.js";
 export { openService, runService } from "./service.js";

@@ -1,6 +1,6 @@
 import { html, type Markup } from "./html.js";
 
-export interface Link {
+interface Link {
   readonly path: string;
   readonly title: string;
 }

@@ -1,2 +1,2 @@
-export { createGraphqlRouter, type GraphqlRouterDeps, graphqlLinks } from "./graphql-router.js";
+export { createGraphqlRouter, graphqlLinks } from "./graphql-router.js";
 export type { OperationContext } from "./schema/pet-resolver.js";

@@ -1,1 +1,1 @@
-export { createRestRouter, type RestRouterDeps, restLinks } from "./rest-router.js";
+export { createRestRouter, restLinks } from "./rest-router.js";

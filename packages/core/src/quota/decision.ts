@@ -33,7 +33,7 @@ export interface Banned extends Decided {
 }
 
 /** The request costs more than a limit: no wait helps. Nothing was reserved, and it does not count towards a ban. */
-export interface Impossible extends Decided {
+interface Impossible extends Decided {
   readonly outcome: "impossible";
 }
 
