@@ -15,23 +15,9 @@ export interface Reservation extends UsageQuery {
   readonly cost: number;
 }
 
-/** A reservation of one unit that turns out to need `cost` units. */
-export interface Extension extends Reservation {
-  /** The windows in which the request holds its one unit: the admission of that unit. */
-  readonly heldIn: Admitted;
-}
-
 export interface Usage extends Windows {
   /** When the key's running ban ends; absent when it has none. */
   readonly bannedUntilMs?: number;
-}
-
-export interface Refund {
-  readonly account: string;
-  readonly limits: Limits;
-  readonly cost: number;
-  /** The windows in which the request holds the units, as the admission reported them. A later window gets nothing back. */
-  readonly heldIn: Windows;
 }
 
 export interface BanRecord {
@@ -55,16 +41,16 @@ export interface Quota {
    */
   reserve(reservation: Reservation): Promise<Decision>;
   /**
-   * Changes an admitted reservation from one unit to `cost` units, in one atomic step: gives the held unit back if its
-   * window still runs, then reserves `cost`. After an admission the request holds exactly `cost` units in each current
-   * window. After any other decision it holds none. When the call rejects, it is unknown whether the held unit was given
-   * back: do not refund it.
+   * Changes an admitted reservation from one unit to `cost` units, in one atomic step: gives the held unit back if the
+   * window that `heldIn` reports still runs, then reserves `cost`. After an admission the request holds exactly `cost`
+   * units in each current window. After any other decision it holds none. When the call rejects, it is unknown whether the
+   * held unit was given back: do not refund it.
    */
-  extend(extension: Extension): Promise<Decision>;
+  extend(extension: Reservation & { readonly heldIn: Admitted }): Promise<Decision>;
   /** Both windows as they are now, or as they were last known. Reserves nothing. */
   usage(query: UsageQuery): Promise<Usage>;
-  /** Gives held units back to the windows that still run, and never below zero. */
-  refund(refund: Refund): Promise<Windows>;
+  /** Gives held units back to the windows that `heldIn` reports and that still run, and never below zero. */
+  refund(refund: Omit<Reservation, "key"> & { readonly heldIn: Windows }): Promise<Windows>;
   /** Ends a key's ban and forgets its strikes and its ban level. */
   liftBan(target: { readonly account: string; readonly key: string }): Promise<void>;
   /** All running bans, in no order. For operators: it reads every counter. */
