@@ -24,12 +24,7 @@ interface Budget {
   left: number;
   updatedAtMs: number;
   inFlight: number;
-  readonly waiting: Waiting[];
-}
-
-interface Waiting {
-  readonly start: () => void;
-  readonly fail: (error: unknown) => void;
+  readonly waiting: { readonly start: () => void; readonly fail: (error: unknown) => void }[];
 }
 
 export function createUnknownKeyLimiter(monotonicNow: () => number): UnknownKeyLimiter {

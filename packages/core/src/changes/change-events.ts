@@ -18,14 +18,13 @@ export const responseChannel = "petstore_answer";
 export const subscriberName = "petstore-listen";
 
 export type ChangeEvent =
-  | { readonly kind: "account-changed"; readonly account: string; readonly lifted?: LiftedBan | undefined }
+  | {
+      readonly kind: "account-changed";
+      readonly account: string;
+      /** `key` is the first key of the chain of rotations. */
+      readonly lifted?: { readonly key: string; readonly atMs: number } | undefined;
+    }
   | { readonly kind: "question"; readonly question: string; readonly ask: OperatorRequest };
-
-interface LiftedBan {
-  /** The first key of the chain of rotations. */
-  readonly key: string;
-  readonly atMs: number;
-}
 
 export type OperatorRequest =
   | { readonly about: "presence" }

@@ -14,7 +14,12 @@ export function clientConfigOf(config: DatabaseConfig, statementTimeoutMs: numbe
     connectionTimeoutMillis: config.acquireTimeoutMs,
     ...keepAlive,
     types: exactTypes(),
-    ...(isTransactionPooler(config.url) ? {} : sessionLimits(statementTimeoutMs)),
+    // PgBouncer in transaction mode refuses these startup parameters. The role or PgBouncer has to set them there.
+    ...(!isTransactionPooler(config.url) && {
+      statement_timeout: statementTimeoutMs,
+      lock_timeout: lockTimeoutMs(statementTimeoutMs),
+      idle_in_transaction_session_timeout: 10_000,
+    }),
   };
 }
 
@@ -24,15 +29,6 @@ export function clientConfigOf(config: DatabaseConfig, statementTimeoutMs: numbe
  */
 export function isTransactionPooler(url: string): boolean {
   return URL.canParse(url) && new URL(url).searchParams.get("pgbouncer") === "true";
-}
-
-/** PgBouncer in transaction mode refuses these startup parameters. The role or PgBouncer has to set them there. */
-function sessionLimits(statementTimeoutMs: number) {
-  return {
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: lockTimeoutMs(statementTimeoutMs),
-    idle_in_transaction_session_timeout: 10_000,
-  };
 }
 
 /** Shorter than the statement timeout, so that the error shows which of the two it was: a lock or a slow query. */

@@ -81,13 +81,7 @@ async function createOrReplay(
   return { pet: petOfFirst, replayed: true };
 }
 
-interface InsertOnce extends NewPet {
-  accountId: bigint;
-  key: string;
-  digest: Buffer;
-}
-
-const insertOnce = statement<InsertOnce, Pet>(
+const insertOnce = statement<NewPet & Omit<IdempotentCreate, "pet"> & { digest: Buffer }, Pet>(
   "write",
   "insert-pet-once",
   (_db, parameter) => sql<Pet>`

@@ -25,17 +25,14 @@ function describe(schema: z.ZodType): JsonSchema {
   return record(withExactBounds(described));
 }
 
-/** Adds the bounds of int64 last: as bigint they stay exact, and zod knows only numbers. */
+/** Adds the bounds of int64 last: as bigint they stay exact, and zod knows only numbers. Refers to OpenAPI components. */
 function withExactBounds(value: unknown): unknown {
+  if (typeof value === "string") return value.replace("#/$defs/", "#/components/schemas/");
   if (Array.isArray(value)) return value.map(withExactBounds);
   if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).map(([name, held]) => [name, named(name, withExactBounds(held))]);
+  const entries = Object.entries(value).map(([name, held]) => [name, withExactBounds(held)]);
   const bounds = "format" in value && value.format === "int64" ? { minimum: minInt64, maximum: maxInt64 } : {};
   return { ...Object.fromEntries(entries), ...bounds };
-}
-
-function named(keyword: string, value: unknown): unknown {
-  return keyword === "$ref" ? String(value).replace("#/$defs/", "#/components/schemas/") : value;
 }
 
 function record(value: unknown): JsonSchema {

@@ -32,7 +32,7 @@ export function createAddPet(database: Pick<Database, "run">): AddPet {
     try {
       return await insert(newPets);
     } catch (problem) {
-      if (newPets.length === 1 || !wasRefused(problem)) throw problem;
+      if (newPets.length === 1 || Problem.from(problem).code === "SERVICE_UNAVAILABLE") throw problem;
       const insertAlone = async (newPet: NewPet) => (await insert([newPet]))[0] as Pet;
       return Promise.all(
         newPets.map((newPet) => insertAlone(newPet).catch((refused: unknown) => Problem.from(refused))),
@@ -63,7 +63,3 @@ const insertPets = statement<NewPets, Pet>("write", "insert-pets", (db, paramete
     )
     .returning(petColumns),
 );
-
-function wasRefused(problem: unknown): boolean {
-  return problem instanceof Problem && problem.code !== "SERVICE_UNAVAILABLE";
-}

@@ -70,12 +70,9 @@ export function afterRefusal(penalty: Penalty | undefined, call: RefusedCall, po
   const wasInFlight = call.nowMs - before.episodeStartMs <= policy.graceMs;
   const isEarly = retryAtMs - call.nowMs <= policy.earlyMs;
   const strikes = before.strikes + (wasInFlight || isEarly ? 0 : 1);
-  const isBanned = policy.minimumStrikes > 0 && strikes >= strikesThatBan(call.minuteLimit, policy);
+  const strikesThatBan = Math.max(policy.minimumStrikes, policy.strikesPerUnit * call.minuteLimit);
+  const isBanned = policy.minimumStrikes > 0 && strikes >= strikesThatBan;
   return isBanned ? ban(before, call.nowMs, policy) : { ...before, retryAtMs, strikes };
-}
-
-function strikesThatBan(minuteLimit: number, policy: BanPolicy): number {
-  return Math.max(policy.minimumStrikes, policy.strikesPerUnit * minuteLimit);
 }
 
 /** The penalty of a key that is known only by its ban, which counts as the first in a row. */
