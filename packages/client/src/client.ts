@@ -80,7 +80,6 @@ export function createPetStoreClient({
   };
 }
 
-/** Turns any error of `parse` into UNEXPECTED_RESPONSE. */
 function parseResponse<T>({ status, headers }: PetStoreResponse, parse: () => T): T {
   try {
     return parse();

@@ -31,7 +31,6 @@ export interface QuotaTracker {
   end(request: number, info: ResponseInfo | undefined): void;
 }
 
-/** The result of one request: the rate limit of its response, and its error if it failed. */
 export interface ResponseInfo {
   readonly rateLimit: RateLimit | undefined;
   readonly failure: PetStoreError | undefined;
@@ -44,7 +43,6 @@ const resumeSpreadMs = 500;
 
 export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: QuotaTrackerOptions): QuotaTracker {
   const inFlight = new Set<number>();
-  /** The number of the newest request. */
   let newestRequest = 0;
   /** The last known window. `newestAtUpdate` is the newest request at the time of the update. */
   let window: (RateLimit & { readonly endsAtMs: number; readonly newestAtUpdate: number }) | undefined;

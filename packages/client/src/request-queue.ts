@@ -26,7 +26,6 @@ export interface RequestQueue {
 /** Bottleneck starts jobs with a lower number first. */
 const priorities = { returned: 3, retry: 4, new: 5 };
 
-/** Rejects a call with QUEUE_FULL when `maxQueued` calls are waiting. */
 export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number, maxQueued: number): RequestQueue {
   const limiter = new Bottleneck({ maxConcurrent, reservoir: 0 }).on("error", rejectWaiting);
   /** The reject function of each waiting call. The job of a call that was rejected stays in Bottleneck's queue. */

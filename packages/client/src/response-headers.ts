@@ -1,4 +1,3 @@
-/** A response with its complete body. */
 export interface PetStoreResponse {
   readonly status: number;
   readonly headers: Headers;

@@ -14,7 +14,6 @@ import { createMalformedRequestResponse } from "./server/malformed-request.js";
 import { watchOverload } from "./server/overload.js";
 import { createHttpServer } from "./server/server.js";
 
-/** Dependencies of an API's router. */
 export interface RouterDeps {
   readonly core: Core;
   readonly admission: Admission;

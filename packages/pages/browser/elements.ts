@@ -30,7 +30,6 @@ const first = [
   "x-request-id",
 ];
 
-/** Returns one table row for each response header. */
 export function headerRows(headers: Headers): HTMLElement[] {
   const names = [
     ...first.filter((name) => headers.has(name)),

@@ -109,7 +109,6 @@ function curlCommand({ method, url, headers, body }: FormRequest, key: string | 
   ].join(" \\\n  ");
 }
 
-/** A button for the next page, if the response links to one. */
 function nextPageButton(form: HTMLFormElement, fields: readonly Field[], response: Response): HTMLElement[] {
   const target = /<([^>]+)>; rel="next"/.exec(response.headers.get("Link") ?? "")?.[1];
   if (target === undefined) return [];

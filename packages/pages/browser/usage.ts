@@ -5,7 +5,6 @@ import { byId, within } from "./elements.js";
 const windows = ["minute", "day"] as const;
 type Window = (typeof windows)[number];
 
-/** The state of one window in a response. */
 interface WindowReading {
   readonly limit: number;
   readonly remaining: number;

@@ -7,7 +7,6 @@ import { type Guide, type Links, type Page, renderPage } from "./frame.js";
 import { html, trusted } from "./html.js";
 
 export interface GuideFolder {
-  /** The folder of the Markdown files. */
   readonly directory: URL;
   /** The same folder relative to the root of the repository, to resolve links between guides. */
   readonly folder: string;

@@ -141,7 +141,6 @@ function completeParameter(parameter: OpenApiParameter): OpenApiParameter {
   return { ...parameter, description: String(description), schema };
 }
 
-/** One response for each status. */
 function errorResponses(
   codes: readonly ProblemCode[],
   headers: readonly string[],

@@ -5,7 +5,6 @@ import type { z } from "zod";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Setting<Value> {
-  /** The name of the environment variable. */
   readonly name: string;
   readonly type: z.ZodType<Value>;
   /** The value may also be in the file that `<name>_FILE` names, without the line break at its end. */

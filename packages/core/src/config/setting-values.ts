@@ -1,4 +1,3 @@
-/** The kinds of values that a variable can have. */
 import { isIP } from "node:net";
 import { z } from "zod";
 

@@ -8,7 +8,6 @@ import { type PetStatus, petStatuses } from "./pet.js";
 const cursorVersion = 1;
 const cursorLength = 10;
 
-/** The cursor after which the list continues. */
 export function encodeCursor(lastId: bigint, status: PetStatus | undefined): string {
   const bytes = Buffer.alloc(cursorLength);
   bytes.writeUInt8(cursorVersion, 0);

@@ -13,7 +13,6 @@ interface PetRange {
 export interface PetRangePage {
   /** At most `limit` pets, ascending by id. */
   readonly pets: readonly Pet[];
-  /** True if the range has more pets. */
   readonly hasMore: boolean;
 }
 

@@ -7,7 +7,6 @@ import { answerHealth, type HealthDeps } from "./health.js";
 export interface MetricsDeps extends HealthDeps {
   readonly core: Pick<Core, "health" | "stats">;
   readonly config: Pick<HttpConfig, "metricsHost" | "metricsPort">;
-  /** Holds the metrics of requests. */
   readonly registry: Registry;
   readonly droppedLogLines: () => number;
 }

@@ -14,11 +14,9 @@ export interface AppDeps extends HealthDeps {
   readonly config: Pick<HttpConfig, "trustedProxies">;
   readonly log: Logger;
   readonly metrics: Pick<RequestMetrics, "responded">;
-  /** Absent when requests are not traced. */
   readonly tracing: Pick<Tracing, "traceRequest"> | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** One for each API. */
   readonly routers: readonly Router[];
 }
 

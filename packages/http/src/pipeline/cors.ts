@@ -3,7 +3,6 @@ import type { RequestHandler, Response } from "express";
 import type { Admission } from "./admission.js";
 import { contextOf } from "./request-context.js";
 
-/** Headers that a script of another origin may read. */
 const exposedHeaders = [
   "Allow",
   "Date",

@@ -12,7 +12,6 @@ export interface RequestContext {
   readonly clientAddress: string | undefined;
   /** The route's template, never the path itself: a path can hold anything a client sends. */
   route: string;
-  /** Present when the request is traced. */
   traceId: string | undefined;
   /** The valid key of the request, also if the quota then refuses the request. */
   key: KeyWithAccount | undefined;
@@ -23,16 +22,8 @@ export interface RequestContext {
   /** A revoked or expired key of the request. */
   rejectedKey: KeyWithAccount | undefined;
   /** The units to give back after SERVICE_UNAVAILABLE. Only admission reads and writes them. */
-  heldUnits: HeldUnits | undefined;
-  /** The code of the problem in the response. */
+  heldUnits: { readonly quota: Quota; readonly reservation: Reservation; readonly admitted: Admitted } | undefined;
   problemCode: string | undefined;
-}
-
-/** Units that a request holds. */
-interface HeldUnits {
-  readonly quota: Quota;
-  readonly reservation: Reservation;
-  readonly admitted: Admitted;
 }
 
 declare global {
@@ -65,7 +56,6 @@ export function contextOf(res: Response): RequestContext {
   return res.locals.context;
 }
 
-/** The key of an admitted request. */
 export function admittedKeyOf(res: Response): KeyWithAccount {
   const { key } = contextOf(res);
   if (key === undefined) throw new Error("the handler is not behind admission");

@@ -5,7 +5,6 @@ import { addressBucket } from "../pipeline/client-identity.js";
 import { closeGracefully, closeSlowReaders, dropFurtherRequests } from "./closing.js";
 import type { ServerLimits } from "./server-limits.js";
 
-/** The server's record of one open connection. */
 export interface Connection {
   readonly socket: Socket;
   /** Responses in the order of their requests. Closed ones at the front are removed when the next request arrives. */
@@ -21,7 +20,6 @@ export interface Connection {
   readonly lingerMs: number;
 }
 
-/** The table of the server's open connections. */
 export interface Connections {
   get(socket: Duplex): Connection | undefined;
   /**
@@ -34,7 +32,6 @@ export interface Connections {
   drain(): void;
 }
 
-/** How many responses of one connection may be outstanding. */
 const maxOutstandingPerConnection = 64;
 
 /** `onRefused` is told about a connection beyond `maxConnectionsPerAddress`. */

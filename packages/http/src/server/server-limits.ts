@@ -5,7 +5,6 @@ export const defaultLimits = {
   headersTimeoutMs: 10_000,
   /** From the same moment to the end of the body. A body that was refused is read for this long too. */
   requestTimeoutMs: 30_000,
-  /** How often the timeouts are checked. */
   timeoutCheckMs: 5_000,
   /**
    * A connection on which nothing moves while a request is in flight is closed. This is longer than `requestTimeoutMs`

@@ -20,7 +20,6 @@ import { formatRequestError } from "../error-response.js";
 
 /** Per document. Comments and white space are not tokens. */
 const maxTokens = 1_000;
-/** Reported per document. */
 const maxErrors = 5;
 /** The introspection queries of tools have 15 levels. */
 const maxDepth = 20;

@@ -17,7 +17,6 @@ import { problemOf } from "../error-response.js";
 import type { OperationContext } from "../schema/pet-resolver.js";
 import { declareVariablesAsId, readVariables, type Variables } from "./variables.js";
 
-/** The most units an operation may cost. */
 const maxCost = 10;
 
 export function createOperationPlugin(admission: Pick<Admission, "extend">): ApolloServerPlugin<OperationContext> {

@@ -8,7 +8,6 @@ import { NewPetInput, PetType, petStatusEnum } from "./pet-types.js";
 /** The context value of one operation in Apollo Server, for its plugins and for the resolvers. */
 export interface OperationContext {
   readonly res: Response;
-  /** The valid document of the request. */
   readonly document: DocumentNode;
   readonly catalogue: Catalogue;
   readonly accountId: bigint;

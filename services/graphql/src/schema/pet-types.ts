@@ -62,7 +62,6 @@ export class PetType {
   readonly status!: PetStatus;
 }
 
-/** The new pet in a request. */
 @InputType("NewPet", { description: "A pet to add." })
 export class NewPetInput {
   @Field(() => String, {

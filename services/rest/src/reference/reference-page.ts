@@ -3,7 +3,6 @@ import { html, keyForm, type Markup } from "@petstore/pages";
 import { stringify } from "lossless-json";
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "../openapi-document.js";
 
-/** An operation with its place in the document. */
 interface Section extends OpenApiOperation {
   readonly method: string;
   readonly path: string;
