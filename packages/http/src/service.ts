@@ -99,7 +99,7 @@ export async function runService(environment: NodeJS.ProcessEnv, router: ApiRout
   try {
     const config = readConfig(environment);
     await using output = openLog(config.logLevel);
-    const deps = { log: output.log, now: Date.now, droppedLogLines: output.droppedLines };
+    const deps = { log: output.log, now: Date.now, droppedLogLines: output.dropped };
     await using core = await openCore(config, deps);
     await using service = await openService({ ...deps, core, config: config.http, routers: [router] });
     output.log.info({ url: service.url, metricsUrl: service.metricsUrl }, "listening");

@@ -21,7 +21,7 @@ function programOf(body: string): string[] {
   const script = `
     const { openLog, printError } = await import("@petstore/http");
     const output = openLog("info");
-    const { log, droppedLines: dropped } = output;
+    const { log, dropped } = output;
     const logLines = async (count) => {
       for (let line = 1; line <= count; line += 1) {
         log.info({ padding: "x".repeat(200) }, \`line \${line}\`);

@@ -21,7 +21,7 @@ export async function serveStore(config: StoreConfig, stopped: Promise<unknown>)
   const deps = { log: output.log, now: Date.now };
   const database: Config["database"] = { ...config.database, url: postgres.url };
   await using core = await openCore({ ...config, database }, deps);
-  const { droppedLines: droppedLogLines } = output;
+  const { dropped: droppedLogLines } = output;
   const links = restLinks(graphqlLinks(graphiqlPath));
   const routers: readonly ApiRouter[] = [
     (routerDeps) => createRestRouter({ ...routerDeps, links }),

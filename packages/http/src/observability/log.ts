@@ -1,13 +1,9 @@
 import type { LogLevel } from "@petstore/core";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { openStandardOutput } from "./standard-output.js";
+import { openStandardOutput, type StandardOutput } from "./standard-output.js";
 
-export interface OpenLog extends AsyncDisposable {
+export interface OpenLog extends AsyncDisposable, Pick<StandardOutput, "print" | "dropped"> {
   readonly log: Logger;
-  /** Writes text for a person, on standard output like the log. */
-  print(text: string): void;
-  /** Lines that could not be written since the start. */
-  droppedLines(): number;
 }
 
 /**
@@ -21,12 +17,7 @@ export function openLog(level: LogLevel): OpenLog {
     log.fatal({ error }, "uncaught exception");
     void output.flush().then(() => process.exit(1));
   });
-  return {
-    log,
-    print: output.print,
-    droppedLines: output.dropped,
-    [Symbol.asyncDispose]: output.flush,
-  };
+  return { log, print: output.print, dropped: output.dropped, [Symbol.asyncDispose]: output.flush };
 }
 
 /** Removes API keys from every line, and file paths from the messages in `error`. */

@@ -8,7 +8,7 @@ import sonicBoom from "sonic-boom";
 export interface StandardOutput {
   /** Writes a line together with others, at most a second later. Neither throws nor waits. */
   write(line: string): void;
-  /** Writes text, and the lines before it, without delay. */
+  /** Writes text for a person, and the lines before it, without delay. */
   print(text: string): void;
   /** Lines that were dropped since the start. */
   dropped(): number;

@@ -6,7 +6,7 @@ import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Tracing } from "../observability/tracing.js";
 import type { Admission } from "./admission.js";
 import { answerPreflight, exposeToAnyOrigin } from "./cors.js";
-import { answerProblems, formatRestProblem } from "./problem-response.js";
+import { answerProblems } from "./problem-response.js";
 import { createRequestContext, type RequestContext } from "./request-context.js";
 
 export interface AppDeps extends HealthDeps {
@@ -38,7 +38,7 @@ export function createApp(deps: AppDeps): Express {
   app.options(/.*/, answerPreflight(admission));
   app.use(...routers);
   // Each router calls `admission.admit` in its own routes. This call is for unknown paths only.
-  app.use(admission.admit, routeNotFound, answerProblems(deps, formatRestProblem));
+  app.use(admission.admit, routeNotFound, answerProblems(deps));
   return app;
 }
 

@@ -4,19 +4,13 @@ import type { Admission } from "./admission.js";
 import { sendJson } from "./json-response.js";
 import { contextOf } from "./request-context.js";
 
-/** Writes a problem in the format of an API, as JSON text. */
-export type ProblemFormat = (problem: Problem) => string;
-
-/** The Error of the REST interface (openapi.yaml): `{code, message, status}`. */
-export const formatRestProblem: ProblemFormat = (problem) => JSON.stringify(problem);
-
 /**
  * The last handler of an API. Anything thrown becomes one response. Problems with a status of 500 or more are logged. After
- * SERVICE_UNAVAILABLE the units are refunded.
+ * SERVICE_UNAVAILABLE the units are refunded. `format` writes the body, by default the schema `Error` of the REST API.
  */
 export function answerProblems(
   { admission, log }: { readonly admission: Pick<Admission, "refund">; readonly log: Log },
-  format: ProblemFormat,
+  format: (problem: Problem) => string = JSON.stringify,
 ): ErrorRequestHandler {
   // Express recognises an error handler by its four parameters.
   return async (thrown, _req, res, _next) => {

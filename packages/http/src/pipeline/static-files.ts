@@ -4,7 +4,7 @@ import { createLocalQuota, type Limits, type Log, Problem, retryAfterSeconds } f
 import { type Request, type RequestHandler, type Response, Router } from "express";
 import { type Admission, rateLimitHeaders } from "./admission.js";
 import { addressBucket } from "./client-identity.js";
-import { answerProblems, formatRestProblem } from "./problem-response.js";
+import { answerProblems } from "./problem-response.js";
 import { contextOf } from "./request-context.js";
 
 /** A page, a script or a description of an API, held in memory. */
@@ -74,10 +74,7 @@ export function createStaticFileServer(
       send(response, req, res);
     };
     // A router with its own error handler, so that a refusal has the Error shape in both APIs.
-    return Router({ caseSensitive: true, strict: true }).use(
-      serve,
-      answerProblems({ admission, log }, formatRestProblem),
-    );
+    return Router({ caseSensitive: true, strict: true }).use(serve, answerProblems({ admission, log }));
   };
 }
 

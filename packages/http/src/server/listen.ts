@@ -84,10 +84,8 @@ const advice: Readonly<Record<string, string>> = {
 /** The terminal and npm both send SIGINT. The second one within 500 ms is ignored. */
 const repeatMs = 500;
 
-/** Resolves at the first of the signals. A later one ends the process at once, with status 128 + n. */
-export function untilSignal(
-  signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
-): Promise<NodeJS.Signals> {
+/** Resolves at the first signal that asks the process to stop. A later one ends the process at once, with status 128 + n. */
+export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAtMs: number | undefined;
     const onSignal = (signal: NodeJS.Signals) => {
@@ -99,6 +97,6 @@ export function untilSignal(
         process.exit(128 + constants.signals[signal]);
       }
     };
-    for (const signal of signals) process.on(signal, onSignal);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
   });
 }

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import { type Admission, rateLimitHeaders } from "../pipeline/admission.js";
 import { jsonMediaType } from "../pipeline/json-response.js";
-import { formatRestProblem, problemHeaders } from "../pipeline/problem-response.js";
+import { problemHeaders } from "../pipeline/problem-response.js";
 import { closeGracefully, respondLast, responsesSent, stopReading } from "./closing.js";
 import { type Connection, type Connections, newestResponse } from "./connections.js";
 
@@ -45,7 +45,7 @@ export function createMalformedRequestResponse(
         ...problemHeaders(problem),
         ["Content-Type", jsonMediaType],
       ],
-      body: formatRestProblem(problem),
+      body: JSON.stringify(problem),
     };
   };
 }
