@@ -77,7 +77,6 @@ export async function choosePort(preferred: number | undefined): Promise<number>
   throw new Error(`No free port between ${lowestPort} and ${highestPort} on ${loopback}`);
 }
 
-/** Nobody listens on this port of the loopback address at this moment. */
 export async function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();

@@ -43,7 +43,6 @@ interface Owned {
   readonly cluster: Cluster;
   readonly postmaster: Postmaster;
   readonly started: StartedServer | undefined;
-  /** Holds the lock of the owner. */
   readonly connection: ScramConnection;
 }
 

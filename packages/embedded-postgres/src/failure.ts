@@ -15,7 +15,6 @@ export function explain(cause: unknown): Error {
   return cause instanceof Error ? cause : new Error("The embedded PostgreSQL failed", { cause });
 }
 
-/** The reason in the output of `initdb` or in the log of `postgres`. */
 export function explainOutput(program: string, output: string): Error {
   for (const [pattern, line] of byOutput) {
     if (pattern.test(output)) return new Error(line, { cause: output });

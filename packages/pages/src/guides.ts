@@ -10,7 +10,6 @@ export interface GuideFolder {
   readonly directory: URL;
   /** The same folder relative to the root of the repository, to resolve links between guides. */
   readonly folder: string;
-  /** The URL path of the folder. */
   readonly path: string;
   /** The file names without `.md`, in reading order. */
   readonly names: readonly string[];

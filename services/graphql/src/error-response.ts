@@ -11,7 +11,6 @@ export function formatProblem({ message, code, status }: Problem): GraphQLFormat
   return { message, extensions: { code, status } };
 }
 
-/** A syntax error or a validation error, with our code. */
 export function formatRequestError({ message, locations }: GraphQLError, code: ProblemCode): GraphQLFormattedError {
   return { message, ...(locations && { locations }), extensions: { code, status: problems[code].status } };
 }

@@ -115,12 +115,11 @@ function readSource(): string {
     .replace("{code names}", restCodes.join(", "));
 }
 
-/** JSON with all digits of the bigint values. */
+/** Both formats keep all digits of the bigint values. */
 export function openApiJson(document: OpenApiDocument): string {
   return `${stringifyJson(document, undefined, 2)}\n`;
 }
 
-/** YAML with all digits of the bigint values. */
 export function openApiYaml(document: OpenApiDocument): string {
   return stringifyYaml(document, { aliasDuplicateObjects: false, blockQuote: "literal", lineWidth: 120 });
 }

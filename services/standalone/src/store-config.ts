@@ -2,7 +2,6 @@ import { type Config, type HttpConfig, isLoopback, readConfig } from "@petstore/
 import { dataDirectory } from "@petstore/embedded-postgres";
 
 export interface StoreConfig extends Config {
-  /** The folder of the embedded PostgreSQL and its data. */
   readonly directory: string;
   /** How long the store may take to stop, with the time in which it still takes requests. */
   readonly stopTimeoutMs: number;

@@ -16,7 +16,6 @@ const maxBatchSize = 64;
 export type AddPet = (pet: NewPet) => Promise<Pet>;
 
 export function createAddPet(database: Pick<Database, "run">): AddPet {
-  /** One statement, so that all pets share one commit. */
   async function insert(newPets: readonly NewPet[]): Promise<Pet[]> {
     const pets = await database.run(insertPets, {
       names: newPets.map(({ name }) => name),

@@ -16,7 +16,6 @@ export type NewPet = Omit<Pet, "id">;
 export const minInt64: bigint = -(2n ** 63n);
 export const maxInt64: bigint = 2n ** 63n - 1n;
 
-/** True for a value in the range of the format int64. */
 export function isInt64(value: unknown): value is bigint {
   return typeof value === "bigint" && value >= minInt64 && value <= maxInt64;
 }

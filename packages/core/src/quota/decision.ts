@@ -11,7 +11,6 @@ interface Decided extends Windows {
   readonly mode: QuotaMode;
 }
 
-/** The units are reserved. */
 export interface Admitted extends Decided {
   readonly outcome: "admitted";
 }

@@ -6,7 +6,6 @@ import type { Overload, OverloadReason } from "../server/overload.js";
 export interface HealthDeps {
   readonly core: Pick<Core, "health">;
   readonly overload: Pick<Overload, "reason">;
-  /** True once the service was told to stop. */
   readonly isDraining: () => boolean;
 }
 

@@ -16,7 +16,6 @@ export interface RequestMetrics {
   ): void;
   /** Counts one quota decision. `bucket` is `address` for a request without a valid key. */
   decided(bucket: "account" | "address", mode: QuotaMode, outcome: (typeof outcomes)[number]): void;
-  /** Counts a request that was refused because the process was overloaded. */
   shed(reason: OverloadReason): void;
 }
 

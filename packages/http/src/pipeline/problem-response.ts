@@ -36,7 +36,6 @@ export function answerProblems(
   };
 }
 
-/** The headers that a problem adds to its response, in both APIs. */
 export function problemHeaders(problem: Problem): [name: string, value: string][] {
   const headers: [string, string][] = [];
   if (problem.status === 401) {

@@ -29,7 +29,6 @@ export interface RequestContext {
 declare global {
   namespace Express {
     interface Locals {
-      /** Set by the first handler. */
       context: RequestContext;
     }
   }

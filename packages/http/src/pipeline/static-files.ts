@@ -16,7 +16,6 @@ export interface StaticFile {
   readonly contentSecurityPolicy?: string;
 }
 
-/** Returns a handler that answers GET and HEAD for each file. */
 export type ServeStaticFiles = (files: readonly StaticFile[]) => RequestHandler;
 
 /** A page may load and call only its own origin, and nothing inline runs. */

@@ -62,7 +62,6 @@ function refused(code: RefusalCode, errors: readonly GraphQLError[]): ParsedDocu
   return { kind: "refused", code, errors: errors.map((error) => formatRequestError(error, code)) };
 }
 
-/** The heap that the cached outcome uses. */
 export function heapBytes(text: string, parsed: ParsedDocument): number {
   if (parsed.kind === "refused") {
     const messages = parsed.errors.reduce((length, { message }) => length + message.length, 0);

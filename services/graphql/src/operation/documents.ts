@@ -6,7 +6,6 @@ import { heapBytes, type ParsedDocument, parseDocument } from "./document-parser
 const maxDocuments = 1_000;
 const maxBytes = 32 * 1024 * 1024;
 
-/** Parses and validates a text, or returns the cached outcome. */
 export type ReadDocument = (text: string) => ParsedDocument;
 
 /**

@@ -5,7 +5,6 @@ import type { Reservation, UsageQuery } from "../quota.js";
 /** The batches of one event loop iteration: one DataLoader for each distinct input (account, key, limits, cost). */
 interface Iteration<Input, Result> {
   readonly loaders: Map<string, DataLoader<Input, Result>>;
-  /** Each sends a batch. */
   readonly dispatches: (() => void)[];
 }
 

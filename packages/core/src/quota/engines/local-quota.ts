@@ -24,7 +24,6 @@ export interface LocalQuotaOptions {
   readonly capacity?: number;
 }
 
-/** The units used in the latest minute and day of an account. */
 interface UsedUnits {
   minuteStartMs: number;
   minuteUsed: number;
@@ -33,7 +32,6 @@ interface UsedUnits {
 }
 
 interface Ledger extends UsedUnits {
-  /** By key. */
   readonly penalties: Map<string, Penalty>;
 }
 

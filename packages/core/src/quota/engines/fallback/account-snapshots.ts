@@ -33,7 +33,6 @@ export interface AccountSnapshots {
   entries(): Iterable<[account: string, snapshot: AccountSnapshot]>;
 }
 
-/** The counts and bans of an account, as far as this instance knows them. */
 export interface AccountSnapshot {
   counters: AccountCounters;
   /** The bans that Redis has reported, by key. */

@@ -28,9 +28,7 @@ import {
 
 export interface LastKnownCountsOptions extends Pick<AccountSnapshotsOptions, "now" | "currentOutage"> {
   readonly banPolicy: BanPolicy;
-  /** How many instances share the limits. */
   readonly instances: number;
-  /** Accounts remembered at once. */
   readonly capacity?: number;
 }
 
@@ -159,7 +157,6 @@ function afterRefund(counters: AccountCounters, heldIn: Windows, units: number):
   });
 }
 
-/** Windows of this instance's share, reported with the account's limits. */
 function withAccountLimits<Reported extends Windows>(windows: Reported, { perMinute, perDay }: Limits): Reported {
   return { ...windows, minute: withLimit(windows.minute, perMinute), day: withLimit(windows.day, perDay) };
 }
