@@ -82,7 +82,11 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
   const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow });
   const listener = listen();
   await listener?.first;
-  const cleanUp = setInterval(forgetOldIdempotencyKeys, cleanUpIntervalMs).unref();
+  const cleanUp = setInterval(() => {
+    forgetIdempotencyKeys(database).catch((error: unknown) => {
+      log.warn({ error }, "could not delete old idempotency keys; the next attempt follows in a minute");
+    });
+  }, cleanUpIntervalMs).unref();
 
   async function findByDigest(digest: string): Promise<KeyWithLimits | undefined> {
     const key = await keys.findByDigest(digest);
@@ -99,12 +103,6 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
     }
     const instance = `${hostname()}:${process.pid}`;
     return subscribeToChanges({ url, database, authenticator, quotas, bans, instance, log });
-  }
-
-  function forgetOldIdempotencyKeys(): void {
-    forgetIdempotencyKeys(database).catch((error: unknown) => {
-      log.warn({ error }, "could not delete old idempotency keys; the next attempt follows in a minute");
-    });
   }
 
   return {

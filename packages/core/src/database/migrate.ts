@@ -1,13 +1,6 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { DatabaseError, Pool } from "pg";
-import { firstTables } from "./migrations/0001-first-tables.js";
-import { keysThatChange } from "./migrations/0002-keys-that-change.js";
-
-/** In order. A released migration never changes; a correction is a new migration. */
-const migrations: Readonly<Record<string, string>> = {
-  "0001-first-tables": firstTables,
-  "0002-keys-that-change": keysThatChange,
-};
+import { migrations } from "./migrations/migrations.js";
 
 /** This version cannot serve requests without it. */
 export const newestMigration: string = Object.keys(migrations).at(-1) ?? "";
