@@ -11,22 +11,19 @@ import Bottleneck from "bottleneck/light.js";
 import { PetStoreError } from "./pet-store-error.js";
 import type { QuotaTracker, ResponseInfo } from "./quota-tracker.js";
 
-export interface RequestQueue {
-  /**
-   * Calls `send` when the quota allows it, and resolves with its result. Rejects with the error of `send`, with the
-   * signal's reason, with QUEUE_FULL, or with the error of the open circuit. A retry starts before calls that were not
-   * sent yet.
-   */
-  run<T extends ResponseInfo>(
-    send: () => Promise<T>,
-    options: { readonly isRetry: boolean; readonly signal: AbortSignal },
-  ): Promise<T>;
-}
+/**
+ * Calls `send` when the quota allows it, and resolves with its result. Rejects with the error of `send`, with the signal's
+ * reason, with QUEUE_FULL, or with the error of the open circuit. A retry starts before calls that were not sent yet.
+ */
+type RunInQueue = <T extends ResponseInfo>(
+  send: () => Promise<T>,
+  options: { readonly isRetry: boolean; readonly signal: AbortSignal },
+) => Promise<T>;
 
 /** Bottleneck starts jobs with a lower number first. */
 const priorities = { returned: 3, retry: 4, new: 5 };
 
-export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number, maxQueued: number): RequestQueue {
+export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number, maxQueued: number): RunInQueue {
   const limiter = new Bottleneck({ maxConcurrent, reservoir: 0 }).on("error", rejectWaiting);
   /** The reject function of each waiting call. The job of a call that was rejected stays in Bottleneck's queue. */
   const waiting = new Set<(error: unknown) => void>();
@@ -59,57 +56,55 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
     limiter.schedule({ id: `${jobs}`, priority }, job).catch(reject);
   }
 
-  return {
-    run: (send, { isRetry, signal }) =>
-      new Promise((resolve, reject) => {
-        const refusal = signal.aborted ? signal.reason : (tracker.circuitError() ?? queueFullError());
-        if (refusal !== undefined) {
-          reject(refusal);
+  return (send, { isRetry, signal }) =>
+    new Promise((resolve, reject) => {
+      const refusal = signal.aborted ? signal.reason : (tracker.circuitError() ?? queueFullError());
+      if (refusal !== undefined) {
+        reject(refusal);
+        return;
+      }
+      const stopWaiting = (): void => {
+        waiting.delete(rejectCall);
+        // A listener would keep the signal in memory as long as the caller's.
+        signal.removeEventListener("abort", onAbort);
+      };
+      const rejectCall = (error: unknown): void => {
+        stopWaiting();
+        reject(error);
+      };
+      const onAbort = (): void => {
+        rejectCall(signal.reason);
+        updateReservoir();
+      };
+      const job = async (): Promise<void> => {
+        grantedUnits -= 1;
+        if (!waiting.has(rejectCall)) {
+          updateReservoir();
           return;
         }
-        const stopWaiting = (): void => {
-          waiting.delete(rejectCall);
-          // A listener would keep the signal in memory as long as the caller's.
-          signal.removeEventListener("abort", onAbort);
-        };
-        const rejectCall = (error: unknown): void => {
-          stopWaiting();
-          reject(error);
-        };
-        const onAbort = (): void => {
-          rejectCall(signal.reason);
+        if (tracker.freeSlots() === 0) {
+          enqueue(priorities.returned, job, rejectCall);
           updateReservoir();
-        };
-        const job = async (): Promise<void> => {
-          grantedUnits -= 1;
-          if (!waiting.has(rejectCall)) {
-            updateReservoir();
-            return;
-          }
-          if (tracker.freeSlots() === 0) {
-            enqueue(priorities.returned, job, rejectCall);
-            updateReservoir();
-            return;
-          }
-          stopWaiting();
-          const request = tracker.start();
-          updateReservoir();
-          try {
-            const result = await send();
-            tracker.end(request, result);
-            resolve(result);
-          } catch (error) {
-            tracker.end(request, undefined);
-            reject(error);
-          }
-          updateReservoir();
-        };
-        waiting.add(rejectCall);
-        signal.addEventListener("abort", onAbort, { once: true });
-        enqueue(isRetry ? priorities.retry : priorities.new, job, rejectCall);
+          return;
+        }
+        stopWaiting();
+        const request = tracker.start();
         updateReservoir();
-      }),
-  };
+        try {
+          const result = await send();
+          tracker.end(request, result);
+          resolve(result);
+        } catch (error) {
+          tracker.end(request, undefined);
+          reject(error);
+        }
+        updateReservoir();
+      };
+      waiting.add(rejectCall);
+      signal.addEventListener("abort", onAbort, { once: true });
+      enqueue(isRetry ? priorities.retry : priorities.new, job, rejectCall);
+      updateReservoir();
+    });
 
   function queueFullError(): PetStoreError | undefined {
     if (waiting.size < maxQueued) return undefined;

@@ -57,7 +57,7 @@ export function createRequestSender({
   random = Math.random,
 }: SendingOptions): SendRequest {
   const tracker = createQuotaTracker({ maxConcurrent, maxWaitMs, now, random });
-  const queue = createRequestQueue(tracker, maxConcurrent, maxQueued);
+  const runInQueue = createRequestQueue(tracker, maxConcurrent, maxQueued);
 
   async function attempt(request: PetStoreRequest, signal: AbortSignal): Promise<AttemptResult> {
     try {
@@ -76,7 +76,7 @@ export function createRequestSender({
     // call and each attempt leaves about 60 bytes in the caller's signal until that is collected.
     const signal = AbortSignal.any(callerSignal === undefined ? [] : [callerSignal]);
     for (let retry = 0; ; retry += 1) {
-      const result = await queue.run(() => attempt(request, signal), { isRetry: retry > 0, signal });
+      const result = await runInQueue(() => attempt(request, signal), { isRetry: retry > 0, signal });
       if (result.failure === undefined) return result.response;
       const { failure } = result;
       const { retryAfterMs = 0 } = failure;

@@ -42,7 +42,7 @@ export interface Core extends AsyncDisposable {
   /** The current state, from memory: costs nothing. */
   health(): Health;
   /** The current counters, from memory: costs nothing. */
-  stats(): Stats;
+  stats(): { readonly database: ConnectionCounts; readonly keyCache: KeyCacheUse; readonly quotaOutages: number };
 }
 
 export interface Health {
@@ -50,12 +50,6 @@ export interface Health {
   /** Requests fail because no connection of the pool becomes free in time. */
   readonly isDatabaseBusy: boolean;
   readonly quotaMode: QuotaMode;
-}
-
-interface Stats {
-  readonly database: ConnectionCounts;
-  readonly keyCache: KeyCacheUse;
-  readonly quotaOutages: number;
 }
 
 interface CoreDeps {

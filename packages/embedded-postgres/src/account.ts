@@ -17,11 +17,6 @@ export interface LentPath extends AsyncDisposable {
   readonly descriptors: readonly number[];
 }
 
-export interface Finished {
-  readonly exitCode: number | null;
-  readonly output: string;
-}
-
 /** Undefined when the server can run as the caller: everybody but root. */
 export async function chooseAccount(existingData: string): Promise<ServerAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -75,7 +70,7 @@ export async function runAs(
   program: string,
   args: readonly string[],
   descriptors: readonly number[] = [],
-): Promise<Finished> {
+): Promise<{ readonly exitCode: number | null; readonly output: string }> {
   const child = spawnAs(account, program, args, ["ignore", "pipe", "pipe", ...descriptors]);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {

@@ -12,13 +12,6 @@ export interface ListPets {
   readonly cursor?: string | undefined;
 }
 
-/** The same parameters by the names of Relay's connections. */
-interface PetConnectionArguments {
-  readonly first: number;
-  readonly status?: PetStatus | undefined;
-  readonly after?: string | undefined;
-}
-
 const maxNameLength = 255;
 
 /** The text after a field's name in a message. Exported for GraphQL, which refuses `null` before it calls core. */
@@ -98,7 +91,10 @@ export const listPetsSchema: z.ZodType<ListPets> = z.strictObject(
   { error: "must be limit, status or cursor" },
 );
 
-export const petConnectionSchema: z.ZodType<PetConnectionArguments> = z.strictObject(
+/** The same parameters by the names of Relay's connections. */
+export const petConnectionSchema: z.ZodType<
+  Pick<ListPets, "status"> & { readonly first: number; readonly after?: string | undefined }
+> = z.strictObject(
   { first: limit, status: petStatus.optional(), after: cursor },
   { error: "must be first, status or after" },
 );
