@@ -36,7 +36,13 @@ export function openSession(options: SessionOptions): Session {
     const checked = client ?? new Client(config);
     let obstacle: unknown;
     try {
-      if (client === undefined) await open(checked);
+      if (client === undefined) {
+        client = checked;
+        checked.on("error", () => drop(checked));
+        checked.on("end", () => drop(checked));
+        await checked.connect();
+        await begin?.(checked);
+      }
       obstacle = await check(checked);
     } catch (error) {
       obstacle = error;
@@ -47,14 +53,6 @@ export function openSession(options: SessionOptions): Session {
     checkAfter(obstacle === undefined ? checkIntervalMs : retryDelayMs(failures));
     failures = obstacle === undefined ? 0 : failures + 1;
     return obstacle;
-  }
-
-  async function open(opened: Client): Promise<void> {
-    client = opened;
-    opened.on("error", () => drop(opened));
-    opened.on("end", () => drop(opened));
-    await opened.connect();
-    await begin?.(opened);
   }
 
   function drop(lost: Client): void {
