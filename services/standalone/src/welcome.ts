@@ -4,10 +4,8 @@ import { type Core, digestApiKey, mintApiKey } from "@petstore/core";
 const demoAccountName = "demo";
 
 /** On the first start: creates an account to try the store with, and returns its key. Later: `undefined`. */
-export async function createDemoAccount({
-  accounts,
-  keys,
-}: Pick<Core, "accounts" | "keys">): Promise<string | undefined> {
+export async function createDemoAccount(core: Pick<Core, "accounts" | "keys">): Promise<string | undefined> {
+  const { accounts, keys } = core;
   const created = await accounts.create({ name: demoAccountName, plan: "free" });
   const account = created ?? (await accounts.findByName(demoAccountName));
   // A first start that was killed may have left the account without its key.

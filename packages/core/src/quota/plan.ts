@@ -17,13 +17,8 @@ const planLimits: Readonly<Record<FixedPlan, Limits>> = {
 };
 
 /** The custom limits of an account, else the limits of its plan. Throws for Enterprise without custom limits. */
-export function limitsOf({
-  plan,
-  customLimits,
-}: {
-  readonly plan: Plan;
-  readonly customLimits?: Limits | undefined;
-}): Limits {
+export function limitsOf(account: { readonly plan: Plan; readonly customLimits?: Limits | undefined }): Limits {
+  const { plan, customLimits } = account;
   if (customLimits !== undefined) return customLimits;
   if (plan === "enterprise") throw new Error("this Enterprise account has no custom limits");
   return planLimits[plan];
