@@ -9,6 +9,9 @@ export interface HealthDeps {
   readonly isDraining: () => boolean;
 }
 
+/** Clients see the status. Operators see the causes too, on the metrics port. */
+export type HealthDetail = "status" | "causes";
+
 /** For node:http and Express alike. */
 type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
 
@@ -17,9 +20,8 @@ type HealthReport = { readonly status: string; readonly [causes: string]: unknow
 /**
  * Answers probes before everything else: no key, no quota, no log line. `/livez` checks nothing, so an unavailable
  * dependency never restarts the process. `/readyz` is 503 while this instance cannot serve requests, or is stopping.
- * Clients see the status. Operators see the causes too, on the metrics port.
  */
-export function answerHealth({ core, overload, isDraining }: HealthDeps, detail: "status" | "causes"): Handler {
+export function answerHealth({ core, overload, isDraining }: HealthDeps, detail: HealthDetail): Handler {
   function answer(res: ServerResponse, status: number, report: HealthReport): void {
     res.statusCode = status;
     res.setHeader("Content-Type", jsonMediaType);
