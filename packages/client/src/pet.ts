@@ -38,12 +38,9 @@ export function readPets(text: string): Pet[] {
 
 function toPet(value: unknown): Pet {
   const { id, name, categoryId, status } = value as Record<keyof Pet, unknown>;
-  if (typeof name !== "string" || !isStatus(status)) throw new TypeError("not a pet");
+  const isStatus = status === "available" || status === "pending" || status === "sold";
+  if (typeof name !== "string" || !isStatus) throw new TypeError("not a pet");
   return { id: toInt64(id as Int64, "id"), name, categoryId: toInt64(categoryId as Int64, "categoryId"), status };
-}
-
-function isStatus(value: unknown): value is PetStatus {
-  return value === "available" || value === "pending" || value === "sold";
 }
 
 const min = -(2n ** 63n);

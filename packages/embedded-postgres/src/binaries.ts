@@ -24,8 +24,10 @@ export async function findBinaries(account: ServerAccount | undefined): Promise<
   const installed = await importBinaries();
   if (account === undefined || (await canRun(installed, account))) return installed;
 
-  const copied = below(join(rootCopies, `postgresql-${packageVersion}`));
-  await copyTree(dirname(dirname(installed.postgres)), dirname(dirname(copied.postgres)));
+  const root = join(rootCopies, `postgresql-${packageVersion}`);
+  await copyTree(dirname(dirname(installed.postgres)), root);
+  const folder = join(root, "bin");
+  const copied = { initdb: join(folder, "initdb"), pg_ctl: join(folder, "pg_ctl"), postgres: join(folder, "postgres") };
   if (!(await canRun(copied, account))) throw new Error("The PostgreSQL programs cannot be executed on this machine");
   return copied;
 }
@@ -67,9 +69,4 @@ async function copyTree(source: string, target: string): Promise<void> {
       { cause },
     );
   }
-}
-
-function below(root: string): Binaries {
-  const folder = join(root, "bin");
-  return { initdb: join(folder, "initdb"), pg_ctl: join(folder, "pg_ctl"), postgres: join(folder, "postgres") };
 }

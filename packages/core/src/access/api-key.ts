@@ -6,15 +6,13 @@
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-type KeyMode = "live" | "test";
-
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secretLength = 32;
 const checksumLength = 6;
 const pattern = /^(pets_(?:live|test)_[0-9A-Za-z]{32})_([0-9A-Za-z]{6})$/;
 
 /** Makes a new key. `randomBytes` must come from a cryptographic source. */
-export function mintApiKey(mode: KeyMode, randomBytes: (size: number) => Uint8Array): string {
+export function mintApiKey(mode: "live" | "test", randomBytes: (size: number) => Uint8Array): string {
   let secret = "";
   while (secret.length < secretLength) {
     for (const byte of randomBytes(secretLength)) {

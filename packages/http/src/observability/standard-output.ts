@@ -10,7 +10,6 @@ export interface StandardOutput {
   write(line: string): void;
   /** Writes text for a person, and the lines before it, without delay. */
   print(text: string): void;
-  /** Lines that were dropped since the start. */
   dropped(): number;
   /** Writes the buffer. Resolves at the first error, and after 200 ms at the latest; never rejects. */
   flush(): Promise<void>;
