@@ -74,7 +74,6 @@ function toBigInt(value: Int64): bigint | undefined {
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const longInteger = /^-?\d{16,}$/;
 
-/** Parses JSON text. Integers of 16 digits or more become strings. */
 export function parseExactJson(text: string): unknown {
   return JSON.parse(text.replace(stringOrNumber, (token) => (longInteger.test(token) ? `"${token}"` : token)));
 }

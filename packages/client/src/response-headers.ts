@@ -4,7 +4,6 @@ export interface PetStoreResponse {
   readonly text: string;
 }
 
-/** The values of the X-RateLimit headers of one response. */
 export interface RateLimit {
   readonly limit: number;
   readonly remaining: number;

@@ -27,7 +27,6 @@ export function isPortTaken(output: string): boolean {
   return /Address already in use|could not create any TCP\/IP sockets/.test(output);
 }
 
-/** Another server of this directory came first. */
 export function isAlreadyRunning(output: string): boolean {
   return /lock file "postmaster\.pid" already exists|pre-existing shared memory block/.test(output);
 }

@@ -29,7 +29,6 @@ export type ApiRouter = (deps: RouterDeps) => Router;
 
 export interface ServiceOptions extends Omit<RouterDeps, "admission" | "serveStaticFiles"> {
   readonly routers: readonly ApiRouter[];
-  /** Log lines dropped since the start, for the metrics. */
   readonly droppedLogLines?: () => number;
 }
 

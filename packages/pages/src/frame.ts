@@ -5,7 +5,6 @@ interface Link {
   readonly title: string;
 }
 
-/** A page whose source is a Markdown file. */
 export interface Guide extends Link {
   /** The path of the Markdown file, relative to the root of the repository. */
   readonly file: string;

@@ -104,7 +104,6 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
     return monotonicNow() - checkedAtMs;
   }
 
-  /** Requests with the same key share one look-up. */
   function sharedLookUp(digest: string, client: string): Promise<CachedKey | undefined> {
     const inFlight = lookUps.get(digest);
     if (inFlight !== undefined) {

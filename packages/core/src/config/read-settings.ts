@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { z } from "zod";
 
-/** Names and values as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Setting<Value> {

@@ -12,7 +12,6 @@ import type { Quota } from "./quota.js";
 
 export interface QuotaConfig {
   readonly banPolicy: BanPolicy;
-  /** The limits of an address for requests without a valid key. */
   readonly anonymousLimits: Limits;
   /** Undefined: this process counts alone. */
   readonly redis: RedisConfig | undefined;

@@ -12,7 +12,6 @@ export interface HealthDeps {
 /** Clients see the status. Operators see the causes too, on the metrics port. */
 export type HealthDetail = "status" | "causes";
 
-/** For node:http and Express alike. */
 type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
 
 type HealthReport = { readonly status: string; readonly [causes: string]: unknown };

@@ -93,7 +93,6 @@ function read(value: unknown, type: GraphQLNamedInputType): unknown {
   }
 }
 
-/** The rule of each type, in core's words. */
 const ruleOf: Readonly<Record<string, string>> = {
   Boolean: "must be true or false",
   ID: rules.int64,

@@ -154,7 +154,6 @@ export interface WindowCounter {
   readonly unsyncedUnits: number;
 }
 
-/** The arguments 8 to 13 of the reserve script. */
 export function unsyncedArguments({ minute, day }: AccountCounters): number[] {
   return [
     ...[minute.resetAtMs - minuteMs, minute.lastKnownUsed, minute.unsyncedUnits],
