@@ -6,11 +6,11 @@ export interface TracedCall {
   readonly isStatement?: boolean;
 }
 
-/** The service subscribes when traces are configured. Without a subscriber, a call costs one check. */
+/** The service subscribes to all its channels when traces are configured. Without a subscriber, a call costs one check. */
 export const tracedCalls: TracingChannel<unknown, TracedCall> = tracingChannel<unknown, TracedCall>("petstore:call");
 
 export function traceCall<Result>(call: TracedCall, run: () => Promise<Result>): Promise<Result>;
 export function traceCall<Result>(call: TracedCall, run: () => Result | Promise<Result>): Result | Promise<Result>;
 export function traceCall<Result>(call: TracedCall, run: () => Result | Promise<Result>): Result | Promise<Result> {
-  return tracedCalls.hasSubscribers ? tracedCalls.tracePromise(async () => run(), call) : run();
+  return tracedCalls.start.hasSubscribers ? tracedCalls.tracePromise(async () => run(), call) : run();
 }
