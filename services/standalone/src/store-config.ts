@@ -30,7 +30,7 @@ export function readStoreConfig(environment: NodeJS.ProcessEnv, userId: number |
 }
 
 /** Returns the warning for root, or undefined for any other user. Throws if root would serve other machines. */
-export function checkUser(
+function checkUser(
   userId: number | undefined,
   { host, metricsHost }: Pick<HttpConfig, "host" | "metricsHost">,
 ): string | undefined {

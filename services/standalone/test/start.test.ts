@@ -1,9 +1,10 @@
 // `npm start` in a small checkout, with an `npx` that writes what pnpm and turbo would write.
 import { spawnSync } from "node:child_process";
-import { chmod, copyFile, cp, mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { serviceFlags } from "@petstore/harness/processes";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const standalone = fileURLToPath(new URL("../", import.meta.url));
@@ -103,6 +104,15 @@ describe("`npm start`", () => {
     expect(start().output).toContain("Building ...");
   });
 });
+
+/** With these options, text from a client cannot become code. The tests of running services start them with the same. */
+it.each(["", "services/rest/", "services/graphql/", "services/standalone/"])(
+  "the start script of %spackage.json has the options of the services",
+  async (folder) => {
+    const { scripts } = JSON.parse(await readFile(join(standalone, "../..", folder, "package.json"), "utf8"));
+    expect(scripts.start).toMatch(new RegExp(`^node ${serviceFlags.join(" ")} `));
+  },
+);
 
 function start(): { readonly exitCode: number | null; readonly output: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["services/standalone/start.mjs"], {

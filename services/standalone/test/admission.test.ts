@@ -1,0 +1,171 @@
+// Both APIs admit requests in the same way: before the body, and without a valid key within the limits of the address.
+import { randomBytes } from "node:crypto";
+import { migrate, mintApiKey } from "@petstore/core";
+import { createGraphqlRouter } from "@petstore/graphql";
+import { createTestDatabase, describeWithRedis } from "@petstore/harness";
+import { openFaultProxy, openRawClient, type RawClient } from "@petstore/harness/network";
+import { openRedisServer } from "@petstore/harness/redis";
+import { createRestRouter } from "@petstore/rest";
+import { type Answer, openTestStore, type TestStore } from "@petstore/test-store";
+import { afterAll, describe, expect, it } from "vitest";
+
+const routers = [createRestRouter, createGraphqlRouter];
+const behindProxy = { TRUST_PROXY: "127.0.0.0/8" };
+const rex = '{"name":"Rex","categoryId":1}';
+const createRex = graphql('mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }');
+
+interface Sender {
+  readonly key?: string;
+  /** The address in `X-Forwarded-For`. */
+  readonly from?: string;
+}
+
+interface Api {
+  readonly path: string;
+  /** The body of a create. */
+  readonly create: string;
+  list(store: TestStore, sender: Sender): Promise<Answer>;
+}
+
+const apis: readonly Api[] = [
+  { path: "/v1/pets", create: rex, list: (store, sender) => store.call("GET", "/v1/pets", optionsOf(sender)) },
+  {
+    path: "/graphql",
+    create: createRex,
+    list: (store, sender) => store.call("POST", "/graphql", { ...optionsOf(sender), body: graphql("{ pets { id } }") }),
+  },
+];
+
+describe.each(apis)("POST $path", async ({ path, create }) => {
+  const store = await openTestStore({ routers });
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  it("is refused before its body arrives: 401 without a key, 429 for an account without units", async () => {
+    const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 100 } });
+    await store.call("GET", "/v1/none", { key });
+    using withoutKey = post();
+    expect((await withoutKey.received(1))[0]?.status).toBe(401);
+    using withKey = post(key);
+    expect((await withKey.received(1))[0]?.status).toBe(429);
+  });
+
+  it("creates nothing if its body ends after its key was revoked", async () => {
+    const { key, keyId } = await store.issueKey();
+    const remaining = async () => (await store.call("GET", "/v1/none", { key })).rateLimit.remaining;
+    const before = await remaining();
+    using client = post(key);
+    client.write(create.slice(0, 1));
+    // The unit shows that the request was admitted; each look costs one more.
+    let looks = 0;
+    await expect.poll(async () => before - (await remaining()) - ++looks).toBe(1);
+    await store.revokeKey(keyId);
+    await expect.poll(async () => (await store.call("GET", "/v1/none", { key })).status).toBe(401);
+    client.write(create.slice(1));
+    expect((await client.received(1))[0]).toMatchObject({ status: 401, code: "API_KEY_REVOKED" });
+    expect(await store.execute("select from pets")).toEqual([]);
+  });
+
+  /** Sends the head of a create without its body. */
+  function post(key?: string): RawClient {
+    const client = openRawClient(store.port);
+    const authorization = key === undefined ? "" : `Authorization: Bearer ${key}\r\n`;
+    client.write(
+      `POST ${path} HTTP/1.1\r\nHost: petstore\r\n${authorization}Content-Type: application/json\r\n` +
+        `Content-Length: ${create.length}\r\n\r\n`,
+    );
+    return client;
+  }
+});
+
+describe("a key that PostgreSQL cannot check", () => {
+  it("is answered 503 and counted nowhere, also where its address has used up its anonymous requests", async () => {
+    await using opened = await openStoreBehindProxy({ ANONYMOUS_REQUESTS_PER_MINUTE: "2" });
+    const { store, proxy } = opened;
+    const { key } = await store.issueKey({ plan: "free" });
+    for (const api of apis) expect((await api.list(store, {})).status).toBe(401);
+    for (const api of apis) expect((await api.list(store, {})).code).toBe("RATE_LIMIT_EXCEEDED");
+    await proxy.refuse();
+    for (const api of apis) {
+      expectUnavailable(await api.list(store, { key }), { limit: 2, remaining: 0 });
+    }
+    await proxy.restore();
+    await expect.poll(async () => (await store.call("GET", "/v1/none", { key })).status).toBe(404);
+    expect((await store.call("GET", "/v1/none", { key })).rateLimit).toMatchObject({ limit: 60, remaining: 58 });
+  });
+
+  it("writes nothing while its record is stale, although PostgreSQL has recovered", async () => {
+    await using opened = await openStoreBehindProxy();
+    const { store, proxy } = opened;
+    const { key, keyId } = await store.issueKey();
+    await store.call("GET", "/v1/none", { key });
+    await proxy.refuse();
+    store.clock.nowMs += 6_000;
+    await store.call("GET", "/v1/none", { key });
+    await proxy.restore();
+    await store.execute(`update api_keys set revoked_at = now() where id = ${keyId}`);
+    const answers = apis.map(({ path, create }) => store.call("POST", path, { key, body: create }));
+    for (const { status } of await Promise.all(answers)) expect([401, 503]).toContain(status);
+    expect(await store.execute("select from pets")).toEqual([]);
+  });
+});
+
+it.each(apis)(
+  "$path looks 10 unknown keys of an address up, and then answers 503 without counting",
+  async ({ list }) => {
+    await using store = await openTestStore({ routers, environment: { ...behindProxy, METRICS_PORT: "0" } });
+    const lookUps = async (result: string) =>
+      (await store.scrape()).get(`petstore_key_lookups_total{result="${result}"}`);
+    const send = () => list(store, { key: mintApiKey("test", randomBytes), from: "192.0.2.1" });
+    for (let count = 1; count <= 10; count++) {
+      expect(await send()).toMatchObject({ status: 401, rateLimit: { remaining: 300 - count } });
+    }
+    for (let count = 0; count < 3; count++) expectUnavailable(await send(), { limit: 300, remaining: 290 });
+    expect([await lookUps("miss"), await lookUps("refused")]).toEqual([10, 3]);
+    store.clock.nowMs += 1_000;
+    expect((await send()).status).toBe(401);
+  },
+);
+
+describeWithRedis("addresses without a valid key", () => {
+  it("leave nothing in Redis", async () => {
+    await using redis = await openRedisServer();
+    const environment = { ...behindProxy, REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" };
+    await using store = await openTestStore({ routers, environment });
+    for (let address = 1; address <= 100; address++) {
+      for (const api of apis) expect((await api.list(store, { from: `198.51.100.${address}` })).status).toBe(401);
+    }
+    expect(await redis.command("keys", "*")).toEqual([]);
+    const { key } = await store.issueKey();
+    await store.call("GET", "/v1/none", { key });
+    expect(await redis.command("keys", "*")).toHaveLength(1);
+  });
+});
+
+/** A store over a database whose connections the test can cut. */
+async function openStoreBehindProxy(environment: Readonly<Record<string, string>> = {}) {
+  const database = await createTestDatabase();
+  await migrate(database.directUrl);
+  const proxy = await openFaultProxy({ url: database.directUrl });
+  const store = await openTestStore({ routers, environment: { DATABASE_URL: proxy.url, ...environment } });
+  return {
+    store,
+    proxy,
+    async [Symbol.asyncDispose]() {
+      await store[Symbol.asyncDispose]();
+      await proxy[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function expectUnavailable(answer: Answer, rateLimit: Partial<Answer["rateLimit"]>): void {
+  expect(answer).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1, rateLimit });
+}
+
+function graphql(query: string): string {
+  return JSON.stringify({ query });
+}
+
+function optionsOf({ key, from }: Sender) {
+  return { ...(key !== undefined && { key }), headers: from === undefined ? {} : { "X-Forwarded-For": from } };
+}
