@@ -1,30 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { PetStoreError, type PetStoreErrorCode } from "./pet-store-error.js";
-import { createQuotaTracker, type QuotaTracker, type QuotaTrackerOptions } from "./quota-tracker.js";
+import { createQuotaTracker } from "./quota-tracker.js";
 import type { RateLimit } from "./response-headers.js";
 
-interface Fixture {
-  readonly tracker: QuotaTracker;
-  readonly clock: { nowMs: number };
-  /** Runs a request with this result. A success is run seven times, so that eight requests may start together. */
-  run(rateLimit: RateLimit | undefined, failure?: PetStoreError): void;
-}
-
-function createFixture(options: Partial<QuotaTrackerOptions> = {}): Fixture {
+function open(random = 0) {
   const clock = { nowMs: 0 };
-  const tracker = createQuotaTracker({
-    maxConcurrent: 8,
-    maxWaitMs: 120_000,
-    now: () => clock.nowMs,
-    random: () => 0,
-    ...options,
-  });
-  const run: Fixture["run"] = (rateLimit, failure) => {
-    for (let times = failure === undefined ? 7 : 1; times > 0; times -= 1) {
-      tracker.end(tracker.start(), { rateLimit, failure });
-    }
+  const now = () => clock.nowMs;
+  const tracker = createQuotaTracker({ maxConcurrent: 8, maxWaitMs: 120_000, now, random: () => random });
+  const succeed = (request: number, rateLimit?: RateLimit) => tracker.end(request, { rateLimit, failure: undefined });
+  const fail = (request: number, failure: PetStoreError, rateLimit?: RateLimit) =>
+    tracker.end(request, { rateLimit, failure });
+  /** Runs seven requests with this result, so that eight may start together. */
+  const run = (rateLimit?: RateLimit) => {
+    for (let times = 0; times < 7; times += 1) succeed(tracker.start(), rateLimit);
   };
-  return { tracker, clock, run };
+  return { tracker, clock, slots: tracker.freeSlots, succeed, fail, run };
 }
 
 const minute = (remaining: number, reset = 60, limit = 60): RateLimit => ({
@@ -44,142 +34,122 @@ describe("free slots", () => {
     [63, 7],
     [64, 8],
     [1_000, 8],
-  ])("%i remaining units allow %i requests in flight", (remaining, slots) => {
-    const { tracker, run } = createFixture();
+  ])("%i remaining units allow %i requests in flight", (remaining, expected) => {
+    const { slots, run } = open();
     run(minute(remaining));
-    expect(tracker.freeSlots()).toBe(slots);
+    expect(slots()).toBe(expected);
   });
 
-  it("do not include requests in flight", () => {
-    const { tracker, run } = createFixture();
-    run(minute(32));
+  it("are maxConcurrent without rate limits, minus the requests in flight", () => {
+    const { slots, run, tracker } = open();
+    run();
+    expect(slots()).toBe(8);
     tracker.start();
     tracker.start();
-    tracker.start();
-    expect(tracker.freeSlots()).toBe(1);
-  });
-
-  it("are one before the first response, and none while the first request is in flight", () => {
-    const { tracker } = createFixture();
-    expect(tracker.freeSlots()).toBe(1);
-    tracker.start();
-    expect(tracker.freeSlots()).toBe(0);
+    expect(slots()).toBe(6);
   });
 
   it("start at one and grow by one with each response, at the start and after a pause", () => {
-    const { tracker, clock } = createFixture();
-    const slotsOfNineRequests = (): number[] =>
+    const { slots, succeed, fail, tracker, clock } = open();
+    const slotsOfNineRequests = () =>
       [1, 2, 3, 4, 5, 6, 7, 8, 9].map(() => {
-        const slots = tracker.freeSlots();
-        tracker.end(tracker.start(), { rateLimit: minute(64), failure: undefined });
-        return slots;
+        const free = slots();
+        succeed(tracker.start(), minute(64));
+        return free;
       });
     expect(slotsOfNineRequests()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 8]);
-    tracker.end(tracker.start(), { rateLimit: undefined, failure: failure("RATE_LIMIT_EXCEEDED", 1_000) });
+    fail(tracker.start(), failure("RATE_LIMIT_EXCEEDED", 1_000));
     clock.nowMs = 1_000;
     expect(slotsOfNineRequests()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 8]);
   });
 
-  it("are one again after the first request was aborted", () => {
-    const { tracker } = createFixture();
-    tracker.end(tracker.start(), undefined);
-    expect(tracker.freeSlots()).toBe(1);
+  it("are none while the first request is in flight, and one again if it is aborted", () => {
+    const { slots, tracker } = open();
+    const first = tracker.start();
+    expect(slots()).toBe(0);
+    tracker.end(first, undefined);
+    expect(slots()).toBe(1);
   });
 
   it("are one after the known window has ended", () => {
-    const { tracker, clock, run } = createFixture();
+    const { slots, run, clock } = open();
     run(minute(60));
     clock.nowMs = 59_999;
-    expect(tracker.freeSlots()).toBe(7);
+    expect(slots()).toBe(7);
     clock.nowMs = 60_000;
-    expect(tracker.freeSlots()).toBe(1);
+    expect(slots()).toBe(1);
   });
 });
 
 describe("the known window", () => {
   it("keeps the smallest remaining count of one reset time, in any order of responses", () => {
-    const { tracker, run } = createFixture();
+    const { slots, run, succeed, tracker } = open();
     run(minute(60));
-    const requests = [tracker.start(), tracker.start()];
+    const slow = tracker.start();
     run(minute(16));
-    for (const request of requests) tracker.end(request, { rateLimit: minute(59), failure: undefined });
-    expect(tracker.freeSlots()).toBe(2);
+    succeed(slow, minute(59));
+    expect(slots()).toBe(2);
   });
 
   it("is replaced at a later reset time, and ignores late responses of the window before", () => {
-    const { tracker, run } = createFixture();
+    const { slots, run, succeed, tracker } = open();
     run(minute(60));
     const slow = tracker.start();
     run(minute(64, 120));
-    expect(tracker.freeSlots()).toBe(7);
-    tracker.end(slow, { rateLimit: minute(8, 60), failure: undefined });
-    expect(tracker.freeSlots()).toBe(8);
+    succeed(slow, minute(8, 60));
+    expect(slots()).toBe(8);
   });
 
-  it("is replaced at an earlier reset time by a request that started later: the plan changed", () => {
-    const { tracker, run } = createFixture();
+  it.each([
+    ["an earlier reset time", minute(299, 120, 300)],
+    ["another limit", minute(247, 86_400, 300)],
+  ])("is replaced when a request that started later reports %s: the plan changed", (_what, changed) => {
+    const { slots, run } = open();
     run(minute(8, 86_400, 1_000));
-    expect(tracker.freeSlots()).toBe(1);
-    run(minute(299, 120, 300));
-    expect(tracker.freeSlots()).toBe(8);
-  });
-
-  it("is replaced when a request that started later reports another limit", () => {
-    const { tracker, run } = createFixture();
-    run(minute(8));
-    run(minute(247, 60, 300));
-    expect(tracker.freeSlots()).toBe(8);
+    expect(slots()).toBe(1);
+    run(changed);
+    expect(slots()).toBe(8);
   });
 });
 
 describe("a pause", () => {
-  it("lasts until the reset when no units remain, to the millisecond, then allows one probe", () => {
-    const { tracker, clock, run } = createFixture();
-    run(minute(0));
-    expect([tracker.freeSlots(), tracker.pauseRemainingMs()]).toEqual([0, 60_000]);
-    clock.nowMs = 59_999;
-    expect(tracker.freeSlots()).toBe(0);
-    clock.nowMs = 60_000;
-    expect([tracker.freeSlots(), tracker.pauseRemainingMs()]).toEqual([1, 0]);
+  it("lasts until up to half a second after the reset when no units remain, then allows one probe", () => {
+    const { slots, succeed, tracker, clock } = open(0.5);
+    succeed(tracker.start(), minute(0));
+    expect([slots(), tracker.pauseRemainingMs()]).toEqual([0, 60_250]);
+    clock.nowMs = 60_249;
+    expect(slots()).toBe(0);
+    clock.nowMs = 60_250;
+    expect([slots(), tracker.pauseRemainingMs()]).toEqual([1, 0]);
   });
 
-  it("lasts from a 429 until its Retry-After, even if other responses arrive", () => {
-    const { tracker, clock, run } = createFixture();
+  it("lasts from a 429 until the latest Retry-After, even if other responses arrive", () => {
+    const { slots, run, succeed, fail, tracker, clock } = open();
     run(minute(64));
-    const late = tracker.start();
-    run(minute(0, 60), failure("RATE_LIMIT_EXCEEDED", 61_000));
-    tracker.end(late, { rateLimit: minute(1), failure: undefined });
+    const [refused, late] = [tracker.start(), tracker.start()];
+    fail(tracker.start(), failure("RATE_LIMIT_EXCEEDED", 61_000), minute(0, 60));
+    fail(refused, failure("RATE_LIMIT_EXCEEDED", 10_000));
+    succeed(late, minute(1));
     clock.nowMs = 60_999;
-    expect(tracker.freeSlots()).toBe(0);
+    expect(slots()).toBe(0);
     clock.nowMs = 61_000;
-    expect(tracker.freeSlots()).toBe(1);
-    tracker.start();
-    expect(tracker.freeSlots()).toBe(0);
-  });
-
-  it("follows the later Retry-After of two 429 responses", () => {
-    const { tracker, run } = createFixture();
-    const other = tracker.start();
-    run(undefined, failure("RATE_LIMIT_EXCEEDED", 30_000));
-    tracker.end(other, { rateLimit: undefined, failure: failure("RATE_LIMIT_EXCEEDED", 10_000) });
-    expect(tracker.pauseRemainingMs()).toBe(30_000);
+    expect(slots()).toBe(1);
   });
 
   it("doubles with each failed probe while the service is unavailable, up to 30 s", () => {
-    const { tracker, clock, run } = createFixture({ random: () => 0.999 });
+    const { run, fail, tracker, clock } = open(0.999);
     run(minute(64));
-    const together = [tracker.start(), tracker.start(), tracker.start()];
-    for (const request of together) tracker.end(request, { rateLimit: undefined, failure: failure("NETWORK_ERROR") });
+    for (const request of [tracker.start(), tracker.start(), tracker.start()]) fail(request, failure("NETWORK_ERROR"));
     const pauseSeconds: number[] = [];
     for (let probe = 0; probe < 7; probe += 1) {
       pauseSeconds.push(Math.ceil(tracker.pauseRemainingMs() / 1_000));
       clock.nowMs += tracker.pauseRemainingMs();
-      run(undefined, failure("NETWORK_ERROR"));
+      fail(tracker.start(), failure("NETWORK_ERROR"));
     }
     expect(pauseSeconds).toEqual([1, 2, 4, 8, 16, 30, 30]);
     clock.nowMs += tracker.pauseRemainingMs();
     run(minute(64));
-    run(undefined, failure("NETWORK_ERROR"));
+    fail(tracker.start(), failure("NETWORK_ERROR"));
     expect(Math.ceil(tracker.pauseRemainingMs() / 1_000)).toBe(1);
   });
 });
@@ -192,21 +162,20 @@ describe("the circuit", () => {
     ["DAILY_QUOTA_EXCEEDED", 120_000, false],
     ["DAILY_QUOTA_EXCEEDED", 120_001, true],
   ] as const)("after %s with Retry-After of %i ms is open: %s", (code, retryAfterMs, isOpen) => {
-    const { tracker, clock, run } = createFixture();
+    const { slots, fail, tracker, clock } = open();
     const refusal = failure(code, retryAfterMs);
-    run(undefined, refusal);
+    fail(tracker.start(), refusal);
     expect(tracker.circuitError()).toBe(isOpen ? refusal : undefined);
     clock.nowMs = retryAfterMs;
     expect(tracker.circuitError()).toBeUndefined();
-    expect(tracker.freeSlots()).toBe(1);
+    expect(slots()).toBe(1);
   });
 
   it("stays closed during a later pause that is short enough to wait for", () => {
-    const { tracker, clock, run } = createFixture();
-    run(undefined, failure("API_KEY_BANNED", 60_000));
+    const { succeed, fail, tracker, clock } = open();
+    fail(tracker.start(), failure("API_KEY_BANNED", 60_000));
     clock.nowMs = 60_000;
-    run(minute(0, 120), undefined);
-    expect(tracker.pauseRemainingMs()).toBe(60_000);
-    expect(tracker.circuitError()).toBeUndefined();
+    succeed(tracker.start(), minute(0, 120));
+    expect([tracker.pauseRemainingMs(), tracker.circuitError()]).toEqual([60_000, undefined]);
   });
 });

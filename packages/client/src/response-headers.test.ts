@@ -1,7 +1,5 @@
 import { expect, it } from "vitest";
-import { readNextCursor } from "./response-headers.js";
-
-const withLink = (field: string): Headers => new Headers({ Link: field });
+import { readNextCursor, readRateLimit } from "./response-headers.js";
 
 it.each([
   ['</v1/pets?limit=2&cursor=AQ>; rel="next"', "AQ"],
@@ -9,24 +7,29 @@ it.each([
   ['<x>; rel="prev", </v1/pets?cursor=AQ-_>; title="a, b; rel=next"; rel="next"', "AQ-_"],
   ['</v1/pets?cursor=AQ>; rel="first next"', "AQ"],
   ['</v1/pets?cursor=a%26b>; REL="NEXT"', "a&b"],
-])("finds the cursor in the Link header %s", (field, cursor) => {
-  expect(readNextCursor(withLink(field))).toBe(cursor);
-});
-
-it("finds no cursor without a Link header", () => {
-  expect(readNextCursor(new Headers())).toBeUndefined();
-});
-
-it.each([
-  "",
-  '</v1/pets?cursor=AQ>; rel="prev"',
-  '</v1/pets?cursor=AQ>; rel="nextmost"',
-  "</v1/pets?cursor=AQ>; rel=next-archive",
-  '</v1/pets?cursor=AQ>; title="rel=next"',
-])("finds no cursor in the Link header %j", (field) => {
-  expect(readNextCursor(withLink(field))).toBeUndefined();
+  ["", undefined],
+  ['</v1/pets?cursor=AQ>; rel="prev"', undefined],
+  ['</v1/pets?cursor=AQ>; rel="nextmost"', undefined],
+  ["</v1/pets?cursor=AQ>; rel=next-archive", undefined],
+  ['</v1/pets?cursor=AQ>; title="rel=next"', undefined],
+])("the Link header %j has the cursor %s", (field, cursor) => {
+  expect(readNextCursor(new Headers({ Link: field }))).toBe(cursor);
 });
 
 it("rejects a link to the next page without a cursor", () => {
-  expect(() => readNextCursor(withLink('</v1/pets>; rel="next"'))).toThrow(TypeError);
+  expect(() => readNextCursor(new Headers({ Link: '</v1/pets>; rel="next"' }))).toThrow(TypeError);
 });
+
+it("measures the reset by the server's Date, and by the local clock without it", () => {
+  const fields = { "X-RateLimit-Limit": "60", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "90" };
+  const dated = new Headers({ ...fields, Date: "Thu, 01 Jan 1970 00:01:00 GMT" });
+  expect(readRateLimit(dated, 3_600_000)).toEqual({ limit: 60, remaining: 0, reset: 90, resetInMs: 30_000 });
+  expect(readRateLimit(new Headers(fields), 80_000)?.resetInMs).toBe(10_000);
+});
+
+it.each([{}, { "X-RateLimit-Limit": "60", "X-RateLimit-Remaining": "many", "X-RateLimit-Reset": "90" }])(
+  "reads no rate limit from %j",
+  (fields) => {
+    expect(readRateLimit(new Headers(fields), 0)).toBeUndefined();
+  },
+);

@@ -1,4 +1,4 @@
-import { createPetStoreClient, type PetStoreClient, type PetStoreClientOptions } from "@petstore/client";
+import { createPetStoreClient, type PetStoreClient, type PetStoreClientOptions, PetStoreError } from "@petstore/client";
 import { vi } from "vitest";
 
 interface Received {
@@ -83,4 +83,22 @@ export const rexJson = '{"id":9223372036854775807,"name":"Rex","categoryId":9007
 
 export function after<T>(ms: number, value: () => T): Promise<T> {
   return new Promise((resolve) => setTimeout(() => resolve(value()), ms));
+}
+
+/** Advances the time, and returns the result of each call: its error, or "succeeded". */
+export async function resultsAfter(ms: number, ...calls: readonly Promise<unknown>[]): Promise<unknown[]> {
+  const results = calls.map((call) =>
+    call.then(
+      () => "succeeded",
+      (error: unknown) => error,
+    ),
+  );
+  await vi.advanceTimersByTimeAsync(ms);
+  return Promise.all(results);
+}
+
+/** The same, with the code of each PetStoreError. */
+export async function codesAfter(ms: number, ...calls: readonly Promise<unknown>[]): Promise<unknown[]> {
+  const results = await resultsAfter(ms, ...calls);
+  return results.map((result) => (result instanceof PetStoreError ? result.code : result));
 }
