@@ -55,13 +55,6 @@ describe("petstore account", () => {
       complained: expect.stringContaining("control"),
     });
   });
-
-  it("prints a table for people", async () => {
-    await petstore("account create shop");
-    const { printed } = await petstore("account list");
-    expect(printed.split("\n")[0]).toMatch(/^id +name +plan +perMinute +perDay +createdAt$/);
-    expect(printed.split("\n")[1]).toMatch(/^1 +shop +free +60 +1000 +\d{4}-/);
-  });
 });
 
 describe("a change of plan", () => {
@@ -95,9 +88,7 @@ describe("a change of plan", () => {
   it("show prints the account and its keys for people", async () => {
     const { id } = await json("key issue shop");
     const { printed } = await petstore("account show shop");
-    expect(printed).toMatch(/^id +1\nname +shop\nplan +free/);
-    expect(printed).toContain(`\n\nkeys\nid  createdAt`);
-    expect(printed.split("\n").at(-1)).toMatch(new RegExp(`^${id} `));
+    expect(printed).toMatch(new RegExp(`^id +1\nname +shop\nplan +free[^]*\n\nkeys\nid  createdAt.*\n${id} .*$`));
   });
 });
 
@@ -152,14 +143,6 @@ describe("petstore key", () => {
       exitCode: 1,
       complained: expect.stringContaining("what has ended is not rotated"),
     });
-  });
-
-  it("says what became of the old key, and shows the new one once", async () => {
-    const { id } = await json("key issue shop");
-    const { printed } = await petstore(`key rotate ${id} --grace 30m`);
-    expect(printed).toMatch(/^key +pets_live_/);
-    expect(printed).toMatch(new RegExp(`replaced +key ${id}, which ends 20`));
-    expect((await petstore("key list shop")).printed).not.toContain("pets_");
   });
 
   it("expires a key at a time, in a while, or now; a revoked one is past that", async () => {
