@@ -17,9 +17,9 @@ test("ends with one table of all targets, and exit code 0 when each is met", asy
 
 test("has exit code 1 for a missed target, but not for a stretch goal", async () => {
   await using run = await openRun();
-  expect(await run.bench("", [costing("one", [81])])).toBe(1);
-  expect(run.printed()).toMatch(/one at 32 .* MISSED\n/);
   const one = costing("one", [81]);
+  expect(await run.bench("", [one])).toBe(1);
+  expect(run.printed()).toMatch(/one at 32 .* MISSED\n/);
   const targets = one.targets.map((target) => ({ ...target, uncounted: "stretch goal" as const }));
   expect(await run.bench("", [{ ...one, targets }])).toBe(0);
   expect(run.printed()).toMatch(/missed \(stretch goal\)\n/);
@@ -31,32 +31,17 @@ test("runs the other benchmarks when one fails, with exit code 1", async () => {
   expect(run.printed()).toMatch(/\nbroken .* FAILED: there is no database\none at 32 .* met\n/);
 });
 
-test("prints a table for each number of connections, and judges a target at its own", async () => {
-  await using run = await openRun();
-  expect(await run.bench("--connections 1,8", [costing("one", [81])])).toBe(0);
-  expect(run.printed()).toMatch(/connections: 1, [\s\S]*connections: 8, /);
-  expect(run.printed()).toContain("one: 1 targets not judged, because it ran at 1, 8 connections.");
-});
-
 test("keeps a complete run of a clean commit, with every round", async () => {
   await using run = await openRun();
   await run.bench("", [costing("one", [60, 70, 80.12345]), broken]);
   expect(await readdir(run.directory)).toEqual(["2026-11-21-abc1234.json"]);
   const record = JSON.parse(await readFile(join(run.directory, "2026-11-21-abc1234.json"), "utf8"));
-  expect(record).toMatchObject({ startedAt: "2026-11-21T12:00:00.000Z", commit: "abc1234" });
+  const theirs = [{ cpu: 100 }, { cpu: 100 }, { cpu: 100 }];
   expect(record.benchmarks).toEqual([
     {
       name: "one",
       targets: [expect.objectContaining({ atMost: 0.8, met: true, ratio: { median: 0.7, min: 0.6, max: 0.8012 } })],
-      tables: [
-        {
-          connections: 32,
-          rounds: {
-            ours: [{ cpu: 60 }, { cpu: 70 }, { cpu: 80.12 }],
-            theirs: [{ cpu: 100 }, { cpu: 100 }, { cpu: 100 }],
-          },
-        },
-      ],
+      tables: [{ connections: 32, rounds: { ours: [{ cpu: 60 }, { cpu: 70 }, { cpu: 80.12 }], theirs } }],
     },
     { name: "broken", failure: "there is no database" },
   ]);
@@ -64,7 +49,7 @@ test("keeps a complete run of a clean commit, with every round", async () => {
 
 test.each(["--only one", "--rounds 1", "--seconds 1", "--connections 32"])("keeps no run with %s", async (words) => {
   await using run = await openRun();
-  await run.bench(words, [costing("one", [60])]);
+  expect(await run.bench(words, [costing("one", [60])])).toBe(0);
   expect(await readdir(run.directory)).toEqual([]);
 });
 
@@ -75,9 +60,28 @@ test("keeps no run of a tree that differs from its commit", async () => {
   expect(run.printed()).toContain("Not kept");
 });
 
-test("has exit code 2 for an unknown benchmark", async () => {
+test.each([
+  ["--only rest", ["rest-list", "rest-mixed"]],
+  ["--only memory --only rest-mixed --only memory", ["rest-mixed", "memory"]],
+  ["--only quota", ["quota"]],
+])("%s runs each named benchmark once", async (words, names) => {
   await using run = await openRun();
-  expect(await run.bench("--only nothing", [costing("one", [60])])).toBe(2);
+  const all = ["rest-list", "rest-mixed", "quota", "quota-hot", "memory"].map((name) => costing(name, [60]));
+  await run.bench(words, all);
+  expect([...run.printed().matchAll(/^(\S+): about/gm)].map(([, name]) => name)).toEqual(names);
+});
+
+test.each([
+  ["--only nothing", "There is no benchmark nothing. There are: one, other."],
+  ["--only one --only other --profile profiles", "--profile needs one benchmark"],
+  ["--rounds 0", "--rounds must be a whole number"],
+  ["--seconds 0.05", "--seconds must be a number"],
+  ["--connections 1,", "--connections must be a whole number"],
+  ["--quickly", "--quickly"],
+])("refuses %s, with exit code 2", async (words, reason) => {
+  await using run = await openRun();
+  expect(await run.bench(words, [costing("one", [60]), costing("other", [60])])).toBe(2);
+  expect(run.printed()).toContain(reason);
 });
 
 /** Our server has these costs; its peer costs 100 in every round. */
@@ -88,9 +92,9 @@ function costing(name: string, ours: readonly number[]): Benchmark {
     measures: { cpu: { label: "CPU us", digits: 0 } },
     targets: [{ measure: "cpu", of: "ours", against: "theirs", atMost: 0.8 }],
     defaults: { rounds: ours.length, seconds: 1, connections: [32] },
-    run: async (options) =>
-      options.connections.map((connections) => ({
-        connections,
+    run: async ({ connections }) =>
+      connections.map((number) => ({
+        connections: number,
         rounds: new Map([
           ["ours", ours.map((cpu) => ({ cpu }))],
           ["theirs", ours.map(() => ({ cpu: 100 }))],
@@ -102,16 +106,17 @@ function costing(name: string, ours: readonly number[]): Benchmark {
 async function openRun() {
   const directory = await openTemporaryDirectory();
   let printed = "";
+  const print = (text: string) => {
+    printed += text;
+  };
   return {
     directory: directory.path,
     printed: () => printed,
     bench(words: string, benchmarks: readonly Benchmark[], changes: Partial<BenchDeps> = {}) {
       printed = "";
       return runBench(words.split(" ").filter(Boolean), benchmarks, {
-        print: (text) => {
-          printed += text;
-        },
-        printError: () => {},
+        print,
+        printError: print,
         signal: new AbortController().signal,
         resultsDirectory: directory.path,
         commit: async () => "abc1234",

@@ -20,7 +20,7 @@ import {
   restCeiling,
   type ServerProgram,
 } from "./servers/server-programs.js";
-import { soakBenchmark } from "./soak.js";
+import { soak } from "./soak.js";
 import { start } from "./start.js";
 
 const restPrograms = [petstoreRest, bareExpress, expressFlexible, fastifyRateLimit, restCeiling] as const;
@@ -132,7 +132,7 @@ export const benchmarks: readonly Benchmark[] = [
   pagesBenchmark(1_000_000, 10_000),
   accountsBenchmark(10_000),
   idle,
-  soakBenchmark(),
+  soak,
   start,
 ];
 

@@ -35,7 +35,7 @@ export function formatTables(
     .join("\n\n");
 }
 
-/** Every target of a run. A failed benchmark is a row too. */
+/** Every target that the run could judge. A failed benchmark is a row too. */
 export function formatTargets(outcomes: readonly Outcome[]): string {
   const rows = outcomes.flatMap((outcome) =>
     outcome.kind === "failed"
@@ -43,7 +43,7 @@ export function formatTargets(outcomes: readonly Outcome[]): string {
       : outcome.verdicts.map((verdict) => targetRow(outcome.benchmark, verdict)),
   );
   const heading = ["benchmark", "measure", "ours / peer", "ratio (min..max)", "target", ""];
-  return [...(rows.length === 0 ? [] : [formatTable([heading, ...rows])]), ...outcomes.flatMap(notJudged)].join("\n");
+  return rows.length === 0 ? "No target is about these numbers of connections." : formatTable([heading, ...rows]);
 }
 
 function formatSpread({ median, min, max }: Spread, digits: number): string {
@@ -69,15 +69,4 @@ function targetRow(benchmark: Benchmark, verdict: Verdict): string[] {
     ].join(", "),
     uncounted === undefined ? (met ? "met" : "MISSED") : `${met ? "met" : "missed"} (${uncounted})`,
   ];
-}
-
-/** Targets about other numbers of connections than the measured ones. */
-function notJudged(outcome: Outcome): string[] {
-  if (outcome.kind === "failed") return [];
-  const { benchmark, verdicts, tables } = outcome;
-  const count = benchmark.targets.length - verdicts.length;
-  const measured = tables.map(({ connections }) => connections).join(", ");
-  return count === 0
-    ? []
-    : [`${benchmark.name}: ${count} targets not judged, because it ran at ${measured} connections.`];
 }

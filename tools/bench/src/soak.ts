@@ -7,7 +7,6 @@ import type { WorkloadPart } from "./load/workload.js";
 import { growthOf, mebibyte } from "./memory.js";
 import { measureRounds } from "./rounds.js";
 import { withEnvironment } from "./servers/environment.js";
-import { builtFile } from "./servers/probed-program.js";
 import { petstoreGraphql, petstoreRest, type ServerProgram } from "./servers/server-programs.js";
 import { addAccount, openMigratedCore } from "./servers/store.js";
 
@@ -22,48 +21,37 @@ const connections = 16;
 /** More unknown keys, or documents of this length, than a service remembers. */
 const rememberedAtMost = 12_000;
 
-/**
- * Without the limits of addresses, which would refuse the unknown keys, and without shedding and short timeouts: the
- * collection of a planted leak can stop a process for a second.
- */
+/** Without the limits of addresses, which would refuse the unknown keys, and without shedding. */
 const soakEnvironment = {
   ANONYMOUS_REQUESTS_PER_MINUTE: "1000000000",
   ANONYMOUS_REQUESTS_PER_DAY: "1000000000",
   SHED_EVENT_LOOP_DELAY_MS: "0",
-  DATABASE_ACQUIRE_TIMEOUT_MS: "15000",
-  DATABASE_READ_TIMEOUT_MS: "15000",
-  DATABASE_WRITE_TIMEOUT_MS: "15000",
 };
 
-/** The memory that a service keeps of a day's traffic, valid and invalid. A test plants a leak in every request. */
-export function soakBenchmark(leakBytes = 0): Benchmark {
-  return {
-    name: "scalability-soak",
-    summary: "what each request of a day's traffic, valid and invalid, adds to the live memory",
-    measures,
-    // The limit of the memory benchmark: 1 MiB in 100,000 requests.
-    targets: programs.map(({ name: of }) => ({ measure: "liveGrownBytes", of, atMost: 11 })),
-    defaults: { rounds: 1, seconds: 300, connections: [connections] },
-    isFixed: true,
-    run: (options, deps) =>
-      withEnvironment(deps, async (environment) => {
-        const store = await environment.openStore();
-        await using core = await openMigratedCore(store.databaseUrl);
-        const spentKey = await addAccount(core, 1);
-        return await measureRounds(programs, measures, { ...options, warmUp: false }, deps, async (program, turn) => {
-          const { valid, remembered } = trafficOf(program, spentKey);
-          await using server = await environment.openServer(program, store, {
-            environment: { ...soakEnvironment, LEAK_BYTES: `${leakBytes}` },
-            ...(leakBytes > 0 && { preload: builtFile("leak/main.js") }),
-          });
-          const loaded = { ...server, parts: valid, apiKeys: store.apiKeys };
-          return await soak(loaded, remembered, turn.seconds, deps.signal);
-        });
-      }),
-  };
-}
+/** The memory that a service keeps of a day's traffic, valid and invalid. */
+export const soak: Benchmark = {
+  name: "scalability-soak",
+  summary: "what each request of a day's traffic, valid and invalid, adds to the live memory",
+  measures,
+  // The limit of the memory benchmark: 1 MiB in 100,000 requests.
+  targets: programs.map(({ name: of }) => ({ measure: "liveGrownBytes", of, atMost: 11 })),
+  defaults: { rounds: 1, seconds: 300, connections: [connections] },
+  isFixed: true,
+  run: (options, deps) =>
+    withEnvironment(deps, async (environment) => {
+      const store = await environment.openStore();
+      await using core = await openMigratedCore(store.databaseUrl);
+      const spentKey = await addAccount(core, 1);
+      return await measureRounds(programs, measures, { ...options, warmUp: false }, deps, async (program, turn) => {
+        const { valid, remembered } = trafficOf(program, spentKey);
+        await using server = await environment.openServer(program, store, { environment: soakEnvironment });
+        const loaded = { ...server, parts: valid, apiKeys: store.apiKeys };
+        return await measureSoak(loaded, remembered, turn.seconds, deps.signal);
+      });
+    }),
+};
 
-async function soak(
+async function measureSoak(
   server: LoadedServer,
   remembered: readonly WorkloadPart[],
   seconds: number,

@@ -19,7 +19,6 @@ export interface Environment {
 export interface ServerOptions {
   readonly name?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  readonly preload?: URL | undefined;
   /** Command line options of its PostgreSQL sessions. */
   readonly databaseOptions?: string | undefined;
 }
@@ -59,7 +58,7 @@ export async function withEnvironment<Result>(
     },
     async openServer({ main, nodeOptions = [], takesKey, ...program }, store, options = {}) {
       signal.throwIfAborted();
-      const { name = program.name, environment, preload, databaseOptions } = options;
+      const { name = program.name, environment, databaseOptions } = options;
       progress(`Starting ${name} ...`);
       const port = `${await choosePort(undefined)}`;
       const origin = `http://127.0.0.1:${port}`;
@@ -72,7 +71,6 @@ export async function withEnvironment<Result>(
         name,
         main,
         nodeOptions,
-        preload,
         environment: {
           DATABASE_URL: databaseUrl.href,
           PORT: port,

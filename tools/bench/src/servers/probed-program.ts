@@ -12,8 +12,6 @@ export interface ProbedProgram extends Program {
 export interface ProbedProgramOptions extends Omit<ProgramOptions, "args"> {
   readonly main: URL;
   readonly nodeOptions?: readonly string[];
-  /** A module that is loaded before the program. */
-  readonly preload?: URL | undefined;
 }
 
 const probe = builtFile("servers/probe.js");
@@ -24,11 +22,10 @@ export function builtFile(path: string): URL {
 }
 
 export function startProbedProgram(options: ProbedProgramOptions): ProbedProgram {
-  const { main, nodeOptions = [], preload, environment, ...rest } = options;
-  const imports = [probe, ...(preload === undefined ? [] : [preload])].flatMap(({ href }) => ["--import", href]);
+  const { main, nodeOptions = [], environment, ...rest } = options;
   const program = startProgram({
     ...rest,
-    args: [...nodeOptions, ...imports, main.pathname],
+    args: [...nodeOptions, "--import", probe.href, main.pathname],
     environment: { NODE_ENV: "production", ...environment },
     hasChannel: true,
   });
