@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import {
   emptyDirectory,
   openAlone,
@@ -11,7 +11,8 @@ import {
   query,
   serverProcesses,
   startOwner,
-  stoppedDirectory,
+  stillRunning,
+  test,
 } from "./test-server.js";
 
 const isRoot = process.getuid?.() === 0;
@@ -33,29 +34,28 @@ test("starts over after an interrupted first start", async () => {
   expect(await readdir(directory.path)).toEqual(["cluster"]);
 });
 
-test("removes what an interrupted first start left and never a complete cluster", async () => {
-  await using directory = await stoppedDirectory();
-  const first = await openAlone(directory.path);
+test("removes what an interrupted first start left and never a complete cluster", async ({ directory }) => {
+  const first = await openAlone(directory);
   await query(first.database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
   await first.database[Symbol.asyncDispose]();
-  await mkdir(join(directory.path, "cluster.new-abandoned"));
+  await mkdir(join(directory, "cluster.new-abandoned"));
 
-  const second = await openAlone(directory.path);
+  const second = await openAlone(directory);
   await using database = second.database;
-  expect(second.adopted).toBe(false);
-  expect(database.url).toBe(first.database.url);
+  expect([second.adopted, database.url]).toEqual([false, first.database.url]);
   expect(await query(database.url, "SELECT id FROM kept")).toEqual([{ id: 1 }]);
-  expect(await readdir(directory.path)).toEqual(["cluster"]);
+  expect(await readdir(directory)).toEqual(["cluster"]);
 });
 
-test("starts when the number of a server that lost its power belongs to another process", async () => {
-  await using directory = await stoppedDirectory();
-  const first = await openAlone(directory.path);
+test("reports a server that lost its power, and starts again although its number belongs to another process", async ({
+  directory,
+}) => {
+  const first = await openAlone(directory);
   await query(first.database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
-  const pidFile = join(directory.path, "cluster", "data", "postmaster.pid");
-  const dead = await postmasterPid(directory.path);
+  const pidFile = join(directory, "cluster", "data", "postmaster.pid");
+  const dead = await postmasterPid(directory);
   process.kill(dead, "SIGKILL");
-  await first.database.lost;
+  expect((await first.database.lost).message).toBe("The embedded PostgreSQL stopped");
 
   // Owned by the server's account, as a process that PostgreSQL takes for another server has to be.
   const account = (await stat(pidFile)).uid;
@@ -65,72 +65,72 @@ test("starts when the number of a server that lost its power belongs to another 
   }).trim();
   await writeFile(pidFile, (await readFile(pidFile, "utf8")).replace(String(dead), impostor));
 
-  await using database = (await openAlone(directory.path)).database;
+  const second = await openAlone(directory);
+  await using database = second.database;
   process.kill(Number(impostor), "SIGKILL");
+  await first.database[Symbol.asyncDispose]();
+  expect(second.adopted).toBe(false);
   expect(await query(database.url, "SELECT id FROM kept")).toEqual([{ id: 1 }]);
 });
 
-test("the password appears in no command line and no environment", async () => {
-  await using directory = await emptyDirectory();
-  await using database = (await openAlone(directory.path)).database;
-  const password = new URL(database.url).password;
-  expect((await stat(directory.path)).mode & 0o777).toBe(0o700);
-  for (const pid of serverProcesses(await postmasterPid(directory.path))) {
+test("the password appears in no command line and no environment", async ({ directory, database }) => {
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  for (const pid of serverProcesses(await postmasterPid(directory))) {
     const visible = execFileSync("ps", ["eww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" });
-    expect(visible).not.toContain(password);
+    expect(visible).not.toContain(new URL(database.url).password);
   }
 });
 
-test("no statement and no value reaches the server's log", async () => {
-  await using directory = await stoppedDirectory();
-  await using database = (await openAlone(directory.path)).database;
+test("no statement and no value reaches the server's log", async ({ directory, database }) => {
   const statements = ["SELECT 'secret'::int", "CREATE TABLE secret AS SELECT 1 AS id", "SELECT secret", "secret"];
   for (const statement of statements) await query(database.url, statement).catch(() => {});
-  const log = await readFile(join(directory.path, "cluster", "server.log"), "utf8");
+  const log = await readFile(join(directory, "cluster", "server.log"), "utf8");
   expect(log).toContain("ready to accept connections");
   expect(log).not.toContain("secret");
   expect(log).not.toContain(new URL(database.url).password);
 });
 
-test("a terminal's Ctrl-C does not reach the server", async () => {
-  await using directory = await stoppedDirectory();
-  await using _ = (await openAlone(directory.path)).database;
+test("a terminal's Ctrl-C does not reach the server", async ({ directory, database: _ }) => {
   const session = (pid: number) => execFileSync("ps", ["-o", "sid=", "-p", String(pid)], { encoding: "utf8" }).trim();
-  expect(session(await postmasterPid(directory.path))).not.toBe(session(process.pid));
+  expect(session(await postmasterPid(directory))).not.toBe(session(process.pid));
 });
 
-test("commits are on the disk before they are acknowledged", async () => {
-  await using directory = await stoppedDirectory();
-  await using database = (await openAlone(directory.path)).database;
-  const settings = await query(
-    database.url,
-    "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit')",
-  );
-  expect(settings.map(({ setting }) => setting)).toEqual(["on", "on", "on"]);
+test("commits are on the disk before they are acknowledged", async ({ database }) => {
+  const names = "'fsync', 'full_page_writes', 'synchronous_commit'";
+  const settings = await query(database.url, `SELECT setting FROM pg_settings WHERE name IN (${names})`);
+  expect(settings).toEqual([{ setting: "on" }, { setting: "on" }, { setting: "on" }]);
 });
 
-test("the command line finds the running server, and none after its end", async () => {
-  await using directory = await stoppedDirectory();
-  expect(await embeddedPostgresUrl(join(directory.path, "nothing"))).toBeUndefined();
-  const { database } = await openAlone(directory.path);
-  expect(await embeddedPostgresUrl(directory.path)).toBe(database.url);
+test("the command line finds the running server, and none after its end", async ({ directory }) => {
+  expect(await embeddedPostgresUrl(join(directory, "nothing"))).toBeUndefined();
+  const { database } = await openAlone(directory);
+  expect(await embeddedPostgresUrl(directory)).toBe(database.url);
   await database[Symbol.asyncDispose]();
-  expect(await embeddedPostgresUrl(directory.path)).toBeUndefined();
+  expect(await embeddedPostgresUrl(directory)).toBeUndefined();
 });
 
-test("refuses the data of another major version in one line", async () => {
+test("disposing leaves no process behind, within 5 s, under an open transaction, twice", async ({ directory }) => {
+  const { database } = await openAlone(directory);
+  const open = query(database.url, "BEGIN; SELECT pg_sleep(60)").catch(() => "cut");
+  const processes = serverProcesses(await postmasterPid(directory));
+  expect(processes.length).toBeGreaterThan(3);
+
+  const before = performance.now();
+  await Promise.all([database[Symbol.asyncDispose](), database[Symbol.asyncDispose]()]);
+  expect(performance.now() - before).toBeLessThan(5_000);
+  expect(await open).toBe("cut");
+  expect(stillRunning(processes)).toEqual([]);
+});
+
+test("refuses the data of another major version, and a directory that is a file, in one line", async () => {
   await using directory = await emptyDirectory();
-  await mkdir(join(directory.path, "cluster", "data"), { recursive: true });
-  await writeFile(join(directory.path, "cluster", "data", "PG_VERSION"), "17\n");
+  const data = join(directory.path, "cluster", "data");
+  await mkdir(data, { recursive: true });
+  await writeFile(join(data, "PG_VERSION"), "17\n");
   await expect(openAlone(directory.path)).rejects.toThrow(
     /^The data was written by PostgreSQL 17 and this program runs 18: choose another directory$/,
   );
-});
-
-test("refuses a directory that is a file in one line", async () => {
-  await using directory = await emptyDirectory();
-  await writeFile(directory.path, "");
-  await expect(openAlone(directory.path)).rejects.toThrow(/^The data directory is a file$/);
+  await expect(openAlone(join(data, "PG_VERSION"))).rejects.toThrow(/^The data directory is a file$/);
 });
 
 test.runIf(isRoot)("works below a folder that only root can enter", async () => {

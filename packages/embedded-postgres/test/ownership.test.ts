@@ -1,5 +1,5 @@
 import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import {
   emptyDirectory,
   openAlone,
@@ -8,16 +8,15 @@ import {
   serverProcesses,
   startOwner,
   stillRunning,
-  stoppedDirectory,
+  test,
 } from "./test-server.js";
 
-test("a second open refuses within a second and names the holder", async () => {
-  await using directory = await stoppedDirectory();
-  await using owner = startOwner(directory.path);
+test("a second open refuses within a second and names the holder", async ({ directory }) => {
+  await using owner = startOwner(directory);
   expect(await owner.next()).toMatchObject({ kind: "opened", adopted: false });
 
   const before = performance.now();
-  const second = await openEmbeddedPostgres({ directory: directory.path });
+  const second = await openEmbeddedPostgres({ directory: directory });
   expect(performance.now() - before).toBeLessThan(1_000);
   expect(second).toEqual({ kind: "in-use", holderPid: owner.process.pid });
 });
@@ -37,18 +36,17 @@ test("of concurrent first opens exactly one owns the directory", async () => {
   expect(await query(String(outcomes[winner]?.url), "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
 
-test("adopts the server of a killed owner with every acknowledged row", async () => {
-  await using directory = await stoppedDirectory();
+test("adopts the server of a killed owner with every acknowledged row", async ({ directory }) => {
   let acknowledged = 0;
   for (let round = 0; round < 5; round += 1) {
-    await using owner = startOwner(directory.path, "insert");
+    await using owner = startOwner(directory, "insert");
     expect(await owner.next()).toMatchObject({ kind: "opened", adopted: round > 0 });
     for (let row = 0; row < 50; row += 1) acknowledged = Number((await owner.next())?.acknowledged);
     await owner.kill();
   }
 
   const before = performance.now();
-  const { adopted, database } = await openAlone(directory.path);
+  const { adopted, database } = await openAlone(directory);
   expect(performance.now() - before).toBeLessThan(1_000);
   await using _ = database;
   expect(adopted).toBe(true);
@@ -57,36 +55,19 @@ test("adopts the server of a killed owner with every acknowledged row", async ()
   expect(written?.max).toBeGreaterThanOrEqual(acknowledged);
 });
 
-test("an open during the owner's stop gets a server that lives", async () => {
-  await using directory = await stoppedDirectory();
-  await using owner = startOwner(directory.path);
+test("an open during the owner's stop gets a server that lives", async ({ directory }) => {
+  await using owner = startOwner(directory);
   await owner.next();
   owner.process.stdin?.end();
 
-  let opened = await openEmbeddedPostgres({ directory: directory.path });
-  while (opened.kind === "in-use") opened = await openEmbeddedPostgres({ directory: directory.path });
+  let opened = await openEmbeddedPostgres({ directory: directory });
+  while (opened.kind === "in-use") opened = await openEmbeddedPostgres({ directory: directory });
   await using database = opened.database;
   expect(await owner.next()).toEqual({ kind: "disposed" });
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
 
-test("says so when the server dies, and starts again at the next open", async () => {
-  await using directory = await stoppedDirectory();
-  const first = await openAlone(directory.path);
-  await query(first.database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
-  process.kill(await postmasterPid(directory.path), "SIGKILL");
-  expect((await first.database.lost).message).toBe("The embedded PostgreSQL stopped");
-
-  const second = await openAlone(directory.path);
-  await using database = second.database;
-  await first.database[Symbol.asyncDispose]();
-  expect(second.adopted).toBe(false);
-  expect(await query(database.url, "SELECT id FROM kept")).toEqual([{ id: 1 }]);
-});
-
-test("still owns the server after one of its processes crashed", async () => {
-  await using directory = await stoppedDirectory();
-  await using database = (await openAlone(directory.path)).database;
+test("still owns the server after one of its processes crashed", async ({ directory, database }) => {
   const victim = query(database.url, "SELECT pg_sleep(60)").catch((error: unknown) => error);
   let backend = 0;
   while (backend === 0) {
@@ -103,32 +84,16 @@ test("still owns the server after one of its processes crashed", async () => {
     );
     locks = rows[0]?.count;
   }
-  const second = await openEmbeddedPostgres({ directory: directory.path });
+  const second = await openEmbeddedPostgres({ directory: directory });
   expect(second).toEqual({ kind: "in-use", holderPid: process.pid });
 });
 
-test("disposing leaves no process behind, within 5 s, under an open transaction, twice", async () => {
-  await using directory = await stoppedDirectory();
-  const { database } = await openAlone(directory.path);
-  const open = query(database.url, "BEGIN; SELECT pg_sleep(60)").catch(() => "cut");
-  const postmaster = await postmasterPid(directory.path);
-  const processes = serverProcesses(postmaster);
-  expect(processes.length).toBeGreaterThan(3);
-
-  const before = performance.now();
-  await Promise.all([database[Symbol.asyncDispose](), database[Symbol.asyncDispose]()]);
-  expect(performance.now() - before).toBeLessThan(5_000);
-  expect(await open).toBe("cut");
-  expect(stillRunning(processes)).toEqual([]);
-});
-
-test("disposing an adopted server leaves no process behind", async () => {
-  await using directory = await stoppedDirectory();
-  await using owner = startOwner(directory.path);
+test("disposing an adopted server leaves no process behind", async ({ directory }) => {
+  await using owner = startOwner(directory);
   await owner.next();
   await owner.kill();
-  const { adopted, database } = await openAlone(directory.path);
-  const processes = serverProcesses(await postmasterPid(directory.path));
+  const { adopted, database } = await openAlone(directory);
+  const processes = serverProcesses(await postmasterPid(directory));
   await database[Symbol.asyncDispose]();
   expect(adopted).toBe(true);
   expect(stillRunning(processes)).toEqual([]);

@@ -7,13 +7,13 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
-import { inject } from "vitest";
+import { inject, test as plainTest, type TestAPI } from "vitest";
 
 const ownerScript = fileURLToPath(new URL("owner.mjs", import.meta.url));
 
 /** A directory that does not exist yet. Its server and its files are removed at the end. */
-export async function emptyDirectory(parent: string = tmpdir()): Promise<{ path: string } & AsyncDisposable> {
-  const root = await mkdtemp(join(parent, "petstore-embedded-"));
+export async function emptyDirectory(): Promise<{ path: string } & AsyncDisposable> {
+  const root = await mkdtemp(join(tmpdir(), "petstore-embedded-"));
   const path = join(root, "data folder");
   return {
     path,
@@ -25,20 +25,32 @@ export async function emptyDirectory(parent: string = tmpdir()): Promise<{ path:
   };
 }
 
-/** A directory whose first start is done and whose server is stopped. */
-export async function stoppedDirectory(): Promise<Awaited<ReturnType<typeof emptyDirectory>>> {
-  const directory = await emptyDirectory();
-  // cp -a keeps the owners, which are not ours when root runs the tests.
-  execFileSync("cp", ["-a", inject("templateDirectory"), directory.path]);
-  return directory;
-}
-
 /** Opens a directory that no other process owns. */
 export async function openAlone(directory: string): Promise<{ adopted: boolean; database: EmbeddedPostgres }> {
   const opened = await openEmbeddedPostgres({ directory });
   if (opened.kind === "in-use") throw new Error(`in use by ${opened.holderPid}`);
   return opened;
 }
+
+interface Fixtures {
+  /** The path of a directory whose first start is done and whose server is stopped. */
+  readonly directory: string;
+  /** The database of `directory`, opened by this process. */
+  readonly database: EmbeddedPostgres;
+}
+
+export const test: TestAPI<Fixtures> = plainTest.extend<Fixtures>({
+  directory: async ({ task: _ }, use) => {
+    await using directory = await emptyDirectory();
+    // cp -a keeps the owners, which are not ours when root runs the tests.
+    execFileSync("cp", ["-a", inject("templateDirectory"), directory.path]);
+    await use(directory.path);
+  },
+  database: async ({ directory }, use) => {
+    await using database = (await openAlone(directory)).database;
+    await use(database);
+  },
+});
 
 export interface Owner extends AsyncDisposable {
   readonly process: ChildProcess;
