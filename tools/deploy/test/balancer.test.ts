@@ -3,17 +3,19 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ConnectionOptions, connect } from "node:tls";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram } from "@petstore/harness";
 import { isAnswering } from "@petstore/harness/network";
+import { startProgram } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
-import { configurationFile, startBalancer } from "./balancer.js";
 import { issueKey, startService } from "./image.js";
 import { answerNames } from "./names.js";
 import { makeSecrets } from "./secrets.js";
 
 const run = promisify(execFile);
+const configurationFile = fileURLToPath(new URL("../haproxy.cfg", import.meta.url));
 
 describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
   it("has a configuration without a fault or a warning", async () => {
@@ -94,6 +96,36 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     expect(Number(next)).toBe(Number(remaining) - 1);
   });
 });
+
+interface BalancerOptions {
+  readonly dnsPort: number;
+  /** The port of every service. Each service has an address of its own. */
+  readonly servicePort: number;
+  /** A file with a certificate and its private key. */
+  readonly tlsCertificate?: string;
+}
+
+/** HAProxy with the configuration of compose.yaml. */
+async function startBalancer({ dnsPort, servicePort, tlsCertificate }: BalancerOptions) {
+  const port = await choosePort(undefined);
+  const tlsPort = await choosePort(undefined);
+  const program = startProgram({
+    name: "HAProxy",
+    command: "haproxy",
+    args: ["-db", "-q", "-f", configurationFile],
+    environment: {
+      PATH: process.env.PATH,
+      DNS_ADDRESS: `127.0.0.1:${dnsPort}`,
+      SERVICE_PORT: `${servicePort}`,
+      BALANCER_PORT: `${port}`,
+      ...(tlsCertificate !== undefined && { TLS_CERTIFICATE: tlsCertificate, TLS_PORT: `${tlsPort}` }),
+    },
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  // Any answer is enough: no service may be reachable yet.
+  await program.until(async () => (await fetch(origin).catch(() => undefined)) !== undefined);
+  return { origin, tlsPort, [Symbol.asyncDispose]: program[Symbol.asyncDispose] };
+}
 
 /** The response to a request over TLS, with its head as it was sent. */
 async function overTls(options: ConnectionOptions): Promise<string> {

@@ -59,17 +59,6 @@ describe("what the images run, as another user, on a real PostgreSQL", () => {
     const pets = [{ name: "Rex", categoryId: "9007199254740993" }];
     expect(await listed.json()).toMatchObject({ data: { pets } });
   });
-
-  it.each(["rest", "graphql"])("%s is live and not ready while its database is unavailable", async (image) => {
-    await using service = await startService(image, { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
-    expect((await fetch(`${service.origin}/livez`)).status).toBe(200);
-    expect((await fetch(`${service.origin}/readyz`)).status).toBe(503);
-  });
-
-  it.each(["rest", "graphql"])("%s ends with exit code 0 when it is told to stop", async (image) => {
-    await using service = await startService(image, { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
-    expect(await service.stop()).toBe(0);
-  });
 });
 
 /** A file that the user of the images can read, as a mounted secret is. Disposing removes it. */

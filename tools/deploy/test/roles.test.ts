@@ -35,23 +35,16 @@ describeWithProgram("psql", "the roles of roles.sql", () => {
     await using graphql = await startService("graphql", { DATABASE_URL: url });
     for (const { origin } of [rest, graphql]) await expect.poll(() => isAnswering(`${origin}/readyz`)).toBe(true);
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json", "Idempotency-Key": "once" };
-    const body = '{"name":"Rex","categoryId":1}';
-    const create = () => fetch(`${rest.origin}/v1/pets`, { method: "POST", headers, body });
+    const create = () =>
+      fetch(`${rest.origin}/v1/pets`, { method: "POST", headers, body: '{"name":"Rex","categoryId":1}' });
     expect((await create()).status).toBe(201);
     expect((await create()).headers.get("Idempotency-Replayed")).toBe("true");
-    expect((await fetch(`${rest.origin}/v1/pets/1`, { headers })).status).toBe(200);
-    const mutation = { query: 'mutation { createPet(input: {name: "Ada", categoryId: "2"}) { id } }' };
-    const created = await fetch(`${graphql.origin}/graphql`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify(mutation),
-    });
-    expect(await created.json()).toMatchObject({ data: { createPet: { id: expect.stringMatching(/^\d+$/) } } });
-    const listed = await fetch(`${rest.origin}/v1/pets?status=available`, { headers });
-    expect(((await listed.json()) as { name: string }[]).map(({ name }) => name)).toEqual(["Rex", "Ada"]);
+    const body = '{"query":"{ pets { name } }"}';
+    const listed = await fetch(`${graphql.origin}/graphql`, { method: "POST", headers, body });
+    expect(await listed.json()).toMatchObject({ data: { pets: [{ name: "Rex" }] } });
 
     // Running instances hear the question and answer it: LISTEN and NOTIFY need no right. Each counts for itself.
-    expect(await petstore(url, "usage", "show", "shop", "--json")).toContain('"used": 4');
+    expect(await petstore(url, "usage", "show", "shop", "--json")).toContain('"used": 2');
     for (const statement of [
       ...["create table mine (id int)", "create temporary table mine (id int)", "alter table pets add column more int"],
       ...["drop table pets", "truncate pets", "create schema mine", "set role petstore"],

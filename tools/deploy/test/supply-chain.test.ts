@@ -1,60 +1,38 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { expect, it } from "vitest";
 import { readDockerfile } from "./dockerfile.js";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
-describe("the audit of known vulnerabilities", () => {
-  it("passes when the registry knows none", async () => {
-    expect(await auditWith(200, {})).toMatchObject({ exitCode: 0, output: expect.not.stringContaining("NOT CHECKED") });
-  });
+const advisory = { id: 1, url: "https://example.com/1", title: "A test", severity: "high", vulnerable_versions: "*" };
 
-  it("fails on one of high severity in a package that is shipped", async () => {
-    const advisory = {
-      id: 1,
-      url: "https://example.com/1",
-      title: "A test",
-      severity: "high",
-      vulnerable_versions: "*",
-    };
-    const { exitCode, output } = await auditWith(200, { express: [advisory] });
-    expect(output).toContain("express");
-    expect(exitCode).toBe(1);
-  });
-
-  it("says so when the registry offers no audits", async () => {
-    const { exitCode, output } = await auditWith(405, "Method Not Allowed");
-    expect({ exitCode, output }).toMatchObject({ exitCode: 0, output: expect.stringContaining("NOT CHECKED") });
-  });
-
-  it("fails when the registry cannot be asked", async () => {
-    expect(await auditWith(403, "Forbidden")).toMatchObject({ exitCode: 1 });
-  });
+it.each<[what: string, status: number, body: unknown, exitCode: number, printed: string]>([
+  ["passes when the registry knows none", 200, {}, 0, "No known vulnerabilities"],
+  ["fails on one of high severity in a package that is shipped", 200, { express: [advisory] }, 1, "express"],
+  ["says so when the registry offers no audits", 405, "Method Not Allowed", 0, "NOT CHECKED"],
+  ["fails when the registry cannot be asked", 403, "Forbidden", 1, "403"],
+])("the audit of known vulnerabilities %s", async (_what, status, body, exitCode, printed) => {
+  expect(await auditWith(status, body)).toEqual({ exitCode, output: expect.stringContaining(printed) });
 });
 
 it("the bill of materials names what is shipped, and nothing that only building needs", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "petstore-sbom-"));
-  try {
-    const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Scripts;
-    const file = join(directory, "sbom.json");
-    const command = (scripts.sbom ?? "").replace(/--out \S+/, `--out ${file}`);
-    await run("sh", ["-ec", command], { cwd: root });
-    const bill = JSON.parse(await readFile(file, "utf8")) as Bill;
-    expect(bill).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "petstore" } } });
-    const names = bill.components.map(({ purl = "" }) => /^pkg:npm\/(.+)@/.exec(purl)?.[1]);
-    expect(names).toEqual(expect.arrayContaining(["express", "pg", "ioredis", "graphql"]));
-    for (const tool of ["turbo", "typescript", "%40biomejs/biome"]) expect(names).not.toContain(tool);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  await using directory = await openTemporaryDirectory();
+  const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Scripts;
+  const file = join(directory.path, "sbom.json");
+  await run("sh", ["-ec", (scripts.sbom ?? "").replace(/--out \S+/, `--out ${file}`)], { cwd: root });
+  const bill = JSON.parse(await readFile(file, "utf8")) as Bill;
+  expect(bill).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "petstore" } } });
+  const names = bill.components.map(({ purl = "" }) => /^pkg:npm\/(.+)@/.exec(purl)?.[1]);
+  expect(names).toEqual(expect.arrayContaining(["express", "pg", "ioredis", "graphql"]));
+  for (const tool of ["turbo", "typescript", "%40biomejs/biome"]) expect(names).not.toContain(tool);
 });
 
 it("every command runs the pnpm that the workspace names", async () => {

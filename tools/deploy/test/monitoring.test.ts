@@ -1,0 +1,151 @@
+// Prometheus can read the alerts and the dashboard, the metrics in them exist, and every alert leads to the guide.
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createTestDatabase, describeWithProgram } from "@petstore/harness";
+import { isAnswering } from "@petstore/harness/network";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { petstore, startService } from "./image.js";
+
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly Rule[] }[];
+}
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly runbook: string };
+}
+
+/** The dashboard as Grafana's schema has it, as far as it is used here. */
+interface Dashboard {
+  readonly panels: readonly Panel[];
+  readonly annotations: { readonly list: readonly { readonly expr: string }[] };
+}
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly datasource?: object;
+  readonly targets?: readonly { readonly refId: string; readonly expr: string; readonly legendFormat: string }[];
+}
+
+const run = promisify(execFile);
+const folder = fileURLToPath(new URL("../prometheus/", import.meta.url));
+/** Prometheus creates these itself. */
+const ofPrometheus = ["up", "ALERTS"];
+
+const [guide, alertTests, rulesText, dashboardText] = await Promise.all(
+  ["../operations.md", "alerts.test.yaml", "alerts.yaml", "../grafana/petstore.json"].map((name) =>
+    readFile(join(folder, name), "utf8"),
+  ),
+);
+const rules = (parse(rulesText ?? "") as Rules).groups.flatMap((group) => group.rules);
+const dashboard = JSON.parse(dashboardText ?? "") as Dashboard;
+const questions = [
+  ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+  ...dashboard.annotations.list.map(({ expr }) => expr),
+];
+
+describeWithProgram("promtool", "Prometheus", () => {
+  it("accepts its configuration and the alert rules, which fire exactly where they should", async () => {
+    const { stdout } = await run("promtool", ["check", "config", "prometheus.yaml"], { cwd: folder });
+    expect(stdout).toMatch(/SUCCESS: 1 rule files found[\s\S]*SUCCESS: \d+ rules found/);
+    await run("promtool", ["test", "rules", "alerts.test.yaml"], { cwd: folder });
+  });
+
+  it("can read the expressions of the dashboard", async () => {
+    // As recording rules, with values in place of Grafana's own variables.
+    const concrete = questions.map((one) => one.replaceAll("$__rate_interval", "1m").replaceAll("$service", ".*"));
+    const recorded = concrete.map((expr, index) => ({ record: `panel_${index}`, expr }));
+    await using directory = await openTemporaryDirectory();
+    const file = join(directory.path, "rules.json");
+    await writeFile(file, JSON.stringify({ groups: [{ name: "dashboard", rules: recorded }] }));
+    const { stdout } = await run("promtool", ["check", "rules", file]);
+    expect(stdout).toContain(`${questions.length} rules found`);
+  });
+});
+
+it.each(rules)(
+  "$alert is seen firing in a test, says how urgent it is, and leads to a section of the guide",
+  (rule) => {
+    expect(alertTests).toContain(`alertname="${rule.alert}"`);
+    expect(["page", "warn"]).toContain(rule.labels.severity);
+    const titles = [...(guide ?? "").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) => title);
+    // As the places that show Markdown make an anchor.
+    const anchors = titles.map((title) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, "")
+        .replaceAll(" ", "-"),
+    );
+    expect(anchors).toContain(rule.annotations.runbook.split("#")[1]);
+    expect(guide).toContain(rule.alert);
+  },
+);
+
+it("every panel of the dashboard has a number, a title, a data source and something to ask for", () => {
+  const ids = dashboard.panels.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { type, title, datasource, targets = [] } of dashboard.panels) {
+    expect(title).not.toBe("");
+    if (type === "row") continue;
+    expect(datasource).toEqual({ type: "prometheus", uid: `\${datasource}` });
+    expect(targets.map(({ refId }) => refId)).toEqual(targets.map((_, index) => "ABCDEFGH"[index]));
+    expect(targets.length).toBeGreaterThan(0);
+  }
+});
+
+it.each(["rest", "graphql"])("the dashboard and the alerts use only metrics that %s exports", async (image) => {
+  await using database = await createTestDatabase();
+  await petstore(database.url, "migrate");
+  await using service = await startService(image, { DATABASE_URL: database.url });
+  await service.until(() => isAnswering(`${service.origin}/readyz`));
+  // A refusal is a request, a problem and a decision.
+  await fetch(`${service.origin}${image === "rest" ? "/v1/pets" : "/graphql"}`);
+  let exported = new Map<string, Set<string>>();
+  await service.until(async () => {
+    exported = seriesOf(await (await fetch(service.metricsUrl)).text());
+    return exported.has("petstore_http_problems_total") && exported.has("nodejs_gc_duration_seconds_sum");
+  });
+
+  const asked = askedFor([...questions, ...rules.map(({ expr }) => expr)]);
+  expect(asked.size).toBeGreaterThan(15);
+  for (const [name, labels] of asked) {
+    if (ofPrometheus.includes(name)) continue;
+    expect([...exported.keys()]).toContain(name);
+    expect([...(exported.get(name) ?? []), "job", "service", "instance"]).toEqual(expect.arrayContaining([...labels]));
+  }
+});
+
+/** The labels of each series in Prometheus's text format. */
+function seriesOf(text: string): Map<string, Set<string>> {
+  const series = new Map<string, Set<string>>();
+  for (const [, name = "", labels = ""] of text.matchAll(/^([a-zA-Z_]\w*)(?:\{(.*)\})? \S+$/gm)) {
+    const known = series.get(name) ?? new Set<string>();
+    for (const [, label = ""] of labels.matchAll(/(\w+)="/g)) known.add(label);
+    series.set(name, known);
+  }
+  return series;
+}
+
+/** The metrics in PromQL expressions, with the labels they are chosen by. */
+function askedFor(expressions: readonly string[]): Map<string, Set<string>> {
+  const asked = new Map<string, Set<string>>();
+  for (const expression of expressions) {
+    const withoutGrouping = expression.replaceAll(/\bby \([^)]*\)/g, "");
+    for (const [, name = "", matchers = ""] of withoutGrouping.matchAll(/\b([a-zA-Z_]\w*)(?:\{([^}]*)\})?(?![\w(])/g)) {
+      if (!/_|^up$|^ALERTS$/.test(name) || /^\$?__/.test(name)) continue;
+      const labels = asked.get(name) ?? new Set<string>();
+      for (const [, label = ""] of matchers.matchAll(/(\w+)=~?"/g)) labels.add(label);
+      asked.set(name, labels);
+    }
+  }
+  return asked;
+}
