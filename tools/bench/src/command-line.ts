@@ -23,10 +23,6 @@ export function readCommandLine(words: readonly string[], all: readonly Benchmar
     const { only = [], rounds, seconds, connections, help } = values;
     if (help) return { kind: "help" };
     const named = new Set(only.flatMap((word) => namedBy(word, all)));
-    const fixed = [...named].find(({ isFixed }) => isFixed);
-    if (fixed !== undefined && (values.connections ?? values.profile) !== undefined) {
-      throw new Error(`${fixed.name} takes neither --connections nor --profile.`);
-    }
     if (named.size !== 1 && values.profile !== undefined) {
       throw new Error("--profile needs one benchmark, named by --only.");
     }

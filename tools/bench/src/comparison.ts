@@ -54,7 +54,7 @@ export function compareServers({ cases, isSameWork = false, ...benchmark }: Serv
         }
         await checkResponses(servers, isSameWork);
         const measure = (server: LoadedServer, turn: Turn) => measureServer(server, turn, deps.signal);
-        const tables = await measureRounds(servers, measures, options, deps, measure);
+        const tables = await measureRounds(servers, options, deps, measure);
         await profileEach(servers, options, deps, measure);
         return tables;
       }),

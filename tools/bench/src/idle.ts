@@ -36,7 +36,7 @@ export const idle: Benchmark = {
   defaults: { rounds: 3, seconds: 5, connections: [10_000] },
   run: (options, deps) =>
     withEnvironment(deps, (environment) =>
-      measureRounds(programs, measures, { ...options, warmUp: false }, deps, (program, turn) =>
+      measureRounds(programs, { ...options, warmUp: false }, deps, (program, turn) =>
         measureIdle(environment, program, turn, deps.signal),
       ),
     ),

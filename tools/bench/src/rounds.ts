@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Measured, Measures, RunDeps, RunOptions, Table } from "./benchmark.js";
+import type { Measured, RunDeps, RunOptions, Table } from "./benchmark.js";
 import type { ProbedProgram } from "./servers/probed-program.js";
 
 /** One measurement of a subject within a round. */
@@ -15,7 +15,6 @@ export interface Turn {
  */
 export async function measureRounds<Subject extends { readonly name: string }>(
   subjects: readonly Subject[],
-  measures: Measures,
   options: RunOptions & { readonly warmUp?: boolean },
   { progress, signal }: RunDeps,
   measure: (subject: Subject, turn: Turn) => Promise<Measured>,
@@ -35,7 +34,7 @@ export async function measureRounds<Subject extends { readonly name: string }>(
           throw new Error(`${subject.name}: ${cause instanceof Error ? cause.message : cause}`, { cause });
         });
         const at = tables.length > 1 ? ` at ${table.connections}` : "";
-        progress(`${title}${at}: ${subject.name}, ${describe(measured, measures)}`);
+        progress(`${title}${at}: ${subject.name}`);
         if (round > 0) table.rounds.get(subject.name)?.push(measured);
       }
     }
@@ -58,13 +57,4 @@ export async function profileEach<Subject extends { readonly name: string; reado
     await subject.program.writeProfile(file);
     progress(`Wrote ${file}`);
   }
-}
-
-function describe(measured: Measured, measures: Measures): string {
-  return Object.entries(measures)
-    .flatMap(([name, { label, digits }]) => {
-      const value = measured[name] ?? Number.NaN;
-      return Number.isNaN(value) ? [] : [`${label} ${value.toFixed(digits)}`];
-    })
-    .join(", ");
 }

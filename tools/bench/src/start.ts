@@ -26,7 +26,7 @@ export const start: Benchmark = {
   isFixed: true,
   async run(options, deps) {
     await using directory = await openTemporaryDirectory();
-    return await measureRounds([command], measures, options, deps, () => measureStart(directory.path, deps.signal));
+    return await measureRounds([command], options, deps, () => measureStart(directory.path, deps.signal));
   },
 };
 

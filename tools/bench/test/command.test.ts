@@ -38,7 +38,7 @@ describeWithRedis("bench", () => {
 
   test("Ctrl-C ends a run, and everything that it has started", async () => {
     await using program = start(["--only", "rest-create", "--seconds", "0.2"]);
-    await program.printed(/^Warm-up.*: petstore-rest,/m);
+    await program.printed(/^Warm-up.*: petstore-rest$/m);
     const started = descendantsOf(program.pid);
     program.signal("SIGINT");
     expect(await program.ended).toBe(1);
@@ -49,19 +49,13 @@ describeWithRedis("bench", () => {
   });
 });
 
-test("a benchmark without redis-server fails with a plain reason", async () => {
-  const { exit, output } = await bench(["--only", "quota"], { PATH: "" });
-  expect(exit).toBe(1);
-  expect(output).toMatch(/^quota .*FAILED: There is no redis-server in PATH, and this benchmark needs one\.$/m);
-});
-
-async function bench(words: readonly string[], environment?: Readonly<Record<string, string>>) {
-  await using program = start(words, environment);
+async function bench(words: readonly string[]) {
+  await using program = start(words);
   return { exit: await program.ended, output: program.output.join("\n") };
 }
 
-function start(words: readonly string[], environment: Readonly<Record<string, string | undefined>> = process.env) {
-  return startProgram({ name: "The benchmark", args: [main, ...words], environment });
+function start(words: readonly string[]) {
+  return startProgram({ name: "The benchmark", args: [main, ...words], environment: process.env });
 }
 
 function descendantsOf(pid: number): number[] {

@@ -43,15 +43,15 @@ function everyList({ list }: ApiRequests): Operation[] {
   return listLimits.flatMap((limit) => [undefined, ...petStatuses].map((status) => list(limit, status)));
 }
 
-/** Returns a function that draws the next operation, with its placeholders filled in. `random` is like `Math.random`. */
-export function createDraw({ parts, apiKeys }: Workload, random: () => number = Math.random): () => Operation {
-  const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)];
+/** Returns a function that draws the next operation, with its placeholders filled in. */
+export function createDraw({ parts, apiKeys }: Workload): () => Operation {
+  const pick = <Item>(items: readonly Item[]) => items[Math.floor(Math.random() * items.length)];
   const total = parts.reduce((sum, { share }) => sum + share, 0);
   // Most operations have no placeholder, and the load shares the machine with the servers.
   const operations = parts.flatMap((part) => part.operations);
   const dynamic = new Set(operations.filter(({ request }) => /\{(unique|newKey)\}/.test(JSON.stringify(request))));
   return () => {
-    let place = random() * total;
+    let place = Math.random() * total;
     const part = parts.find(({ share }) => {
       place -= share;
       return place < 0;

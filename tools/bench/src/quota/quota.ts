@@ -73,7 +73,7 @@ function quotaBenchmark(name: string, summary: string, accounts: number, targets
         running.push({ name: engine, program });
       }
       const measure = (engine: Engine, turn: Turn) => measureEngine(engine, redis, accounts, turn);
-      const tables = await measureRounds(running, measures, options, deps, measure);
+      const tables = await measureRounds(running, options, deps, measure);
       await profileEach(running, options, deps, measure);
       return tables;
     },

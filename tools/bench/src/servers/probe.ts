@@ -8,6 +8,8 @@ export interface Usage {
   /** User and system time of all threads since the start. */
   readonly cpuMicroseconds: number;
   readonly rssBytes: number;
+  /** The highest since the start. */
+  readonly peakRssBytes: number;
 }
 
 export interface Retained {
@@ -58,7 +60,8 @@ async function answer(question: ProbeQuestion): Promise<object | undefined> {
 
 function usage(): Usage {
   const { user, system } = process.cpuUsage();
-  return { cpuMicroseconds: user + system, rssBytes: process.memoryUsage.rss() };
+  const peakRssBytes = process.resourceUsage().maxRSS * 1_024;
+  return { cpuMicroseconds: user + system, rssBytes: process.memoryUsage.rss(), peakRssBytes };
 }
 
 async function retained(): Promise<Retained> {

@@ -20,17 +20,7 @@ if day == 1 then redis.call("PEXPIRE", KEYS[2], 86400000) end
 return {minute, day, redis.call("PTTL", KEYS[1])}`;
 const sha = `${await redis.script("LOAD", script)}`;
 
-/** Named statements, whose result is JSON already. */
-interface Statements {
-  readonly list: NamedStatement;
-  readonly listByStatus: NamedStatement;
-  readonly insert: NamedStatement;
-}
-
-interface NamedStatement {
-  readonly name: string;
-  readonly text: string;
-}
+type Statements = ReturnType<typeof statements>;
 
 const rest = statements("rest", "*");
 const graphql = statements("graphql", `id::text, name, "categoryId"::text, status`);
@@ -53,13 +43,8 @@ createServer(async (req, res) => {
   res.end(json);
 }).listen(Number(process.env.PORT), "127.0.0.1");
 
-interface Answer {
-  readonly status: number;
-  readonly json: string;
-}
-
 /** A GraphQL document is not parsed: its variables tell which of the two operations it has. */
-async function answer(req: IncomingMessage): Promise<Answer> {
+async function answer(req: IncomingMessage) {
   const url = req.url ?? "";
   if (req.method === "GET") {
     const query = new URLSearchParams(url.slice(url.indexOf("?")));
@@ -87,12 +72,13 @@ function createAsJson({ insert }: Statements, { name, categoryId, status }: Crea
   return queryJson(insert, [name, categoryId, status]);
 }
 
-async function queryJson(statement: NamedStatement, values: readonly unknown[]): Promise<string> {
-  const { rows } = await pool.query<{ json: string }>({ ...statement, values: [...values] });
+async function queryJson(statement: pg.QueryConfig, values: unknown[]): Promise<string> {
+  const { rows } = await pool.query<{ json: string }>({ ...statement, values });
   return rows[0]?.json ?? "";
 }
 
-function statements(api: string, columns: string): Statements {
+/** Named statements, whose result is JSON already. */
+function statements(api: string, columns: string) {
   const listAs = (name: string, sql: string) => ({
     name: `${api} ${name}`,
     text: `select coalesce(json_agg(pet), '[]')::text as json from (select ${columns} from (${sql}) page) pet`,
