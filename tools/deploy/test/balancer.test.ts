@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ConnectionOptions, connect } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-postgres";
@@ -12,7 +11,7 @@ import { startProgram } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { issueKey, startService } from "./image.js";
 import { answerNames } from "./names.js";
-import { makeSecrets } from "./secrets.js";
+import { askOverTls, makeSecrets } from "./secrets.js";
 
 const run = promisify(execFile);
 const configurationFile = fileURLToPath(new URL("../haproxy.cfg", import.meta.url));
@@ -67,7 +66,8 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     await using names = await answerNames({});
     const port = await choosePort(undefined);
     await using balancer = await startBalancer({ dnsPort: names.port, servicePort: port, tlsCertificate });
-    const secure = await overTls({ port: balancer.tlsPort, host: "127.0.0.1", servername: "redis", ca: authority });
+    const request = "GET / HTTP/1.1\r\nHost: petstore\r\nConnection: close\r\n\r\n";
+    const secure = await askOverTls({ port: balancer.tlsPort, servername: "redis", ca: authority }, request);
     expect(secure).toMatch(/^HTTP\/1\.1 503 /);
     expect(secure).toMatch(/^strict-transport-security: max-age=31536000\r$/im);
     expect((await fetch(balancer.origin)).headers.get("Strict-Transport-Security")).toBeNull();
@@ -125,13 +125,4 @@ async function startBalancer({ dnsPort, servicePort, tlsCertificate }: BalancerO
   // Any answer is enough: no service may be reachable yet.
   await program.until(async () => (await fetch(origin).catch(() => undefined)) !== undefined);
   return { origin, tlsPort, [Symbol.asyncDispose]: program[Symbol.asyncDispose] };
-}
-
-/** The response to a request over TLS, with its head as it was sent. */
-async function overTls(options: ConnectionOptions): Promise<string> {
-  const socket = connect(options);
-  socket.end("GET / HTTP/1.1\r\nHost: petstore\r\nConnection: close\r\n\r\n");
-  let response = "";
-  for await (const chunk of socket.setEncoding("utf8")) response += chunk;
-  return response;
 }

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type ConnectionOptions, connect } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { openTemporaryDirectory, type TemporaryDirectory } from "@petstore/harness/processes";
@@ -17,4 +18,13 @@ export async function makeSecrets(): Promise<TemporaryDirectory> {
   const atHome = commands.replaceAll("make-secrets.sh", join(folder, "make-secrets.sh"));
   await promisify(execFile)("sh", ["-euc", atHome], { cwd: directory.path });
   return { ...directory, path: join(directory.path, "secrets") };
+}
+
+/** Everything that a server on this machine answers until it closes the connection. */
+export async function askOverTls(options: ConnectionOptions, text: string): Promise<string> {
+  const socket = connect({ host: "127.0.0.1", ...options });
+  socket.write(text);
+  let answer = "";
+  for await (const chunk of socket.setEncoding("utf8")) answer += chunk;
+  return answer;
 }
