@@ -16,7 +16,7 @@ test("a second open refuses within a second and names the holder", async ({ dire
   expect(await owner.next()).toMatchObject({ kind: "opened", adopted: false });
 
   const before = performance.now();
-  const second = await openEmbeddedPostgres({ directory: directory });
+  const second = await openEmbeddedPostgres({ directory });
   expect(performance.now() - before).toBeLessThan(1_000);
   expect(second).toEqual({ kind: "in-use", holderPid: owner.process.pid });
 });
@@ -60,8 +60,8 @@ test("an open during the owner's stop gets a server that lives", async ({ direct
   await owner.next();
   owner.process.stdin?.end();
 
-  let opened = await openEmbeddedPostgres({ directory: directory });
-  while (opened.kind === "in-use") opened = await openEmbeddedPostgres({ directory: directory });
+  let opened = await openEmbeddedPostgres({ directory });
+  while (opened.kind === "in-use") opened = await openEmbeddedPostgres({ directory });
   await using database = opened.database;
   expect(await owner.next()).toEqual({ kind: "disposed" });
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
@@ -84,7 +84,7 @@ test("still owns the server after one of its processes crashed", async ({ direct
     );
     locks = rows[0]?.count;
   }
-  const second = await openEmbeddedPostgres({ directory: directory });
+  const second = await openEmbeddedPostgres({ directory });
   expect(second).toEqual({ kind: "in-use", holderPid: process.pid });
 });
 
