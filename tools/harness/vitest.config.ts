@@ -1,3 +1,3 @@
-import { testConfig, withPostgres } from "@petstore/harness/config";
+import { testConfig } from "@petstore/harness/config";
 
-export default testConfig(withPostgres);
+export default testConfig();

@@ -8,6 +8,20 @@ export function isInstalled(program: string): boolean {
     .some((directory) => isExecutable(join(directory, program)));
 }
 
+/** The programs that are not in PATH. Throws where CI is set, because nobody reads there which tests were skipped. */
+// biome-ignore lint/style/noProcessEnv: only tests use this.
+export function missingPrograms(programs: readonly string[], ci: string = process.env.CI ?? ""): readonly string[] {
+  const missing = programs.filter((program) => !isInstalled(program));
+  if (missing.length > 0 && ci !== "") throw new Error(`Not in PATH, although CI is set: ${missing.join(", ")}`);
+  return missing;
+}
+
+/** The PATH of this process. */
+export function searchPath(): string {
+  // biome-ignore lint/style/noProcessEnv: tests and tools use the programs of this machine.
+  return process.env.PATH ?? "";
+}
+
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
@@ -16,10 +30,4 @@ function isExecutable(path: string): boolean {
     // The next directory may have it.
     return false;
   }
-}
-
-/** The PATH of this process. */
-export function searchPath(): string {
-  // biome-ignore lint/style/noProcessEnv: tests and tools use the programs of this machine.
-  return process.env.PATH ?? "";
 }
