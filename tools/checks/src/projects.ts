@@ -4,8 +4,6 @@ export interface Project {
   /** The programs of the machine that its tests name as tags. Debian's packages have the same names. */
   readonly programs: readonly string[];
   readonly globalSetup: readonly string[];
-  /** For a run of the whole project. */
-  readonly minutesAtMost?: number;
   /** Further options of its command line, by name. */
   readonly options?: Readonly<Record<string, ProjectOption>>;
 }
@@ -28,7 +26,6 @@ export const projects: Readonly<Record<string, Project>> = {
     about: "Causes real faults under load against services in processes of their own, and counts the effects.",
     programs: ["redis-server", "haproxy", "pgbouncer", "faketime", "git", "tar"],
     globalSetup: ["@petstore/harness/global-setup"],
-    minutesAtMost: 30,
   },
   conformance: {
     about:
