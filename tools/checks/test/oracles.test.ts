@@ -1,6 +1,7 @@
+import { readAnswer } from "@petstore/harness/network";
 import { expect, it } from "vitest";
 import { countOracles, type Evidence, windowsOf } from "../faults/environment/oracles.js";
-import type { Result } from "../faults/environment/results.js";
+import { answerOf, type Result } from "../faults/environment/results.js";
 
 const minute = Date.UTC(2031, 4, 14, 12);
 const good: Result = {
@@ -8,8 +9,8 @@ const good: Result = {
   durationMs: 5,
   status: 200,
   code: undefined,
-  retryAfterSeconds: undefined,
-  rateLimit: { limit: 100, remaining: 50, resetAtMs: minute + 60_000 },
+  retryAfterSeconds: Number.NaN,
+  rateLimit: { limit: 100, remaining: 50, reset: minute / 1_000 + 60 },
   failure: undefined,
   leaks: false,
   requestedPet: undefined,
@@ -31,12 +32,20 @@ it.each<[keyof typeof nothing, Partial<Result>, Record<string, number>]>([
   ["lost", created, {}],
   ["duplicates", created, { Ada: 2 }],
   ["duplicates", { requestedPet: "Ada" }, { Ada: 2 }],
-  ["withoutHeaders", { rateLimit: undefined }, {}],
+  ["withoutHeaders", { rateLimit: { limit: 100, remaining: Number.NaN, reset: 1 } }, {}],
   ["hanging", { durationMs: 5_001 }, {}],
   ["leaks", { leaks: true }, {}],
   ["failed", { status: 503, failure: "503 SERVICE_UNAVAILABLE" }, {}],
 ])("counts a fault as %s", async (name, fault, stored) => {
   expect(await countFaults([{ ...good, ...fault }], stored)).toEqual({ ...nothing, [name]: 1 });
+});
+
+it.each([
+  ["nothing in a good answer", {}, "[]", false],
+  ["a stack in the body", {}, "at handle (/srv/main.js:1:1)", true],
+  ["a key in a header", { "www-authenticate": "Bearer pets_live_x" }, "[]", true],
+])("finds %s", (_what, headers, text, leaks) => {
+  expect(answerOf(readAnswer({ status: 200, headers, text }, 0))).toMatchObject({ leaks });
 });
 
 it("counts a log line with a stack as a leak", async () => {
@@ -57,6 +66,6 @@ it.each<[string, number, readonly number[], number]>([
 });
 
 it("assigns a response to the window of its own Reset", () => {
-  const next = { ...good, rateLimit: { limit: 100, remaining: 99, resetAtMs: minute + 120_000 } };
+  const next = { ...good, rateLimit: { limit: 100, remaining: 99, reset: minute / 1_000 + 120 } };
   expect(windowsOf([good, good, next], []).map(({ granted }) => granted)).toEqual([2, 1]);
 });

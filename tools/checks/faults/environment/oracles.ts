@@ -1,6 +1,6 @@
 import { isLeak } from "@petstore/harness/responses";
 import type { StoreDatabase } from "@petstore/test-store/store-database";
-import { count, isFailure, type Result } from "./results.js";
+import { count, hasRateLimit, isFailure, type Result } from "./results.js";
 
 /** Counted after every test. Every count must be 0. */
 export interface Oracles {
@@ -45,7 +45,7 @@ export async function countOracles(
     lost: count(acknowledged, (name) => !stored.has(name)),
     duplicates: [...stored.values()].reduce((sum, pets) => sum + pets - 1, 0),
     over: loads.flatMap((load) => windowsOf(load, faultTimes)).reduce((sum, window) => sum + unitsAbove(window), 0),
-    withoutHeaders: count(results, ({ status, rateLimit }) => status !== 0 && rateLimit === undefined),
+    withoutHeaders: count(results, (one) => one.status !== 0 && !hasRateLimit(one)),
     hanging: count(results, ({ durationMs }) => durationMs > hangMs),
     leaks: count(results, ({ leaks }) => leaks) + count(outputs.flat(), isLeak),
     failed: count(results, isFailure),
@@ -65,15 +65,15 @@ export interface Window {
 export function windowsOf(results: readonly Result[], faultTimes: readonly number[]): Window[] {
   const byReset = new Map<number, Result[]>();
   for (const result of results) {
-    if (result.rateLimit === undefined) continue;
-    const { resetAtMs } = result.rateLimit;
+    if (!hasRateLimit(result)) continue;
+    const resetAtMs = result.rateLimit.reset * 1_000;
     const window = byReset.get(resetAtMs);
     if (window === undefined) byReset.set(resetAtMs, [result]);
     else window.push(result);
   }
   return [...byReset].map(([resetAtMs, window]) => ({
     resetAtMs,
-    limit: window[0]?.rateLimit?.limit ?? 0,
+    limit: window[0]?.rateLimit.limit ?? 0,
     granted: count(window, ({ status }) => status >= 200 && status < 300),
     refused: count(window, ({ status }) => status === 429),
     hasFault: faultTimes.some((atMs) => atMs >= resetAtMs - 60_000 && atMs < resetAtMs),

@@ -1,5 +1,4 @@
-import { connect, type Socket } from "node:net";
-import { nowMs, wholeAnswerIn } from "@petstore/harness/network";
+import { nowMs, openRawClient, type RawClient } from "@petstore/harness/network";
 import { type Answer, answerOf, noAnswer } from "./results.js";
 
 /**
@@ -11,83 +10,35 @@ export interface Pipeline extends Disposable {
   send(requests: readonly string[]): Promise<readonly Answer[]>;
 }
 
-interface Batch {
-  readonly sentAtMs: number;
-  readonly count: number;
-  readonly answers: Answer[];
-  readonly resolve: (answers: readonly Answer[]) => void;
-}
-
 const timeoutMs = 60_000;
 
 /** Connects for the first request, and again after the connection was closed. */
 export function openPipeline(origin: string): Pipeline {
-  const { hostname: host, port } = new URL(origin);
-  let socket: Socket | undefined;
-  let batch: Batch | undefined;
-  let surplus: string | undefined;
+  const port = Number(new URL(origin).port);
+  let client: RawClient | undefined;
 
-  function open(): Socket {
-    const opened = connect({ host, port: Number(port), noDelay: true });
-    let received: Buffer = Buffer.alloc(0);
-    let reason: unknown = "closed";
-    opened.setTimeout(timeoutMs, () => opened.destroy(new Error(`silent for ${timeoutMs / 1_000} s`)));
-    opened.on("data", (chunk: Buffer) => {
-      received = take(received.length === 0 ? chunk : Buffer.concat([received, chunk]));
-    });
-    opened.on("error", (error) => {
-      reason = error;
-    });
-    opened.once("close", () => {
-      if (socket !== opened) return;
-      socket = undefined;
-      fail(reason);
-    });
-    return opened;
-  }
-
-  function fail(reason: unknown): void {
-    while (batch !== undefined) add(noAnswer(batch.sentAtMs, reason));
-  }
-
-  /** Returns the bytes of an answer that is not complete. */
-  function take(received: Buffer): Buffer {
-    let start = 0;
-    while (batch !== undefined) {
-      const whole = wholeAnswerIn(received, start);
-      if (whole === undefined) break;
-      start = whole.end;
-      add(answerOf({ sentAtMs: batch.sentAtMs, ...whole }));
-      if (batch === undefined && whole.headers.connection === "close") close();
-    }
-    // A surplus answer would be taken for the first answer of the next batch, and move every answer after it.
-    if (batch === undefined && start < received.length) surplus = "the server sent a surplus answer before";
-    return received.subarray(start);
-  }
-
-  /** The server is about to close this connection, so the next batch opens another one. */
   function close(): void {
-    socket?.destroy();
-    socket = undefined;
-  }
-
-  function add(answer: Answer): void {
-    if (batch === undefined) return;
-    const { answers, count, resolve } = batch;
-    answers.push(answer);
-    if (answers.length < count) return;
-    batch = undefined;
-    resolve(answers);
+    client?.[Symbol.dispose]();
+    client = undefined;
   }
 
   return {
-    send: (requests) =>
-      new Promise((resolve) => {
-        batch = { sentAtMs: nowMs(), count: requests.length, answers: [], resolve };
-        if (surplus !== undefined) return fail(surplus);
-        socket ??= open();
-        socket.write(requests.join(""));
-      }),
+    async send(requests) {
+      const sentAtMs = nowMs();
+      if (client?.isClosed()) close();
+      client ??= openRawClient(port);
+      // A surplus answer would be taken for the first answer of these requests, and move every answer after it.
+      if (client.answers().length > 0) return requests.map(() => noAnswer(sentAtMs, "a surplus answer came before"));
+      client.write(requests.join(""));
+      await client.until(requests.length, timeoutMs);
+      const received = client.take(requests.length);
+      const end = client.wasReset() ? "reset" : "closed";
+      const reason = client.isClosed() ? end : `silent for ${timeoutMs / 1_000} s`;
+      const isClosing = received.at(-1)?.headers.connection === "close";
+      if (isClosing || received.length < requests.length) close();
+      const unanswered = requests.slice(received.length).map(() => noAnswer(sentAtMs, reason));
+      return [...received.map(answerOf), ...unanswered];
+    },
     [Symbol.dispose]: close,
   };
 }

@@ -1,22 +1,13 @@
-import { nowMs, type WholeAnswer } from "@petstore/harness/network";
+import { type HttpAnswer, readAnswer } from "@petstore/harness/network";
 import { isLeak } from "@petstore/harness/responses";
 
 /** Times are epoch milliseconds of this process. */
-export interface Timed {
-  readonly sentAtMs: number;
-  readonly durationMs: number;
-}
+export type Timed = Pick<HttpAnswer, "sentAtMs" | "durationMs">;
 
-/** One request and its answer, without the body: a load has many of them. */
-export interface Result extends Timed {
-  /** 0 without an answer. */
-  readonly status: number;
-  /** The first error code in the answer. */
-  readonly code: string | undefined;
+/** One request and its answer, without the body: a load has many of them. Its status is 0 without an answer. */
+export interface Result extends Timed, Pick<HttpAnswer, "status" | "code" | "rateLimit" | "retryAfterSeconds"> {
   /** Why the service did not serve the request, where that is the fault of the service. */
   readonly failure: string | undefined;
-  readonly retryAfterSeconds: number | undefined;
-  readonly rateLimit: { readonly limit: number; readonly remaining: number; readonly resetAtMs: number } | undefined;
   readonly leaks: boolean;
   /** The name of the pet that the request creates, with its own idempotency key. */
   readonly requestedPet: string | undefined;
@@ -29,30 +20,27 @@ export interface Answer extends Result {
   readonly text: string;
 }
 
-type Received = Pick<WholeAnswer, "status" | "headers" | "text"> & Pick<Timed, "sentAtMs">;
-
-/** The result of an answer that ends now. */
-export function answerOf({ sentAtMs, status, headers, text }: Received): Answer {
-  const code = /"code":"(\w+)"/.exec(text)?.[1];
+export function answerOf(received: HttpAnswer): Answer {
+  const { sentAtMs, durationMs, status, code, headers, text, rateLimit, retryAfterSeconds } = received;
   // GraphQL answers 200 and reports the failure in the body.
   const isFailed = status >= 500 || code === "INTERNAL_ERROR" || code === "SERVICE_UNAVAILABLE";
   return {
     sentAtMs,
-    durationMs: nowMs() - sentAtMs,
+    durationMs,
     status,
     code,
+    rateLimit,
+    retryAfterSeconds,
+    text,
     failure: isFailed ? `${status} ${code}` : undefined,
-    retryAfterSeconds: numberIn(headers["retry-after"]),
-    rateLimit: rateLimitIn(headers),
     leaks: isLeak(`${text}\n${Object.values(headers).join("\n")}`),
     requestedPet: undefined,
     acknowledgedPet: undefined,
-    text,
   };
 }
 
-export function noAnswer(sentAtMs: number, reason: unknown): Answer {
-  const answer = answerOf({ sentAtMs, status: 0, headers: {}, text: "" });
+export function noAnswer(sentAtMs: number, reason: string): Answer {
+  const answer = answerOf(readAnswer({ status: 0, headers: {}, text: "" }, sentAtMs));
   return { ...answer, failure: `no answer: ${reason}` };
 }
 
@@ -66,7 +54,7 @@ export function isFailure({ failure }: Result): boolean {
 
 /** A 503 that tells the client when to try again. */
 export function isUnavailable({ status, code, retryAfterSeconds }: Result): boolean {
-  return status === 503 && code === "SERVICE_UNAVAILABLE" && retryAfterSeconds !== undefined;
+  return status === 503 && code === "SERVICE_UNAVAILABLE" && retryAfterSeconds >= 0;
 }
 
 export function isSuccess({ status, failure }: Result): boolean {
@@ -75,6 +63,11 @@ export function isSuccess({ status, failure }: Result): boolean {
 
 export function isAcknowledged({ acknowledgedPet }: Result): boolean {
   return acknowledgedPet !== undefined;
+}
+
+/** False without all three X-RateLimit headers. */
+export function hasRateLimit({ rateLimit: { limit, remaining, reset } }: Result): boolean {
+  return !Number.isNaN(limit + remaining + reset);
 }
 
 export function isCreate({ requestedPet }: Result): boolean {
@@ -97,16 +90,4 @@ export function count<One>(all: readonly One[], matches: (one: One) => boolean):
 export function slowestMs(results: readonly Timed[]): number {
   if (results.length === 0) return Number.NaN;
   return results.reduce((slowestMs, { durationMs }) => Math.max(slowestMs, durationMs), 0);
-}
-
-function rateLimitIn(headers: Received["headers"]): Result["rateLimit"] {
-  const [limit, remaining, reset] = ["limit", "remaining", "reset"].map((name) =>
-    numberIn(headers[`x-ratelimit-${name}`]),
-  );
-  if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
-  return { limit, remaining, resetAtMs: reset * 1_000 };
-}
-
-function numberIn(header: string | undefined): number | undefined {
-  return header !== undefined && /^\d+$/.test(header) ? Number(header) : undefined;
 }

@@ -38,8 +38,7 @@ it("documents: blocks the event loop for 50 ms at most, and charges one unit for
 
   const spentUnits = async () => {
     const { rateLimit } = await environment.sendOne(service, apiKey, graphqlCall("{"));
-    const { limit = 0, remaining = 0 } = rateLimit ?? {};
-    return limit - remaining;
+    return rateLimit.limit - rateLimit.remaining;
   };
 
   const costOf = async ({ name, write }: Hostile): Promise<Cost> => {

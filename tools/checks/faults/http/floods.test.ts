@@ -8,9 +8,8 @@ import { mintUnknownKey } from "../environment/database.js";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
 import { median } from "../environment/measures.js";
-import { count, endOf, isBanned, isFailure, slowestMs } from "../environment/results.js";
+import { answerOf, count, endOf, isBanned, isFailure, slowestMs } from "../environment/results.js";
 import { mebibytesOf, quickBans, type Service } from "../environment/services.js";
-import { resultsOf } from "./raw-answers.js";
 
 const floodConnections = 64;
 const bannedFloodMs = 6_000;
@@ -105,7 +104,7 @@ async function floodWithoutKey(environment: Environment, figures: Figures, servi
   const startedAtMs = nowMs();
   const attackers = Array.from({ length: connections }, () => pipelineUntil(service, startedAtMs + floodMs));
   const closed = (await Promise.all(attackers)).flat();
-  environment.keep(closed.flatMap(resultsOf));
+  environment.keep(closed.flat().map(answerOf));
   await other.stop();
   const during = other.results.filter((result) => endOf(result) >= startedAtMs);
   const isRight = (answers: readonly RawAnswer[]) =>

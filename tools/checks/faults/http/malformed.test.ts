@@ -3,10 +3,10 @@ import { gzipSync } from "node:zlib";
 import { openRawClient, type RawAnswer } from "@petstore/harness/network";
 import { type Api, authorization, requestOf, startOfCreate } from "../environment/apis.js";
 import { it } from "../environment/it.js";
-import { count } from "../environment/results.js";
+import { answerOf, count } from "../environment/results.js";
 import { mebibytesOf, type Service, unthrottled } from "../environment/services.js";
 import { type Conversation, conversations } from "./malformed-requests.js";
-import { hasErrorBody, hasRateLimitOnce, type RawExchange, resultsOf, sendRaw } from "./raw-answers.js";
+import { hasErrorBody, hasRateLimitOnce, type RawExchange, sendRaw } from "./raw-answers.js";
 
 const resets = 200;
 /** A surplus answer would arrive within this time. */
@@ -29,7 +29,7 @@ it("wire: answers every malformed request once, in order, with the error body an
       if (statuses !== conversation.statuses.join()) wrong.push(`${conversation.what}: ${statuses || "nothing"}`);
       answers.push(...received.filter(({ status }) => status >= 200));
     }
-    environment.keep(resultsOf(answers));
+    environment.keep(answers.map(answerOf));
     const refused = answers.filter(({ status }) => status >= 400);
     const withoutBody = count(refused, (answer) => !hasErrorBody(answer));
     const withoutHeaders = count(answers, (answer) => !hasRateLimitOnce(answer));
@@ -104,7 +104,7 @@ it("huge-requests: refuses huge bodies, bombs and headers with a readable answer
       const what = `${api.name}: ${request.what}`;
       const exchanges = await sendOften(service, request, times.measured);
       const answers = exchanges.flatMap((one) => one.answers);
-      environment.keep(resultsOf(answers));
+      environment.keep(answers.map(answerOf));
       const isRight = (one: RawAnswer) => one.status === request.status && hasErrorBody(one) && hasRateLimitOnce(one);
       const right = count(answers, isRight);
       figures.exactly(times.measured, `${what}: answers of ${request.status}`, right);

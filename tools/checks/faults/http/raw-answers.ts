@@ -1,5 +1,5 @@
 import { openRawClient, type RawAnswer } from "@petstore/harness/network";
-import { answerOf, count, type Result } from "../environment/results.js";
+import { count } from "../environment/results.js";
 
 const rateLimitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
@@ -15,11 +15,6 @@ export async function sendRaw(port: number, bytes: readonly (string | Buffer)[])
   for (const piece of bytes) await client.send(piece);
   await client.until(1);
   return { answers: [...client.answers()], wasReset: client.wasReset() };
-}
-
-/** For the oracles. */
-export function resultsOf(answers: readonly RawAnswer[]): Result[] {
-  return answers.map((answer) => ({ ...answerOf(answer), durationMs: answer.durationMs }));
 }
 
 /** True for an answer with each X-RateLimit header exactly once. */

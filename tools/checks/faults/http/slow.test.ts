@@ -6,9 +6,9 @@ import { type Api, authorization, host, rest, startOfCreate } from "../environme
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
 import { ownP99 } from "../environment/measures.js";
-import { count } from "../environment/results.js";
+import { answerOf, count } from "../environment/results.js";
 import { type Service, slowRedisAllowed, unthrottled } from "../environment/services.js";
-import { hasErrorBody, hasRateLimitOnce, resultsOf } from "./raw-answers.js";
+import { hasErrorBody, hasRateLimitOnce } from "./raw-answers.js";
 
 /** The limits of the service, and the interval at which it checks them. */
 const headersWithinMs = 10_000 + 5_000;
@@ -160,7 +160,7 @@ async function checkUnfinished(
       await client.until(2, withinMs + toleranceMs);
       const answers = [...client.answers()];
       // The wait is the fault, so it does not count as a hanging request.
-      environment.keep(resultsOf(answers).map((result) => ({ ...result, durationMs: 0 })));
+      environment.keep(answers.map(answerOf).map((result) => ({ ...result, durationMs: 0 })));
       const right = count(answers, (one) => one.status === 408 && hasErrorBody(one) && hasRateLimitOnce(one));
       figures.exactly(1, `${api.name}: ${what}: answers`, answers.length);
       figures.exactly(1, `${api.name}: ${what}: of them a complete 408`, right);

@@ -93,5 +93,5 @@ async function checkAdmitted(environment: Environment, figures: Figures, shared:
 
 function hasOtherReset(result: Result): boolean {
   const ends = [result.sentAtMs, endOf(result)].map((atMs) => (Math.floor(atMs / 60_000) + 1) * 60_000);
-  return !ends.includes(result.rateLimit?.resetAtMs ?? 0);
+  return !ends.includes(result.rateLimit.reset * 1_000);
 }

@@ -1,5 +1,5 @@
-export { type Answer, type HttpAnswer, nowMs, type RateLimit } from "./answer.js";
+export { type Answer, type HttpAnswer, nowMs, type RateLimit, readAnswer } from "./answer.js";
 export { type Balancer, noticesWithinMs, startBalancer } from "./balancer.js";
 export { type FaultProxy, openFaultProxy } from "./fault-proxy.js";
 export { type HttpClient, isAnswering, openHttpClient, type RequestOptions } from "./http-client.js";
-export { openRawClient, type RawAnswer, type RawClient, type WholeAnswer, wholeAnswerIn } from "./raw-client.js";
+export { openRawClient, type RawAnswer, type RawClient } from "./raw-client.js";
