@@ -1,6 +1,7 @@
 // A TCP proxy between a client and its server with the faults of a network. It does not depend on the protocol.
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { choosePort, loopback } from "@petstore/embedded-postgres";
 
 export interface FaultProxyOptions {
@@ -23,8 +24,6 @@ export interface FaultProxy extends AsyncDisposable {
   dropReplies(): Promise<void>;
   /** Resets connections and refuses new ones. */
   refuse(): Promise<void>;
-  /** Resets all open connections. The fault stays. */
-  resetAll(): void;
   /** Forwards everything again. Connections with dropped bytes are reset, because their answers no longer match. */
   restore(): Promise<void>;
 }
@@ -46,9 +45,6 @@ export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultP
   let listener: Server | undefined;
   let disposed = false;
 
-  const resetAll = (): void => {
-    for (const link of links) link.reset();
-  };
   const listen = async (): Promise<void> => {
     listener = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
       const server = connect({ host: target.hostname, port: Number(target.port), allowHalfOpen: true, noDelay: true });
@@ -68,7 +64,7 @@ export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultP
     if (next.kind !== "black hole") for (const link of links) if (link.hasDropped()) link.reset();
     fault = next;
     if (next.kind === "refuse") {
-      resetAll();
+      for (const link of links) link.reset();
       const closing = listener;
       listener = undefined;
       if (closing !== undefined) await new Promise((resolve) => closing.close(resolve));
@@ -84,7 +80,6 @@ export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultP
     delay: (milliseconds) => become({ kind: "delay", milliseconds }),
     dropReplies: () => become({ kind: "drop replies" }),
     refuse: () => become({ kind: "refuse" }),
-    resetAll,
     restore: () => become({ kind: "none" }),
     async [Symbol.asyncDispose]() {
       if (disposed) return;
@@ -102,18 +97,20 @@ interface Link {
 }
 
 function linkOf(client: Socket, server: Socket, fault: () => Fault): Link {
-  const gone = new AbortController();
-  const requests = delayLine(gone.signal);
+  let lastRequest: Promise<unknown> = Promise.resolve();
   let dropped = false;
   const reset = (): void => {
-    gone.abort();
     client.resetAndDestroy();
     server.destroy();
   };
   const request = (deliver: () => void): void => {
     const current = fault();
     if (current.kind === "black hole") dropped = true;
-    else requests(current.kind === "delay" ? current.milliseconds : 0, deliver);
+    else {
+      const delayed = current.kind === "delay" && sleep(current.milliseconds);
+      // After the previous request, also when its delay was longer.
+      lastRequest = Promise.all([lastRequest, delayed]).then(deliver);
+    }
   };
   const answer = (deliver: () => void): void => {
     const { kind } = fault();
@@ -132,27 +129,4 @@ function linkOf(client: Socket, server: Socket, fault: () => Fault): Link {
   server.on("end", () => answer(() => client.end()));
   server.on("error", () => answer(reset));
   return { reset, hasDropped: () => dropped };
-}
-
-/** Runs actions later, in the order of the calls. */
-function delayLine(signal: AbortSignal): (milliseconds: number, action: () => void) => void {
-  const waiting: { readonly dueMs: number; readonly action: () => void }[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  signal.addEventListener("abort", () => clearTimeout(timer));
-  const run = (): void => {
-    timer = undefined;
-    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      const leftMs = next.dueMs - performance.now();
-      if (leftMs > 0) {
-        timer = setTimeout(run, leftMs);
-        return;
-      }
-      waiting.shift();
-      next.action();
-    }
-  };
-  return (milliseconds, action) => {
-    waiting.push({ dueMs: performance.now() + milliseconds, action });
-    if (timer === undefined && !signal.aborted) run();
-  };
 }
