@@ -6,16 +6,12 @@ import { openRedisServer, type RedisServer } from "./redis-server.js";
 export interface RedisClusterOptions {
   /** The number of replicas of each master. */
   readonly replicas?: 0 | 1;
-  /** A node that is silent this long counts as failed. A replica takes over about a second later. */
-  readonly nodeTimeoutMs?: number;
 }
 
 /** A Redis Cluster of three masters, and its changes. Disposing ends every node in any state. */
 export interface RedisCluster extends AsyncDisposable {
   /** The first three began as masters. */
   readonly nodes: readonly RedisServer[];
-  /** Asks the node itself. */
-  roleOf(node: RedisServer): Promise<"master" | "replica">;
   masterOf(key: string): Promise<RedisServer>;
   slotOf(key: string): Promise<number>;
   /**
@@ -23,34 +19,28 @@ export interface RedisCluster extends AsyncDisposable {
    * master when every node knows it.
    */
   failover(master: RedisServer, by?: "command" | "kill"): Promise<RedisServer>;
-  /**
-   * Moves a slot and its keys while clients use it. `halfway` runs when the keys have moved and the slot has not: the old
-   * master then answers ASK.
-   */
-  migrateSlot(slot: number, from: RedisServer, to: RedisServer, halfway?: () => Promise<void>): Promise<void>;
-  /** Resolves when the running nodes agree on nodes and slots, serve every slot, and the replicas are connected. */
-  settle(): Promise<void>;
 }
 
 const masterCount = 3;
 const slotCount = 16_384;
 const timeoutMs = 15_000;
 
-export async function openRedisCluster(options: RedisClusterOptions = {}): Promise<RedisCluster> {
-  const { replicas = 0, nodeTimeoutMs = 1_000 } = options;
+export async function openRedisCluster({ replicas = 0 }: RedisClusterOptions = {}): Promise<RedisCluster> {
   const settings = {
     "cluster-enabled": "yes",
-    "cluster-node-timeout": String(nodeTimeoutMs),
+    // A node that is silent this long counts as failed. A replica takes over about a second later.
+    "cluster-node-timeout": "1000",
     // A replica may always take over.
     "cluster-replica-validity-factor": "0",
     "repl-diskless-sync": "yes",
     "repl-diskless-sync-delay": "0",
   };
-  const nodes = await openAll(masterCount * (1 + replicas), () => openRedisServer({ settings }));
+  const nodes: RedisServer[] = [];
   const cluster = clusterOf(nodes);
   try {
+    while (nodes.length < masterCount * (1 + replicas)) nodes.push(await openRedisServer({ settings }));
     await form(nodes);
-    await cluster.settle();
+    await settle(nodes);
     return cluster;
   } catch (error) {
     await cluster[Symbol.asyncDispose]();
@@ -64,17 +54,14 @@ function clusterOf(nodes: readonly RedisServer[]): RedisCluster {
     if (server === undefined) throw new Error(`Port ${port} is of no node of this cluster`);
     return server;
   };
-  const running = (): readonly RedisServer[] => nodes.filter((node) => node.state === "running");
-  const slotOf = async (key: string): Promise<number> => Number(await running()[0]?.command("CLUSTER", "KEYSLOT", key));
-  const settle = () => until(() => isSettled(running()));
+  const slotOf = async (key: string) => Number(await running(nodes)[0]?.command("CLUSTER", "KEYSLOT", key));
 
   return {
     nodes,
-    roleOf: async (node) => (await selfOf(node)).role,
     slotOf,
     async masterOf(key) {
       const slot = await slotOf(key);
-      const selves = await Promise.all(running().map(selfOf));
+      const selves = await Promise.all(running(nodes).map(selfOf));
       const owner = selves.find((self) => ownsSlot(self, slot));
       if (owner === undefined) throw new Error(`No running node owns slot ${slot}`);
       return serverOf(owner);
@@ -84,25 +71,12 @@ function clusterOf(nodes: readonly RedisServer[]): RedisCluster {
       const known = (await viewOf(master)).find(({ masterId, hasFailed }) => masterId === id && !hasFailed);
       if (known === undefined) throw new Error("This node has no replica");
       const replica = serverOf(known);
-      await settle();
+      await settle(nodes);
       await (by === "kill" ? master.kill() : replica.command("CLUSTER", "FAILOVER"));
       await until(async () => (await selfOf(replica)).role === "master");
-      await settle();
+      await settle(nodes);
       return replica;
     },
-    async migrateSlot(slot, from, to, halfway) {
-      const [fromId, toId] = [(await selfOf(from)).id, (await selfOf(to)).id];
-      await to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", fromId);
-      await from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", toId);
-      await moveKeys(slot, from, to);
-      await halfway?.();
-      // The new owner first. Otherwise the old owner would send clients to a node that sends them back.
-      for (const node of new Set([to, from, ...running()])) {
-        if ((await selfOf(node)).role === "master") await node.command("CLUSTER", "SETSLOT", slot, "NODE", toId);
-      }
-      await settle();
-    },
-    settle,
     async [Symbol.asyncDispose]() {
       await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
     },
@@ -132,19 +106,18 @@ async function form(nodes: readonly RedisServer[]): Promise<void> {
   }
 }
 
-async function moveKeys(slot: number, from: RedisServer, to: RedisServer): Promise<void> {
-  for (;;) {
-    const keys = await from.command("CLUSTER", "GETKEYSINSLOT", slot, 100);
-    if (!Array.isArray(keys) || keys.length === 0) return;
-    await from.command("MIGRATE", loopback, to.port, "", 0, 5_000, "KEYS", ...keys);
-  }
+function running(nodes: readonly RedisServer[]): readonly RedisServer[] {
+  return nodes.filter(({ state }) => state === "running");
 }
 
-async function isSettled(nodes: readonly RedisServer[]): Promise<boolean> {
-  const views = await Promise.all(nodes.map(viewOf));
-  if (new Set(views.map(summarize)).size !== 1) return false;
-  if (views[0]?.filter((node) => !node.hasFailed).length !== nodes.length) return false;
-  return (await Promise.all(nodes.map(isInStep))).every(Boolean);
+/** Resolves when the running nodes agree on nodes and slots, serve every slot, and the replicas are connected. */
+async function settle(nodes: readonly RedisServer[]): Promise<void> {
+  await until(async () => {
+    const views = await Promise.all(running(nodes).map(viewOf));
+    if (new Set(views.map(summarize)).size !== 1) return false;
+    if (views[0]?.filter((node) => !node.hasFailed).length !== running(nodes).length) return false;
+    return (await Promise.all(running(nodes).map(isInStep))).every(Boolean);
+  });
 }
 
 async function isInStep(node: RedisServer): Promise<boolean> {
@@ -169,13 +142,4 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
     if (performance.now() > endMs) throw new Error(`The cluster did not get there within ${timeoutMs} ms`);
     await sleep(20);
   }
-}
-
-async function openAll(count: number, open: () => Promise<RedisServer>): Promise<readonly RedisServer[]> {
-  const results = await Promise.allSettled(Array.from({ length: count }, open));
-  const opened = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
-  const failed = results.find((result) => result.status === "rejected");
-  if (failed === undefined) return opened;
-  await Promise.all(opened.map((server) => server[Symbol.asyncDispose]()));
-  throw failed.reason;
 }

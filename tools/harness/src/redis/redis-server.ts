@@ -1,9 +1,10 @@
+import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { isPortFree, loopback } from "@petstore/embedded-postgres";
-import { type RedisProcess, startRedis } from "./redis-process.js";
+import { loopback } from "@petstore/embedded-postgres";
+import { Redis } from "ioredis";
+import { searchPath } from "../processes/installed-program.js";
+import { type Program, startProgram } from "../processes/program.js";
+import { openTemporaryDirectory } from "../processes/standalone-store.js";
 
 export interface RedisServerOptions {
   /** Directives of redis.conf by their names. */
@@ -29,85 +30,137 @@ export interface RedisServer extends AsyncDisposable {
   resume(): void;
 }
 
-const startAttempts = 3;
-/** A node of a Redis Cluster also listens this far above its own port. Redis 6.2 cannot change it. */
-const clusterBusOffset = 10_000;
-const lowestPort = 10_000;
-/** The bus port stays below 32768, where the ports of outgoing connections begin on Linux. */
-const highestPort = 32_767 - clusterBusOffset;
+/** One process, and a connection that ends with it. */
+interface Run {
+  readonly program: Program;
+  readonly connection: Redis;
+}
 
-/** Rejects with ENOENT on a machine without Redis. */
+const startAttempts = 10;
+/** A node of a Redis Cluster also listens 10,000 above its own port. Ports of outgoing connections begin at 32768. */
+const [lowestPort, highestPort] = [10_000, 22_767];
+
+/** Rejects on a machine without Redis. */
 export async function openRedisServer({ settings = {} }: RedisServerOptions = {}): Promise<RedisServer> {
-  const directory = await mkdtemp(join(tmpdir(), "petstore-redis-"));
-  const start = (port: number) => startRedis({ port, directory, settings });
+  const directory = await openTemporaryDirectory();
+  const start = (port: number) => startRedis(port, directory.path, settings);
   try {
-    const { port, life } = await startOnFreePort(start);
-    return serverOf(port, life, start, directory);
+    const { port, run } = await startOnFreePort(start);
+    return serverOf(port, run, start, directory);
   } catch (error) {
-    await rm(directory, { recursive: true, force: true });
+    await directory[Symbol.asyncDispose]();
     throw error;
   }
 }
 
 function serverOf(
   port: number,
-  first: RedisProcess,
-  start: (port: number) => Promise<RedisProcess>,
-  directory: string,
+  firstRun: Run,
+  start: (port: number) => Promise<Run>,
+  directory: AsyncDisposable,
 ): RedisServer {
-  let life = first;
-  let paused = false;
+  let run = firstRun;
+  let isPaused = false;
   const kill = async (): Promise<void> => {
-    await life.kill();
-    paused = false;
+    await run.program.kill();
+    isPaused = false;
   };
   return {
     port,
     url: `redis://${loopback}:${port}`,
     get state() {
-      if (life.hasEnded()) return "killed";
-      return paused ? "paused" : "running";
+      if (run.program.hasEnded()) return "killed";
+      return isPaused ? "paused" : "running";
     },
-    command: (name, ...args) => life.connection.call(name, ...args),
+    command: (name, ...args) => run.connection.call(name, ...args),
     kill,
     async restart() {
       await kill();
-      life = await start(port);
+      run = await start(port);
     },
     pause() {
-      life.signal("SIGSTOP");
-      paused = true;
+      run.program.signal("SIGSTOP");
+      isPaused = true;
     },
     resume() {
-      life.signal("SIGCONT");
-      paused = false;
+      run.program.signal("SIGCONT");
+      isPaused = false;
     },
     async [Symbol.asyncDispose]() {
       await kill();
-      await rm(directory, { recursive: true, force: true });
+      await directory[Symbol.asyncDispose]();
     },
   };
 }
 
-/** Another process may take a port between its choice and the start. */
+/** Redis ends when another process has the port. */
 async function startOnFreePort(
-  start: (port: number) => Promise<RedisProcess>,
-): Promise<{ readonly port: number; readonly life: RedisProcess }> {
+  start: (port: number) => Promise<Run>,
+): Promise<{ readonly port: number; readonly run: Run }> {
   for (let attempt = 1; ; attempt += 1) {
-    const port = await findFreePort();
+    const port = randomInt(lowestPort, highestPort + 1);
     try {
-      return { port, life: await start(port) };
+      return { port, run: await start(port) };
     } catch (error) {
       if (attempt === startAttempts) throw error;
     }
   }
 }
 
-/** Returns a port that is free now, with its cluster bus port. Another process may take it before the start. */
-async function findFreePort(): Promise<number> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
-    const port = randomInt(lowestPort, highestPort + 1);
-    if ((await isPortFree(port)) && (await isPortFree(port + clusterBusOffset))) return port;
-  }
-  throw new Error(`No free port between ${lowestPort} and ${highestPort} on ${loopback}`);
+async function startRedis(port: number, directory: string, settings: Readonly<Record<string, string>>): Promise<Run> {
+  const directives = {
+    port: `${port}`,
+    bind: loopback,
+    // Cluster nodes write their view of the cluster here. Data is never written.
+    dir: directory,
+    save: "",
+    appendonly: "no",
+    "maxmemory-policy": "noeviction",
+    ...settings,
+  };
+  const program = startProgram({
+    name: "redis-server",
+    command: "redis-server",
+    args: Object.entries(directives).flatMap(([name, value]) => [`--${name}`, value]),
+    environment: { PATH: searchPath() },
+  });
+  endWithThisProcess(program, directory);
+  await program.printed(/Ready to accept connections/);
+  return { program, connection: connect(port, program) };
+}
+
+/** Reconnects when a test ends every connection of the server. */
+function connect(port: number, { hasEnded, ended }: Program): Redis {
+  const connection = new Redis({
+    host: loopback,
+    port,
+    retryStrategy: () => (hasEnded() ? null : 10),
+    maxRetriesPerRequest: null,
+    // Tests count commands, so the client sends none by itself.
+    enableReadyCheck: false,
+    disableClientInfo: true,
+    protocol: 2,
+  });
+  // The waiting command rejects.
+  connection.on("error", () => {});
+  void ended.then(() => {
+    // Disconnecting while it waits to reconnect would leave it waiting forever: its retry strategy ends it.
+    if (connection.status !== "reconnecting") connection.disconnect();
+  });
+  return connection;
+}
+
+/**
+ * A killed test run must not leave servers behind. A shell waits on a pipe that only this process holds open. A line
+ * tells it that the server has ended. The end of the file tells it to kill the server. The shell is detached, so that
+ * Ctrl-C does not reach it.
+ */
+function endWithThisProcess(program: Program, directory: string): void {
+  const script = 'read -r line || { kill -9 "$1"; rm -rf "$2"; }';
+  const guard = spawn("sh", ["-c", script, "redis-guard", String(program.pid), directory], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+  guard.stdin.on("error", () => {});
+  void program.ended.then(() => guard.stdin.end("\n"));
 }
