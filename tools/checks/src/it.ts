@@ -12,6 +12,8 @@ export interface Figures {
   atMost(limit: number, what: string, measured: number, unit?: string): void;
   atLeast(limit: number, what: string, measured: number, unit?: string): void;
   exactly(limit: number, what: string, measured: number, unit?: string): void;
+  /** Exactly this number of them match. */
+  count<One>(limit: number, what: string, all: readonly One[], matches: (one: One) => boolean): void;
 }
 
 /** A vitest test with the fixture `figures`. */
@@ -23,6 +25,7 @@ export const it: TestAPI<{ figures: Figures }> = test.extend<{ figures: Figures 
       atMost: (...figure) => void kept.push(atMost(...figure)),
       atLeast: (...figure) => void kept.push(atLeast(...figure)),
       exactly: (...figure) => void kept.push(exactly(...figure)),
+      count: (limit, what, all, matches) => void kept.push(exactly(limit, what, all.filter(matches).length)),
     });
     const lines = missed(kept);
     if (lines.length > 0) throw new Error(lines.join("\n"));

@@ -11,7 +11,7 @@ import { openMigratedDatabase, unlimited } from "./database.js";
 import { type BurstOptions, type Load, type LoadOptions, pingOnce, sendBurst, startLoad, type Target } from "./load.js";
 import { countOracles } from "./oracles.js";
 import { openPipeline } from "./pipeline.js";
-import { type Answer, count, type Result } from "./results.js";
+import type { Answer, Result } from "./results.js";
 import { type Instance, type Service, type Settings, startService } from "./services.js";
 
 /** Everything that a test starts, and the evidence for the oracles. */
@@ -151,12 +151,7 @@ export function openEnvironment({ sharedDatabase, idleOrigin, figures }: Environ
       mayFail = true;
     },
     /** No process of a service has ended. */
-    checkAlive: () =>
-      figures.exactly(
-        0,
-        "services that ended",
-        count(services, (service) => service.hasEnded()),
-      ),
+    checkAlive: () => figures.count(0, "services that ended", services, (service) => service.hasEnded()),
 
     async checkOracles(): Promise<void> {
       const outputs = logs.map(({ output, shownKey = "" }) => output.map((line) => line.replace(shownKey, "")));

@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { choosePort } from "@petstore/embedded-postgres";
 import { apis } from "../environment/apis.js";
 import { it } from "../environment/it.js";
-import { count, isFailure } from "../environment/results.js";
+import { isFailure } from "../environment/results.js";
 import { mebibytesOf, type Service, unthrottled } from "../environment/services.js";
 
 const outputFaults = ["a full disk", "a pipe with a closed reader", "a pipe with a stopped reader"] as const;
@@ -43,7 +43,7 @@ for (const outputFault of outputFaults) {
       const exit = await service.stop();
       const stopMs = performance.now() - startMs;
       const { name } = api;
-      figures.exactly(0, `${name}: failures in ${usualRequests} requests`, count(load.results, isFailure));
+      figures.count(0, `${name}: failures in ${usualRequests} requests`, load.results, isFailure);
       figures.atLeast(furtherRequests * 0.99, `${name}: lines dropped of the last ${furtherRequests}`, dropped);
       figures.atMost(memoryNoiseMebibytes, `${name}: memory grown by them`, grownMebibytes, "MiB");
       figures.exactly(0, `${name}: exit code`, Number(exit));

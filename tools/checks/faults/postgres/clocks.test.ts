@@ -41,7 +41,7 @@ it("clock-skew: keeps idempotency keys, lifted bans and key expiry on PostgreSQL
   const refusedAtMs = await Promise.all(
     services.map((service) => timeOf(environment, service, expiring.apiKey, isExpired)),
   );
-  figures.exactly(services.length, "instances that serve a key before its expiry", count(served, isSuccess));
+  figures.count(services.length, "instances that serve a key before its expiry", served, isSuccess);
   figures.atMost(
     1_000,
     "the last instance refuses it after its expiry by",

@@ -26,23 +26,18 @@ it("postgres-absent: starts without PostgreSQL, is live and not ready, and works
   const services = await environment.startServices();
   for (const [path, status] of Object.entries({ "/livez": 200, "/readyz": 503 })) {
     const statuses = await Promise.all(services.map(({ origin }) => statusOf(origin + path)));
-    figures.exactly(
-      services.length,
-      `services that answer ${path} ${status}`,
-      count(statuses, (one) => one === status),
-    );
+    figures.count(services.length, `services that answer ${path} ${status}`, statuses, (one) => one === status);
   }
   // Only the database knows that no account has this key.
   const unknownKey = mintUnknownKey();
   const answers = await environment.sendBurst({ requests: 200, clients: 8, apiKey: unknownKey });
-  const others = count(answers, (one) => !isUnavailable(one));
-  figures.exactly(0, "requests not answered 503 with Retry-After", others);
+  figures.count(0, "requests not answered 503 with Retry-After", answers, (one) => !isUnavailable(one));
   environment.markFault();
   await server.restart();
   figures.atMost(1_000, "both ready after", await millisecondsUntil(services, "ready"), "ms");
   const load = await environment.startLoad({ pauseMs: 0, clients: 16, requests: 2_000 });
   await load.done;
-  figures.exactly(0, "failures then, in 2,000 requests", count(load.results, isFailure));
+  figures.count(0, "failures then, in 2,000 requests", load.results, isFailure);
   environment.checkAlive();
 });
 
@@ -65,11 +60,7 @@ it("wrong-password: ends with exit code 1 and one line when the password is wron
     figures.exactly(1, `${name}: exit code`, Number(exit));
     figures.atMost(5_000, `${name}: ended after`, performance.now() - startMs, "ms");
     figures.exactly(1, `${name}: lines`, program.output.length);
-    figures.exactly(
-      1,
-      `${name}: lines with DATABASE_URL`,
-      count(program.output, (line) => /DATABASE_URL/.test(line)),
-    );
+    figures.count(1, `${name}: lines with DATABASE_URL`, program.output, (line) => /DATABASE_URL/.test(line));
   }
 });
 
@@ -87,8 +78,7 @@ it("postgres-killed: answers 503 while PostgreSQL is killed for 3 s, and recover
   await sleep(5_000);
   await load.stop();
   const successes = load.results.filter((one) => one.sentAtMs > restartedAtMs && isSuccess(one));
-  const failedBefore = count(load.results, (one) => isFailure(one) && endOf(one) < killedAtMs);
-  figures.exactly(0, "failures before", failedBefore);
+  figures.count(0, "failures before", load.results, (one) => isFailure(one) && endOf(one) < killedAtMs);
   checkFailures(figures, "requests", load.results, acquireTimeoutMs + slackMs);
   figures.atMost(1_000, "first success after the return", Math.min(...successes.map(endOf)) - runningAtMs, "ms");
   figures.exactly(0, "failures more than 3 s after the return", failuresAfter(load.results, runningAtMs + 3_000));

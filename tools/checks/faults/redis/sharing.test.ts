@@ -48,8 +48,8 @@ it("clock-off: keeps the windows of Redis on an instance whose clock is an hour 
   await redis.kill();
   const local = await environment.startLoad({ limits, pauseMs: 20, requests: 1_000 });
   await local.done;
-  figures.exactly(0, "resets that are not the end of the minute", count(shared.results, hasOtherReset));
-  figures.exactly(0, "the same while Redis is unavailable", count(local.results, hasOtherReset));
+  figures.count(0, "resets that are not the end of the minute", shared.results, hasOtherReset);
+  figures.count(0, "the same while Redis is unavailable", local.results, hasOtherReset);
 });
 
 it("clock-off-ban: ends a ban within 1 s of Redis's time, 25 hours ahead and an hour behind", {

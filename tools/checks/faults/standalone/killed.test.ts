@@ -65,11 +65,7 @@ it("second-start: refuses within 1 s, with one line, to start on the data of a r
   const right = count(attempts, ({ lines }) => lines.length === 1 && lines[0]?.endsWith(line) === true);
   const response = await fetch(`${first.origin}/readyz`);
   await response.arrayBuffer();
-  figures.exactly(
-    5,
-    "exit codes of 1 in 5 starts",
-    count(attempts, ({ exit }) => exit === 1),
-  );
+  figures.count(5, "exit codes of 1 in 5 starts", attempts, ({ exit }) => exit === 1);
   figures.exactly(5, "starts with one line, which names the first process", right);
   figures.atMost(1_000, "longer than the start of Node, the slowest", Math.max(...attempts.map(({ ms }) => ms)), "ms");
   figures.exactly(200, "the status of /readyz of the first store", response.status);
