@@ -24,10 +24,7 @@ interface Cost {
   readonly statements: number;
 }
 
-it("documents: blocks the event loop for 50 ms at most, and charges one unit for each unit of work", async ({
-  environment,
-  figures,
-}) => {
+it("documents: blocks the event loop for 50 ms at most, and charges all work", async ({ environment, figures }) => {
   const server = await startCounting(environment, {}, [{ api: graphql, isProbed: true }]);
   const [service] = environment.services;
   if (service === undefined) throw new Error("there is no service");

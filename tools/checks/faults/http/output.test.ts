@@ -16,7 +16,7 @@ const memoryNoiseMebibytes = 16;
 const stopWithinMs = 1_500;
 
 for (const outputFault of outputFaults) {
-  it(`standard-output: serves requests and counts dropped lines when standard output is ${outputFault}`, async ({
+  it(`standard-output: serves requests and counts dropped lines with ${outputFault}`, async ({
     environment,
     figures,
   }) => {

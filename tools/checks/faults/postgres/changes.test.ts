@@ -1,3 +1,4 @@
+// @module-tag redis-server
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs, openFaultProxy } from "@petstore/harness/network";
 import type { Figures } from "../../src/it.js";
@@ -45,21 +46,11 @@ const changes: readonly Change[] = [
   },
 ];
 
-it(
-  "changes: applies a revoked key, a changed plan and a lifted ban on every process within 1 s",
-  {
-    tags: ["redis-server"],
-  },
-  ({ environment, figures }) => checkChanges(environment, figures, { isNotified: true, withinMs: 1_000 }),
-);
+it("changes: applies a revoked key, a changed plan and a lifted ban within 1 s", ({ environment, figures }) =>
+  checkChanges(environment, figures, { isNotified: true, withinMs: 1_000 }));
 
-it(
-  "changes-unheard: applies them within 5 s when every connection for notifications is cut",
-  {
-    tags: ["redis-server"],
-  },
-  ({ environment, figures }) => checkChanges(environment, figures, { isNotified: false, withinMs: 5_000 }),
-);
+it("changes-unheard: applies them within 5 s when every notification is lost", ({ environment, figures }) =>
+  checkChanges(environment, figures, { isNotified: false, withinMs: 5_000 }));
 
 async function checkChanges(
   environment: Environment,

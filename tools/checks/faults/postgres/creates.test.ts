@@ -1,3 +1,4 @@
+// @module-tag redis-server
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPgBouncer } from "@petstore/harness/postgres";
 import type { Figures } from "../../src/it.js";
@@ -11,16 +12,15 @@ const kills = 6;
 const rushes = 5;
 const simultaneousCreates = 500;
 
-it("one-idempotency-key: creates 1 pet and answers 500 equal bodies to 500 simultaneous creates with one key", {
-  tags: ["redis-server"],
-}, async ({ environment, figures }) => {
+it("one-idempotency-key: creates 1 pet for 500 simultaneous creates with one key", async ({ environment, figures }) => {
   await environment.startWithRedis(slowRedisAllowed, twoOfEach);
   await checkSimultaneousCreates(environment, figures, rushes);
 });
 
-it("instance-killed: fails no more creates than were in flight at SIGKILL, and retries create nothing twice", {
-  tags: ["redis-server"],
-}, async ({ environment, figures }) => {
+it("instance-killed: fails only the creates in flight, and repeats create nothing", async ({
+  environment,
+  figures,
+}) => {
   environment.allowFailures();
   await environment.startWithRedis(slowRedisAllowed, twoOfEach);
   const running = new Set(environment.services);
@@ -50,9 +50,7 @@ it("instance-killed: fails no more creates than were in flight at SIGKILL, and r
   figures.atLeast(500, "pets created", count(creates.results, isAcknowledged));
 });
 
-it("pgbouncer: serves lists and creates through PgBouncer in transaction mode with 8 connections", {
-  tags: ["pgbouncer", "redis-server"],
-}, async ({ environment, figures }) => {
+it("pgbouncer: serves both APIs in transaction mode", { tags: ["pgbouncer"] }, async ({ environment, figures }) => {
   const server = await environment.openPostgres();
   const pgbouncer = environment.use(await openPgBouncer(server.url));
   const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: server.url };

@@ -6,10 +6,7 @@ import { until } from "../environment/waits.js";
 
 const rounds = 5;
 
-it("migrate-at-once: runs each migration once when four processes migrate an empty database", async ({
-  environment,
-  figures,
-}) => {
+it("migrate-at-once: runs each migration once when four processes migrate", async ({ environment, figures }) => {
   const server = await environment.openPostgres();
   const migrations = (await server.query("select name from kysely_migration")).map(({ name }) => `${name}`);
   let repeated = 0;
@@ -24,10 +21,7 @@ it("migrate-at-once: runs each migration once when four processes migrate an emp
   figures.exactly(0, "migrations not run", missing);
 });
 
-it("migrator-dead: blocks other migrators for 30 s at most when a migrator is killed or stopped", async ({
-  environment,
-  figures,
-}) => {
+it("migrator-dead: blocks other migrators for 30 s at most", async ({ environment, figures }) => {
   const server = await environment.openPostgres();
   figures.atMost(5_000, "another one has migrated after SIGKILL", await migrateAfter(server, "SIGKILL"), "ms");
   figures.atMost(30_000, "another one has migrated after SIGSTOP", await migrateAfter(server, "SIGSTOP"), "ms");

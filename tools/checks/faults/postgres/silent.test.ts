@@ -17,7 +17,7 @@ const silentMs = 8_000;
 /** The drain of requests in flight, the longest statement, and the end of its connection. */
 const stopWithinMs = 2_500 + 3_100 + 500 + 400;
 
-it("writes-locked: answers creates 503 and lists as before while a table is locked for writes", async ({
+it("writes-locked: answers creates 503 and lists as before while writes are locked", async ({
   environment,
   figures,
 }) => {
@@ -48,10 +48,7 @@ it("writes-locked: answers creates 503 and lists as before while a table is lock
   environment.checkAlive();
 });
 
-it("postgres-vanished: answers 503, ends after SIGTERM and recovers when PostgreSQL is silent for 8 s", async ({
-  environment,
-  figures,
-}) => {
+it("postgres-vanished: answers 503, ends after SIGTERM, and recovers after 8 s", async ({ environment, figures }) => {
   environment.allowFailures();
   const server = await environment.openPostgres();
   const proxy = environment.use(await openFaultProxy({ url: server.url }));

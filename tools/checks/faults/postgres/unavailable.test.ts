@@ -16,10 +16,7 @@ const acquireTimeoutMs = 1_000;
 const slackMs = 100;
 const terminations = { perSecond: 20, seconds: 60 };
 
-it("postgres-absent: starts without PostgreSQL, is live and not ready, and works when PostgreSQL appears", async ({
-  environment,
-  figures,
-}) => {
+it("postgres-absent: starts without PostgreSQL, and works when it appears", async ({ environment, figures }) => {
   environment.allowFailures();
   const server = await environment.openPostgres();
   await server.kill();
@@ -41,10 +38,7 @@ it("postgres-absent: starts without PostgreSQL, is live and not ready, and works
   environment.checkAlive();
 });
 
-it("wrong-password: ends with exit code 1 and one line when the password is wrong", async ({
-  environment,
-  figures,
-}) => {
+it("wrong-password: ends with exit code 1 and one line", async ({ environment, figures }) => {
   const server = await environment.openPostgres();
   const url = new URL(server.url);
   url.password = "mistaken";
@@ -64,10 +58,7 @@ it("wrong-password: ends with exit code 1 and one line when the password is wron
   }
 });
 
-it("postgres-killed: answers 503 while PostgreSQL is killed for 3 s, and recovers at its return", async ({
-  environment,
-  figures,
-}) => {
+it("postgres-killed: answers 503 for 3 s, and recovers when PostgreSQL returns", async ({ environment, figures }) => {
   const { server, load } = await startUnderLoad(environment);
   const killedAtMs = environment.markFault();
   await server.kill();
@@ -85,10 +76,7 @@ it("postgres-killed: answers 503 while PostgreSQL is killed for 3 s, and recover
   environment.checkAlive();
 });
 
-it("postgres-hung: answers 503 at the statement limit while every backend is stopped", async ({
-  environment,
-  figures,
-}) => {
+it("postgres-hung: answers 503 at the statement limit, and recovers", async ({ environment, figures }) => {
   const { server, load } = await startUnderLoad(environment);
   environment.markFault();
   await server.pauseBackends();
@@ -105,7 +93,7 @@ it("postgres-hung: answers 503 at the statement limit while every backend is sto
   environment.checkAlive();
 });
 
-it("terminated: fails no more requests than the number of terminated backends", async ({ environment, figures }) => {
+it("terminated: fails no more requests than backends are terminated", async ({ environment, figures }) => {
   const { server, load } = await startUnderLoad(environment);
   environment.markFault();
   const kills = terminations.perSecond * terminations.seconds;

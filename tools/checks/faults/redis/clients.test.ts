@@ -1,3 +1,4 @@
+// @module-tag redis-server
 import { setTimeout as sleep } from "node:timers/promises";
 import { createPetStoreClient, PetStoreError } from "@petstore/client";
 import { limitsOf } from "@petstore/core";
@@ -8,9 +9,7 @@ import { largestMebibytes, slowRedisAllowed, twoRest } from "../environment/serv
 
 const addresses = 200_000;
 
-it("address-flood: keeps 200,000 addresses without a key out of Redis and in bounded memory", {
-  tags: ["redis-server"],
-}, async ({ environment, figures }) => {
+it("address-flood: keeps 200,000 addresses out of Redis and in bounded memory", async ({ environment, figures }) => {
   const redis = await environment.startWithRedis({ ...slowRedisAllowed, TRUST_PROXY: "127.0.0.0/8" });
   const { services } = environment;
   const limits = { perMinute: 1_000_000_000, perDay: 1_500 };
@@ -46,9 +45,7 @@ const requestsPerMinute = 180;
 const refusalsAtLeast = 50;
 const loopMs = 12_000;
 
-it("honest-fleet: bans none of 40 and 100 programs that share a Free key and honour Retry-After", {
-  tags: ["redis-server"],
-}, async ({ environment, figures }) => {
+it("honest-fleet: bans none of 40 and 100 programs that honour Retry-After", async ({ environment, figures }) => {
   await environment.startWithRedis({ ...slowRedisAllowed, BAN_STRIKES: "120" }, twoRest);
   const fleets = await Promise.all(fleetSizes.map((size) => runFleet(environment, size)));
   for (const { size, granted, refused, bans } of fleets) {

@@ -1,3 +1,4 @@
+// @module-tag redis-server
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "@petstore/harness/network";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
@@ -51,7 +52,7 @@ const outages: readonly Outage[] = [
 ];
 
 for (const { name, seconds, begin, end } of outages) {
-  it(name, { tags: ["redis-server"] }, async ({ environment, figures }) => {
+  it(name, async ({ environment, figures }) => {
     const redis = await environment.startWithRedis({}, twoRest);
     const { services, faultTimes } = environment;
     await withinOneMinute(15_000);
@@ -77,9 +78,7 @@ for (const { name, seconds, begin, end } of outages) {
   });
 }
 
-it("absent: starts without Redis, and shares quotas when Redis appears", {
-  tags: ["redis-server"],
-}, async ({ environment, figures }) => {
+it("absent: starts without Redis, and shares quotas when Redis appears", async ({ environment, figures }) => {
   const redis = environment.use(await openRedisServer());
   await redis.kill();
   const services = await environment.startServices({ REDIS_URL: redis.url }, twoRest);
@@ -102,9 +101,7 @@ it("absent: starts without Redis, and shares quotas when Redis appears", {
   await checkTransitions(figures, services, { outages: 1, recoveries: 1 });
 });
 
-it("script-flush: keeps working through 30 times SCRIPT FLUSH", {
-  tags: ["redis-server"],
-}, async ({ environment, figures }) => {
+it("script-flush: keeps working through 30 times SCRIPT FLUSH", async ({ environment, figures }) => {
   const redis = await environment.startWithRedis(slowRedisAllowed, twoRest);
   const load = await environment.startLoad({ limits });
   for (let flush = 0; flush < 30; flush += 1) {

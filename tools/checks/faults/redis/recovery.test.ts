@@ -1,3 +1,4 @@
+// @module-tag redis-server
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs, openFaultProxy } from "@petstore/harness/network";
 import { openRedisCluster, openRedisServer } from "@petstore/harness/redis";
@@ -16,9 +17,7 @@ const dayLimits = { perMinute: 10_000_000, perDay: 1_000_000 };
  */
 const missingPercent = 1;
 
-it("reply-lost: counts every call once when Redis executes it and the answer is lost", {
-  tags: ["redis-server"],
-}, async ({ environment, figures }) => {
+it("reply-lost: counts a call once when Redis executes it and the answer is lost", async ({ environment, figures }) => {
   const redis = environment.use(await openRedisServer());
   const proxy = environment.use(await openFaultProxy({ url: redis.url }));
   const services = await environment.startServices({ REDIS_URL: proxy.url }, twoRest);
@@ -46,9 +45,10 @@ it("reply-lost: counts every call once when Redis executes it and the answer is 
   figures.atMost(missingPercent, "units missing, as a share", (100 * missing) / calls, "%");
 });
 
-it("cluster-failover: recovers without a restart when a replica takes over, by command and after a kill", {
-  tags: ["redis-server"],
-}, async ({ environment, figures }) => {
+it("cluster-failover: recovers without a restart after a command and after a kill", async ({
+  environment,
+  figures,
+}) => {
   const cluster = environment.use(await openRedisCluster({ replicas: 1 }));
   const settings = { REDIS_URL: cluster.nodes.map(({ url }) => url).join() };
   const services = await environment.startServices(settings, twoRest);

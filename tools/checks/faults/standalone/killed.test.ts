@@ -12,10 +12,7 @@ const kills = 20;
 const databaseEvery = 4;
 const startWithinMs = 10_000;
 
-it("standalone-killed: loses no acknowledged pet in 20 kills under creates, 5 of them with PostgreSQL", async ({
-  environment,
-  figures,
-}) => {
+it("standalone-killed: loses no acknowledged pet in 20 kills under creates", async ({ environment, figures }) => {
   environment.allowFailures();
   const { path } = environment.use(await openTemporaryDirectory());
   let store = await environment.startStore(path);
@@ -42,10 +39,7 @@ it("standalone-killed: loses no acknowledged pet in 20 kills under creates, 5 of
   figures.exactly(0, "creates that never succeeded", creates.abandoned());
 });
 
-it("second-start: refuses within 1 s, with one line, to start on the data of a running store", async ({
-  environment,
-  figures,
-}) => {
+it("second-start: refuses within 1 s, with one line", async ({ environment, figures }) => {
   const { path } = environment.use(await openTemporaryDirectory());
   const first = await environment.startStore(path);
   const attempts: { readonly exit: unknown; readonly ms: number; readonly lines: readonly string[] }[] = [];
@@ -79,10 +73,7 @@ const createsBetween = 100;
  * Shows that PostgreSQL asks the kernel to flush before each 201, and that the flushed part is enough to find every
  * acknowledged pet. Does not show that the kernel and the disk keep what they confirm.
  */
-it("power-loss: flushes the log before every 201, and finds every acknowledged pet on what was flushed", async ({
-  environment,
-  figures,
-}) => {
+it("power-loss: flushes before every 201, and finds every acknowledged pet", async ({ environment, figures }) => {
   environment.allowFailures();
   const { path } = environment.use(await openTemporaryDirectory());
   let store = await environment.startStore(path);
