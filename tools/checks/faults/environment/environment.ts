@@ -157,14 +157,13 @@ export function openEnvironment({ sharedDatabase, idleOrigin, figures }: Environ
       const outputs = logs.map(({ output, shownKey = "" }) => output.map((line) => line.replace(shownKey, "")));
       const results = loads.map((load) => load.results);
       const oracles = await countOracles({ loads: results, outputs, faultTimes }, database);
-      const failures = [...new Set(results.flat().flatMap(({ failure }) => failure ?? []))].join(", ");
-      figures.exactly(0, `acknowledged creates without a pet, in ${results.flat().length} requests`, oracles.lost);
-      figures.exactly(0, "second pets of one idempotency key", oracles.duplicates);
-      figures.exactly(0, "units above a limit", oracles.over);
-      figures.exactly(0, "responses without X-RateLimit headers", oracles.withoutHeaders);
-      figures.exactly(0, "requests over 5 s", oracles.hanging);
-      figures.exactly(0, "responses and log lines that leak", oracles.leaks);
-      if (!mayFail) figures.exactly(0, `failed requests${failures && ` (${failures})`}`, oracles.failed);
+      const { "failed requests": failed, ...others } = oracles;
+      const requests = results.flat();
+      for (const [what, number] of Object.entries(others)) {
+        figures.exactly(0, `${what}, in ${requests.length} requests`, number);
+      }
+      const reasons = [...new Set(requests.flatMap(({ failure }) => failure ?? []))].join(", ");
+      if (!mayFail) figures.exactly(0, `failed requests${reasons && ` (${reasons})`}`, failed);
     },
     async [Symbol.asyncDispose](): Promise<void> {
       await Promise.all(loads.map((load) => load.stop()));

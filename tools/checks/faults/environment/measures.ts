@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Figures } from "../../src/it.js";
+import type { Environment } from "./environment.js";
 import type { Load } from "./load.js";
 import { type Window, windowsOf } from "./oracles.js";
-import { count, endOf, isFailure, isUnavailable, type Result, slowestMs, type Timed } from "./results.js";
+import { count, endOf, isFailure, isSuccess, isUnavailable, type Result, slowestMs, type Timed } from "./results.js";
 import type { Service } from "./services.js";
 
 /** A fault adds at most this once: a service has given up a call to Redis by then. */
@@ -50,6 +51,29 @@ export function checkWindows(figures: Figures, results: readonly Result[], fault
     figures.atMost(0, "over in windows in which no fault began or ended", worstOver(inside), "%");
     figures.atMost(5, "not granted there despite higher demand", Math.max(...inside.map(ungranted)), "%");
   }
+}
+
+interface SharedLimit {
+  readonly accounts: number;
+  readonly limit: number;
+  readonly clients: number;
+  /** For each account. */
+  readonly requests: number;
+}
+
+/** The services admit exactly the limit. Limits the accounts by the day, so that no window ends during a load. */
+export async function checkAdmitted(environment: Environment, figures: Figures, shared: SharedLimit): Promise<void> {
+  const { accounts, limit, clients, requests } = shared;
+  const limits = { perMinute: 10_000_000, perDay: limit };
+  const admitted: number[] = [];
+  for (let account = 0; account < accounts; account += 1) {
+    const load = await environment.startLoad({ limits, clients, requests, pauseMs: 0 });
+    await load.done;
+    admitted.push(count(load.results, isSuccess));
+  }
+  figures.exactly(accounts, "accounts", admitted.length);
+  figures.exactly(limit, `admitted of ${requests}, the fewest`, Math.min(...admitted));
+  figures.exactly(limit, `admitted of ${requests}, the most`, Math.max(...admitted));
 }
 
 /** Each failure must be a 503 with Retry-After, in time. */

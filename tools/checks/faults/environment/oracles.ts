@@ -3,22 +3,20 @@ import type { StoreDatabase } from "@petstore/test-store/store-database";
 import { count, hasRateLimit, isFailure, type Result } from "./results.js";
 
 /** Counted after every test. Every count must be 0. */
-export interface Oracles {
-  /** Acknowledged creates without a pet. */
-  readonly lost: number;
-  /** Pets above one for one idempotency key, for answered and for failed creates. */
-  readonly duplicates: number;
-  /** Units above the limit of a window, or above 105 % of it in a window with a fault. */
-  readonly over: number;
-  /** Responses without the X-RateLimit headers. */
-  readonly withoutHeaders: number;
-  /** Requests that took more than 5 s. */
-  readonly hanging: number;
-  /** Responses and log lines with a key, SQL, a stack or a path. */
-  readonly leaks: number;
-  /** Requests with a 5xx answer or without an answer. */
-  readonly failed: number;
-}
+export type Oracles = Readonly<Record<Oracle, number>>;
+
+type Oracle =
+  | "acknowledged creates without a pet"
+  /** For answered and for failed creates. */
+  | "second pets of one idempotency key"
+  /** Above 105 % of the limit in a window in which a fault began or ended. */
+  | "units above a limit"
+  | "responses without X-RateLimit headers"
+  | "requests over 5 s"
+  /** With a key, SQL, a stack or a path. */
+  | "responses and log lines that leak"
+  /** With a 5xx answer or without an answer. */
+  | "failed requests";
 
 export interface Evidence {
   /** The results of each account. */
@@ -42,13 +40,15 @@ export async function countOracles(
   const requested = new Set(results.flatMap(({ requestedPet }) => requestedPet ?? []));
   const stored = await database.countByName([...requested]);
   return {
-    lost: count(acknowledged, (name) => !stored.has(name)),
-    duplicates: [...stored.values()].reduce((sum, pets) => sum + pets - 1, 0),
-    over: loads.flatMap((load) => windowsOf(load, faultTimes)).reduce((sum, window) => sum + unitsAbove(window), 0),
-    withoutHeaders: count(results, (one) => one.status !== 0 && !hasRateLimit(one)),
-    hanging: count(results, ({ durationMs }) => durationMs > hangMs),
-    leaks: count(results, ({ leaks }) => leaks) + count(outputs.flat(), isLeak),
-    failed: count(results, isFailure),
+    "acknowledged creates without a pet": count(acknowledged, (name) => !stored.has(name)),
+    "second pets of one idempotency key": [...stored.values()].reduce((sum, pets) => sum + pets - 1, 0),
+    "units above a limit": loads
+      .flatMap((load) => windowsOf(load, faultTimes))
+      .reduce((sum, window) => sum + unitsAbove(window), 0),
+    "responses without X-RateLimit headers": count(results, (one) => one.status !== 0 && !hasRateLimit(one)),
+    "requests over 5 s": count(results, ({ durationMs }) => durationMs > hangMs),
+    "responses and log lines that leak": count(results, ({ leaks }) => leaks) + count(outputs.flat(), isLeak),
+    "failed requests": count(results, isFailure),
   };
 }
 

@@ -3,11 +3,11 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs, openRawClient } from "@petstore/harness/network";
 import type { Figures } from "../../src/it.js";
-import { type Api, authorization, host, rest, startOfCreate } from "../environment/apis.js";
+import { type Api, authorization, type Call, host, rest, startOfCreate } from "../environment/apis.js";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
 import { ownP99 } from "../environment/measures.js";
-import { answerOf, count } from "../environment/results.js";
+import { answerOf, count, isSuccess } from "../environment/results.js";
 import { type Service, slowRedisAllowed, unthrottled } from "../environment/services.js";
 import { hasErrorBody, hasRateLimitOnce } from "./raw-answers.js";
 
@@ -44,10 +44,12 @@ it("slow-clients: cuts 2,000 slow connections and serves others as before", asyn
   const [service] = environment.services;
   if (service === undefined) throw new Error("there is no service");
   const load = await environment.startLoad({ clients: 16, pauseMs: 20, targets: [service] });
-  await createLongNames(service.origin, load.apiKey);
+  const { apiKey } = load;
+  const created = await environment.sendBurst({ requests: 100, clients: 1, apiKey, call: longName }, [service]);
+  figures.count(100, "pets with long names", created, isSuccess);
   await sleep(5_000);
   const floodAtMs = nowMs();
-  const groups = slowGroups(load.apiKey).map((group) => ({ group, clients: [] as SlowClient[] }));
+  const groups = slowGroups(apiKey).map((group) => ({ group, clients: [] as SlowClient[] }));
   // In batches: the service charges the clients for their lists, whose work is not part of this test.
   for (let batch = 1; batch <= batches; batch += 1) {
     for (const { group, clients } of groups) {
@@ -57,7 +59,7 @@ it("slow-clients: cuts 2,000 slow connections and serves others as before", asyn
     await sleep(batchPauseMs);
   }
   const openedAtMs = nowMs();
-  const unfinished = environment.services.map((one) => checkUnfinished(environment, figures, one, load.apiKey));
+  const unfinished = environment.services.map((one) => checkUnfinished(environment, figures, one, apiKey));
   await sleep(responseWithinMs + toleranceMs);
   await load.stop();
   const allClients = groups.flatMap(({ clients }) => clients);
@@ -103,14 +105,11 @@ function unfinishedCreate(api: Api, apiKey: string): string {
 }
 
 /** A list of these pets has more than 100 KB. */
-async function createLongNames(origin: string, apiKey: string): Promise<void> {
-  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
-  const body = JSON.stringify({ name: "\u{1f407}".repeat(255), categoryId: 1, status: "sold" });
-  for (let pet = 0; pet < 100; pet += 1) {
-    const answer = await fetch(`${origin}/v1/pets`, { method: "POST", headers, body });
-    if (answer.status !== 201) throw new Error(`a pet with a long name was answered ${answer.status}`);
-    await answer.arrayBuffer();
-  }
+function longName({ create }: Api, pet: number): Call {
+  return {
+    ...create("", `long name ${pet}`),
+    body: JSON.stringify({ name: "\u{1f407}".repeat(255), categoryId: 1, status: "sold" }),
+  };
 }
 
 function openSlowClient(port: number, { opening, drip, bytesPerSecond }: SlowGroup): SlowClient {

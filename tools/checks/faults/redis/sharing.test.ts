@@ -1,30 +1,25 @@
 // @module-tag redis-server
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "@petstore/harness/network";
-import type { Figures } from "../../src/it.js";
 import { twoOfEach } from "../environment/apis.js";
-import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
-import { count, endOf, isBanned, isSuccess, type Result } from "../environment/results.js";
+import { checkAdmitted } from "../environment/measures.js";
+import { endOf, isBanned, type Result } from "../environment/results.js";
 import { quickBans, slowRedisAllowed } from "../environment/services.js";
 import { withinOneMinute } from "../environment/waits.js";
 
 const hourMs = 3_600_000;
 const banMs = 3_000;
 
-interface SharedLimit {
-  readonly accounts: number;
-  readonly limit: number;
-  readonly clients: number;
-  /** For each account. */
-  readonly requests: number;
-}
+it("shared-exactly: 4 processes admit exactly 1,000 of 10,000 requests, 50 times", async ({ environment, figures }) => {
+  await environment.startWithRedis(slowRedisAllowed, twoOfEach);
+  await checkAdmitted(environment, figures, { accounts: 50, limit: 1_000, clients: 200, requests: 10_000 });
+});
 
-it("shared-exactly: 4 processes admit exactly 1,000 of 10,000 requests, 50 times", ({ environment, figures }) =>
-  checkAdmitted(environment, figures, { accounts: 50, limit: 1_000, clients: 200, requests: 10_000 }));
-
-it("limit-1: 4 processes admit exactly 1 of 1,000 simultaneous requests, 5 times", ({ environment, figures }) =>
-  checkAdmitted(environment, figures, { accounts: 5, limit: 1, clients: 1_000, requests: 1_000 }));
+it("limit-1: 4 processes admit exactly 1 of 1,000 simultaneous requests, 5 times", async ({ environment, figures }) => {
+  await environment.startWithRedis(slowRedisAllowed, twoOfEach);
+  await checkAdmitted(environment, figures, { accounts: 5, limit: 1, clients: 1_000, requests: 1_000 });
+});
 
 it("clock-off: keeps the windows of Redis with another clock", { tags: ["faketime"] }, async ({
   environment,
@@ -62,22 +57,6 @@ it("clock-off-ban: ends a ban on time with other clocks", { tags: ["faketime"] }
     figures.atMost(1_000, what, Math.abs(atMs - endsAtMs), "ms");
   }
 });
-
-/** Limits the accounts by the day, so that no window ends during a load. */
-async function checkAdmitted(environment: Environment, figures: Figures, shared: SharedLimit): Promise<void> {
-  const { accounts, limit, clients, requests } = shared;
-  await environment.startWithRedis(slowRedisAllowed, twoOfEach);
-  const limits = { perMinute: 10_000_000, perDay: limit };
-  const admitted: number[] = [];
-  for (let account = 0; account < accounts; account += 1) {
-    const load = await environment.startLoad({ limits, clients, requests, pauseMs: 0 });
-    await load.done;
-    admitted.push(count(load.results, isSuccess));
-  }
-  figures.exactly(accounts, "accounts", admitted.length);
-  figures.exactly(limit, `admitted of ${requests}, the fewest`, Math.min(...admitted));
-  figures.exactly(limit, `admitted of ${requests}, the most`, Math.max(...admitted));
-}
 
 function hasOtherReset(result: Result): boolean {
   const ends = [result.sentAtMs, endOf(result)].map((atMs) => (Math.floor(atMs / 60_000) + 1) * 60_000);

@@ -8,7 +8,8 @@ import { noticesWithinMs, startBalancer } from "@petstore/harness/network";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { apis, twoOfEach } from "../environment/apis.js";
 import { it } from "../environment/it.js";
-import { count, isSuccess, type Result, slowestMs } from "../environment/results.js";
+import { checkAdmitted } from "../environment/measures.js";
+import { type Result, slowestMs } from "../environment/results.js";
 import { slowRedisAllowed } from "../environment/services.js";
 import { millisecondsUntil } from "../environment/waits.js";
 
@@ -61,9 +62,6 @@ it("rolling-restart: 8 restarts cause no error", { tags: ["haproxy"] }, async ({
 /** The last commit of version 1.0.0. */
 const previousRelease = "139b4c8";
 const loadRequests = 10_000;
-const dayLimit = 1_000;
-const accounts = 10;
-const requestsOfAccount = 3_000;
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL("../../../../", import.meta.url));
 
@@ -84,18 +82,9 @@ it("rolling-upgrade: both releases share quotas exactly", { tags: ["git", "tar"]
   await environment.startWithRedis(slowRedisAllowed, instances);
   const load = await environment.startLoad({ clients: 32, pauseMs: 0, requests: loadRequests });
   await load.done;
-  const admitted: number[] = [];
-  for (let account = 0; account < accounts; account += 1) {
-    // Limited by the day, so that no window ends during a load.
-    const limits = { perMinute: 10_000_000, perDay: dayLimit };
-    const one = await environment.startLoad({ limits, clients: 64, requests: requestsOfAccount, pauseMs: 0 });
-    await one.done;
-    admitted.push(count(one.results, isSuccess));
-  }
+  await checkAdmitted(environment, figures, { accounts: 10, limit: 1_000, clients: 64, requests: 3_000 });
   figures.atLeast(loadRequests, "requests to both releases", load.results.length);
   figures.count(0, "answers other than 200 and 201", load.results, isOther);
-  figures.exactly(dayLimit, `admitted of ${requestsOfAccount}, the fewest`, Math.min(...admitted));
-  figures.exactly(dayLimit, `admitted of ${requestsOfAccount}, the most`, Math.max(...admitted));
   environment.checkAlive();
 });
 

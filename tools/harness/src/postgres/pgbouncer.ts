@@ -1,9 +1,7 @@
 // A PgBouncer in transaction mode in front of a PostgreSQL.
-import { once } from "node:events";
 import { chmod, chown, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { join } from "node:path";
-import { choosePort, loopback } from "@petstore/embedded-postgres";
+import { choosePort, isPortFree, loopback } from "@petstore/embedded-postgres";
 import { searchPath } from "../processes/installed-program.js";
 import { startProgram } from "../processes/program.js";
 import { openTemporaryDirectory } from "../processes/standalone-store.js";
@@ -43,7 +41,7 @@ export async function openPgBouncer(serverUrl: string): Promise<PgBouncer> {
     await directory[Symbol.asyncDispose]();
   };
   try {
-    await program.until(() => isListening(port));
+    await program.until(async () => !(await isPortFree(port)));
   } catch (error) {
     await dispose();
     throw error;
@@ -78,17 +76,4 @@ log_connections = 0
 log_disconnections = 0
 log_pooler_errors = 0
 `;
-}
-
-async function isListening(port: number): Promise<boolean> {
-  const socket = connect({ host: loopback, port });
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    // Not yet.
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
