@@ -44,19 +44,11 @@ export function startLoad(options: LoadOptions): Load {
   let isStopped = false;
   let isOver = false;
 
-  async function runClient(client: number): Promise<void> {
-    const target = targets[client % targets.length];
-    if (target === undefined) return;
-    using pipeline = openPipeline(target.origin);
-    // The clients do not start at the same moment.
-    await sleep(Math.random() * pauseMs);
-    while (!isStopped && sent < requests) {
-      sent += 1;
-      results.push(
-        await (sent % 5 === 0 ? createPet(pipeline, target.api, apiKey) : listPets(pipeline, target.api, apiKey)),
-      );
-      if (pauseMs > 0) await sleep(pauseMs);
-    }
+  async function sendNext(pipeline: Pipeline, { api }: Target): Promise<boolean> {
+    if (isStopped || sent >= requests) return false;
+    sent += 1;
+    results.push(await (sent % 5 === 0 ? createPet(pipeline, api, apiKey) : listPets(pipeline, api, apiKey)));
+    return true;
   }
 
   async function ping(): Promise<void> {
@@ -68,7 +60,7 @@ export function startLoad(options: LoadOptions): Load {
   }
 
   const pinging = ping();
-  const done = Promise.all(Array.from({ length: clients }, (_, client) => runClient(client))).then(() => {
+  const done = runClients({ targets, clients, pauseMs }, sendNext).then(() => {
     isOver = true;
     return pinging;
   });
@@ -112,15 +104,29 @@ export async function sendBurst(options: BurstOptions): Promise<Answer[]> {
     });
   }
 
+  await runClients({ targets, clients, pauseMs: 0 }, async (pipeline, { api }) => {
+    if (sent >= requests) return false;
+    answers.push(...(await pipeline.send(nextRequests(api))));
+    return true;
+  });
+  return answers;
+}
+
+/** Each client has a connection to one of the targets, in turn, and sends until there is nothing more to send. */
+async function runClients(
+  { targets, clients, pauseMs }: Pick<LoadOptions, "targets" | "clients" | "pauseMs">,
+  sendNext: (pipeline: Pipeline, target: Target) => Promise<boolean>,
+): Promise<void> {
   async function runClient(client: number): Promise<void> {
     const target = targets[client % targets.length];
     if (target === undefined) return;
     using pipeline = openPipeline(target.origin);
-    while (sent < requests) answers.push(...(await pipeline.send(nextRequests(target.api))));
+    // The clients do not start at the same moment.
+    await sleep(Math.random() * pauseMs);
+    while (await sendNext(pipeline, target)) if (pauseMs > 0) await sleep(pauseMs);
   }
 
   await Promise.all(Array.from({ length: clients }, (_, client) => runClient(client)));
-  return answers;
 }
 
 /** Creates a pet whose name no other request uses. Repeat the create with the same id. */

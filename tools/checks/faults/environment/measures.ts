@@ -3,7 +3,17 @@ import type { Figures } from "../../src/it.js";
 import type { Environment } from "./environment.js";
 import type { Load } from "./load.js";
 import { type Window, windowsOf } from "./oracles.js";
-import { count, endOf, isFailure, isSuccess, isUnavailable, type Result, slowestMs, type Timed } from "./results.js";
+import {
+  count,
+  endOf,
+  groupBy,
+  isFailure,
+  isSuccess,
+  isUnavailable,
+  type Result,
+  slowestMs,
+  type Timed,
+} from "./results.js";
 import type { Service } from "./services.js";
 
 /** A fault adds at most this once: a service has given up a call to Redis by then. */
@@ -29,8 +39,9 @@ export function ownP99(
   { results, idleResults }: Pick<Load, "results" | "idleResults">,
   isMeant: (one: Timed) => boolean,
 ): number {
-  const idleBySecond = bySecond(idleResults.filter(isMeant));
-  const perSecond = [...bySecond(results.filter(isMeant))].map(
+  const secondOf = ({ sentAtMs }: Timed) => Math.floor(sentAtMs / 1_000);
+  const idleBySecond = groupBy(idleResults.filter(isMeant), secondOf);
+  const perSecond = [...groupBy(results.filter(isMeant), secondOf)].map(
     ([second, sent]) => p99(sent) - (p99(idleBySecond.get(second) ?? []) || 0),
   );
   return median(perSecond);
@@ -107,17 +118,6 @@ export function failuresAfter(results: readonly Result[], atMs: number): number 
 function p99(results: readonly Timed[]): number {
   const durations = results.map(({ durationMs }) => durationMs).sort((one, other) => one - other);
   return durations[Math.ceil(durations.length * 0.99) - 1] ?? Number.NaN;
-}
-
-function bySecond(results: readonly Timed[]): Map<number, Timed[]> {
-  const seconds = new Map<number, Timed[]>();
-  for (const one of results) {
-    const second = Math.floor(one.sentAtMs / 1_000);
-    const sent = seconds.get(second);
-    if (sent === undefined) seconds.set(second, [one]);
-    else sent.push(one);
-  }
-  return seconds;
 }
 
 function worstOver(windows: readonly Window[]): number {

@@ -1,6 +1,6 @@
 import { isLeak } from "@petstore/harness/responses";
 import type { StoreDatabase } from "@petstore/test-store/store-database";
-import { count, hasRateLimit, isFailure, type Result } from "./results.js";
+import { count, groupBy, hasRateLimit, isFailure, type Result } from "./results.js";
 
 /** Counted after every test. Every count must be 0. */
 export type Oracles = Readonly<Record<Oracle, number>>;
@@ -63,14 +63,7 @@ export interface Window {
 }
 
 export function windowsOf(results: readonly Result[], faultTimes: readonly number[]): Window[] {
-  const byReset = new Map<number, Result[]>();
-  for (const result of results) {
-    if (!hasRateLimit(result)) continue;
-    const resetAtMs = result.rateLimit.reset * 1_000;
-    const window = byReset.get(resetAtMs);
-    if (window === undefined) byReset.set(resetAtMs, [result]);
-    else window.push(result);
-  }
+  const byReset = groupBy(results.filter(hasRateLimit), ({ rateLimit }) => rateLimit.reset * 1_000);
   return [...byReset].map(([resetAtMs, window]) => ({
     resetAtMs,
     limit: window[0]?.rateLimit.limit ?? 0,

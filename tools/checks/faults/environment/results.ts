@@ -86,6 +86,16 @@ export function count<One>(all: readonly One[], matches: (one: One) => boolean):
   return all.filter(matches).length;
 }
 
+export function groupBy<One>(all: readonly One[], keyOf: (one: One) => number): Map<number, One[]> {
+  const groups = new Map<number, One[]>();
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group === undefined) groups.set(keyOf(one), [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
 /** NaN without results. */
 export function slowestMs(results: readonly Timed[]): number {
   if (results.length === 0) return Number.NaN;

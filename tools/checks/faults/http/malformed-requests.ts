@@ -44,8 +44,6 @@ export function conversations(api: Api, apiKey: string): readonly Conversation[]
   const continued = api.name === graphql.name ? [100, 200] : [200];
   return [
     ...Object.entries(refused).map(([what, bytes]) => ({ what, bytes, statuses: [400] })),
-    { what: "a header of 17 KB", bytes: listWith(`X: ${"y".repeat(17_000)}\r\n`), statuses: [431] },
-    { what: "2,500 headers", bytes: requestOf(api.list, `${"a:b\r\n".repeat(2_500)}${key}`), statuses: [431] },
     { what: "CONNECT", bytes: `CONNECT pets.example:443 HTTP/1.1\r\n${host}${key}\r\n`, statuses: [404] },
     { what: "Upgrade", bytes: listWith("Connection: Upgrade\r\nUpgrade: websocket\r\n"), statuses: [200] },
     { what: "Expect: 100-continue", bytes: listWith("Expect: 100-continue\r\n"), statuses: continued },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { choosePort } from "@petstore/embedded-postgres";
 import { searchPath } from "../processes/installed-program.js";
-import { startProgram } from "../processes/program.js";
+import { disposeOnFailure, startProgram } from "../processes/program.js";
 import { openTemporaryDirectory } from "../processes/standalone-store.js";
 
 export interface BalancerBackend {
@@ -49,13 +49,8 @@ export async function startBalancer(backends: readonly BalancerBackend[]): Promi
       await directory[Symbol.asyncDispose]();
     },
   };
-  try {
-    await balancer.untilUp(backends.flatMap(({ ports }) => ports).length);
-    return balancer;
-  } catch (error) {
-    await balancer[Symbol.asyncDispose]();
-    throw error;
-  }
+  await disposeOnFailure(balancer, balancer.untilUp(backends.flatMap(({ ports }) => ports).length));
+  return balancer;
 }
 
 function configuration(backends: readonly BalancerBackend[], port: number, statsSocket: string): string {

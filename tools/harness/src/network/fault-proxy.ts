@@ -4,11 +4,6 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { choosePort, loopback } from "@petstore/embedded-postgres";
 
-export interface FaultProxyOptions {
-  /** The URL of the server, with its port. */
-  readonly url: string;
-}
-
 /**
  * Forwards everything at first. A fault replaces the previous fault, applies to open and new connections, and is active
  * when its promise resolves. While the server is down, the proxy accepts new connections and resets them.
@@ -35,9 +30,10 @@ type Fault =
   | { readonly kind: "drop replies" }
   | { readonly kind: "refuse" };
 
-export async function openFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
-  const target = new URL(options.url);
-  const url = new URL(options.url);
+/** For the server of this URL, which names its port. */
+export async function openFaultProxy(server: { readonly url: string }): Promise<FaultProxy> {
+  const target = new URL(server.url);
+  const url = new URL(server.url);
   const port = await choosePort(undefined);
   url.host = `${loopback}:${port}`;
   const links = new Set<Link>();

@@ -3,7 +3,7 @@ import { chmod, chown, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { choosePort, isPortFree, loopback } from "@petstore/embedded-postgres";
 import { searchPath } from "../processes/installed-program.js";
-import { startProgram } from "../processes/program.js";
+import { disposeOnFailure, startProgram } from "../processes/program.js";
 import { openTemporaryDirectory } from "../processes/standalone-store.js";
 
 export interface PgBouncer extends AsyncDisposable {
@@ -36,20 +36,19 @@ export async function openPgBouncer(serverUrl: string): Promise<PgBouncer> {
     environment: { PATH: searchPath() },
     user,
   });
-  const dispose = async (): Promise<void> => {
-    await program.stop();
-    await directory[Symbol.asyncDispose]();
-  };
-  try {
-    await program.until(async () => !(await isPortFree(port)));
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
   const url = new URL(serverUrl);
   url.host = `${loopback}:${port}`;
   url.searchParams.set("pgbouncer", "true");
-  return { url: url.href, [Symbol.asyncDispose]: dispose };
+  const pgbouncer: PgBouncer = {
+    url: url.href,
+    async [Symbol.asyncDispose]() {
+      await program.stop();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+  const listening = program.until(async () => !(await isPortFree(port)));
+  await disposeOnFailure(pgbouncer, listening);
+  return pgbouncer;
 }
 
 /**

@@ -138,6 +138,16 @@ export function startProgram(options: ProgramOptions): Program {
   };
 }
 
+/** Waits for a start, and disposes the resource if it fails. */
+export async function disposeOnFailure<Started>(resource: AsyncDisposable, start: Promise<Started>): Promise<Started> {
+  try {
+    return await start;
+  } catch (error) {
+    await resource[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
 /** Resolves after the last output. A program that cannot be started has the exit code 127, as in a shell. */
 function endOf(child: ChildProcess, onError: (error: Error) => void): Promise<Exit> {
   return new Promise((resolve) => {

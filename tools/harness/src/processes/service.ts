@@ -1,7 +1,7 @@
 import { choosePort } from "@petstore/embedded-postgres";
 import { isAnswering } from "../network/http-client.js";
 import type { CalledFunction } from "./coverage-recorder.js";
-import { type Program, startProgram } from "./program.js";
+import { disposeOnFailure, type Program, startProgram } from "./program.js";
 
 export interface ServiceOptions {
   /** The REST service by default. */
@@ -50,12 +50,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const origin = `http://${host}:${port}`;
   const startMs = performance.now();
   const program = startServiceProgram({ ...options, host, port });
-  try {
-    await program.until(() => isAnswering(`${origin}/livez`));
-  } catch (error) {
-    await program.stop();
-    throw error;
-  }
+  const answering = program.until(() => isAnswering(`${origin}/livez`));
+  await disposeOnFailure(program, answering);
   return {
     ...program,
     origin,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { searchPath } from "./installed-program.js";
-import { type Program, startProgram } from "./program.js";
+import { disposeOnFailure, type Program, startProgram } from "./program.js";
 import { serviceFlags, standaloneMain } from "./service.js";
 
 /** A directory that disposing removes. */
@@ -26,36 +26,21 @@ const banner = / ready at (http:\/\/[^\s/]+)\/v1.*(?:^ {2}(pets_test_\w+)$|was s
 /** Starts the program of `npm start` in an empty directory, and waits until both APIs answer. */
 export async function startStandaloneStore(environment: Environment = {}): Promise<StandaloneStore> {
   const directory = await openTemporaryDirectory();
-  try {
-    const store = await startStandaloneStoreIn(directory.path, environment);
-    return {
-      ...store,
-      async [Symbol.asyncDispose]() {
-        await store.stop();
-        await directory[Symbol.asyncDispose]();
-      },
-    };
-  } catch (error) {
-    await directory[Symbol.asyncDispose]();
-    throw error;
-  }
+  const started = startStandaloneStoreIn(directory.path, environment);
+  const store = await disposeOnFailure(directory, started);
+  return {
+    ...store,
+    async [Symbol.asyncDispose]() {
+      await store.stop();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
 }
 
 export async function startStandaloneStoreIn(path: string, environment: Environment = {}): Promise<StandaloneStore> {
   const program = startStandaloneProgram(path, environment);
-  try {
-    const [, origin = "", demoKey = ""] = await program.printed(banner);
-    return {
-      ...program,
-      origin,
-      directory: path,
-      databaseUrl: (await embeddedPostgresUrl(path)) ?? "",
-      demoKey,
-    };
-  } catch (error) {
-    await program.stop();
-    throw error;
-  }
+  const [, origin = "", demoKey = ""] = await disposeOnFailure(program, program.printed(banner));
+  return { ...program, origin, directory: path, databaseUrl: (await embeddedPostgresUrl(path)) ?? "", demoKey };
 }
 
 /** The same without waiting, for a start that fails. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { loopback } from "@petstore/embedded-postgres";
+import { disposeOnFailure } from "../processes/program.js";
 import { openRedisServer, type RedisServer } from "./redis-server.js";
 
 /** A Redis Cluster of three masters, and its changes. Disposing ends every node in any state. */
@@ -32,15 +33,13 @@ export async function openRedisCluster({ replicas = 0 }: { readonly replicas?: 0
   };
   const nodes: RedisServer[] = [];
   const cluster = clusterOf(nodes);
-  try {
+  const start = async () => {
     while (nodes.length < masterCount * (1 + replicas)) nodes.push(await openRedisServer({ settings }));
     await form(nodes);
     await settle(nodes);
-    return cluster;
-  } catch (error) {
-    await cluster[Symbol.asyncDispose]();
-    throw error;
-  }
+  };
+  await disposeOnFailure(cluster, start());
+  return cluster;
 }
 
 function clusterOf(nodes: readonly RedisServer[]): RedisCluster {

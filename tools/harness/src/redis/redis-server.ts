@@ -3,13 +3,8 @@ import { randomInt } from "node:crypto";
 import { loopback } from "@petstore/embedded-postgres";
 import { Redis } from "ioredis";
 import { searchPath } from "../processes/installed-program.js";
-import { type Program, startProgram } from "../processes/program.js";
+import { disposeOnFailure, type Program, startProgram } from "../processes/program.js";
 import { openTemporaryDirectory } from "../processes/standalone-store.js";
-
-export interface RedisServerOptions {
-  /** Directives of redis.conf by their names. */
-  readonly settings?: Readonly<Record<string, string>>;
-}
 
 /** A Redis that keeps nothing on disk, and its faults. Disposing ends it in any state. */
 export interface RedisServer extends AsyncDisposable {
@@ -30,6 +25,8 @@ export interface RedisServer extends AsyncDisposable {
   resume(): void;
 }
 
+type Settings = Readonly<Record<string, string>>;
+
 /** One process, and a connection that ends with it. */
 interface Run {
   readonly program: Program;
@@ -40,17 +37,12 @@ const startAttempts = 10;
 /** A node of a Redis Cluster also listens 10,000 above its own port. Ports of outgoing connections begin at 32768. */
 const [lowestPort, highestPort] = [10_000, 22_767];
 
-/** Rejects on a machine without Redis. */
-export async function openRedisServer({ settings = {} }: RedisServerOptions = {}): Promise<RedisServer> {
+/** Rejects on a machine without Redis. The settings are directives of redis.conf by their names. */
+export async function openRedisServer({ settings = {} }: { readonly settings?: Settings } = {}): Promise<RedisServer> {
   const directory = await openTemporaryDirectory();
   const start = (port: number) => startRedis(port, directory.path, settings);
-  try {
-    const { port, run } = await startOnFreePort(start);
-    return serverOf(port, run, start, directory);
-  } catch (error) {
-    await directory[Symbol.asyncDispose]();
-    throw error;
-  }
+  const { port, run } = await disposeOnFailure(directory, startOnFreePort(start));
+  return serverOf(port, run, start, directory);
 }
 
 function serverOf(
@@ -107,7 +99,7 @@ async function startOnFreePort(
   }
 }
 
-async function startRedis(port: number, directory: string, settings: Readonly<Record<string, string>>): Promise<Run> {
+async function startRedis(port: number, directory: string, settings: Settings): Promise<Run> {
   const directives = {
     port: `${port}`,
     bind: loopback,
