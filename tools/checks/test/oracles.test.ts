@@ -4,18 +4,12 @@ import { countOracles, type Evidence, type Oracles, windowsOf } from "../faults/
 import { answerOf, type Result } from "../faults/environment/results.js";
 
 const minute = Date.UTC(2031, 4, 14, 12);
-const good: Result = {
-  sentAtMs: minute,
-  durationMs: 5,
-  status: 200,
-  code: undefined,
-  retryAfterSeconds: Number.NaN,
-  rateLimit: { limit: 100, remaining: 50, reset: minute / 1_000 + 60 },
-  failure: undefined,
-  leaks: false,
-  requestedPet: undefined,
-  acknowledgedPet: undefined,
+const headers = {
+  "x-ratelimit-limit": "100",
+  "x-ratelimit-remaining": "50",
+  "x-ratelimit-reset": `${minute / 1_000 + 60}`,
 };
+const good: Result = { ...answerOf(readAnswer({ status: 200, headers, text: "[]" }, minute)), durationMs: 5 };
 const created = { requestedPet: "Ada", acknowledgedPet: "Ada" };
 const nothing: Oracles = await countFaults([], {});
 

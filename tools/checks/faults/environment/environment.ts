@@ -97,18 +97,22 @@ export function openEnvironment({ sharedDatabase, idleOrigin, figures }: Environ
     },
     /** Sends enough requests that the first requests of a test are not slower than later ones. */
     async warmUp(): Promise<void> {
-      await (await environment.startLoad({ clients: 16, pauseMs: 0, requests: 1_500 })).done;
+      await environment.startLoad({ clients: 16, pauseMs: 0, requests: 1_500 });
     },
 
     /** The key of a new account. */
     async issueKey(limits: Limits = unlimited): Promise<string> {
       return (await database.issueKey({ customLimits: limits })).key;
     },
-    /** Starts the load of one account, a new one by default, on all services by default. */
+    /**
+     * Starts the load of one account, a new one by default, on all services by default. With a number of requests, this
+     * resolves at the end of the load.
+     */
     async startLoad({ limits, ...options }: AccountLoadOptions = {}): Promise<Load & { readonly apiKey: string }> {
       const apiKey = options.apiKey ?? (await environment.issueKey(limits));
       const load = startLoad({ targets: services, idleOrigin, clients: 64, pauseMs: 150, ...options, apiKey });
       loads.push(load);
+      if (options.requests !== undefined) await load.done;
       return { ...load, apiKey };
     },
     async startCreates(options: Omit<CreatesOptions, "apiKey">): Promise<Creates> {

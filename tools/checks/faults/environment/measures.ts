@@ -79,7 +79,6 @@ export async function checkAdmitted(environment: Environment, figures: Figures, 
   const admitted: number[] = [];
   for (let account = 0; account < accounts; account += 1) {
     const load = await environment.startLoad({ limits, clients, requests, pauseMs: 0 });
-    await load.done;
     admitted.push(count(load.results, isSuccess));
   }
   figures.exactly(accounts, "accounts", admitted.length);

@@ -38,7 +38,6 @@ for (const outputFault of outputFaults) {
       const grownMebibytes = (await mebibytesOf(service, "VmRSS")) - before.mebibytes;
       const usual = { clients: 8, pauseMs: 0, requests: usualRequests };
       const load = await environment.startLoad({ ...usual, targets: [service] });
-      await load.done;
       const startMs = performance.now();
       const exit = await service.stop();
       const stopMs = performance.now() - startMs;

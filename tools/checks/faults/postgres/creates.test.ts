@@ -56,7 +56,6 @@ it("pgbouncer: serves both APIs in transaction mode", { tags: ["pgbouncer"] }, a
   const urls = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: server.url };
   await environment.startWithRedis({ ...slowRedisAllowed, ...urls }, twoOfEach);
   const load = await environment.startLoad({ clients: 64, pauseMs: 5, requests: 10_000 });
-  await load.done;
   await checkSimultaneousCreates(environment, figures, 1);
   const [row] = await server.query(
     "select count(*)::int as sessions from pg_stat_activity where usename = current_user and application_name = 'petstore'",

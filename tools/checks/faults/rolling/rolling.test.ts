@@ -81,7 +81,6 @@ it("rolling-upgrade: both releases share quotas exactly", { tags: ["git", "tar"]
   });
   await environment.startWithRedis(slowRedisAllowed, instances);
   const load = await environment.startLoad({ clients: 32, pauseMs: 0, requests: loadRequests });
-  await load.done;
   await checkAdmitted(environment, figures, { accounts: 10, limit: 1_000, clients: 64, requests: 3_000 });
   figures.atLeast(loadRequests, "requests to both releases", load.results.length);
   figures.count(0, "answers other than 200 and 201", load.results, isOther);

@@ -105,14 +105,9 @@ async function startOnSmallDisk(environment: Environment, skip: (reason: string)
   return { disk, store, creates, read: () => environment.sendBurst(reads, [store]) };
 }
 
-/** Resolves with true when the statement ends the server. */
+/** Resolves with true when the statement ends the server, and the connection with it. */
 async function isEndedBy(statement: string, url: string): Promise<boolean> {
   await using session = await openSession(url);
-  try {
-    await session.query(statement);
-    return false;
-  } catch {
-    // The connection ended with the server.
-    return true;
-  }
+  const [result] = await Promise.allSettled([session.query(statement)]);
+  return result.status === "rejected";
 }

@@ -1,7 +1,7 @@
 // A PgBouncer in transaction mode in front of a PostgreSQL.
 import { chmod, chown, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { choosePort, isPortFree, loopback } from "@petstore/embedded-postgres";
+import { choosePort, loopback } from "@petstore/embedded-postgres";
 import { searchPath } from "../processes/installed-program.js";
 import { disposeOnFailure, startProgram } from "../processes/program.js";
 import { openTemporaryDirectory } from "../processes/standalone-store.js";
@@ -32,7 +32,7 @@ export async function openPgBouncer(serverUrl: string): Promise<PgBouncer> {
   const program = startProgram({
     name: "pgbouncer",
     command: "pgbouncer",
-    args: ["-q", settings],
+    args: [settings],
     environment: { PATH: searchPath() },
     user,
   });
@@ -46,8 +46,7 @@ export async function openPgBouncer(serverUrl: string): Promise<PgBouncer> {
       await directory[Symbol.asyncDispose]();
     },
   };
-  const listening = program.until(async () => !(await isPortFree(port)));
-  await disposeOnFailure(pgbouncer, listening);
+  await disposeOnFailure(pgbouncer, program.printed(/process up/));
   return pgbouncer;
 }
 

@@ -50,8 +50,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const origin = `http://${host}:${port}`;
   const startMs = performance.now();
   const program = startServiceProgram({ ...options, host, port });
-  const answering = program.until(() => isAnswering(`${origin}/livez`));
-  await disposeOnFailure(program, answering);
+  await disposeOnFailure(
+    program,
+    program.until(() => isAnswering(`${origin}/livez`)),
+  );
   return {
     ...program,
     origin,
