@@ -1,9 +1,10 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { administratorUrl, type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
+import { openTemporaryDirectory, postmasterOf } from "../processes/standalone-store.js";
 
 /** A durable PostgreSQL and its faults. Disposing ends it in any state. */
 export interface PostgresServer extends AsyncDisposable {
@@ -65,7 +66,8 @@ export async function openSession(url: string): Promise<Session> {
 }
 
 export async function openPostgresServer(): Promise<PostgresServer> {
-  const directory = await mkdtemp(join(tmpdir(), "petstore-postgres-"));
+  const temporary = await openTemporaryDirectory();
+  const directory = temporary.path;
   let running: EmbeddedPostgres | undefined = await start(directory);
   const { ownerUrl: url } = running;
   let starting: Promise<unknown> | undefined;
@@ -115,7 +117,13 @@ export async function openPostgresServer(): Promise<PostgresServer> {
     },
     resumeBackends,
     async terminateBackends(kills, perSecond) {
-      await query(terminations(kills, perSecond));
+      await using session = await openSession(url);
+      for (let killed = 0; killed < kills; ) {
+        const ended = await session.query(terminateOne);
+        killed += ended.length;
+        // Waits for a client when none is connected, so that each kill ends one session.
+        await sleep(ended.length > 0 ? 1_000 / perSecond : 5);
+      }
     },
     async countStatements() {
       await query(
@@ -130,7 +138,7 @@ export async function openPostgresServer(): Promise<PostgresServer> {
       isDisposed = true;
       await starting;
       await kill();
-      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+      await temporary[Symbol.asyncDispose]();
     },
   };
 }
@@ -138,33 +146,16 @@ export async function openPostgresServer(): Promise<PostgresServer> {
 /** Sessions with this application name cause or count the faults, so they are spared. */
 export const sparedName: string = "petstore-harness";
 
-/** Waits for a client when none is connected, so that each kill ends one session. */
-function terminations(kills: number, perSecond: number): string {
-  return `
-    do $$ begin
-      for kill in 1..${kills} loop
-        loop
-          perform pg_stat_clear_snapshot();
-          perform pg_terminate_backend(pid) from (
-            select pid from pg_stat_activity
-            where usename = current_user and application_name <> '${sparedName}' order by random() limit 1
-          ) as victim;
-          exit when found;
-          perform pg_sleep(0.005);
-        end loop;
-        perform pg_sleep(${1 / perSecond});
-      end loop;
-    end $$`;
-}
+const terminateOne = `
+  select pg_terminate_backend(pid) from (
+    select pid from pg_stat_activity
+    where usename = current_user and application_name <> '${sparedName}' order by random() limit 1
+  ) as victim`;
 
 async function start(directory: string, durable = true): Promise<EmbeddedPostgres> {
   const opened = await openEmbeddedPostgres({ directory, durable });
   if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
   return opened.database;
-}
-
-async function postmasterOf(directory: string): Promise<number> {
-  return Number.parseInt(await readFile(join(directory, "cluster", "data", "postmaster.pid"), "utf8"), 10);
 }
 
 /** Returns whether the process exists. 0 sends no signal. */
