@@ -1,127 +1,52 @@
+// The comparison tools on npm read only OpenAPI 3.0, or download a binary during installation.
+
+/** The parts of an OpenAPI document that a client is generated from. */
+export interface ComparedDocument {
+  readonly paths: object;
+  readonly components: object;
+}
+
 /**
- * Compares two OpenAPI documents. A newer document may accept more in requests and return less in responses, but never
- * the reverse. The comparison tools on npm read only OpenAPI 3.0, or download a binary during installation.
+ * The values of the older document that the newer one lacks or changes, and the new values that are not part of a new path,
+ * operation, response, header, property or optional parameter. A few of these changes break no client, for example a higher
+ * maximum of a parameter, so a person has to review them.
  */
-type Node = { readonly [name: string]: Node };
-
-/** Returns one line for each breaking change; an empty list if the newer document is compatible. */
-export function breakingChanges(before: object, after: object): string[] {
-  const [older, newer] = [before as Node, after as Node];
-  const found: string[] = [];
-  for (const [path, methods] of entries(older.paths)) {
-    for (const [method, operation] of entries(methods)) {
-      const kept = newer.paths?.[path]?.[method];
-      const where = `${method.toUpperCase()} ${path}`;
-      if (kept === undefined) found.push(`${where} was removed`);
-      else found.push(...compareOperations(operation, kept).map((change) => `${where}: ${change}`));
-    }
-  }
-  return found;
-
-  function compareOperations(was: Node, is: Node): string[] {
-    const changes: string[] = [];
-    if (`${was.operationId}` !== `${is.operationId}`) changes.push("its operationId changed");
-    changes.push(...compareParameters(was, is));
-    const [oldBody, newBody] = [contentOf(was.requestBody), contentOf(is.requestBody)];
-    if (oldBody !== undefined || newBody !== undefined)
-      changes.push(...compareSchemas("body", oldBody, newBody, "request"));
-    for (const [status, response] of entries(was.responses))
-      changes.push(...compareResponses(status, response, is.responses?.[status]));
-    return changes;
-  }
-
-  function compareParameters(was: Node, is: Node): string[] {
-    const [oldOnes, newOnes] = [Object.values(was.parameters ?? {}), Object.values(is.parameters ?? {})];
-    const same = (one: Node) => (other: Node) => one.name === other.name && one.in === other.in;
-    const gone = oldOnes.filter((one) => !newOnes.some(same(one))).map(({ name }) => `parameter ${name} was removed`);
-    const changed = newOnes.flatMap((one) => {
-      const [previous, where] = [oldOnes.find(same(one)), `parameter ${one.name}`];
-      const newlyRequired = isTrue(one.required) && !isTrue(previous?.required) ? [`${where} became required`] : [];
-      return [...newlyRequired, ...(previous ? compareSchemas(where, previous.schema, one.schema, "request") : [])];
-    });
-    return [...gone, ...changed];
-  }
-
-  function compareResponses(status: string, was: Node, is: Node | undefined): string[] {
-    if (is === undefined) return [`response ${status} was removed`];
-    const lost = entries(was.headers).flatMap(([name, reference]) => {
-      const [previous, header] = [resolve(older, reference), resolve(newer, is.headers?.[name])];
-      if (header === undefined) return [`response ${status} lost ${name}`];
-      const weaker =
-        isTrue(previous?.required) && !isTrue(header.required) ? [`response ${status} no longer promises ${name}`] : [];
-      return [...weaker, ...compareSchemas(`header ${name}`, previous?.schema, header.schema, "response")];
-    });
-    return [...lost, ...compareSchemas(`response ${status}`, contentOf(was), contentOf(is), "response")];
-  }
-
-  function compareSchemas(
-    where: string,
-    a: Node | undefined,
-    b: Node | undefined,
-    side: "request" | "response",
-  ): string[] {
-    const [was, is] = [resolve(older, a), resolve(newer, b)];
-    if (was === undefined || is === undefined) return was === is ? [] : [`${where} was added or removed`];
-    // A request schema may become wider, and a response schema narrower.
-    const [narrow, wide] = side === "request" ? [was, is] : [is, was];
-    const changes = [
-      ...(`${was.type}` === `${is.type}` && `${was.format}` === `${is.format}` ? [] : [`${where} changed its type`]),
-      ...limits.filter((limit) => isTighter(limit, narrow, wide)).map((limit) => `${where} changed ${limit}`),
-      ...excluded(narrow.enum, wide.enum).map((value) => `${where} disagrees about ${value}`),
-      ...missing(wide.required, narrow.required).map((name) => `${where}: ${name} is no longer what was promised`),
-    ];
-    for (const keyword of ["const", "pattern"]) {
-      if (was[keyword] !== is[keyword]) changes.push(`${where} changed its ${keyword}`);
-    }
-    for (const [name, property] of entries(was.properties)) {
-      const kept = is.properties?.[name];
-      if (kept === undefined) changes.push(`${where}.${name} was removed`);
-      else changes.push(...compareSchemas(`${where}.${name}`, property, kept, side));
-    }
-    if (was.items !== undefined) changes.push(...compareSchemas(`${where}[]`, was.items, is.items, side));
-    return changes;
-  }
+export function breakingChanges(older: ComparedDocument, newer: ComparedDocument): string[] {
+  const before = new Map(valuesOf({ paths: older.paths, components: older.components }));
+  const after = new Map(valuesOf({ paths: newer.paths, components: newer.components }));
+  const nodesBefore = new Set([...before.keys()].flatMap((path) => prefixesOf(path)));
+  const isNewPart = (path: string): boolean => {
+    const names = path.split(separator);
+    const firstNew = prefixesOf(path).findIndex((prefix) => !nodesBefore.has(prefix));
+    return extensible.has(names[firstNew - 1] ?? "") || names[firstNew - 2] === "paths";
+  };
+  const lost = [...before].filter(([path, value]) => after.get(path) !== value).map(([path]) => path);
+  const added = [...after].filter(([path, value]) => {
+    const isRequiredParameter = value === true && /parameters > [^>]+ > required$/.test(path);
+    return !before.has(path) && (isRequiredParameter || !isNewPart(path));
+  });
+  return [...lost, ...added.map(([path]) => path)];
 }
 
-const limits = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"] as const;
+const separator = " > ";
+/** Texts for people. */
+const ignored = new Set(["description", "summary", "example", "examples"]);
+/** A client ignores members of these that it does not know. */
+const extensible = new Set(["paths", "responses", "headers", "properties", "parameters", "schemas"]);
 
-/** True if `wide` allows fewer values than `narrow`, which no change may do. */
-function isTighter(limit: (typeof limits)[number], narrow: Node, wide: Node): boolean {
-  const open = limit.startsWith("min") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  const [inner, outer] = [Number(narrow[limit] ?? open), Number(wide[limit] ?? open)];
-  return limit.startsWith("min") ? outer > inner : outer < inner;
+/** Every value that is no object, by its path. A parameter is found by its name, and any other item by itself. */
+function valuesOf(node: object): [path: string, value: unknown][] {
+  const members: [string, unknown][] = Array.isArray(node)
+    ? node.map((item) => [`${item.name ?? item}`, item])
+    : Object.entries(node).filter(([name]) => !ignored.has(name));
+  return members.flatMap(([name, value]): [string, unknown][] =>
+    typeof value === "object" && value !== null
+      ? valuesOf(value).map(([path, inner]) => [`${name}${separator}${path}`, inner])
+      : [[name, value]],
+  );
 }
 
-/** The values that `narrow` allows and `wide` does not. Without an enum every value is allowed. */
-function excluded(narrow: Node | undefined, wide: Node | undefined): string[] {
-  if (wide === undefined) return [];
-  return narrow === undefined ? ["values it had not listed"] : missing(narrow, wide);
-}
-
-/** The values of the first list that the second list does not contain. */
-function missing(held: Node | undefined, by: Node | undefined): string[] {
-  const others = Object.values(by ?? {}).map(String);
-  return Object.values(held ?? {})
-    .map(String)
-    .filter((value) => !others.includes(value));
-}
-
-function contentOf(holder: Node | undefined): Node | undefined {
-  return holder?.content?.["application/json"]?.schema;
-}
-
-function resolve(document: Node, node: Node | undefined): Node | undefined {
-  if (node?.$ref === undefined) return node;
-  return `${node.$ref}`
-    .replace("#/", "")
-    .split("/")
-    .reduce<Node | undefined>((found, name) => found?.[name], document);
-}
-
-function entries(node: Node | undefined): [string, Node][] {
-  return Object.entries(node ?? {});
-}
-
-function isTrue(value: unknown): boolean {
-  return value === true;
+function prefixesOf(path: string): string[] {
+  const names = path.split(separator);
+  return names.map((_name, index) => names.slice(0, index + 1).join(separator));
 }

@@ -1,9 +1,8 @@
 // Idempotency keys over time and at the same time. tools/checks/conformance/contract tests the other rules.
-import { afterAll, describe, expect, it } from "vitest";
-import { type Answer, openTestStore } from "./test-store.js";
+import { describe, expect, it } from "vitest";
+import { type Answer, openSharedStore } from "./test-store.js";
 
-const store = await openTestStore();
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openSharedStore();
 const { key } = await store.issueKey();
 
 const body = '{"name":"Ada","categoryId":1}';
@@ -13,38 +12,16 @@ const countPets = async () => {
   const { text } = await store.call("GET", "/v1/pets?limit=100", { key });
   return (JSON.parse(text) as unknown[]).length;
 };
-const refused = (status: number, code: string) => ({ status, json: { code, message: expect.any(String), status } });
 
-describe("a repeated create", () => {
-  it("gets the first 201 again, with Idempotency-Replayed, and adds nothing", async () => {
-    const first = await create("first");
-    expect(first.status).toBe(201);
-    expect(first.headers["idempotency-replayed"]).toBeUndefined();
-    const before = await countPets();
-    for (let time = 0; time < 3; time++) {
-      const again = await create("first");
-      expect([again.status, again.text]).toEqual([201, first.text]);
-      expect(again.headers["idempotency-replayed"]).toBe("true");
-    }
-    expect(await countPets()).toBe(before);
-  });
-
-  it("is a new one for another account", async () => {
-    const other = await store.issueKey();
-    const ours = await create("accounts");
-    const theirs = await create("accounts", { as: other.key });
-    expect(theirs.status).toBe(201);
-    expect(theirs.text).not.toBe(ours.text);
-    expect(theirs.headers["idempotency-replayed"]).toBeUndefined();
-  });
-
-  it("adds another pet each time without a key", async () => {
-    const answers = [
-      await store.call("POST", "/v1/pets", { key, body }),
-      await store.call("POST", "/v1/pets", { key, body }),
-    ];
-    expect(answers[0]?.text).not.toBe(answers[1]?.text);
-  });
+it("a repeated create gets the first 201 again and adds nothing, except for another account", async () => {
+  const first = await create("first");
+  const before = await countPets();
+  const again = await create("first");
+  expect([again.status, again.text, again.headers["idempotency-replayed"]]).toEqual([201, first.text, "true"]);
+  expect(await countPets()).toBe(before);
+  const other = await create("first", { as: (await store.issueKey()).key });
+  expect([other.status, other.headers["idempotency-replayed"]]).toEqual([201, undefined]);
+  expect(other.text).not.toBe(first.text);
 });
 
 describe("a key is stored for 24 hours by the clock of PostgreSQL", () => {
@@ -53,22 +30,15 @@ describe("a key is stored for 24 hours by the clock of PostgreSQL", () => {
       `update idempotency_keys set created_at = now() - interval '${hours} hours' where key = '${idempotencyKey}'`,
     );
 
-  it("and adds a new pet after that", async () => {
+  it("and adds a new pet after that, also with another body", async () => {
     const first = await create("a day");
     await age("a day", 23);
     expect((await create("a day")).text).toBe(first.text);
     await age("a day", 24);
-    const later = await create("a day");
-    expect(later.status).toBe(201);
-    expect(later.headers["idempotency-replayed"]).toBeUndefined();
-    expect(later.text).not.toBe(first.text);
-    expect((await create("a day")).text).toBe(later.text);
-  });
-
-  it("and can be used with another body after that", async () => {
-    await create("reused");
-    await age("reused", 24);
-    expect((await create("reused", { sent: '{"name":"Bo","categoryId":1}' })).status).toBe(201);
+    const sent = '{"name":"Bo","categoryId":1}';
+    const later = await create("a day", { sent });
+    expect([later.status, later.headers["idempotency-replayed"]]).toEqual([201, undefined]);
+    expect((await create("a day", { sent })).text).toBe(later.text);
   });
 
   it("also if the clock of the instance is 25 hours ahead", async () => {
@@ -86,42 +56,32 @@ describe("the Idempotency-Key header", () => {
     ["a b", '"a b"'],
     ['a"b', '"a\\"b"'],
     ["a\\b", '"a\\\\b"'],
-    ["8e03978e-40d5-43dd-bc93-6894a57f9324", '"8e03978e-40d5-43dd-bc93-6894a57f9324"'],
     ["x".repeat(255), `"${"x".repeat(255)}"`],
     ["!#$%&'()*+,-./:;<=>?@[]^_`{|}~", '"!#$%&\'()*+,-./:;<=>?@[]^_`{|}~"'],
   ])("%s is the same key with and without quotes", async (bare, quoted) => {
     const first = await create(bare);
-    expect(first.status).toBe(201);
     const again = await create(quoted);
     expect([again.text, again.headers["idempotency-replayed"]]).toEqual([first.text, "true"]);
   });
 
-  it.each([
-    ["nothing", ""],
-    ["nothing in quotes", '""'],
-    ["256 characters", "x".repeat(256)],
-    ["256 characters in quotes", `"${"x".repeat(256)}"`],
-    ["a letter beyond ASCII", "caf\u00e9"],
-    ["a tab", "a\tb"],
-    ["two headers", ["abc", "abd"]],
-    ["the same header twice", ["abc", "abc"]],
-  ])("%s is refused, and adds nothing", async (_what, idempotencyKey) => {
-    const before = await countPets();
-    expect(await create(idempotencyKey)).toMatchObject(refused(400, "VALIDATION_FAILED"));
-    expect(await countPets()).toBe(before);
-  });
+  const rule = "idempotency key must be 1 to 255 printable ASCII characters";
+  const quotedRule =
+    'A quoted Idempotency-Key must end with a quote, and inside the quotes " and \\ must be escaped with a backslash';
 
   it.each([
-    ["a quote that does not end", '"abc'],
-    ["a quote alone", '"'],
-    ["a quote within quotes", '"a"b"'],
-    ["a backslash that escapes nothing", '"a\\b"'],
-    ["an escaped closing quote", '"abc\\"'],
-    ["a parameter", '"abc";v=1'],
-  ])("%s is refused with the rule for quoted keys, and adds nothing", async (_what, idempotencyKey) => {
+    ["nothing in quotes", '""', rule],
+    ["256 characters in quotes", `"${"x".repeat(256)}"`, rule],
+    ["a tab", "a\tb", rule],
+    ["two headers", ["abc", "abd"], expect.stringContaining("once")],
+    ["the same header twice", ["abc", "abc"], expect.stringContaining("once")],
+    ["a quote that does not end", '"abc', quotedRule],
+    ["a quote alone", '"', quotedRule],
+    ["a quote within quotes", '"a"b"', quotedRule],
+    ["a backslash that escapes nothing", '"a\\b"', quotedRule],
+    ["an escaped closing quote", '"abc\\"', quotedRule],
+    ["a parameter", '"abc";v=1', quotedRule],
+  ])("%s is refused, and adds nothing", async (_what, idempotencyKey, message) => {
     const before = await countPets();
-    const message =
-      'A quoted Idempotency-Key must end with a quote, and inside the quotes " and \\ must be escaped with a backslash';
     expect(await create(idempotencyKey)).toMatchObject({ status: 400, json: { code: "VALIDATION_FAILED", message } });
     expect(await countPets()).toBe(before);
   });
@@ -132,9 +92,8 @@ it("the pet and the key are stored together or not at all", async () => {
   const sent = '{"name":"Bo","categoryId":1}';
   expect((await create("failed here", { sent })).status).toBe(500);
   await store.execute("alter table pets drop constraint no_bo");
-  const created = await create("failed here", { sent: body });
-  expect(created.status).toBe(201);
-  expect(created.headers["idempotency-replayed"]).toBeUndefined();
+  const created = await create("failed here");
+  expect([created.status, created.headers["idempotency-replayed"]]).toEqual([201, undefined]);
 });
 
 describe("concurrent creates", () => {

@@ -1,107 +1,123 @@
-// The quota over HTTP with an injected clock. packages/core/test/quota tests the rules, and
-// tools/checks/conformance/contract the codes and headers through every API.
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { type Answer, openTestStore } from "./test-store.js";
+// The limits of plans and addresses, and what counts. packages/core/test/quota tests the rules of windows and bans, and
+// tools/checks/conformance/contract the codes and headers of refusals.
+import { describe, expect, it } from "vitest";
+import { type Answer, openSharedStore, openTestStore, type TestStore } from "./test-store.js";
 
-const store = await openTestStore();
-afterAll(() => store[Symbol.asyncDispose]());
-
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
-const code = (status: number, code: string) => ({ status, json: { code, status } });
+const store = await openSharedStore({ TRUST_PROXY: "127.0.0.0/8, 10.1.0.0/16" });
 
 /** Gets 404 without a query, and counts like any other request. */
-const ask = (key: string): Promise<Answer> => store.call("GET", "/v1/none", { key });
-const askAtOnce = (key: string, times: number) => Promise.all(Array.from({ length: times }, () => ask(key)));
+const callNone = (key: string): Promise<Answer> => store.call("GET", "/v1/none", { key });
+const callFrom = (address: string | string[], { call }: TestStore = store): Promise<Answer> =>
+  call("GET", "/v1/pets", { headers: { "X-Forwarded-For": address } });
 
-beforeEach(() => {
-  store.clock.nowMs = Math.ceil((store.clock.nowMs + 1) / dayMs) * dayMs + dayMs / 2;
+it.each([
+  ["free", 60, 1_000],
+  ["pro", 300, 10_000],
+  ["business", 1_000, 100_000],
+] as const)("the plan %s admits %i requests a minute and %i a day", async (plan, perMinute, perDay) => {
+  const { key } = await store.issueKey({ plan });
+  const answers = await Promise.all(Array.from({ length: perMinute + 1 }, () => callNone(key)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([...Array(perMinute).fill(404), 429]);
+  expect(answers[0]?.headers["ratelimit-policy"]).toBe(`"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`);
+  const reset = store.clock.nowMs / 1_000 + 60;
+  expect((await callNone(key)).rateLimit).toEqual({ limit: perMinute, remaining: 0, reset });
 });
 
-describe("a plan", () => {
-  it.each([
-    ["free", 60, 1_000],
-    ["pro", 300, 10_000],
-    ["business", 1_000, 100_000],
-  ] as const)("%s admits %i requests a minute and %i a day", async (plan, perMinute, perDay) => {
-    const { key } = await store.issueKey({ plan });
-    const reset = (store.clock.nowMs + minuteMs) / 1_000;
-    const first = await ask(key);
-    expect(first).toMatchObject({ status: 404, rateLimit: { limit: perMinute, remaining: perMinute - 1, reset } });
-    expect(first.headers["ratelimit-policy"]).toBe(`"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`);
-    expect(first.headers.ratelimit).toBe(`"minute";r=${perMinute - 1};t=60, "day";r=${perDay - 1};t=43200`);
-    const others = (await askAtOnce(key, perMinute)).map(({ status }) => status).sort();
-    expect(others).toEqual([...Array(perMinute - 1).fill(404), 429]);
-    expect(await ask(key)).toMatchObject({
-      ...code(429, "RATE_LIMIT_EXCEEDED"),
-      rateLimit: { limit: perMinute, remaining: 0, reset },
-    });
-  });
-});
-
-describe("the minute", () => {
-  it.each([0, 1, 400, 999, 1_000, 59_000, 59_001, 59_999])(
-    "refuses %i ms after its start, and admits a request exactly after Retry-After",
-    async (intoMs) => {
-      const { key } = await store.issueKey({ plan: "free" });
-      await askAtOnce(key, 60);
-      store.clock.nowMs += intoMs;
-      const { status, headers } = await ask(key);
-      expect([status, headers["retry-after"]]).toEqual([429, `${Math.floor((minuteMs - intoMs) / 1_000) + 1}`]);
-      store.clock.nowMs += Number(headers["retry-after"]) * 1_000;
-      expect((await ask(key)).status).toBe(404);
-    },
-  );
-
-  it("ends at its reset: refuses a request a millisecond before, and admits it at the reset", async () => {
-    const { key } = await store.issueKey({ plan: "free" });
-    await askAtOnce(key, 60);
-    store.clock.nowMs += minuteMs - 1;
-    expect((await ask(key)).status).toBe(429);
-    store.clock.nowMs += 1;
-    expect((await ask(key)).rateLimit.remaining).toBe(59);
-  });
-});
-
-it("the day of Free admits 1,000 requests and refuses the next until midnight UTC", async () => {
-  const { key } = await store.issueKey({ plan: "free" });
-  const midnight = store.clock.nowMs + dayMs / 2;
-  for (let spent = 0; spent < 1_000; spent += 50) {
-    const answers = await askAtOnce(key, 50);
-    expect(answers.every(({ status }) => status === 404)).toBe(true);
-    store.clock.nowMs += minuteMs;
+it("a request is admitted exactly after Retry-After", async () => {
+  const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 1_000 } });
+  for (const intoMs of [0, 1, 999, 1_000, 59_999]) {
+    await callNone(key);
+    store.clock.nowMs += intoMs;
+    const { status, headers } = await callNone(key);
+    expect([status, headers["retry-after"]]).toEqual([429, `${Math.floor((60_000 - intoMs) / 1_000) + 1}`]);
+    store.clock.nowMs += Number(headers["retry-after"]) * 1_000;
+    expect((await callNone(key)).status).toBe(404);
+    store.clock.nowMs = Math.ceil(store.clock.nowMs / 60_000) * 60_000;
   }
-  const refused = await ask(key);
-  expect(refused).toMatchObject(code(429, "DAILY_QUOTA_EXCEEDED"));
-  expect(refused.rateLimit).toEqual({ limit: 1_000, remaining: 0, reset: midnight / 1_000 });
-  expect(refused.headers["retry-after"]).toBe(`${(midnight - store.clock.nowMs) / 1_000 + 1}`);
-  store.clock.nowMs = midnight - 1;
-  expect((await ask(key)).status).toBe(429);
-  store.clock.nowMs = midnight;
-  expect(await ask(key)).toMatchObject({ status: 404, rateLimit: { limit: 60, remaining: 59 } });
 });
 
 it.each([
-  ["its head", 200, "HEAD", "/v1/pets"],
-  ["an unknown pet", 404, "GET", "/v1/pets/0"],
-  ["an unknown path", 404, "GET", "/elsewhere"],
-])("%s (%i) counts once", async (_what, status, method, path) => {
+  [200, "HEAD", "/v1/pets"],
+  [404, "GET", "/v1/pets/0"],
+  [404, "GET", "/elsewhere"],
+])("%i to %s %s counts once", async (status, method, path) => {
   const { key } = await store.issueKey({ plan: "free" });
   expect(await store.call(method, path, { key })).toMatchObject({ status, rateLimit: { limit: 60, remaining: 59 } });
-  expect((await ask(key)).rateLimit.remaining).toBe(58);
+  expect((await callNone(key)).rateLimit.remaining).toBe(58);
 });
 
-it("a refused request does not count, neither in the minute nor in the day", async () => {
+it("a preflight has no body, and counts neither against its address nor against a key", async () => {
   const { key } = await store.issueKey({ plan: "free" });
-  await askAtOnce(key, 80);
-  expect((await ask(key)).headers.ratelimit).toContain('"day";r=940;');
-  store.clock.nowMs += minuteMs;
-  expect((await ask(key)).headers.ratelimit).toBe('"minute";r=59;t=60, "day";r=939;t=43140');
+  const headers = { Origin: "https://shop.example", "Access-Control-Request-Method": "POST" };
+  const from = { ...headers, "X-Forwarded-For": "192.0.2.9" };
+  for (const path of ["/v1/pets", "/v1/pets/1"]) {
+    const answer = await store.call("OPTIONS", path, { key, headers: from });
+    expect(answer).toMatchObject({ status: 204, text: "", rateLimit: { limit: 300, remaining: 300 } });
+  }
+  expect((await callFrom("192.0.2.9")).rateLimit.remaining).toBe(299);
+  expect((await callNone(key)).rateLimit.remaining).toBe(59);
 });
 
-it("accounts with the same client address have their own quota", async () => {
-  const one = await store.issueKey({ plan: "free" });
-  const other = await store.issueKey({ plan: "free" });
-  await askAtOnce(one.key, 61);
-  expect((await ask(other.key)).rateLimit.remaining).toBe(59);
+describe("an address without a valid key", () => {
+  it("has 300 requests a minute and 10,000 a day", async () => {
+    const answers = await Promise.all(Array.from({ length: 301 }, () => callFrom("192.0.2.1")));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(300).fill(401), 429]);
+    expect(answers[0]?.headers["ratelimit-policy"]).toBe('"minute";q=300;w=60, "day";q=10000;w=86400');
+  });
+
+  it("is not counted while it sends a valid key, which also works when the address has used up its requests", async () => {
+    const { key } = await store.issueKey();
+    const headers = { "X-Forwarded-For": "192.0.2.2" };
+    const call = () => store.call("GET", "/v1/pets", { key, headers });
+    expect((await call()).status).toBe(200);
+    expect((await callFrom("192.0.2.2")).rateLimit.remaining).toBe(299);
+    await Promise.all(Array.from({ length: 300 }, () => callFrom("192.0.2.2")));
+    expect((await call()).status).toBe(200);
+  });
+
+  it("has the limit of a day that is configured", async () => {
+    await using strict = await openTestStore({ ANONYMOUS_REQUESTS_PER_DAY: "1" });
+    expect((await callFrom("192.0.2.1", strict)).status).toBe(401);
+    expect(await callFrom("192.0.2.1", strict)).toMatchObject({ status: 429, json: { code: "DAILY_QUOTA_EXCEEDED" } });
+  });
+});
+
+describe("X-Forwarded-For", () => {
+  /** True if requests from both addresses use the same quota. */
+  async function share(one: string | string[], other: string | string[], shared: TestStore = store): Promise<boolean> {
+    const first = await callFrom(one, shared);
+    const second = await callFrom(other, shared);
+    return second.rateLimit.remaining === first.rateLimit.remaining - 1;
+  }
+
+  it.each([
+    ["by default", {}],
+    ["from an address that is not in TRUST_PROXY", { TRUST_PROXY: "10.0.0.0/8,fd00::/8" }],
+  ])("is ignored %s", async (_when, environment) => {
+    await using untrusting = await openTestStore(environment);
+    expect(await share("203.0.113.1", "203.0.113.2", untrusting)).toBe(true);
+  });
+
+  it.each([
+    ["names the client", "203.0.113.3", "203.0.113.4", false],
+    ["may begin with addresses that the client invents", "203.0.113.5", "1.2.3.4, 203.0.113.5", true],
+    ["may end with trusted proxies", "203.0.113.6", "203.0.113.6, 10.1.2.3", true],
+    ["may not end with other proxies", "203.0.113.7", "203.0.113.7, 10.2.2.3", false],
+    ["is one list if it is sent twice", "203.0.113.8", ["1.2.3.4", "203.0.113.8"], true],
+  ])("behind a trusted proxy %s", async (_rule, one, other, isShared) => {
+    expect(await share(one, other)).toBe(isShared);
+  });
+
+  it.each(["203.0.113.9:4711", "_hidden", "[2001:db8::1]", "''", "999.1.1.1"])(
+    "counts the proxy itself if the last entry is no address (%s)",
+    async (address) => {
+      expect(await share("unknown", address)).toBe(true);
+    },
+  );
+
+  it.each(["Forwarded", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP"])("is not replaced by %s", async (name) => {
+    const call = (value: string) => store.call("GET", "/v1/pets", { headers: { [name]: value } });
+    const first = await call("for=203.0.113.10");
+    expect((await call("for=203.0.113.11")).rateLimit.remaining).toBe(first.rateLimit.remaining - 1);
+  });
 });

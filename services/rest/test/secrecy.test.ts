@@ -7,9 +7,7 @@ import { type Answer, type CallOptions, openTestStore, type TestStore } from "./
 const body = '{"name":"a-mauve-name","categoryId":1}';
 
 it("all kinds of requests show no key, SQL, stack trace or file path", async () => {
-  await using store = await openTestStore({
-    environment: { DATABASE_READ_TIMEOUT_MS: "3000", DATABASE_WRITE_TIMEOUT_MS: "3000" },
-  });
+  await using store = await openTestStore({ DATABASE_READ_TIMEOUT_MS: "3000", DATABASE_WRITE_TIMEOUT_MS: "3000" });
   const valid = await store.issueKey();
   const revoked = await store.issueKey();
   await store.revokeKey(revoked.keyId);
@@ -18,16 +16,15 @@ it("all kinds of requests show no key, SQL, stack trace or file path", async () 
   const keys = [valid, revoked, expired, free].map(({ key }) => key);
 
   const answers: Answer[] = [];
-  for (const { key } of [valid, revoked, expired, free]) answers.push(...(await everyRequest(store, key)));
+  for (const key of [...keys, `${valid.key}x`, valid.key.toUpperCase()])
+    answers.push(...(await everyRequest(store, key)));
   answers.push(...(await Promise.all(Array.from({ length: 90 }, () => store.call("GET", "/v1/pets", free)))));
-  store.clock.nowMs += 2_001;
-  for (let strike = 0; strike < 25; strike++) answers.push(await store.call("GET", "/v1/pets", free));
-
   await store.execute("begin");
   await store.execute(`insert into idempotency_keys values (${valid.accountId}, 'in use', '', 1, now())`);
   const inUse = { key: valid.key, body, headers: { "Idempotency-Key": "in use" } };
   answers.push(await store.call("POST", "/v1/pets", inUse));
   await store.execute("rollback");
+  expect(store.logged.join("")).not.toMatch(/mauve|limit=/);
 
   for (const [breaking, mending] of faults) {
     for (const sql of breaking) await store.execute(sql);
@@ -39,6 +36,7 @@ it("all kinds of requests show no key, SQL, stack trace or file path", async () 
   expect([...statuses].sort()).toEqual([200, 201, 204, 400, 401, 404, 405, 406, 409, 413, 415, 422, 429, 500, 503]);
   expect(store.logged.some((line) => line.includes('"level":"error"'))).toBe(true);
   for (const text of [...store.logged, ...answers.map((answer) => answer.text)]) expectSecret(text, keys);
+  for (const { headers } of answers) expectSecret(headers["x-request-id"] ?? "", keys);
   // Errors do not contain the request's values or the database's message.
   for (const { text } of answers.filter(({ status }) => status >= 400)) {
     expect(text).not.toMatch(/mauve|relation|column|constraint|42P01/);
@@ -46,8 +44,7 @@ it("all kinds of requests show no key, SQL, stack trace or file path", async () 
 });
 
 it("an unavailable database shows no key and no database password", async () => {
-  const environment = { DATABASE_URL: "postgres://keeper:a-password-of-ours@127.0.0.1:1/store" };
-  await using store = await openTestStore({ environment });
+  await using store = await openTestStore({ DATABASE_URL: "postgres://keeper:a-password-of-ours@127.0.0.1:1/store" });
   const key = mintApiKey("live", randomBytes);
   const answers = await everyRequest(store, key);
   expect(answers.some(({ status }) => status === 503)).toBe(true);
@@ -57,27 +54,8 @@ it("an unavailable database shows no key and no database password", async () => 
   }
 });
 
-it("a log line contains the route, never the path or the query", async () => {
-  await using store = await openTestStore();
-  const { key } = await store.issueKey();
-  await everyRequest(store, key);
-  for (const line of store.logged) expect(line).not.toMatch(/mauve|limit=/);
-});
-
-it("no response repeats an X-Request-Id that contains an API key", async () => {
-  await using store = await openTestStore();
-  const { key } = await store.issueKey();
-  for (const id of [key, `trace/${key}`, key.toUpperCase(), key.slice(0, 30)]) {
-    const { headers } = await store.call("GET", "/v1/pets", { key, headers: { "X-Request-Id": id } });
-    expect(headers["x-request-id"]).toMatch(/^[\da-f-]{36}$/);
-  }
-  const { headers } = await store.call("GET", "/v1/pets", { key, headers: { "X-Request-Id": "pets-1" } });
-  expect(headers["x-request-id"]).toBe("pets-1");
-});
-
 /** The statements that cause each fault, and the statements that end it. */
 const faults: [breaking: string[], mending: string[]][] = [
-  [["alter table pets rename to renamed_pets"], ["alter table renamed_pets rename to pets"]],
   [["alter table pets rename name to title"], ["alter table pets rename title to name"]],
   [
     ["alter table pets add constraint no_mauve check (name <> 'a-mauve-name') not valid"],
@@ -100,6 +78,7 @@ async function everyRequest(store: TestStore, key: string): Promise<Answer[]> {
     ["GET", "/v1/mauve/%zz", { key }],
     ["DELETE", "/v1/pets", { key }],
     ["GET", "/v1/pets", { key, headers: { Accept: "text/html", "X-Request-Id": key } }],
+    ["GET", "/v1/pets", { key, headers: { "X-Request-Id": `trace/${key.toUpperCase()}` } }],
     ["GET", "/v1/pets", { headers: { Authorization: [`Bearer ${key}`, "Bearer mauve"] } }],
     ["GET", "/v1/pets", { headers: { Authorization: `Basic ${key}` } }],
     ["GET", "/v1/pets", { key, headers: { Host: "mauve example" } }],
@@ -118,8 +97,8 @@ async function everyRequest(store: TestStore, key: string): Promise<Answer[]> {
 }
 
 function expectSecret(text: string, keys: readonly string[]): void {
-  for (const key of keys) expect(text).not.toContain(key.slice(10, 42));
-  expect(text).not.toMatch(/pets_(live|test)_(?!\[redacted\])/);
+  for (const key of keys) expect(text.toLowerCase()).not.toContain(key.slice(10, 42).toLowerCase());
+  expect(text).not.toMatch(/pets_(live|test)_(?!\[redacted\])/i);
   expect(text).not.toMatch(/select |insert into|update |delete from|returning|nextval|order by|"pets"\."|\$1/i);
   expect(text).not.toMatch(/ {4}at |\bat \S+:\d+|\.[cm]?[jt]s\b|node:|node_modules|file:/);
   expect(text).not.toContain(process.cwd());

@@ -1,10 +1,19 @@
 import { createRestRouter } from "@petstore/rest";
 import * as store from "@petstore/test-store";
+import { afterAll } from "vitest";
 
 export type { Answer, CallOptions, TestStore } from "@petstore/test-store";
-export type TestStoreOptions = Omit<store.TestStoreOptions, "routers">;
+
+type Environment = store.TestStoreOptions["environment"];
 
 /** The store with the REST API alone. */
-export function openTestStore(options: TestStoreOptions = {}): Promise<store.TestStore> {
-  return store.openTestStore({ ...options, routers: [createRestRouter] });
+export function openTestStore(environment: Environment = {}): Promise<store.TestStore> {
+  return store.openTestStore({ environment, routers: [createRestRouter] });
+}
+
+/** The same for all tests of a file or a suite. */
+export async function openSharedStore(environment: Environment = {}): Promise<store.TestStore> {
+  const opened = await openTestStore(environment);
+  afterAll(() => opened[Symbol.asyncDispose]());
+  return opened;
 }
