@@ -1,14 +1,7 @@
 import { openRawClient } from "@petstore/harness/network";
-import { describe, expect, it } from "vitest";
-import { failOnCrashes } from "./crash-watch.js";
+import { describe, expect } from "vitest";
+import { connectionHeaders, it, keptAlive, large, list, slow, statuses } from "./it.js";
 import { startTestServer } from "./test-server.js";
-
-const host = "Host: pets.example\r\n";
-const list = `GET /pets HTTP/1.1\r\n${host}\r\n`;
-const slow = `GET /slow HTTP/1.1\r\n${host}\r\n`;
-const large = `GET /large HTTP/1.1\r\n${host}\r\n`;
-
-failOnCrashes();
 
 describe("outstanding requests of all connections", () => {
   it("leave each connection one request at the limit, and all of them below it", async () => {
@@ -21,40 +14,36 @@ describe("outstanding requests of all connections", () => {
     await expect.poll(() => server.handled).toHaveLength(15);
     server.release();
     await Promise.all([first, ...clients].map(({ closed }) => closed));
-    for (const client of clients) {
-      expect(client.answers().map(({ status, headers }) => [status, headers.connection])).toEqual([[200, "close"]]);
-    }
-    expect(first.answers().map(({ headers }) => headers.connection)).toEqual([...Array(9).fill("keep-alive"), "close"]);
+    for (const client of clients) expect([statuses(client), connectionHeaders(client)]).toEqual([[200], ["close"]]);
+    expect(connectionHeaders(first)).toEqual([...keptAlive(9), "close"]);
     expect(server.handled).toHaveLength(15);
     using later = openRawClient(server.port);
     later.write(list.repeat(9));
     await later.received(9);
-    expect(later.answers().map(({ headers }) => headers.connection)).toEqual(Array(9).fill("keep-alive"));
+    expect(connectionHeaders(later)).toEqual(keptAlive(9));
   });
 
   it.each([
     ["whose client resets the connection", slow.repeat(9)],
-    ["whose client resets the connection in an answer", large + list.repeat(8)],
+    ["whose client resets the connection in a response", large + list.repeat(8)],
   ])("are no longer counted %s", async (_name, bytes) => {
     await using server = await startTestServer({ maxOutstandingRequests: 10 });
     for (let round = 1; round <= 5; round += 1) {
-      const left = new Promise<void>((resolve) => {
-        server.server.once("connection", (socket) => socket.once("close", () => resolve()));
-      });
       using client = openRawClient(server.port);
+      const left = server.nextClosed();
       client.socket.pause();
       client.write(bytes);
       await expect.poll(() => server.handled).toHaveLength(9 * round);
       client.socket.resetAndDestroy();
       await left;
     }
-    // Were one of them still counted, these would be too many.
+    // If one of them were still counted, these would be too many.
     using other = openRawClient(server.port);
     other.write(slow.repeat(9));
     await expect.poll(() => server.handled).toHaveLength(9 * 6);
     server.release();
     await other.received(9);
-    expect(other.answers().map(({ headers }) => headers.connection)).toEqual(Array(9).fill("keep-alive"));
+    expect(connectionHeaders(other)).toEqual(keptAlive(9));
   });
 
   it("are counted once, until they are answered", async () => {
@@ -68,15 +57,12 @@ describe("outstanding requests of all connections", () => {
     await expect.poll(() => server.handled).toHaveLength(12);
     server.release();
     await client.closed;
-    expect(client.answers().map(({ headers }) => headers.connection)).toEqual([
-      ...Array(11).fill("keep-alive"),
-      "close",
-    ]);
+    expect(connectionHeaders(client)).toEqual([...keptAlive(11), "close"]);
   });
 });
 
 describe("connections of one client address", () => {
-  it("are closed at once beyond the limit, and taken again after others have ended", async () => {
+  it("are closed at once beyond the limit, and accepted again after others have ended", async () => {
     await using server = await startTestServer({ maxConnectionsPerAddress: 2 });
     using first = openRawClient(server.port);
     using second = openRawClient(server.port);
@@ -92,10 +78,17 @@ describe("connections of one client address", () => {
     first.write(list);
     await first.received(2);
     first.socket.destroy();
-    await expect.poll(() => statusOnNewConnection(server.port)).toBe(200);
+    await expect
+      .poll(async () => {
+        using client = openRawClient(server.port);
+        client.write(list);
+        await client.until(1);
+        return statuses(client);
+      })
+      .toEqual([200]);
   });
 
-  it("have no limit where it is 0", async () => {
+  it("have no limit if it is 0", async () => {
     await using server = await startTestServer({ maxConnectionsPerAddress: 0 });
     const clients = Array.from({ length: 20 }, () => openRawClient(server.port));
     for (const client of clients) client.write(list);
@@ -105,9 +98,49 @@ describe("connections of one client address", () => {
   });
 });
 
-async function statusOnNewConnection(port: number): Promise<number | undefined> {
-  using client = openRawClient(port);
-  client.write(list);
-  await Promise.race([client.received(1).catch(() => {}), client.closed]);
-  return client.answers()[0]?.status;
-}
+describe("a client that reads slowly", () => {
+  const mebibyte = 1024 * 1024;
+
+  it("is cut off if it does not read its response", async () => {
+    await using server = await startTestServer({ stallTimeoutMs: 50 });
+    using client = openRawClient(server.port);
+    const left = server.nextClosed();
+    client.socket.pause();
+    client.write(large);
+    await left;
+  });
+
+  it.each([
+    ["though it is never idle", ""],
+    ["though it sends further requests", list],
+  ])("is cut off if it reads its response in drops, %s", async (_activity, bytes) => {
+    await using server = await startTestServer({ responseTimeoutMs: 200, timeoutCheckMs: 50 });
+    using client = openRawClient(server.port);
+    const left = server.nextClosed();
+    client.socket.removeAllListeners("data");
+    client.socket.pause();
+    client.write(large);
+    const timer = setInterval(() => {
+      client.socket.read(1_024);
+      client.write(bytes);
+    }, 20);
+    await left;
+    clearInterval(timer);
+    expect(client.socket.bytesRead).toBeLessThan(8 * mebibyte);
+    // It was not cut off because it had sent the last request that a connection may have.
+    expect(server.handled.length).toBeLessThan(64);
+  });
+
+  it("is not cut off because the app takes long", async () => {
+    await using server = await startTestServer({ responseTimeoutMs: 40, timeoutCheckMs: 20 });
+    using client = openRawClient(server.port);
+    client.write(slow);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    server.release();
+    await client.received(1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    client.write(list);
+    await client.received(2);
+    expect(statuses(client)).toEqual([200, 200]);
+  });
+});

@@ -1,21 +1,11 @@
 import { openRawClient, type RawClient } from "@petstore/harness/network";
-import { describe, expect, it } from "vitest";
-import { failOnCrashes } from "./crash-watch.js";
+import { describe, expect } from "vitest";
+import { chunked, create, host, it, large, list, refused, slow, statuses } from "./it.js";
 import { answerPlainly, startTestServer } from "./test-server.js";
 
-const host = "Host: pets.example\r\n";
-const slow = `GET /slow HTTP/1.1\r\n${host}\r\n`;
-const list = `GET /pets HTTP/1.1\r\n${host}\r\n`;
-const create = `POST /pets HTTP/1.1\r\n${host}`;
-const refused = `POST /refused HTTP/1.1\r\n${host}`;
 const connectRequest = `CONNECT pets.example:443 HTTP/1.1\r\n${host}\r\n`;
 const mebibyte = 1024 * 1024;
-
-failOnCrashes();
-
-function statuses(client: RawClient): number[] {
-  return client.answers().map(({ status }) => status);
-}
+const chunk = Buffer.concat([Buffer.from("10000\r\n"), Buffer.alloc(65_536, "x"), Buffer.from("\r\n")]);
 
 /** Sends the bytes again and again until the connection is closed or `total` bytes are sent. */
 async function pour({ socket, closed }: RawClient, bytes: Buffer, total: number): Promise<void> {
@@ -30,28 +20,27 @@ async function pour({ socket, closed }: RawClient, bytes: Buffer, total: number)
   }
 }
 
-const chunk = Buffer.concat([Buffer.from("10000\r\n"), Buffer.alloc(65_536, "x"), Buffer.from("\r\n")]);
-
 describe("a request refused before its body", () => {
-  it.each([
+  it.for([
     ["of known length", `Content-Length: ${8 * mebibyte}\r\n\r\n`, Buffer.alloc(65_536), ""],
-    ["in chunks", "Transfer-Encoding: chunked\r\n\r\n", chunk, "0\r\n\r\n"],
-  ])("lets the client write all of a body %s, read its answer and ask again", async (_name, framing, bytes, end) => {
-    await using server = await startTestServer();
-    using client = openRawClient(server.port);
-    client.write(refused + framing);
-    await pour(client, bytes, (8 * mebibyte * bytes.length) / 65_536);
-    client.write(end + list);
-    await client.received(2);
-    expect(statuses(client)).toEqual([413, 200]);
-  });
+    ["in chunks", chunked, chunk, "0\r\n\r\n"],
+  ] as const)(
+    "lets the client write the whole body %s, read the response and send another request",
+    async ([_name, framing, bytes, end], { client }) => {
+      client.write(refused + framing);
+      await pour(client, bytes, (8 * mebibyte * bytes.length) / 65_536);
+      client.write(end + list);
+      await client.received(2);
+      expect(statuses(client)).toEqual([413, 200]);
+    },
+  );
 
   it("is answered readably when it was to be the last on its connection", async () => {
     await using server = await startTestServer({ lingerMs: 500 });
     using client = openRawClient(server.port);
     client.socket.pause();
     client.write(`${refused}Connection: close\r\nContent-Length: ${4 * mebibyte}\r\n\r\n`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect.poll(() => server.handled).toHaveLength(1);
     // A reset would lose what the client has not read yet, and end this with an error.
     await new Promise<void>((resolve, reject) => {
       client.socket.once("error", reject);
@@ -71,45 +60,35 @@ describe("a request refused before its body", () => {
       });
     });
     using client = openRawClient(server.port);
-    client.write(`${refused}Transfer-Encoding: chunked\r\n\r\n`);
+    client.write(refused + chunked);
     await Promise.race([pour(client, chunk, Number.POSITIVE_INFINITY), client.closed]);
     expect(statuses(client)).toEqual([413]);
     await expect.poll(() => received).toBeGreaterThan(mebibyte);
   });
 
-  it("does not keep the requests pipelined behind it from being answered in order", async () => {
-    await using server = await startTestServer();
-    using client = openRawClient(server.port);
-    client.write(`${refused}Content-Length: 3\r\n\r\nabc${list}${create}Content-Length: 3\r\n\r\nabc${list}`);
+  it("does not keep the requests behind it from being answered in order", async ({ client }) => {
+    const body = "Content-Length: 3\r\n\r\nabc";
+    client.write(refused + body + list + create + body + list);
     await client.received(4);
     expect(statuses(client)).toEqual([413, 200, 201, 200]);
   });
 });
 
-describe("CONNECT", () => {
-  it("is answered by the app, after the requests before it, and ends the connection", async () => {
-    await using server = await startTestServer();
-    using client = openRawClient(server.port);
-    client.write(`${slow}${connectRequest}and some of what was to be tunnelled`);
-    await expect.poll(() => server.handled).toHaveLength(1);
-    server.release();
-    await client.closed;
-    const [, answer] = client.answers();
-    expect(statuses(client)).toEqual([200, 404]);
-    expect(answer?.headers).toMatchObject({ connection: "close" });
-    expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "ROUTE_NOT_FOUND", message: "No CONNECT." });
-  });
-
-  it("without Host is refused like any request", async () => {
-    await using server = await startTestServer();
-    using client = openRawClient(server.port);
-    client.write("CONNECT pets.example:443 HTTP/1.1\r\n\r\n");
-    await client.closed;
-    expect(statuses(client)).toEqual([400]);
-  });
+it("CONNECT is answered by the app, after the requests before it, and ends the connection", async ({
+  server,
+  client,
+}) => {
+  client.write(`${slow}${connectRequest}and some bytes for the tunnel`);
+  await expect.poll(() => server.handled).toHaveLength(1);
+  server.release();
+  await client.closed;
+  const [, answer] = client.answers();
+  expect(statuses(client)).toEqual([200, 404]);
+  expect(answer?.headers).toMatchObject({ connection: "close" });
+  expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "ROUTE_NOT_FOUND", message: "No CONNECT." });
 });
 
-it.each([
+it.for([
   ["GET http://pets.example/pets", 200],
   ["GET HTTP://pets.example:80/pets?limit=1", 200],
   ["GET http://a:b:c/pets", 200],
@@ -117,18 +96,14 @@ it.each([
   ["GET http://pets.example?limit=1", 404],
   ["GET other://pets.example", 404],
   ["OPTIONS *", 404],
-])("hands %s to the app", async (requestLine, status) => {
-  await using server = await startTestServer();
-  using client = openRawClient(server.port);
+] as const)("hands %s to the app", async ([requestLine, status], { server, client }) => {
   client.write(`${requestLine} HTTP/1.1\r\n${host}\r\n`);
   const [answer] = await client.received(1);
   expect(answer).toMatchObject({ status, headers: { "content-type": "application/json; charset=utf-8" } });
   expect(server.handled).toHaveLength(1);
 });
 
-it("answers a request for an upgrade as a plain one and keeps the connection", async () => {
-  await using server = await startTestServer();
-  using client = openRawClient(server.port);
+it("a request for an upgrade is answered like any other, and the connection is kept", async ({ client }) => {
   client.write(`GET /pets HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
   await client.received(1);
   client.write(list);
@@ -137,17 +112,13 @@ it("answers a request for an upgrade as a plain one and keeps the connection", a
 });
 
 describe("Expect", () => {
-  it("100-continue lets the app refuse before the upload", async () => {
-    await using server = await startTestServer();
-    using client = openRawClient(server.port);
+  it("100-continue lets the app refuse before the upload", async ({ client }) => {
     client.write(`${refused}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`);
     await client.closed;
     expect(statuses(client)).toEqual([413]);
   });
 
-  it("100-continue lets the app ask for the upload", async () => {
-    await using server = await startTestServer();
-    using client = openRawClient(server.port);
+  it("100-continue lets the app ask for the upload", async ({ client }) => {
     client.write(`${create}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`);
     await client.received(1);
     client.write(`abc${list}`);
@@ -155,9 +126,7 @@ describe("Expect", () => {
     expect(statuses(client)).toEqual([100, 201, 200]);
   });
 
-  it("of anything else is ignored", async () => {
-    await using server = await startTestServer();
-    using client = openRawClient(server.port);
+  it("with any other value is ignored", async ({ client }) => {
     client.write(`GET /pets HTTP/1.1\r\n${host}Expect: a miracle\r\n\r\n`);
     await client.received(1);
     expect(statuses(client)).toEqual([200]);
@@ -170,9 +139,8 @@ describe("a reset does not stop the process when it comes", () => {
     ["in the headers", "GET /pets HTTP/1.1\r\nHo"],
     ["in the body", `${create}Content-Length: 9\r\n\r\nabc`],
     ["in a body that was refused", `${refused}Content-Length: 9\r\n\r\nabc`],
-    ["while an answer is prepared", slow],
-    ["while several are prepared", slow + slow + list],
-    ["while an answer is written", `GET /large HTTP/1.1\r\n${host}\r\n`],
+    ["while several responses are prepared", slow + slow + list],
+    ["while a response is written", large],
     ["while a malformed request is answered", "GET/bad\r\n\r\n"],
     ["while a malformed request waits for its turn", `${slow}GET/bad\r\n\r\n`],
     ["during CONNECT", connectRequest],
@@ -195,8 +163,21 @@ describe("a reset does not stop the process when it comes", () => {
   });
 });
 
-it("bears a silent client longer than its request is waited for, so that it is told 408 before it is cut off", async () => {
-  await using server = await startTestServer();
+it("a silent client gets 408 before it is cut off", async ({ server }) => {
   const checkedEveryMs = 5_000;
   expect(server.server.timeout).toBeGreaterThan(server.server.requestTimeout + 2 * checkedEveryMs);
+});
+
+it("requests and responses have Express's prototypes from the start, so that Express does not replace them", async ({
+  server,
+  client,
+}) => {
+  const prototypes: object[] = [];
+  server.server.prependListener("request", (request, response) => {
+    prototypes.push(Object.getPrototypeOf(request), Object.getPrototypeOf(response));
+  });
+  client.write(list);
+  await client.received(1);
+  expect(prototypes[0]).toBe(server.app.request);
+  expect(prototypes[1]).toBe(server.app.response);
 });

@@ -1,4 +1,5 @@
-import type { IncomingMessage, Server } from "node:http";
+import type { Server } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { Problem } from "@petstore/core";
 import express, { type ErrorRequestHandler, type Express } from "express";
 import { type Listener, type ListenOptions, listen } from "../src/server/listen.js";
@@ -19,6 +20,8 @@ export interface TestServer extends AsyncDisposable {
   readonly faults: readonly unknown[];
   /** Lets the requests waiting in `GET /slow` be answered. */
   release(): void;
+  /** Resolves when the server has closed the next connection that it accepts. */
+  nextClosed(): Promise<void>;
 }
 
 /**
@@ -28,7 +31,7 @@ export interface TestServer extends AsyncDisposable {
 export async function startTestServer(
   limits: Partial<ServerLimits> = {},
   answerMalformedRequest: AnswerMalformedRequest = answerPlainly,
-  draining: Pick<ListenOptions, "graceMs" | "onDrain"> = {},
+  draining: Pick<ListenOptions, "drainTimeoutMs" | "graceMs" | "onDrain"> = {},
 ): Promise<TestServer> {
   const handled: string[] = [];
   const malformedRequests: string[] = [];
@@ -49,7 +52,7 @@ export async function startTestServer(
     // As admission does, for its quota: a body can break off before it is read.
     await new Promise((resolve) => setImmediate(resolve));
     if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
-    res.status(201).json({ received: await bodyLength(req) });
+    res.status(201).json({ received: (await buffer(req)).length });
   });
   app.post("/refused", () => {
     throw new Problem("PAYLOAD_TOO_LARGE");
@@ -88,6 +91,10 @@ export async function startTestServer(
     malformedRequests,
     faults,
     release,
+    nextClosed: () =>
+      new Promise((resolve) => {
+        httpServer.server.once("connection", (socket) => socket.once("close", () => resolve()));
+      }),
     async [Symbol.asyncDispose]() {
       release();
       await listener[Symbol.asyncDispose]();
@@ -105,16 +112,3 @@ export const answerPlainly: AnswerMalformedRequest = async (problem) => ({
   ],
   body: JSON.stringify(problem),
 });
-
-function bodyLength(req: IncomingMessage): Promise<number> {
-  return new Promise((resolve, reject) => {
-    // A request that has ended already emits nothing more.
-    if (req.errored) reject(req.errored);
-    let length = 0;
-    req.on("data", (chunk: Buffer) => {
-      length += chunk.length;
-    });
-    req.on("end", () => resolve(length));
-    req.on("error", reject);
-  });
-}
