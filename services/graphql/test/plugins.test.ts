@@ -3,15 +3,12 @@ import type { ApolloServerPlugin } from "@apollo/server";
 import { Problem } from "@petstore/core";
 import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
 import { openTestStore } from "@petstore/test-store";
-import { Kind, print } from "graphql";
+import { print } from "graphql";
 import { afterAll, beforeEach, expect, it } from "vitest";
 
 interface SeenOperation {
   readonly hooks: string[];
-  accountId?: bigint;
-  text?: string;
-  variables?: unknown;
-  data?: unknown;
+  readonly sent?: object;
 }
 
 const seen: SeenOperation[] = [];
@@ -19,24 +16,19 @@ beforeEach(() => void seen.splice(0));
 
 const recorder: ApolloServerPlugin<OperationContext> = {
   async requestDidStart() {
-    const operation: SeenOperation = { hooks: ["requestDidStart"] };
-    seen.push(operation);
+    const hooks = ["requestDidStart"];
+    const record = (hook: string) => async () => void hooks.push(hook);
     return {
-      async didResolveOperation() {
-        operation.hooks.push("didResolveOperation");
-      },
-      async executionDidStart() {
-        operation.hooks.push("executionDidStart");
-      },
-      async didEncounterErrors() {
-        operation.hooks.push("didEncounterErrors");
-      },
-      async willSendResponse({ contextValue, document, request, response }) {
-        operation.hooks.push("willSendResponse");
-        operation.accountId = contextValue.accountId;
-        operation.text = print(document ?? { kind: Kind.DOCUMENT, definitions: [] });
-        operation.variables = request.variables;
-        if (response.body.kind === "single") operation.data = response.body.singleResult.data;
+      didResolveOperation: record("didResolveOperation"),
+      executionDidStart: async () => void hooks.push("executionDidStart"),
+      didEncounterErrors: record("didEncounterErrors"),
+      async willSendResponse({ contextValue: { accountId }, document, request: { variables }, response: { body } }) {
+        hooks.push("willSendResponse");
+        const text = document && print(document);
+        seen.push({
+          hooks,
+          sent: { accountId, text, variables, data: body.kind === "single" && body.singleResult.data },
+        });
       },
     };
   },
@@ -59,55 +51,31 @@ const store = await openTestStore({
   routers: [(deps) => createGraphqlRouter({ ...deps, plugins: [recorder, refuser] })],
 });
 afterAll(() => store[Symbol.asyncDispose]());
-const { key, accountId } = await store.issueKey({
-  plan: "enterprise",
-  customLimits: { perMinute: 5_000, perDay: 5_000 },
-});
+const { key, accountId } = await store.issueKey();
 
 const send = (query: string, variables: unknown = {}) =>
   store.call("POST", "/graphql", { key, body: JSON.stringify({ query, variables }) });
 
-const executed = ["requestDidStart", "didResolveOperation", "executionDidStart", "willSendResponse"];
-
-it("a plugin sees the 1st, the 2nd and the 1,000th execution of a document alike, as the client sent it", async () => {
+it("a plugin sees each execution of a document alike, as the client sent it", async () => {
   const text = "query List($limit: Int! = 1) {\n  pets(limit: $limit) {\n    id\n  }\n}";
-  await send(text, { limit: 2 });
-  for (let batch = 0; batch < 9; batch++) {
-    await Promise.all(Array.from({ length: 111 }, () => send(text, { limit: 2 })));
-  }
-  expect(seen).toHaveLength(1_000);
-  const expected = {
-    hooks: executed,
-    accountId: BigInt(accountId),
-    text,
-    variables: { limit: 2n },
-    data: { pets: [] },
-  };
-  for (const index of [0, 1, 999]) expect(seen[index]).toEqual(expected);
+  for (let time = 0; time < 3; time++) await send(text, { limit: 2 });
+  const hooks = ["requestDidStart", "didResolveOperation", "executionDidStart", "willSendResponse"];
+  const sent = { accountId: BigInt(accountId), text, variables: { limit: 2n }, data: { pets: [] } };
+  expect(seen).toEqual(Array(3).fill({ hooks, sent }));
 });
 
 it.each([
   ["invalid variables", "query ($limit: Int!) { pets(limit: $limit) { id } }"],
   ["an unknown operation name", "query A { pets { id } } query B { pets { id } }"],
-  [
-    "too many root fields",
-    `{ ${Array.from({ length: 11 }, (_, index) => `a${index}: __typename pets${index}: pets { id }`).join(" ")} }`,
-  ],
-])("a plugin sees an operation that is refused for %s", async (_reason, query) => {
+  ["too many root fields", `{ ${Array.from({ length: 11 }, (_, index) => `a${index}: pets { id }`).join(" ")} }`],
+])("a plugin sees an operation that is refused for %s, each time", async (_reason, query) => {
   for (let time = 0; time < 2; time++) await send(query);
   const refused = ["requestDidStart", "didResolveOperation", "didEncounterErrors", "willSendResponse"];
   expect(seen.map(({ hooks }) => hooks)).toEqual([refused, refused]);
 });
 
-it.each([
-  ["a syntax error", "{ pets("],
-  ["an unknown field", "{ pet { id } }"],
-])("a plugin does not see a document with %s, the first and the second time", async (_reason, query) => {
-  for (let time = 0; time < 2; time++) await send(query);
-  expect(seen).toEqual([]);
-});
-
-it("a plugin does not see a request without a valid key", async () => {
+it("a plugin sees neither an invalid document, the first and the second time, nor a request without a key", async () => {
+  for (const query of ["{ pets(", "{ pets(", "{ pet { id } }", "{ pet { id } }"]) await send(query);
   await store.call("POST", "/graphql", { body: '{"query": "{ pets { id } }"}' });
   expect(seen).toEqual([]);
 });

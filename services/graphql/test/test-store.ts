@@ -1,11 +1,6 @@
 import { createGraphqlRouter } from "@petstore/graphql";
-import {
-  type Answer,
-  type CallOptions,
-  openTestStore,
-  type TestStore,
-  type TestStoreOptions,
-} from "@petstore/test-store";
+import { type Answer, type CallOptions, openTestStore, type TestStore } from "@petstore/test-store";
+import { afterAll, expect } from "vitest";
 
 interface AskOptions extends CallOptions {
   readonly variables?: unknown;
@@ -18,8 +13,10 @@ export interface GraphqlStore extends TestStore {
   ask(query: string, options?: AskOptions): Promise<Answer>;
 }
 
-export async function openGraphqlStore(options: Omit<TestStoreOptions, "routers"> = {}): Promise<GraphqlStore> {
-  const store = await openTestStore({ ...options, routers: [createGraphqlRouter] });
+/** A store for all tests of a file or a suite. */
+export async function openSharedStore(environment: Readonly<Record<string, string>> = {}): Promise<GraphqlStore> {
+  const store = await openTestStore({ environment, routers: [createGraphqlRouter] });
+  afterAll(() => store[Symbol.asyncDispose]());
   return {
     ...store,
     ask: (query, { variables, operationName, ...rest } = {}) =>
@@ -32,9 +29,13 @@ export function errorsOf({ json }: Answer): readonly GraphqlError[] {
   return (json as { errors: GraphqlError[] }).errors;
 }
 
+/** The body of a response with one error. */
+export function errorBody(status: number, code: string, message: unknown = expect.any(String)) {
+  return { errors: [{ message, extensions: { code, status } }] };
+}
+
 interface GraphqlError {
   readonly message: string;
-  readonly locations?: unknown;
   readonly path?: unknown;
   readonly extensions: { readonly code: string; readonly status: number };
 }

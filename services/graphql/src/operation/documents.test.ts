@@ -27,9 +27,7 @@ describe("documents", () => {
   it("caches 1,000 documents, and drops the least recently used one", () => {
     const read = createDocumentReader(schema);
     const text = (index: number) => `{ a${index}: pets { id } }`;
-    const first = read(text(0));
-    const second = read(text(1));
-    for (let index = 2; index < 1_000; index++) read(text(index));
+    const [first, second] = Array.from({ length: 1_000 }, (_, index) => read(text(index)));
     expect(read(text(0))).toBe(first);
     read(text(1_000));
     expect(read(text(0))).toBe(first);
@@ -43,7 +41,6 @@ describe("documents", () => {
     for (let index = 1; index < 100; index++) read(large(index));
     expect(read(large(0))).toBe(first);
     for (let index = 100; index < 500; index++) read(large(index));
-    expect(read(large(99))).not.toBe(first);
     expect(read(large(0))).not.toBe(first);
   });
 });
