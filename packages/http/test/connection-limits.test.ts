@@ -45,20 +45,6 @@ describe("outstanding requests of all connections", () => {
     await other.received(9);
     expect(connectionHeaders(other)).toEqual(keptAlive(9));
   });
-
-  it("are counted once, until they are answered", async () => {
-    await using server = await startTestServer({ maxOutstandingRequests: 2 });
-    using client = openRawClient(server.port);
-    for (let answered = 1; answered <= 10; answered += 1) {
-      client.write(list);
-      await client.received(answered);
-    }
-    client.write(slow.repeat(5));
-    await expect.poll(() => server.handled).toHaveLength(12);
-    server.release();
-    await client.closed;
-    expect(connectionHeaders(client)).toEqual([...keptAlive(11), "close"]);
-  });
 });
 
 describe("connections of one client address", () => {

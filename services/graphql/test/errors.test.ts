@@ -137,16 +137,3 @@ it("a create whose idempotency key is in use has Retry-After, as in REST", async
   expect(errorsOf(answer)).toMatchObject([{ extensions: { code: "IDEMPOTENCY_IN_PROGRESS", status: 409 } }]);
   expect(answer.headers["retry-after"]).toBe("1");
 });
-
-it("the first and the second response to a document are equal", async () => {
-  for (const [query, variables] of [
-    ["{ pets(limit: 0) { id } }", {}],
-    ["query ($limit: Int!) { pets(limit: $limit) { id } }", { limit: 101 }],
-    ["query Named($limit: Int! = 1) { b: pets(limit: $limit) { __typename id } __typename }", {}],
-    ['{ a: __type(name: "Pet") { name } petsConnection(after: "none") { nodes { id } } }', {}],
-  ] as const) {
-    const first = await store.ask(query, { ...caller, variables });
-    expect(first.status).toBe(200);
-    expect((await store.ask(query, { ...caller, variables })).text).toBe(first.text);
-  }
-});

@@ -112,19 +112,13 @@ it("a log line contains the address that is counted: behind a trusted proxy the 
   expect(logged).not.toHaveProperty("key");
 });
 
-it("a log line contains the account and the id of a revoked or expired key", async () => {
+it("a log line contains the account and the id of a revoked key", async () => {
   // The requests above have used up the minute of this address.
   store.clock.nowMs += 60_000;
-  const revoked = await store.issueKey();
-  await store.revokeKey(revoked.keyId);
-  const expired = await store.issueKey({ expiresAt: new Date(0) });
-  for (const [{ key, keyId, accountId }, code] of [
-    [revoked, "API_KEY_REVOKED"],
-    [expired, "API_KEY_EXPIRED"],
-  ] as const) {
-    const { logged } = await logOf(() => store.call("GET", "/v1/pets", { key }));
-    expect(logged).toMatchObject({ status: 401, account: `${accountId}`, key: `${keyId}`, code });
-  }
+  const { key, keyId, accountId } = await store.issueKey();
+  await store.revokeKey(keyId);
+  const { logged } = await logOf(() => store.call("GET", "/v1/pets", { key }));
+  expect(logged).toMatchObject({ status: 401, account: `${accountId}`, key: `${keyId}`, code: "API_KEY_REVOKED" });
 });
 
 /** Makes one request, and returns its response and its log line. */

@@ -78,17 +78,12 @@ describe("breakingChanges", () => {
 
   it.each<[string, (document: Released) => unknown]>([
     ["a removed operation", (d) => delete d.paths["/pets"].post],
-    ["a new operation id", (d) => (listOf(d).operationId = "list")],
-    ["a removed parameter", (d) => listOf(d).parameters.shift()],
     ["a parameter that becomes required", (d) => (listOf(d).parameters[0].required = true)],
     ["a new required parameter", (d) => listOf(d).parameters.push({ name: "x", in: "query", required: true })],
     ["a lower maximum", (d) => (listOf(d).parameters[0].schema.maximum = 50)],
     ["a new limit", (d) => (d.components.schemas.NewPet.properties.name.maxLength = 9)],
     ["a new required field", (d) => d.components.schemas.NewPet.required.push("status")],
-    ["a removed field", (d) => delete d.components.schemas.Pet.properties.name],
     ["a new value of an enum", (d) => d.components.schemas.PetStatus.enum.push("lost")],
-    ["a removed status", (d) => delete listOf(d).responses["200"]],
-    ["a removed header", (d) => delete listOf(d).responses["200"].headers.Link],
   ])("reports %s", (_what, change) => {
     expect(changed(change)).not.toEqual([]);
   });

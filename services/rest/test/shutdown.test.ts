@@ -1,4 +1,4 @@
-// The shutdown of a service process, as its balancer and its supervisor see it.
+// The shutdown of a service process, as its balancer and its supervisor see it. packages/http tests a second signal.
 import { once } from "node:events";
 import { connect } from "node:net";
 import { migrate } from "@petstore/core";
@@ -48,17 +48,5 @@ describe("SIGTERM", () => {
     await proxy.blackHole();
     rest.signal("SIGTERM");
     expect(await rest.ended).toBe(0);
-  });
-
-  it("ends the service at once if it is sent twice, also while PostgreSQL does not answer", async () => {
-    await using proxy = await openFaultProxy({ url: database.directUrl });
-    await using rest = await start({ DATABASE_URL: proxy.url, SHUTDOWN_GRACE_MS: "600000" });
-    await proxy.blackHole();
-    rest.signal("SIGTERM");
-    await rest.printed(/"msg":"draining"/);
-    // Within half a second the service ignores a repeated signal, because npm repeats a Ctrl-C.
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    rest.signal("SIGTERM");
-    expect(await rest.ended).toBe(143);
   });
 });
