@@ -12,7 +12,7 @@ const store = await openSharedStore({
 const valid = await store.issueKey();
 const body = '{"name":"Ada","categoryId":1}';
 const problems = "petstore_http_problems_total";
-// So that the key is in the cache.
+// The key is then in the cache.
 await store.call("GET", "/v1/none", valid);
 
 it.each<[string, string, string, CallOptions]>([
