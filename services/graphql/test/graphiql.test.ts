@@ -1,4 +1,4 @@
-// Tests the HTTP responses of GraphiQL. tools/browser tests it in a browser.
+// Tests the HTTP responses of GraphiQL. tools/checks/browser tests it in a browser.
 import { expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 

@@ -1,8 +1,8 @@
 // Apollo Server plugins that a user adds to the API.
 import type { ApolloServerPlugin } from "@apollo/server";
+import { openTestStore, openTestStore } from "@petstore/checks/test-store";
 import { Problem } from "@petstore/core";
 import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
-import { openTestStore } from "@petstore/test-store";
 import { print } from "graphql";
 import { afterAll, beforeEach, expect, it } from "vitest";
 

@@ -1,5 +1,5 @@
+import { type Answer, type CallOptions, openTestStore, type TestStore } from "@petstore/checks/test-store";
 import { createGraphqlRouter } from "@petstore/graphql";
-import { type Answer, type CallOptions, openTestStore, type TestStore } from "@petstore/test-store";
 import { afterAll, expect } from "vitest";
 
 interface AskOptions extends CallOptions {

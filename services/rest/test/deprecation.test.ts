@@ -18,7 +18,7 @@ const announcement = {
   link: '</docs/get-pet-removal.md>; rel="deprecation"; type="text/markdown", ' + '</v1/pets>; rel="successor-version"',
 };
 
-// tools/openapi tests the other documented responses.
+// tools/checks/openapi tests the other documented responses.
 it.each([
   ["before the removal", 200, "GET", "/v1/pets/1", startedAtMs],
   ["before the removal", 200, "HEAD", "/v1/pets/1", startedAtMs],

@@ -1,4 +1,4 @@
-// Tests the HTTP responses of the pages. tools/browser tests the pages in a browser.
+// Tests the HTTP responses of the pages. tools/checks/browser tests the pages in a browser.
 import { readdir } from "node:fs/promises";
 import { problems } from "@petstore/core";
 import { expect, it } from "vitest";

@@ -1,9 +1,10 @@
 // The start of the service while something is missing. tools/checks tests outages of a service that already runs.
+
+import { openStoreDatabase } from "@petstore/checks/test-store/store-database";
 import { migrate } from "@petstore/core";
 import { openHttpClient } from "@petstore/harness/network";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
 import { startService, startServiceProgram } from "@petstore/harness/processes";
-import { openStoreDatabase } from "@petstore/test-store/store-database";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 // Generous, because the machine may be busy.

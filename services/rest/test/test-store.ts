@@ -1,8 +1,9 @@
+import * as store from "@petstore/checks/test-store";
+import * as store from "@petstore/checks/test-store";
 import { createRestRouter } from "@petstore/rest";
-import * as store from "@petstore/test-store";
 import { afterAll } from "vitest";
 
-export type { Answer, CallOptions, TestStore } from "@petstore/test-store";
+export type { Answer, CallOptions, TestStore } from "@petstore/checks/test-store";
 
 type Environment = store.TestStoreOptions["environment"];
 

@@ -1,12 +1,12 @@
 // Both APIs admit requests in the same way: before the body, and without a valid key within the limits of the address.
 import { randomBytes } from "node:crypto";
+import { type Answer, openTestStore, type TestStore } from "@petstore/checks/test-store";
 import { migrate, mintApiKey } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
 import { createTestDatabase, describeWithRedis } from "@petstore/harness";
 import { openFaultProxy, openRawClient, type RawClient } from "@petstore/harness/network";
 import { openRedisServer } from "@petstore/harness/redis";
 import { createRestRouter } from "@petstore/rest";
-import { type Answer, openTestStore, type TestStore } from "@petstore/test-store";
 import { afterAll, describe, expect, it } from "vitest";
 
 const routers = [createRestRouter, createGraphqlRouter];

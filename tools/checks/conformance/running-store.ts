@@ -4,7 +4,7 @@ import { migrate } from "@petstore/core";
 import { createTestDatabase, grantService, isRedisInstalled } from "@petstore/harness";
 import { graphqlMain, restMain, type Service, startService } from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
-import { openStoreDatabase, type StoreDatabase } from "@petstore/test-store/store-database";
+import { openStoreDatabase, type StoreDatabase } from "../src/store-database.js";
 
 export interface RunningStoreOptions {
   /** One process for each name. */
@@ -23,6 +23,10 @@ export interface RunningStore extends AsyncDisposable {
   readonly services: readonly Service[];
   /** The origin of the first service with this name. */
   originOf(name: ServiceName): string;
+  /** Kills the first service with this name. */
+  kill(name: ServiceName): Promise<void>;
+  /** Starts a killed service again, on its port. */
+  restart(name: ServiceName): Promise<void>;
   /** Undefined if Redis is not installed. */
   readonly redis: RedisServer | undefined;
   /** Issues keys, by default for a new account with limits that no test uses up, and runs SQL. */
@@ -52,19 +56,24 @@ export async function openRunningStore(options: RunningStoreOptions = {}): Promi
     SHED_EVENT_LOOP_DELAY_MS: "0",
     ...environment,
   };
-  const starts = names.map((name) => {
-    const main = name === "rest" ? restMain : graphqlMain;
-    return startService({ main, environment: settings, isProbed });
-  });
-  const services = (await Promise.all(starts)).map(use);
+  const start = (name: ServiceName, place: { readonly port?: number } = {}): Promise<Service> =>
+    startService({ main: name === "rest" ? restMain : graphqlMain, environment: settings, isProbed, ...place });
+  const services = (await Promise.all(names.map((name) => start(name)))).map(use);
+  const serviceOf = (name: ServiceName): Service => {
+    const service = services[names.indexOf(name)];
+    if (service === undefined) throw new Error(`no ${name} service was started`);
+    return service;
+  };
   return {
     services,
     redis,
     database: use(openStoreDatabase(databaseUrl)),
-    originOf(name) {
-      const service = services[names.indexOf(name)];
-      if (service === undefined) throw new Error(`no ${name} service was started`);
-      return service.origin;
+    originOf: (name) => serviceOf(name).origin,
+    async kill(name) {
+      await serviceOf(name).kill();
+    },
+    async restart(name) {
+      services[names.indexOf(name)] = use(await start(name, { port: serviceOf(name).port }));
     },
     async [Symbol.asyncDispose]() {
       for (const resource of opened.reverse()) await resource[Symbol.asyncDispose]();

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
-import type { StoreDatabase } from "@petstore/test-store/store-database";
 import type { TestAPI } from "vitest";
 import { openRunningStore, type RunningStore } from "../conformance/running-store.js";
 import { it as base, type Figures } from "../src/it.js";
+import type { StoreDatabase } from "../src/store-database.js";
 import type { KeyKind } from "./arbitraries/headers.js";
 
 /** Both services with the first pets, and keys of every kind. */

@@ -49,4 +49,26 @@ the same operations through both. A failure prints its smallest request and the 
       path: { about: "the failure of that seed, with --name", pattern: /^\d+(:\d+)*$/ },
     },
   },
+  openapi: {
+    about: "Checks the OpenAPI document with two linters, and causes every response that it describes.",
+    programs: ["redis-server"],
+    globalSetup: ["@petstore/harness/global-setup"],
+  },
+  client: {
+    about: `Runs the typed client at full speed and through failures: in front of the quota engine in virtual time, and in front
+of a service in real time.`,
+    programs: ["redis-server"],
+    globalSetup: ["@petstore/harness/global-setup"],
+    options: { minutes: { about: "minutes at full speed in real time (2)", pattern: /^[1-9]\d?$/, default: "2" } },
+  },
+  browser: {
+    about: "Uses every page of the running store in Chromium.",
+    programs: ["chromium"],
+    globalSetup: [],
+  },
+  guides: {
+    about: "Runs the examples of the README and the guides, and checks every Markdown file.",
+    programs: ["redis-server"],
+    globalSetup: [],
+  },
 };

@@ -1,6 +1,6 @@
+import { createKeyIssuer } from "@petstore/checks/store-database";
 import { type Core, migrate, openCore, readConfig } from "@petstore/core";
 import { openSession } from "@petstore/harness/postgres";
-import { createKeyIssuer } from "@petstore/test-store/store-database";
 import type { RunDeps } from "../benchmark.js";
 
 export interface StoreOptions {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Limits, migrate, mintApiKey } from "@petstore/core";
 import type { PostgresServer } from "@petstore/harness/postgres";
-import { openStoreDatabase, type StoreDatabase } from "@petstore/test-store/store-database";
+import { openStoreDatabase, type StoreDatabase } from "../../src/store-database.js";
 import type { Environment } from "./environment.js";
 import type { Instance, Settings } from "./services.js";
 

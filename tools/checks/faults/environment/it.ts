@@ -1,7 +1,7 @@
 import { createTestDatabase } from "@petstore/harness";
 import { startProgram } from "@petstore/harness/processes";
-import type { StoreDatabase } from "@petstore/test-store/store-database";
 import { it as base } from "../../src/it.js";
+import type { StoreDatabase } from "../../src/store-database.js";
 import { openMigratedDatabase } from "./database.js";
 import { type Environment, openEnvironment } from "./environment.js";
 

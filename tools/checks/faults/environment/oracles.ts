@@ -1,5 +1,5 @@
 import { isLeak } from "@petstore/harness/responses";
-import type { StoreDatabase } from "@petstore/test-store/store-database";
+import type { StoreDatabase } from "../../src/store-database.js";
 import { count, groupBy, hasRateLimit, isFailure, type Result } from "./results.js";
 
 /** Counted after every test. Every count must be 0. */

@@ -1,28 +1,17 @@
+import type { Fetch } from "@petstore/client";
 import {
   createLocalQuota,
   type Decision,
   type Limits,
-  type ProblemCode,
   problems,
   remaining,
   reportedWindow,
   retryAfterSeconds,
 } from "@petstore/core";
 
-export interface VirtualStoreOptions {
-  readonly limits: Limits;
-  readonly random: () => number;
-}
-
 /** The service as a `fetch`, in the time of this process: the real quota engine, one account, one key, a network. */
 export interface VirtualStore {
-  readonly fetch: typeof globalThis.fetch;
-  /** Every answer with the time of its decision. */
-  readonly answers: readonly {
-    readonly status: number;
-    readonly code: ProblemCode | undefined;
-    readonly atMs: number;
-  }[];
+  readonly fetch: Fetch;
   /** The number of stored pets by name. */
   readonly stored: ReadonlyMap<string, number>;
   /** Cuts every connection and forgets every counter; stored pets stay. */
@@ -30,10 +19,10 @@ export interface VirtualStore {
   restart(): void;
 }
 
+/** Of a request and its response together. */
 const latencyMs = { least: 20, most: 80 };
 
-export function createVirtualStore({ limits, random }: VirtualStoreOptions): VirtualStore {
-  const answers: VirtualStore["answers"][number][] = [];
+export function createVirtualStore(limits: Limits, random: () => number): VirtualStore {
   const stored = new Map<string, number>();
   const created = new Map<string, string>();
   let quota = createLocalQuota({ now: Date.now });
@@ -61,16 +50,13 @@ export function createVirtualStore({ limits, random }: VirtualStoreOptions): Vir
   }
 
   return {
-    answers,
     stored,
     async fetch(_input, init) {
       await travel();
       const served = life;
       if (served < 0) throw new TypeError("connection refused");
       const decision = await quota.reserve({ account: "1", key: "1", limits, cost: 1 });
-      const code = refusal(decision);
-      const { status, body } = code === undefined ? serve(init) : { status: 429, body: errorBody(code) };
-      answers.push({ status, code, atMs: decision.nowMs });
+      const { status, body } = refusal(decision) ?? serve(init);
       const response = new Response(body, { status, headers: headersOf(decision) });
       await travel();
       if (life !== served) throw new TypeError("connection reset");
@@ -86,17 +72,12 @@ export function createVirtualStore({ limits, random }: VirtualStoreOptions): Vir
   };
 }
 
-function refusal(decision: Decision): ProblemCode | undefined {
-  switch (decision.outcome) {
-    case "admitted":
-      return undefined;
-    case "refused":
-      return decision.by === "day" ? "DAILY_QUOTA_EXCEEDED" : "RATE_LIMIT_EXCEEDED";
-    case "banned":
-      return "API_KEY_BANNED";
-    case "impossible":
-      return "OPERATION_TOO_LARGE";
-  }
+function refusal({ outcome }: Decision): { readonly status: number; readonly body: string } | undefined {
+  if (outcome === "admitted") return undefined;
+  // No test reaches the limit of the day.
+  const code = outcome === "banned" ? "API_KEY_BANNED" : "RATE_LIMIT_EXCEEDED";
+  const { status, meaning } = problems[code];
+  return { status, body: JSON.stringify({ code, message: meaning, status }) };
 }
 
 function headersOf(decision: Decision): Headers {
@@ -111,8 +92,4 @@ function headersOf(decision: Decision): Headers {
     headers.set("Retry-After", `${retryAfterSeconds(decision)}`);
   }
   return headers;
-}
-
-function errorBody(code: ProblemCode): string {
-  return JSON.stringify({ code, message: problems[code].meaning, status: problems[code].status });
 }

@@ -9,25 +9,26 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const skipped = new Set(["node_modules", "dist", ".git", ".turbo"]);
 const files = await markdownFiles("");
 
+it("the README has at most 150 lines", async () => {
+  expect((await readFile(join(root, "README.md"), "utf8")).split("\n").length - 1).toBeLessThanOrEqual(150);
+});
+
 describe.each(files)("%s", (path) => {
   it("links only to files, folders and headings that exist", async () => {
-    const links = [...withoutCode(await read(path)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+    const links = [...(await prose(path)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
     const broken: string[] = [];
-    for (const link of links) {
-      if (/^[a-z]+:/.test(link)) continue;
+    for (const link of links.filter((one) => !/^[a-z]+:/.test(one))) {
       const [file = "", anchor] = link.split("#");
       const target = file === "" ? path : join(dirname(path), file);
-      const isValid =
+      const exists =
         existsSync(join(root, target)) && (anchor === undefined || (await anchors(target)).includes(anchor));
-      if (!isValid) broken.push(link);
+      if (!exists) broken.push(link);
     }
     expect(broken).toEqual([]);
   });
 
   it("has no table cell longer than 120 characters", async () => {
-    const rows = withoutCode(await read(path))
-      .split("\n")
-      .filter((line) => line.startsWith("|"));
+    const rows = (await prose(path)).split("\n").filter((line) => line.startsWith("|"));
     const cells = rows.flatMap((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()));
     expect(cells.filter((cell) => cell.length > 120)).toEqual([]);
   });
@@ -43,17 +44,14 @@ async function markdownFiles(folder: string): Promise<string[]> {
   return found.sort();
 }
 
-function read(path: string): Promise<string> {
-  return readFile(join(root, path), "utf8");
-}
-
-function withoutCode(text: string): string {
-  return text.replaceAll(/^ *```.*?^ *```$/gms, "");
+/** The text without its blocks of code. */
+async function prose(path: string): Promise<string> {
+  return (await readFile(join(root, path), "utf8")).replaceAll(/^ *```.*?^ *```$/gms, "");
 }
 
 /** The identifiers of the headings, as GitHub makes them. */
 async function anchors(path: string): Promise<string[]> {
-  return [...withoutCode(await read(path)).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+  return [...(await prose(path)).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
     title
       .toLowerCase()
       .replaceAll(/[^\w -]/g, "")

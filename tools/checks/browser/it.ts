@@ -1,0 +1,124 @@
+import { execFileSync } from "node:child_process";
+import type { CustomLimits } from "@petstore/core";
+import { startStandaloneStore } from "@petstore/harness/processes";
+import axe from "axe-core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { expect } from "vitest";
+import { it as base } from "../src/it.js";
+import { openStoreDatabase } from "../src/store-database.js";
+
+/** One store and one browser for the tests of a file. */
+export interface StoreInBrowser {
+  readonly origin: string;
+  readonly browser: Browser;
+  /** A key of a new account: on the plan Free, or with limits of its own. */
+  issueKey(customLimits?: CustomLimits): Promise<string>;
+}
+
+export interface VisitOptions {
+  readonly width: number;
+  readonly colorScheme?: "light" | "dark";
+}
+
+/** A browser window. Disposing closes it. */
+export interface Visit extends AsyncDisposable {
+  readonly page: Page;
+  /** Bytes received over the network since the window was opened, headers included. */
+  receivedBytes(): number;
+  /** Fails for an error, a request to another origin, a page wider than the window, or an issue that axe finds. */
+  expectNoFault(): Promise<void>;
+  /** Written to the folder `screenshots`, which git ignores. */
+  screenshot(name: string): Promise<void>;
+}
+
+const withStore = base.extend<{ $file: { store: StoreInBrowser } }>({
+  store: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
+    async ({}, use) => {
+      await using store = await startStandaloneStore({
+        BAN_STRIKES: "1",
+        BAN_STRIKES_PER_UNIT: "0",
+        BAN_GRACE_MS: "0",
+      });
+      await using database = openStoreDatabase(store.databaseUrl);
+      const executablePath = execFileSync("which", ["chromium"], { encoding: "utf8" }).trim();
+      await using browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+      await use({
+        origin: store.origin,
+        browser,
+        async issueKey(customLimits) {
+          return (await database.issueKey(customLimits === undefined ? { plan: "free" } : { customLimits })).key;
+        },
+      });
+    },
+    { scope: "file" },
+  ],
+});
+
+export const it = withStore.extend<{
+  /** Opens a window on the store. When the test ends, the page in the window must have no fault. */
+  open: (options: VisitOptions) => Promise<Visit>;
+}>({
+  open: async ({ store, task }, use) => {
+    const visits: Visit[] = [];
+    await use(async (options) => {
+      const visit = await openVisit(store, options);
+      visits.push(visit);
+      return visit;
+    });
+    for (const visit of visits) {
+      await using _closed = visit;
+      await visit.screenshot(task.name.replaceAll(/\W+/g, "-"));
+      await visit.expectNoFault();
+    }
+  },
+});
+
+export async function openVisit({ browser, origin }: StoreInBrowser, options: VisitOptions): Promise<Visit> {
+  const { width, colorScheme = "light" } = options;
+  const context = await browser.newContext({ baseURL: origin, viewport: { width, height: 844 }, colorScheme });
+  const page = await context.newPage();
+  /** Errors of scripts, of the Content-Security-Policy and of loading. A refused API call is not an error. */
+  const errors: string[] = [];
+  const otherOrigins: string[] = [];
+  let receivedBytes = 0;
+  page.on("console", (message) => {
+    const isAnswer = /\/(v1\/|graphql)/.test(message.location().url) && /status of 4\d\d/.test(message.text());
+    if (["error", "warning"].includes(message.type()) && !isAnswer) errors.push(message.text());
+  });
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!/^(data|blob):/.test(url) && new URL(url).origin !== origin) otherOrigins.push(url);
+  });
+  const network = await context.newCDPSession(page);
+  await network.send("Network.enable");
+  network.on("Network.loadingFinished", ({ encodedDataLength }) => {
+    receivedBytes += encodedDataLength;
+  });
+  return {
+    page,
+    receivedBytes: () => receivedBytes,
+    async expectNoFault() {
+      expect(errors).toEqual([]);
+      expect(otherOrigins).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+      expect(await seriousIssues(page)).toEqual([]);
+    },
+    async screenshot(name) {
+      await page.screenshot({ path: new URL(`../screenshots/${name}.png`, import.meta.url).pathname, fullPage: true });
+    },
+    [Symbol.asyncDispose]: () => context.close(),
+  };
+}
+
+async function seriousIssues(page: Page): Promise<readonly string[]> {
+  // Not a script element: the policy of the page would refuse it.
+  await page.evaluate(axe.source);
+  const run = () => page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  // axe fails if the page replaces an element during the run.
+  const { violations } = await run().catch(run).catch(run);
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`);
+}

@@ -1,0 +1,227 @@
+import type { Page } from "playwright-core";
+import { describe, expect } from "vitest";
+import { startWithinMinute } from "../conformance/running-store.js";
+import { it, openVisit } from "./it.js";
+
+const needsChromium = { tags: ["chromium"] };
+/** The pages link to the guides of both APIs. */
+const guides = ["quickstart", "graphql/quickstart", "limits", "get-pet-removal", "errors"].map(
+  (name) => `/docs/${name}`,
+);
+
+describe("every page", needsChromium, () => {
+  it("fits a phone, and has no fault in light and dark", async ({ store, open, figures }) => {
+    const paths = await linkedPages(await open({ width: 1280 }));
+    expect(paths).toEqual(expect.arrayContaining(["/", "/usage", "/graphiql", ...guides]));
+    for (const path of paths) {
+      await using visit = await openVisit(store, { width: 390 });
+      await visit.page.goto(path, { waitUntil: "networkidle" });
+      // The editor is larger.
+      if (path !== "/graphiql") figures.atMost(40, path, visit.receivedBytes() / 1_024, "KiB");
+      for (const colorScheme of ["light", "dark"] as const) {
+        await visit.page.emulateMedia({ colorScheme });
+        await visit.screenshot(`page${path.replaceAll("/", "-")}-${colorScheme}`);
+        await visit.expectNoFault();
+      }
+    }
+  });
+
+  it("needs no key and costs nothing", async ({ store, open }) => {
+    const left = async (path: string) => (await fetch(`${store.origin}${path}`)).headers.get("x-ratelimit-remaining");
+    const before = await left("/openapi.json");
+    for (const path of await linkedPages(await open({ width: 1280 }))) expect(await left(path), path).toBe(before);
+  });
+
+  it("can be read and followed with the keyboard alone", async ({ open }) => {
+    const { page } = await open({ width: 1280 });
+    await page.goto("/");
+    await page.keyboard.press("Tab");
+    expect(await page.locator(":focus").textContent()).toBe("Skip to the content");
+    await page.getByLabel("API key").focus();
+    await page.keyboard.type("pets_live_nonsense");
+    await page.keyboard.press("Enter");
+    await page.locator("#getPet").getByLabel("petId").fill("1");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => answerOf(page, "getPet")).toContain("API_KEY_INVALID");
+  });
+});
+
+describe("the reference page", needsChromium, () => {
+  it("runs every operation with the key that was entered once", async ({ store, open }) => {
+    await startWithinMinute(20_000);
+    const { page } = await open({ width: 1280 });
+    await page.goto("/");
+    await enterKey(page, await store.issueKey());
+    await press(page, "createPet", "Rex");
+    expect(await answerOf(page, "createPet")).toMatch(/^201 Created in \d+ ms, 59 of 60 requests left/s);
+    await press(page, "createPet", "An identifier beyond 2^53");
+    expect(await answerOf(page, "createPet")).toContain('"categoryId": 9007199254740993,');
+    await press(page, "createPet", "With an Idempotency-Key");
+    await press(page, "createPet", "With an Idempotency-Key");
+    expect(await answerOf(page, "createPet")).toMatch(/idempotency-replayed\s*true/s);
+    await press(page, "listPets", "First two available pets");
+    expect(await answerOf(page, "listPets")).toMatch(/200 OK.*"name": "Rex".*x-ratelimit-reset\s*\d{10}/s);
+    await page.locator("#listPets .answer button").click();
+    await expect.poll(() => answerOf(page, "listPets")).toContain('"name": "Ina"');
+    await press(page, "getPet", "The first pet");
+    expect(await answerOf(page, "getPet")).toMatch(/200 OK.*sunset\s*Thu, 05 Dec 2030 00:00:00 GMT/s);
+    // Seven calls cost seven units: the page and its files cost nothing.
+    expect(await answerOf(page, "getPet")).toContain("53 of 60 requests left");
+  });
+
+  it("shows a 401 without a key, a 400 and a 404", async ({ store, open }) => {
+    const { page } = await open({ width: 1280, colorScheme: "dark" });
+    await page.goto("/");
+    await enterKey(page, await store.issueKey());
+    await press(page, "listPets", "Without a key (401)");
+    expect(await answerOf(page, "listPets")).toMatch(/401 Unauthorized.*API_KEY_MISSING.*www-authenticate/s);
+    await press(page, "listPets", "Limit 0 (400)");
+    expect(await answerOf(page, "listPets")).toMatch(/400 Bad Request.*VALIDATION_FAILED/s);
+    await press(page, "getPet", "An unknown pet (404)");
+    expect(await answerOf(page, "getPet")).toMatch(/404 Not Found.*PET_NOT_FOUND/s);
+  });
+
+  it("shows a 429 and when to return", async ({ store, open }) => {
+    const { page } = await open({ width: 390 });
+    await page.goto("/");
+    await enterKey(page, await store.issueKey({ perMinute: 1, perDay: 1 }));
+    await press(page, "listPets", "First two available pets");
+    await press(page, "listPets", "First two available pets");
+    expect(await answerOf(page, "listPets")).toMatch(/429 Too Many Requests.*DAILY_QUOTA_EXCEEDED.*retry-after\s*\d+/s);
+    await page.locator("#listPets details", { hasText: "Responses" }).locator("summary").click();
+  });
+
+  it("never shows the key, and forgets it on request", async ({ store, open }) => {
+    const { page } = await open({ width: 390, colorScheme: "dark" });
+    await page.goto("/");
+    const key = await store.issueKey();
+    await enterKey(page, key);
+    await press(page, "createPet", "Rex");
+    await page.goto("/usage");
+    await page.goto("/");
+    await press(page, "listPets", "First two available pets");
+    expect(await answerOf(page, "listPets")).toContain('"Authorization: Bearer $API_KEY"');
+    expect(await page.content()).not.toContain(key);
+    expect(page.url()).not.toContain(key);
+    await page.getByRole("button", { name: "Forget key" }).click();
+    await press(page, "listPets", "First two available pets");
+    expect(await answerOf(page, "listPets")).toContain("API_KEY_MISSING");
+    await page.reload();
+    expect(await page.getByLabel("API key").inputValue()).toBe("");
+  });
+});
+
+describe("the usage page", needsChromium, () => {
+  it("shows the plan and both windows, and spends one request for each refresh", async ({ store, open }) => {
+    await startWithinMinute(20_000);
+    const { page } = await open({ width: 1280 });
+    await page.goto("/");
+    await enterKey(page, await store.issueKey());
+    await page.getByRole("link", { name: "Usage" }).click();
+    await expect.poll(() => readings(page)).toEqual([59, 999]);
+    expect(await page.locator("#usage-plan").textContent()).toBe(
+      "You have the Free plan: 60 requests a minute, 1,000 a day.",
+    );
+    expect(await page.locator("#gauge-minute .reset").textContent()).toMatch(/^resets in (1 min 0|\d{1,2}) s, at /);
+    expect(await page.locator("#gauge-day .reset").textContent()).toMatch(/^resets in (\d+ h )?\d+ min/);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await expect.poll(() => readings(page)).toEqual([58, 998]);
+    // The page counts down without requests.
+    const before = await page.locator("#gauge-minute .reset").textContent();
+    await expect.poll(() => page.locator("#gauge-minute .reset").textContent()).not.toBe(before);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await expect.poll(() => readings(page)).toEqual([57, 997]);
+  });
+
+  it("says that the limits are used up, and how long the key is banned", async ({ store, open }) => {
+    await startWithinMinute(20_000);
+    const { page } = await open({ width: 390, colorScheme: "dark" });
+    const state = page.locator("#usage-state");
+    await page.goto("/usage");
+    await enterKey(page, await store.issueKey({ perMinute: 1, perDay: 50 }));
+    await expect.poll(() => readings(page)).toEqual([0, 49]);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await expect.poll(() => state.textContent()).toContain("RATE_LIMIT_EXCEEDED");
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await expect.poll(() => state.textContent()).toMatch(/API_KEY_BANNED.*for another \d+ s/);
+    expect(await page.locator("#usage-plan").textContent()).toContain("individual limits");
+  });
+
+  it("shows no gauge for a malformed key", async ({ open }) => {
+    const { page } = await open({ width: 390 });
+    await page.goto("/usage");
+    await enterKey(page, "pets_live_nonsense");
+    await expect.poll(() => page.locator("#usage-state").textContent()).toContain("API_KEY_INVALID");
+    expect(await page.locator("#gauge-minute .left").textContent()).toBe("-");
+  });
+});
+
+describe("GraphiQL", needsChromium, () => {
+  it("runs the ready queries with the key of another page, and shows headers", async ({ store, open }) => {
+    await startWithinMinute(20_000);
+    const { page } = await open({ width: 1280 });
+    await page.goto("/");
+    await enterKey(page, await store.issueKey());
+    await page.getByRole("link", { name: "GraphiQL" }).click();
+    await expect.poll(() => stateOf(page)).toBe("200 OK, 59 of 60 requests left");
+    const result = page.locator(".result-window");
+    await page.locator(".graphiql-tab").nth(1).click();
+    await page.locator(".graphiql-execute-button").click();
+    await expect.poll(() => result.textContent()).toContain("9223372036854775807");
+    await page.locator(".graphiql-tab").nth(0).click();
+    await page.locator(".graphiql-execute-button").click();
+    await expect.poll(() => result.textContent()).toContain("petsConnection");
+    await expect.poll(() => stateOf(page)).toBe("200 OK, 57 of 60 requests left");
+    await page.getByText("Headers of the last response").click();
+    expect(await page.locator("#answer-headers").textContent()).toMatch(/x-ratelimit-reset\s*\d{10}/);
+  });
+
+  it("shows a 401 for a malformed key, and a 429", async ({ store, open }) => {
+    const { page } = await open({ width: 390, colorScheme: "dark" });
+    await page.goto("/graphiql");
+    expect(await stateOf(page)).toContain("Enter an API key");
+    await enterKey(page, "pets_live_nonsense");
+    await expect.poll(() => stateOf(page)).toMatch(/^401 Unauthorized/);
+    await enterKey(page, await store.issueKey({ perMinute: 50, perDay: 1 }));
+    await expect.poll(() => stateOf(page)).toBe("200 OK, 0 of 1 requests left");
+    await page.locator(".graphiql-execute-button").click();
+    await expect.poll(() => stateOf(page)).toMatch(/^429 Too Many Requests/);
+  });
+});
+
+async function enterKey(page: Page, key: string): Promise<void> {
+  await page.getByLabel("API key").fill(key);
+  await page.getByRole("button", { name: "Use this key" }).click();
+}
+
+/** Presses a button of an operation and waits for its response. */
+async function press(page: Page, operation: string, name: string): Promise<void> {
+  const answered = page.waitForResponse((response) => response.url().includes("/v1/"));
+  await page.locator(`#${operation}`).getByRole("button", { name, exact: true }).click();
+  await answered;
+  await page.locator(`#${operation} form:not([aria-busy]) .answer`).waitFor();
+}
+
+async function answerOf(page: Page, operation: string): Promise<string> {
+  return (await page.locator(`#${operation} .answer`).textContent()) ?? "";
+}
+
+/** The state of the last request of GraphiQL. */
+async function stateOf(page: Page): Promise<string> {
+  return (await page.locator("#answer-state").textContent()) ?? "";
+}
+
+/** The values of the two dials, as assistive technology reads them. */
+async function readings(page: Page): Promise<number[]> {
+  const dials = await page.getByRole("meter").all();
+  return Promise.all(dials.map(async (dial) => Number(await dial.getAttribute("aria-valuenow"))));
+}
+
+/** The first page and every page that it links to. */
+async function linkedPages({ page }: { readonly page: Page }): Promise<string[]> {
+  await page.goto("/");
+  const links = await page.locator("a[href^='/']").all();
+  const paths = await Promise.all(links.map(async (link) => (await link.getAttribute("href")) ?? ""));
+  return [...new Set(paths)].filter((path) => !/\.(json|yaml|md)$/.test(path));
+}

@@ -1,0 +1,80 @@
+// The client in front of the running service.
+import { createPetStoreClient, serviceErrorCodes } from "@petstore/client";
+import { limitsOf, problems } from "@petstore/core";
+import { createLedger } from "@petstore/harness/responses";
+import { afterAll, beforeAll, expect, inject, vi } from "vitest";
+import { openRunningStore, type RunningStore, startWithinMinute } from "../conformance/running-store.js";
+import { it } from "../src/it.js";
+import { createPets, startFullSpeed } from "./load.js";
+import { createWitness } from "./witness.js";
+
+let store: RunningStore;
+let baseUrl: string;
+
+beforeAll(async () => {
+  store = await openRunningStore({ services: ["rest"] });
+  baseUrl = `${store.originOf("rest")}/v1`;
+});
+afterAll(() => store?.[Symbol.asyncDispose]());
+
+it("knows every code that the REST API answers, and no other", () => {
+  const codes = Object.keys(problems).filter((code) => !code.startsWith("GRAPHQL_"));
+  expect([...serviceErrorCodes].sort()).toEqual(codes.sort());
+});
+
+it("stores every pet once when responses are lost", async ({ figures }) => {
+  const { key: apiKey } = await store.database.issueKey();
+  let responses = 0;
+  const { fetch, counts } = createWitness(globalThis.fetch, () => ++responses % 10 === 0);
+  // Without jitter every wait has its shortest length.
+  const client = createPetStoreClient({ baseUrl, apiKey, fetch, random: () => 0 });
+  const ledger = createLedger();
+  await createPets(client, ledger, 100, 10);
+  const { acknowledged, duplicates, lost } = ledger.compare(await store.database.countByName([...ledger.asked]));
+  figures.exactly(100, "acknowledged pets", acknowledged);
+  figures.exactly(0, "duplicate pets", duplicates);
+  figures.exactly(0, "lost pets", lost);
+  figures.atLeast(1, "replayed creates", counts.replays);
+});
+
+it("stores every pet once when the service is killed", async ({ figures }) => {
+  const { key: apiKey } = await store.database.issueKey();
+  const { fetch, counts } = createWitness();
+  // The retries of the client then last 15 seconds. A slow machine starts the service within that time.
+  const client = createPetStoreClient({ baseUrl, apiKey, fetch, random: () => 0.5 });
+  const ledger = createLedger();
+  const creating = createPets(client, ledger, 600, 50);
+  await vi.waitUntil(() => ledger.acknowledged.size > 100, { timeout: 60_000 });
+  await store.kill("rest");
+  await vi.waitUntil(() => counts.unanswered > 0, { timeout: 60_000 });
+  await store.restart("rest");
+  await creating;
+  const { acknowledged, duplicates, lost } = ledger.compare(await store.database.countByName([...ledger.asked]));
+  figures.exactly(600, "acknowledged pets", acknowledged);
+  figures.exactly(0, "duplicate pets", duplicates);
+  figures.exactly(0, "lost pets", lost);
+});
+
+/** Only `npm run client:proof` sets it. */
+const minutes = Number(inject("projectOptions")?.minutes ?? 0);
+
+it.skipIf(minutes === 0).concurrent.for([
+  { clients: 1, leastShare: 1, mostRefused: 0 },
+  { clients: 10, leastShare: 0.95, mostRefused: 20 },
+])(
+  "uses the limit of Free in real time with $clients clients",
+  async ({ clients: count, leastShare, mostRefused }, { figures }) => {
+    const { perMinute } = limitsOf({ plan: "free" });
+    const { key: apiKey } = await store.database.issueKey({ plan: "free" });
+    const { fetch, counts } = createWitness();
+    const clients = Array.from({ length: count }, () => createPetStoreClient({ baseUrl, apiKey, fetch }));
+    await startWithinMinute(60_000);
+    const stop = startFullSpeed(clients);
+    // Ends a second early, so that the next window does not begin.
+    await new Promise((resolve) => setTimeout(resolve, minutes * 60_000 - 1_000));
+    figures.exactly(0, "failed calls", await stop());
+    figures.atLeast(leastShare * minutes * perMinute, "admitted requests", counts.successes);
+    figures.atMost(mostRefused * minutes, "refused requests", counts.refused);
+    figures.exactly(0, "bans", counts.bans);
+  },
+);

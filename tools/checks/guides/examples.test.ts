@@ -1,0 +1,122 @@
+// Runs the examples of the documents like a reader, on one store of `npm start`.
+import { choosePort } from "@petstore/embedded-postgres";
+import {
+  markedSnippet,
+  runSnippet,
+  type Snippet,
+  type StandaloneStore,
+  snippetsOf,
+  startStandaloneStore,
+} from "@petstore/harness/processes";
+import { openRedisServer } from "@petstore/harness/redis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStoreDatabase, type StoreDatabase } from "../src/store-database.js";
+
+let store: StandaloneStore;
+let database: StoreDatabase;
+
+beforeAll(async () => {
+  store = await startStandaloneStore();
+  database = openStoreDatabase(store.databaseUrl);
+});
+afterAll(async () => {
+  await database?.[Symbol.asyncDispose]();
+  await store?.[Symbol.asyncDispose]();
+});
+
+/** The output of each block of each document. The README comes first, because it shows the first pet of a new store. */
+const documents: readonly [path: string, printed: readonly RegExp[]][] = [
+  [
+    "README.md",
+    [
+      /^HTTP\/1.1 201 Created\r\n.*X-RateLimit-Limit: 60\r\nX-RateLimit-Remaining: 59\r\nX-RateLimit-Reset: \d+\r\n.*{"id":1,"name":"Rex","categoryId":9007199254740993,"status":"available"}$/s,
+      /^HTTP\/1.1 200 OK\r\n.*X-RateLimit-Remaining: 57\r\n.*{"data":{"pets":\[{"id":"1","categoryId":"9007199254740993"}\],"sold":\[\]},"extensions":{"cost":2}}$/s,
+    ],
+  ],
+  ["packages/client/README.md", [/^9007199254740993 Rex\n1 Rex\n/, /^PET_NOT_FOUND \n$/]],
+  [
+    "services/rest/docs/quickstart.md",
+    [
+      /"name":"Rex","categoryId":9007199254740993,"status":"available"}/,
+      /^HTTP\/1.1 200 OK\r\n.*X-RateLimit-Remaining: \d+.*\[{"id":1/s,
+      /^201 {"id":\d+,"name":"Ada","categoryId":7,"status":"available"}\n200 \d+ of 60 requests remain\n$/,
+      /^\d+ Bo\n1 Rex\n/,
+    ],
+  ],
+  [
+    "services/rest/docs/limits.md",
+    [/^X-RateLimit-Limit: 60\r\nX-RateLimit-Remaining: \d+\r\nX-RateLimit-Reset: \d+\r\n$/],
+  ],
+  ["services/rest/docs/get-pet-removal.md", [/^\[{"id":1,/, /^Rex\n$/]],
+  [
+    "services/graphql/docs/quickstart.md",
+    [
+      /^{"data":{"createPet":{"id":"\d+","name":"Rex","categoryId":"9007199254740993"}},"extensions":{"cost":1}}$/,
+      /^HTTP\/1.1 200 OK\r\n.*X-RateLimit-Remaining: \d+.*{"petsConnection":{"nodes":\[{"id":"1","name":"Rex"}/s,
+      /^Ada\nRex, .*, Ada\nVALIDATION_FAILED first must be an integer from 1 to 100\n$/,
+      /^1 Rex\nVALIDATION_FAILED \d+\n$/,
+    ],
+  ],
+];
+
+it.each(documents)("%s shows the output of its examples", async (path, printed) => {
+  const snippets = await snippetsOf(path);
+  expect(snippets).toHaveLength(printed.length);
+  const { key } = await database.issueKey({ plan: "free" });
+  for (const [index, snippet] of snippets.entries()) {
+    expect(await run(snippet, { API_KEY: key })).toMatch(printed[index] ?? /^$/);
+  }
+});
+
+const guide = "tools/deploy/operations.md";
+
+describe("the operations guide", () => {
+  it("creates an account, issues and rotates its keys, and shows its usage", async () => {
+    expect(await run(await markedSnippet(guide, "accounts"), {})).toMatch(/shop.*pets_live_\w+.*pets_live_\w+/s);
+  });
+
+  it("starts both APIs with an existing PostgreSQL and Redis", { tags: ["redis-server"] }, async () => {
+    await using redis = await openRedisServer();
+    const [restPort, graphqlPort] = [await choosePort(undefined), await choosePort(undefined)];
+    const replacements = [
+      ["postgres://petstore_service:password@host:5432/petstore?sslmode=verify-full", store.databaseUrl],
+      // All migrations have run, so the role of the services is enough here.
+      ["postgres://petstore:password@host:5432/petstore?sslmode=verify-full", store.databaseUrl],
+      ["rediss://:password@host:6379", redis.url],
+      ["PORT=3001", `PORT=${graphqlPort}`],
+    ] as const;
+    const code = replacements.reduce(
+      (text, [placeholder, value]) => replaced(text, placeholder, value),
+      (await markedSnippet(guide, "processes")).code,
+    );
+    const script = [
+      // Ends the processes even if a command fails.
+      "started=; trap 'kill $started; wait' EXIT",
+      code.replaceAll(/ &$/gm, ' & started="$started $!"'),
+      ...[restPort, graphqlPort].map(
+        (port) => `for i in $(seq 150); do curl -sf http://127.0.0.1:${port}/readyz && break; sleep 0.2; done`,
+      ),
+    ];
+    const output = await run({ language: "sh", code: script.join("\n") }, { PORT: `${restPort}` });
+    expect(output).not.toContain("degraded");
+    expect(output.match(/"status":"ready"/g)).toHaveLength(2);
+  });
+});
+
+function run(snippet: Snippet, environment: Readonly<Record<string, string>>): Promise<string> {
+  const code = snippet.code.replaceAll("http://127.0.0.1:3000", store.origin);
+  const env = {
+    // biome-ignore lint/style/noProcessEnv: the examples run curl and node.
+    PATH: process.env.PATH,
+    BASE_URL: `${store.origin}/v1`,
+    GRAPHQL_URL: `${store.origin}/graphql`,
+    PETSTORE_DIR: store.directory,
+    ...environment,
+  };
+  return runSnippet({ ...snippet, code }, { env, folder: new URL("../dist/", import.meta.url) });
+}
+
+function replaced(text: string, placeholder: string, value: string): string {
+  expect(text).toContain(placeholder);
+  return text.replace(placeholder, value);
+}

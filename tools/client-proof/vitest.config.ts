@@ -1,3 +1,0 @@
-import { testConfig } from "@petstore/harness/config";
-
-export default testConfig({ testTimeout: 120_000 });
