@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { PetStoreClient } from "@petstore/client";
 import type { CreateLedger } from "@petstore/harness/responses";
 
@@ -37,7 +38,7 @@ export async function createPets(
 ): Promise<void> {
   const create = async (): Promise<void> => {
     while (ledger.asked.size < total) {
-      const name = `pet ${ledger.asked.size}`;
+      const name = randomUUID();
       ledger.ask(name);
       try {
         await client.pets.create({ name, categoryId: 1 });

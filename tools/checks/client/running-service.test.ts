@@ -59,10 +59,10 @@ it("stores every pet once when the service is killed", async ({ figures }) => {
 const minutes = Number(inject("projectOptions")?.minutes ?? 0);
 
 it.skipIf(minutes === 0).concurrent.for([
-  { clients: 1, leastShare: 1, mostRefused: 0 },
-  { clients: 10, leastShare: 0.95, mostRefused: 20 },
+  { who: "one client", clients: 1, leastShare: 1, mostRefused: 0 },
+  { who: "ten clients", clients: 10, leastShare: 0.95, mostRefused: 20 },
 ])(
-  "uses the limit of Free in real time with $clients clients",
+  "$who on Free use their limit in real time, and are not banned",
   async ({ clients: count, leastShare, mostRefused }, { figures }) => {
     const { perMinute } = limitsOf({ plan: "free" });
     const { key: apiKey } = await store.database.issueKey({ plan: "free" });

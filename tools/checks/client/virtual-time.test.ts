@@ -20,11 +20,11 @@ afterEach(() => {
 
 describe.each([1, 2, 3, 4, 5])("in front of the quota engine (seed %i)", (seed) => {
   it.for([
-    { clients: 1, minutes: 5, leastShare: 1, mostRefused: 0 },
-    { clients: 10, minutes: 5, leastShare: 0.95, mostRefused: 100 },
-    { clients: 40, minutes: 3, leastShare: 0.95, mostRefused: 240 },
+    { who: "one client", clients: 1, minutes: 5, leastShare: 1, mostRefused: 0 },
+    { who: "ten clients", clients: 10, minutes: 5, leastShare: 0.95, mostRefused: 100 },
+    { who: "forty clients", clients: 40, minutes: 3, leastShare: 0.95, mostRefused: 240 },
   ])(
-    "$clients clients with one key on Free use their limit for $minutes minutes, and are not banned",
+    "$who on Free use their limit for $minutes minutes, and are not banned",
     async ({ clients, minutes, leastShare, mostRefused }, { figures }) => {
       const random = createRandom(seed);
       const { fetch, counts } = createWitness(createVirtualStore(free, random).fetch);
