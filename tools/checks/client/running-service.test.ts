@@ -22,10 +22,10 @@ it("knows every code that the REST API answers, and no other", () => {
   expect([...serviceErrorCodes].sort()).toEqual(codes.sort());
 });
 
-it("stores every pet once when responses are lost", async ({ figures }) => {
+it("stores every pet once when the first ten responses are lost", async ({ figures }) => {
   const { key: apiKey } = await store.database.issueKey();
   let responses = 0;
-  const { fetch, counts } = createWitness(globalThis.fetch, () => ++responses % 10 === 0);
+  const { fetch, counts } = createWitness(globalThis.fetch, () => ++responses <= 10);
   // Without jitter every wait has its shortest length.
   const client = createPetStoreClient({ baseUrl, apiKey, fetch, random: () => 0 });
   const ledger = createLedger();

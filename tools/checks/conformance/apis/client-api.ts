@@ -7,7 +7,7 @@ import {
   type PetStoreClient,
   PetStoreError,
 } from "@petstore/client";
-import type { Api, Operation, Outcome, Pet, RestListener, Success } from "./api.js";
+import type { Api, Operation, Outcome, RestListener, Success } from "./api.js";
 
 /**
  * The typed client. Each call uses a new client: it knows no quota and no ban yet, so it sends its request. A call that
@@ -49,29 +49,24 @@ type Attempt = (client: PetStoreClient) => Promise<Success>;
 /** `undefined` if the types of the client exclude the operation. */
 function attemptOf(operation: Operation): Attempt | undefined {
   switch (operation.kind) {
-    case "list":
-      return listAttempt(operation.query);
-    case "create":
-      return createAttempt(operation.input, operation.idempotencyKey);
+    case "list": {
+      const { limit: text, status, cursor, ...unknown } = operation.query;
+      const limit = text === undefined ? undefined : Number(text);
+      // A string, or a number that JavaScript rounds.
+      if (Object.keys(unknown).length > 0 || (text !== undefined && `${limit}` !== text)) return undefined;
+      return async ({ pets }) => {
+        const page = await pets.list({ limit, status: textOf(status) as PetStatus, cursor: textOf(cursor) });
+        return successOf(page.pets, page.nextCursor);
+      };
+    }
+    case "create": {
+      const { input, idempotencyKey } = operation;
+      const newPet = readNewPet(input);
+      return newPet && (async ({ pets }) => successOf([await pets.create(newPet, { idempotencyKey })]));
+    }
     case "get":
       return async ({ pets }) => successOf([await pets.get(operation.id)]);
   }
-}
-
-function listAttempt({ limit, status, cursor, ...unknown }: Readonly<Record<string, string>>): Attempt | undefined {
-  const number = limit === undefined ? undefined : Number(limit);
-  // A string, or a number that JavaScript rounds.
-  if (Object.keys(unknown).length > 0 || (limit !== undefined && `${number}` !== limit)) return undefined;
-  return async ({ pets }) => {
-    const page = await pets.list({ limit: number, status: textOf(status) as PetStatus, cursor: textOf(cursor) });
-    return successOf(page.pets, page.nextCursor);
-  };
-}
-
-function createAttempt(input: string, idempotencyKey: string | undefined): Attempt | undefined {
-  const newPet = readNewPet(input);
-  if (newPet === undefined) return undefined;
-  return async ({ pets }) => successOf([await pets.create(newPet, { idempotencyKey })]);
 }
 
 /** The pets that the types of the client allow: a string, an integer, and optionally a status. */
@@ -95,12 +90,9 @@ async function outcomeOf(attempt: () => Promise<Success>): Promise<Outcome | und
   }
 }
 
-function successOf(pets: readonly ClientPet[], nextCursor?: string): Success {
-  return { kind: "success", pets: pets.map(readPet), nextCursor: nextCursor ?? null };
-}
-
-function readPet({ id, name, categoryId, status }: ClientPet): Pet {
-  return { id: `${id}`, name, categoryId: `${categoryId}`, status };
+function successOf(received: readonly ClientPet[], nextCursor?: string): Success {
+  const pets = received.map((pet) => ({ ...pet, id: `${pet.id}`, categoryId: `${pet.categoryId}` }));
+  return { kind: "success", pets, nextCursor: nextCursor ?? null };
 }
 
 function textOf(json: string | undefined): string | undefined {

@@ -53,56 +53,40 @@ interface Connection {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-interface Argument {
-  readonly name: string;
-  readonly type: string;
-  /** JSON text. */
-  readonly value: string;
-}
-
 const petFields = "{ id name categoryId status }";
-
-/** The types of `limit`, `status` and `cursor`, and their names in the connection. */
-const listArguments: Readonly<Record<string, { readonly type: string; readonly connection: string }>> = {
-  limit: { type: "Int!", connection: "first" },
-  status: { type: "PetStatus", connection: "status" },
-  cursor: { type: "String", connection: "after" },
+const createDocument = `mutation ($input: NewPet!, $idempotencyKey: String) {
+  createPet(input: $input, idempotencyKey: $idempotencyKey) ${petFields}
+}`;
+/** The argument `more` is a literal that the schema lacks. */
+const listDocuments = {
+  pets: (more: string) => `query ($limit: Int, $status: PetStatus, $cursor: String) {
+    pets(limit: $limit, status: $status, cursor: $cursor ${more}) ${petFields}
+  }`,
+  petsConnection: (more: string) => `query ($limit: Int, $status: PetStatus, $cursor: String) {
+    petsConnection(first: $limit, status: $status, after: $cursor ${more}) {
+      nodes ${petFields} pageInfo { hasNextPage endCursor }
+    }
+  }`,
 };
-
 const restNames: Readonly<Record<string, string>> = { input: "body", first: "limit" };
 
 /** Values are sent as variables, digit for digit. An argument that the schema lacks is written into the document. */
 function writeRequest(operation: Exclude<Operation, { kind: "get" }>, field: "pets" | "petsConnection"): string {
   if (operation.kind === "create") {
     const { input, idempotencyKey } = operation;
-    const key = { name: "idempotencyKey", type: "String", value: JSON.stringify(idempotencyKey) };
-    const given = [{ name: "input", type: "NewPet!", value: input }, ...(idempotencyKey === undefined ? [] : [key])];
-    return writeOperation("mutation", "createPet", given, [], petFields);
+    return bodyWith(createDocument, {
+      input,
+      idempotencyKey: idempotencyKey === undefined ? undefined : JSON.stringify(idempotencyKey),
+    });
   }
-  const known: Argument[] = [];
-  const unknown: string[] = [];
-  for (const [name, value] of Object.entries(operation.query)) {
-    const argument = listArguments[name];
-    if (argument === undefined) unknown.push(`${name}: ${value}`);
-    else known.push({ name: field === "pets" ? name : argument.connection, type: argument.type, value });
-  }
-  const selection = field === "pets" ? petFields : `{ nodes ${petFields} pageInfo { hasNextPage endCursor } }`;
-  return writeOperation("query", field, known, unknown, selection);
+  const { limit, status, cursor, ...unknown } = operation.query;
+  const more = Object.entries(unknown).map(([name, value]) => `${name}: ${value}`);
+  return bodyWith(listDocuments[field](more.join(" ")), { limit, status, cursor });
 }
 
-function writeOperation(
-  type: "query" | "mutation",
-  field: string,
-  given: readonly Argument[],
-  literals: readonly string[],
-  selection: string,
-): string {
-  const declared = given.map((argument) => `$${argument.name}: ${argument.type}`);
-  const used = [...given.map(({ name }) => `${name}: $${name}`), ...literals];
-  const parenthesized = (parts: readonly string[]) => (parts.length === 0 ? "" : `(${parts.join(", ")})`);
-  const query = `${type} ${parenthesized(declared)} { ${field}${parenthesized(used)} ${selection} }`;
-  const variables = given.map(({ name, value }) => `${JSON.stringify(name)}:${value}`);
-  return `{"query":${JSON.stringify(query)},"variables":{${variables.join(",")}}}`;
+function bodyWith(query: string, variables: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(variables).filter(([, json]) => json !== undefined);
+  return `{"query":${JSON.stringify(query)},"variables":{${given.map(([name, json]) => `"${name}":${json}`)}}}`;
 }
 
 function outcomeOf({ status, text }: Answer): Outcome {

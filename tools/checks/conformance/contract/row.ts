@@ -33,7 +33,7 @@ export interface Catalogue {
   readonly pendingCursor: string;
 }
 
-export type Expected = Problem | Created | Listed | Found | { readonly kind: "success"; readonly headers?: Headers };
+export type Expected = Problem | Success;
 
 interface Headers {
   readonly [name: string]: string;
@@ -47,21 +47,11 @@ export interface Problem {
   readonly headers?: Headers;
 }
 
-interface Created {
-  readonly kind: "created";
-  readonly pet: Omit<Pet, "id">;
-  readonly headers?: Headers;
-}
-
-interface Listed {
-  readonly kind: "listed";
-  choose(catalogue: Catalogue): readonly Pet[];
-  readonly headers?: Headers;
-}
-
-interface Found {
-  readonly kind: "found";
-  choose(catalogue: Catalogue): Pet | undefined;
+export interface Success {
+  readonly kind: "success";
+  /** The pets of a list, or the pet that was found. */
+  pets?(catalogue: Catalogue): readonly Pet[];
+  readonly created?: Omit<Pet, "id">;
   readonly headers?: Headers;
 }
 
@@ -100,19 +90,15 @@ export function get(id: string | ((catalogue: Catalogue) => string)): Request {
 
 export const rex = '{"name":"Rex","categoryId":1}';
 
-export const succeeds: Expected = { kind: "success" };
+export const succeeds: Success = { kind: "success" };
 
-export function created(pet: Partial<Omit<Pet, "id">>, headers?: Headers): Created {
+export function created(pet: Partial<Omit<Pet, "id">>, headers?: Headers): Success {
   const whole = { name: "Rex", categoryId: "1", status: "available", ...pet };
-  return { kind: "created", pet: whole, ...(headers && { headers }) };
+  return { kind: "success", created: whole, ...(headers && { headers }) };
 }
 
-export function listed(choose: Listed["choose"]): Listed {
-  return { kind: "listed", choose };
-}
-
-export function found(choose: Found["choose"]): Found {
-  return { kind: "found", choose };
+export function shows(pets: NonNullable<Success["pets"]>): Success {
+  return { kind: "success", pets };
 }
 
 export function refused(status: number, code: Problem["code"], message: string, headers?: Headers): Problem {

@@ -1,6 +1,6 @@
 // Several processes of both services admit exactly the units of an account, with one call of Redis for each request.
 import { describeWithRedis } from "@petstore/harness";
-import { Pool } from "undici";
+import { openHttpClient } from "@petstore/harness/network";
 import { afterAll, beforeAll, expect } from "vitest";
 import { it } from "../../src/it.js";
 import { openRunningStore, type RunningStore, type ServiceName, startWithinMinute } from "../running-store.js";
@@ -14,16 +14,15 @@ const services: readonly ServiceName[] = ["rest", "rest", "graphql", "graphql"];
 
 interface Target {
   readonly origin: string;
-  readonly path: string;
-  readonly method: "GET" | "POST";
-  readonly body?: string;
+  /** The document of a GraphQL request. A target without a document is the list of REST. */
+  readonly query?: string;
 }
 
 interface Burst {
   /** How often each code was received; "success" for a response without one. */
   readonly counts: Readonly<Record<string, number>>;
   /** The windows that the responses describe, by X-RateLimit-Reset. */
-  readonly resets: ReadonlySet<string>;
+  readonly resets: ReadonlySet<number>;
 }
 
 describeWithRedis("four processes of both services", () => {
@@ -36,11 +35,11 @@ describeWithRedis("four processes of both services", () => {
   afterAll(() => store?.[Symbol.asyncDispose]());
 
   it(`admit exactly ${limit} of ${requests} requests at once`, async ({ figures }) => {
-    const targets = store.services.map(({ origin }, index) =>
-      services[index] === "rest" ? restList(origin) : graphqlQuery(origin, "{ pets(limit: 1) { id name } }"),
-    );
+    const targets = store.services.map(({ origin }, index): Target => {
+      return services[index] === "rest" ? { origin } : { origin, query: "{ pets(limit: 1) { id name } }" };
+    });
     // Opens the connections, and loads the script in each process.
-    await sendBurst(targets, await newKey(1_000_000), 400);
+    await sendBurst(targets, await newKey(1_000_000), 400, concurrency);
     let burst: Burst;
     let calls: number;
     let attempts = 0;
@@ -49,7 +48,7 @@ describeWithRedis("four processes of both services", () => {
       await startWithinMinute(burstMs);
       const key = await newKey(limit);
       calls = -(await scriptCalls());
-      burst = await sendBurst(targets, key, requests);
+      burst = await sendBurst(targets, key, requests, concurrency);
       calls += await scriptCalls();
       // A burst that lasts longer than its minute uses the units of two minutes.
     } while (burst.resets.size > 1 && attempts < 3);
@@ -58,18 +57,16 @@ describeWithRedis("four processes of both services", () => {
     figures.atLeast(1, "calls of the script", calls);
   });
 
-  it.each([
-    ["a REST list", 1, () => restList(store.originOf("rest"))],
-    ["a GraphQL operation of one root field", 1, () => graphqlQuery(store.originOf("graphql"), "{ pets { id } }")],
-    [
-      "a GraphQL operation of three root fields",
-      2,
-      () => graphqlQuery(store.originOf("graphql"), "{ a: pets { id } b: pets { id } c: pets { id } }"),
-    ],
-  ] as const)("%s calls the script exactly %i times", async (_what, times, target) => {
+  it.for([
+    ["a REST list", 1, undefined],
+    ["a GraphQL operation of one root field", 1, "{ pets { id } }"],
+    ["a GraphQL operation of three root fields", 2, "{ a: pets { id } b: pets { id } c: pets { id } }"],
+  ] as const)("%s calls the script exactly %i times", async ([_what, times, query]) => {
     const key = await newKey(1_000_000);
     const before = await scriptCalls();
-    const { counts } = await sendBurst([target()], key, 10, 1);
+    const target =
+      query === undefined ? { origin: store.originOf("rest") } : { origin: store.originOf("graphql"), query };
+    const { counts } = await sendBurst([target], key, 10, 1);
     expect(counts).toEqual({ success: 10 });
     expect((await scriptCalls()) - before).toBe(10 * times);
   });
@@ -85,43 +82,26 @@ describeWithRedis("four processes of both services", () => {
   }
 });
 
-function restList(origin: string): Target {
-  return { origin, path: "/v1/pets?limit=1", method: "GET" };
-}
-
-function graphqlQuery(origin: string, query: string): Target {
-  return { origin, path: "/graphql", method: "POST", body: JSON.stringify({ query }) };
-}
-
-/** Sends the requests as fast as they are answered, to each target in turn. */
-async function sendBurst(
-  targets: readonly Target[],
-  key: string,
-  count: number,
-  atOnce: number = concurrency,
-): Promise<Burst> {
-  const pools = targets.map(({ origin }) => new Pool(origin, { connections: Math.ceil(atOnce / targets.length) }));
+/** Sends `count` requests to the targets in turn, `atOnce` at a time, as fast as they are answered. */
+async function sendBurst(targets: readonly Target[], key: string, count: number, atOnce: number): Promise<Burst> {
+  const clients = targets.map(({ origin, query }) => ({ client: openHttpClient(origin), query }));
   const counts: Record<string, number> = {};
-  const resets = new Set<string>();
+  const resets = new Set<number>();
   let sent = 0;
-  const sendNext = async (): Promise<void> => {
+  const sendInTurn = async (): Promise<void> => {
     while (sent < count) {
-      const index = sent++ % targets.length;
-      const [target, pool] = [targets[index], pools[index]];
-      if (target === undefined || pool === undefined) throw new Error("the burst has no target");
-      const { path, method, body } = target;
-      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-      const response = await pool.request({ path, method, headers, ...(body !== undefined && { body }) });
-      const text = await response.body.text();
-      const code = /"code":"(\w+)"/.exec(text)?.[1] ?? (response.statusCode === 200 ? "success" : text);
+      const next = clients[sent++ % clients.length];
+      if (next === undefined) throw new Error("the burst has no target");
+      const { client, query } = next;
+      const answer = await (query === undefined
+        ? client.send("GET", "/v1/pets?limit=1", { key })
+        : client.send("POST", "/graphql", { key, body: JSON.stringify({ query }) }));
+      const code = answer.code ?? (answer.status === 200 ? "success" : answer.text);
       counts[code] = (counts[code] ?? 0) + 1;
-      resets.add(String(response.headers["x-ratelimit-reset"]));
+      resets.add(answer.rateLimit.reset);
     }
   };
-  try {
-    await Promise.all(Array.from({ length: atOnce }, sendNext));
-  } finally {
-    await Promise.all(pools.map((pool) => pool.destroy()));
-  }
+  await Promise.all(Array.from({ length: atOnce }, sendInTurn));
+  for (const { client } of clients) client[Symbol.dispose]();
   return { counts, resets };
 }

@@ -1,5 +1,4 @@
 // While PostgreSQL is unavailable, every interface gives the same responses.
-
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
@@ -9,41 +8,29 @@ import { comparableHeaders } from "../apis/comparable-headers.js";
 import { openApis } from "../apis/open-apis.js";
 import { newAddress, openRunningStore, type RunningStore, startWithinMinute } from "../running-store.js";
 
+type Request = Omit<Call, "authorization" | "address">;
+
 const rex = '{"name":"Rex","categoryId":1}';
-const list: Call["operation"] = { kind: "list", query: {} };
-const create: Call["operation"] = { kind: "create", input: rex };
+const list: Request = { operation: { kind: "list", query: {} } };
+const create: Request = { operation: { kind: "create", input: rex } };
 
-interface Case {
-  readonly what: string;
-  readonly code: string;
-  readonly call: Pick<Call, "operation" | "headers" | "method" | "body">;
-  readonly key?: "none" | "malformed" | "unknown";
-}
-
-const cases: readonly Case[] = [
-  { what: "a list", code: "SERVICE_UNAVAILABLE", call: { operation: list } },
-  { what: "a create", code: "SERVICE_UNAVAILABLE", call: { operation: create } },
-  {
-    what: "a create with an idempotency key",
-    code: "SERVICE_UNAVAILABLE",
-    call: { operation: { ...create, idempotencyKey: "once" } },
-  },
-  {
-    what: "a refused parameter",
-    code: "VALIDATION_FAILED",
-    call: { operation: { kind: "list", query: { limit: "0" } } },
-  },
-  { what: "a refused pet", code: "VALIDATION_FAILED", call: { operation: { kind: "create", input: "{}" } } },
-  { what: "a body that is not JSON", code: "INVALID_JSON", call: { operation: create, body: "{" } },
-  {
-    what: "another media type",
-    code: "UNSUPPORTED_MEDIA_TYPE",
-    call: { operation: create, headers: { "content-type": "text/plain" } },
-  },
-  { what: "another method", code: "METHOD_NOT_ALLOWED", call: { operation: list, method: "DELETE" } },
-  { what: "no key", code: "API_KEY_MISSING", call: { operation: list }, key: "none" },
-  { what: "a malformed key", code: "API_KEY_INVALID", call: { operation: list }, key: "malformed" },
-  { what: "a key that could not be checked", code: "SERVICE_UNAVAILABLE", call: { operation: list }, key: "unknown" },
+/** What is sent, the code of every response, and the key if it is not valid. */
+const cases: readonly [what: string, code: string, request: Request, key?: () => string | undefined][] = [
+  ["a list", "SERVICE_UNAVAILABLE", list],
+  ["a create", "SERVICE_UNAVAILABLE", create],
+  [
+    "a create with an idempotency key",
+    "SERVICE_UNAVAILABLE",
+    { operation: { kind: "create", input: rex, idempotencyKey: "once" } },
+  ],
+  ["a refused parameter", "VALIDATION_FAILED", { operation: { kind: "list", query: { limit: "0" } } }],
+  ["a refused pet", "VALIDATION_FAILED", { operation: { kind: "create", input: "{}" } }],
+  ["a body that is not JSON", "INVALID_JSON", { ...create, body: "{" }],
+  ["another media type", "UNSUPPORTED_MEDIA_TYPE", { ...create, headers: { "content-type": "text/plain" } }],
+  ["another method", "METHOD_NOT_ALLOWED", { ...list, method: "DELETE" }],
+  ["no key", "API_KEY_MISSING", list, () => undefined],
+  ["a malformed key", "API_KEY_INVALID", list, () => "pets_test_nonsense"],
+  ["a key that could not be checked", "SERVICE_UNAVAILABLE", list, () => mintApiKey("test", randomBytes)],
 ];
 
 describe("while PostgreSQL is unavailable", () => {
@@ -60,7 +47,7 @@ describe("while PostgreSQL is unavailable", () => {
     for (const api of apis) keys.set(api, (await store.database.issueKey()).key);
     await startWithinMinute(20_000);
     // A service then knows the key for an hour while PostgreSQL is unavailable.
-    for (const api of apis) expect((await send(api, { operation: list }, keys.get(api)))?.outcome.kind).toBe("success");
+    for (const api of apis) expect((await send(api, list))?.outcome.kind).toBe("success");
     await postgres.kill();
   });
   afterAll(async () => {
@@ -68,11 +55,10 @@ describe("while PostgreSQL is unavailable", () => {
     await postgres?.[Symbol.asyncDispose]();
   });
 
-  it.each(cases)("$what: every interface responds $code", async ({ code, call, key: kind }) => {
+  it.each(cases)("%s: every interface responds %s", async (_what, code, request, otherKey) => {
     let reference: Reply | undefined;
     for (const api of apis) {
-      const key = kind === undefined ? keys.get(api) : otherKeys[kind]();
-      const reply = await send(api, call, key);
+      const reply = await send(api, request, otherKey);
       if (reply === undefined) continue;
       expect(reply.outcome, api.name).toMatchObject({ kind: "failure", code });
       reference ??= reply;
@@ -84,10 +70,7 @@ describe("while PostgreSQL is unavailable", () => {
 
   it("a request that needs PostgreSQL costs nothing", async () => {
     for (const api of apis) {
-      const replies = [
-        await send(api, { operation: list }, keys.get(api)),
-        await send(api, { operation: list }, keys.get(api)),
-      ];
+      const replies = [await send(api, list), await send(api, list)];
       const remaining = replies.map((reply) => reply?.headers["x-ratelimit-remaining"]);
       expect(remaining[0], api.name).toBe(remaining[1]);
     }
@@ -96,21 +79,15 @@ describe("while PostgreSQL is unavailable", () => {
   it("every interface works again after it", async () => {
     await postgres.restart();
     for (const api of apis) {
-      const outcome = async () => (await send(api, { operation: list }, keys.get(api)))?.outcome.kind;
-      await expect.poll(outcome, { message: api.name }).toBe("success");
+      await expect.poll(async () => (await send(api, list))?.outcome.kind, { message: api.name }).toBe("success");
     }
   });
+
+  function send(api: Api, request: Request, otherKey = () => keys.get(api)): Promise<Reply | undefined> {
+    const key = otherKey();
+    return api.send({ ...request, authorization: key === undefined ? [] : [`Bearer ${key}`], address: newAddress() });
+  }
 });
-
-const otherKeys: Readonly<Record<"none" | "malformed" | "unknown", () => string | undefined>> = {
-  none: () => undefined,
-  malformed: () => "pets_test_nonsense",
-  unknown: () => mintApiKey("test", randomBytes),
-};
-
-function send(api: Api, call: Case["call"], key: string | undefined): Promise<Reply | undefined> {
-  return api.send({ ...call, authorization: key === undefined ? [] : [`Bearer ${key}`], address: newAddress() });
-}
 
 /** An interface that cannot send each request has used fewer units. */
 function withoutCounts(reply: Reply): Readonly<Record<string, string>> {

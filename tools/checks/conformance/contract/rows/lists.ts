@@ -1,4 +1,4 @@
-import { found, get, invalid, list, listed, type Problem, type Row, refused, rowsOf } from "../row.js";
+import { get, invalid, list, type Problem, type Row, refused, rowsOf, shows } from "../row.js";
 
 const limitRule = invalid("limit must be an integer from 1 to 100");
 const statusRule = invalid("status must be one of available, pending, sold");
@@ -22,39 +22,39 @@ const unknownArgument: Problem = refused(400, "GRAPHQL_VALIDATION_FAILED", 'Unkn
 
 /** These expect a catalogue without further pets, so they come first. */
 export const listRows: readonly Row[] = [
-  { title: "a list has 20 pets by default", send: list(), expected: listed(({ pets }) => pets.slice(0, 20)) },
+  { title: "a list has 20 pets by default", send: list(), expected: shows(({ pets }) => pets.slice(0, 20)) },
   ...rowsOf("a list has at most limit pets, in ascending order of id", ["1", "20", "29", "30", "100"], (limit) => ({
     send: list({ limit }),
-    expected: listed(({ pets }) => pets.slice(0, Number(limit))),
+    expected: shows(({ pets }) => pets.slice(0, Number(limit))),
   })),
   ...rowsOf("a list by status has only pets with that status", ["available", "pending", "sold"], (status) => ({
     send: list({ status: `"${status}"` }),
-    expected: listed(({ pets }) => pets.filter((pet) => pet.status === status)),
+    expected: shows(({ pets }) => pets.filter((pet) => pet.status === status)),
   })),
   {
     title: "a list by status has at most limit pets",
     send: list({ status: '"pending"', limit: "2" }),
-    expected: listed(({ pets }) => pets.filter(({ status }) => status === "pending").slice(0, 2)),
+    expected: shows(({ pets }) => pets.filter(({ status }) => status === "pending").slice(0, 2)),
   },
   {
     title: "a cursor continues the list, with any limit",
     send: list(({ cursor }) => ({ limit: "4", cursor: `"${cursor}"` })),
-    expected: listed(({ pets }) => pets.slice(3, 7)),
+    expected: shows(({ pets }) => pets.slice(3, 7)),
   },
   {
     title: "a cursor continues the list until its end",
     send: list(({ cursor }) => ({ limit: "100", cursor: `"${cursor}"` })),
-    expected: listed(({ pets }) => pets.slice(3)),
+    expected: shows(({ pets }) => pets.slice(3)),
   },
   {
     title: "a cursor continues the list by status",
     send: list(({ pendingCursor }) => ({ limit: "3", status: '"pending"', cursor: `"${pendingCursor}"` })),
-    expected: listed(({ pets }) => pets.filter(({ status }) => status === "pending").slice(3, 6)),
+    expected: shows(({ pets }) => pets.filter(({ status }) => status === "pending").slice(3, 6)),
   },
   {
     title: "a pet is found by its id",
     send: get(({ pets }) => pets[4]?.id ?? ""),
-    expected: found(({ pets }) => pets[4]),
+    expected: shows(({ pets }) => pets.slice(4, 5)),
   },
   ...rowsOf(
     "an id without a pet is not found",
