@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { expectedPet } from "./properties.js";
 import { createResponseFaults } from "./response-faults.js";
 
 const openApiFile = new URL("../../../services/rest/openapi.yaml", import.meta.url);
@@ -33,14 +32,10 @@ function faultsOf(path: string, status: number, text: string, headers: Readonly<
   });
 }
 
-it.each([
-  ["/v1/pets?limit=1", 200, rex],
-  ["/v1/pets", 400, problem("INVALID_CURSOR", 400)],
-  ["/v1/toys", 404, problem("ROUTE_NOT_FOUND", 404)],
-  ["/graphql", 200, '{"data":{"pets":[]},"extensions":{"cost":1}}'],
-  ["/graphql", 200, graphqlError("PET_NOT_FOUND", 404)],
-])("accepts a response of %s with %d", (path, status, text) => {
-  expect(faultsOf(path, status, text)).toEqual([]);
+it("finds no fault in a documented response", () => {
+  expect(faultsOf("/v1/pets", 200, rex)).toEqual([]);
+  expect(faultsOf("/v1/toys", 404, problem("ROUTE_NOT_FOUND", 404))).toEqual([]);
+  expect(faultsOf("/graphql", 200, graphqlError("PET_NOT_FOUND", 404))).toEqual([]);
 });
 
 it.each<[kind: string, path: string, status: number, text: string, headers?: Readonly<Record<string, string>>]>([
@@ -51,7 +46,11 @@ it.each<[kind: string, path: string, status: number, text: string, headers?: Rea
   ["document", "/v1/pets", 418, "{}"],
   ["document", "/v1/pets", 200, "[{}]"],
   ["document", "/v1/pets", 200, rex.replace("5807", "5807000")],
+  ["document", "/v1/pets", 200, rex.replace('"name"', '"title"')],
+  ["document", "/v1/pets", 200, rex.replace("}", ',"age":1}')],
   ["document", "/v1/pets", 200, rex, { "cache-control": "public" }],
+  ["document", "/v1/pets", 200, rex, { "content-type": "text/html" }],
+  ["document", "/v1/pets", 200, rex, { "x-new": "1" }],
   ["document", "/v1/pets", 400, problem("PET_NOT_FOUND", 400)],
   ["document", "/v1/pets", 400, problem("INVALID_CURSOR", 404)],
   ["document", "/graphql", 418, graphqlError("VALIDATION_FAILED", 400)],
@@ -66,32 +65,4 @@ it.each<[kind: string, path: string, status: number, text: string, headers?: Rea
   ["leak", "/v1/pets", 400, problem("VALIDATION_FAILED", 400).replace("Why", "select id from pets")],
 ])("finds the fault %s of %s with %d: %s", (kind, path, status, text, headers = {}) => {
   expect(faultsOf(path, status, text, headers).map((fault) => fault.split(":")[0])).toContain(kind);
-});
-
-it.each([
-  { name: "Rex", categoryId: 2n ** 63n - 1n },
-  { name: "🐈".repeat(255), categoryId: 0n, status: "sold" },
-])("expects that a pet is accepted", (value) => {
-  const { name, categoryId, status = "available" } = value;
-  expect(expectedPet(responseCheck, "rest", { text: "", value })).toEqual({
-    name,
-    categoryId: `${categoryId}`,
-    status,
-  });
-});
-
-it.each([
-  {},
-  { name: "Rex" },
-  { name: "", categoryId: 1n },
-  { name: " \u3000", categoryId: 1n },
-  { name: "\ud83d", categoryId: 1n },
-  { name: "n".repeat(256), categoryId: 1n },
-  { name: "Rex", categoryId: Number.NaN },
-  { name: "Rex", categoryId: "1" },
-  { name: "Rex", categoryId: 2n ** 63n },
-  { name: "Rex", categoryId: 1n, status: "lost" },
-  { name: "Rex", categoryId: 1n, id: 1n },
-])("expects that %o is refused", (value) => {
-  expect(expectedPet(responseCheck, "rest", { text: "", value })).toBeUndefined();
 });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/harness/responses";
 import type { KeyKind } from "./arbitraries/headers.js";
@@ -85,16 +84,14 @@ export async function openSession(
   };
 }
 
-async function withTimeout(answer: Promise<Answer>): Promise<Answer> {
-  const answered = new AbortController();
-  const timeout = sleep(answerTimeoutMs, undefined, { signal: answered.signal }).then(() => {
-    throw new Error(`no answer after ${answerTimeoutMs / 1_000} s`);
+function withTimeout(answer: Promise<Answer>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const timeout = setTimeout(
+      () => reject(new Error(`no answer after ${answerTimeoutMs / 1_000} s`)),
+      answerTimeoutMs,
+    );
+    answer.then(resolve, reject).finally(() => clearTimeout(timeout));
   });
-  try {
-    return await Promise.race([answer, timeout]);
-  } finally {
-    answered.abort();
-  }
 }
 
 /** One line, without the keys. Bytes that are not UTF-8 are in base64. */

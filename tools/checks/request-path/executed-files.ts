@@ -5,20 +5,10 @@ import { openHttpClient } from "@petstore/harness/network";
 import { addPets, openRunningStore, type ServiceName } from "../conformance/running-store.js";
 
 export interface MeasuredRequest {
-  readonly title: string;
   readonly service: ServiceName;
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly body?: unknown;
-  /** The status of its response. */
-  readonly status: number;
-  readonly limit: PathSize;
-}
-
-/** How much a reader has to read to follow a request. */
-export interface PathSize {
-  readonly files: number;
-  readonly lines: number;
 }
 
 export interface ExecutedFile {
@@ -29,53 +19,28 @@ export interface ExecutedFile {
   readonly functions: readonly string[];
 }
 
-export const listRequest: MeasuredRequest = {
-  title: "GET /v1/pets, the list of the REST API",
-  service: "rest",
-  method: "GET",
-  path: "/v1/pets?limit=20",
-  status: 200,
-  limit: { files: 30, lines: 2_700 },
-};
-
-export const createPetRequest: MeasuredRequest = {
-  title: "createPet, the mutation of the GraphQL API",
-  service: "graphql",
-  method: "POST",
-  path: "/graphql",
-  body: {
-    query: "mutation ($input: NewPet!) { createPet(input: $input) { id name categoryId status } }",
-    variables: { input: { name: "Rex", categoryId: "9007199254740993" } },
-  },
-  status: 200,
-  limit: { files: 38, lines: 3_400 },
-};
-
 /** A page of 20 then links to the next page. */
 const petsForTwoPages = 21;
 /** These fill the caches and open the connections to PostgreSQL and Redis. */
 const warmUpRequests = 20;
 /** A function counts if every run calls it. A timer of the service does not run in each of them. */
 const runs = 12;
+/** As an operator would start a service, except for limits that a slow machine could reach. */
+const environment = { LOG_LEVEL: "info", TRUST_PROXY: "", SHED_EVENT_LOOP_DELAY_MS: "60000" };
+const root = new URL("../../../", import.meta.url);
 
 /** Sends the request several times, each on a connection of its own. The files are sorted by path. */
-export async function executedFiles({
-  service: name,
-  method,
-  path,
-  body,
-  status,
-}: MeasuredRequest): Promise<ExecutedFile[]> {
-  await using store = await openRunningStore({ services: [name], environment, isProbed: true });
+export async function executedFiles(request: MeasuredRequest): Promise<ExecutedFile[]> {
+  await using store = await openRunningStore({ services: [request.service], environment, isProbed: true });
   await store.database.execute(addPets(petsForTwoPages, "Rex"));
   const key = (await store.database.issueKey()).key;
+  const body = request.body === undefined ? {} : { body: JSON.stringify(request.body) };
   const [service] = store.services;
-  if (service === undefined) throw new Error(`The ${name} service was not started`);
+  if (service === undefined) throw new Error("No service was started");
   const send = async (): Promise<Disposable> => {
     const client = openHttpClient(service.origin);
-    const answer = await client.send(method, path, { key, ...(body !== undefined && { body: JSON.stringify(body) }) });
-    if (answer.status !== status || answer.code !== undefined)
-      throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    const { status, code, text } = await client.send(request.method, request.path, { key, ...body });
+    if (status !== 200 || code !== undefined) throw new Error(`${request.path}: ${status} ${text}`);
     return client;
   };
 
@@ -99,25 +64,15 @@ async function describe(called: readonly string[]): Promise<ExecutedFile[]> {
   for (const [path = "", name = ""] of called.map((one) => one.split(" "))) {
     if (existsSync(new URL(path, root))) names.set(path, [...(names.get(path) ?? []), ...(name === "" ? [] : [name])]);
   }
-  const files = [...names].map(async ([path, functions]) => ({ path, lines: await countLines(path), functions }));
+  const files = [...names].map(async ([path, functions]) => {
+    const lines = (await readFile(new URL(path, root), "utf8")).split("\n").length - 1;
+    return { path, lines, functions };
+  });
   return (await Promise.all(files)).sort((one, other) => (one.path < other.path ? -1 : 1));
 }
-
-export function sizeOf(files: readonly ExecutedFile[]): PathSize {
-  return { files: files.length, lines: files.reduce((sum, { lines }) => sum + lines, 0) };
-}
-
-/** As an operator would start a service, except for limits that a slow machine could reach. */
-const environment = { LOG_LEVEL: "info", TRUST_PROXY: "", SHED_EVENT_LOOP_DELAY_MS: "60000" };
-
-const root = new URL("../../../", import.meta.url);
 
 /** The source of one of our compiled modules, as a path from the root. Other modules have a path that does not exist. */
 function sourceOf(url: string): string {
   const module = /^((?:packages|services)\/[^/]+)\/dist\/(.+)\.js$/.exec(url.slice(root.href.length));
   return module === null ? "foreign" : `${module[1]}/src/${module[2]}.ts`;
-}
-
-async function countLines(path: string): Promise<number> {
-  return (await readFile(new URL(path, root), "utf8")).split("\n").length - 1;
 }

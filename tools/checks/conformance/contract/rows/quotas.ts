@@ -37,7 +37,6 @@ export const quotaRows: readonly Row[] = [
     "every request costs one unit, with any response",
     {
       "a list": [list(), 9],
-      "a second request": [list(), 8, list()],
       "a create": [create(), 8, list()],
       "a get": [get("1"), 8, list()],
       "a list after refused parameters": [list(), 8, list({ limit: "0" })],

@@ -19,32 +19,15 @@ const unsafeIds = ["", "x".repeat(129), "two words", '"quoted"', "<b>", "a,b", "
 export const requestRows: readonly Row[] = [
   ...rowsOf(
     "a body is application/json in UTF-8",
-    [
-      "application/json",
-      "Application/JSON",
-      "application/json; charset=utf-8",
-      "application/json;charset=UTF-8",
-      'application/json; charset="utf-8"',
-    ],
+    ["Application/JSON", "application/json;charset=UTF-8", 'application/json; charset="utf-8"'],
     (type) => ({ send: create(rex, { headers: { "content-type": type } }), expected: created({}) }),
   ),
   ...rowsOf(
     "another media type is refused",
     [
-      "",
-      "text/plain",
-      "text/json",
-      "application/jsonp",
-      "application/json-seq",
-      "application/graphql",
-      "application/merge-patch+json",
-      "application/vnd.api+json",
-      "application/x-www-form-urlencoded",
-      "multipart/form-data; boundary=x",
-      "application/json; charset=iso-8859-1",
-      "application/json; charset=utf-16",
-      "application/json; charset=",
-      "application/json, text/plain",
+      ...["", "text/plain", "application/jsonp", "application/graphql", "application/merge-patch+json"],
+      ...["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json, text/plain"],
+      ...["application/json; charset=iso-8859-1", "application/json; charset=utf-16", "application/json; charset="],
     ],
     (type) => ({ send: create(rex, { headers: { "content-type": type } }), expected: mediaType }),
   ),
@@ -63,10 +46,6 @@ export const requestRows: readonly Row[] = [
   })),
   ...rowsOf("a body of 64 KiB and one byte is refused", framings, (headers) => ({
     send: create(rex, { headers, bodyBytes: 65_537 }),
-    expected: tooLarge,
-  })),
-  ...rowsOf("a body of a megabyte is refused", framings, (headers) => ({
-    send: create(rex, { headers, bodyBytes: 1_000_000 }),
     expected: tooLarge,
   })),
   {
@@ -93,19 +72,12 @@ export const requestRows: readonly Row[] = [
   })),
   ...rowsOf(
     "a response is acceptable for",
-    [
-      "*/*",
-      "application/*",
-      "application/json",
-      "APPLICATION/JSON",
-      "text/html, */*;q=0.1",
-      "application/json; q=0.001",
-    ],
+    ["*/*", "application/*", "APPLICATION/JSON", "text/html, */*;q=0.1", "application/json; q=0.001"],
     (accept) => ({ send: list({}, { headers: { accept } }), expected: succeeds }),
   ),
   ...rowsOf(
     "no response is acceptable for",
-    ["text/html", "application/xml", "application/json;q=0", "*/*;q=0", "image/*", "application/problem+json"],
+    ["text/html", "application/json;q=0", "*/*;q=0", "application/problem+json"],
     (accept) => ({
       send: list({}, { headers: { accept } }),
       expected: notAcceptable,
