@@ -19,7 +19,7 @@ export interface VirtualStore {
   restart(): void;
 }
 
-/** Of a request and its response together. */
+/** The time that a request and its response travel together. */
 const latencyMs = { least: 20, most: 80 };
 
 export function createVirtualStore(limits: Limits, random: () => number): VirtualStore {

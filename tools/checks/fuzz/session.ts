@@ -1,8 +1,8 @@
 import { type Answer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/harness/responses";
+import type { Pet } from "../conformance/apis/api.js";
 import type { KeyKind } from "./arbitraries/headers.js";
 import type { RequestDocument } from "./arbitraries/rest-requests.js";
-import { createPetLedger, type PetLedger } from "./pet-ledger.js";
 import { type ApiName, createResponseFaults } from "./response-faults.js";
 import type { FuzzServices } from "./services.js";
 
@@ -24,7 +24,8 @@ export interface Session extends Disposable {
   readonly document: OpenApi & RequestDocument;
   readonly responseCheck: ResponseCheck;
   readonly keys: Readonly<Record<KeyKind, string>>;
-  readonly ledger: PetLedger;
+  /** The acknowledged pets by their ids. */
+  readonly pets: Map<string, Pet>;
   /** Requests so far. */
   readonly sent: Readonly<Record<ApiName, number>>;
   /** Every status with a code that an API has answered. */
@@ -60,7 +61,7 @@ export async function openSession(
     document,
     responseCheck,
     keys,
-    ledger: createPetLedger(),
+    pets: new Map(),
     sent,
     answers,
     async run(test) {

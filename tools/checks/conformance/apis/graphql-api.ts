@@ -1,4 +1,4 @@
-import { type Answer, openHttpClient } from "@petstore/harness/network";
+import type { Answer } from "@petstore/harness/network";
 import {
   type Api,
   bodyOf,
@@ -17,10 +17,6 @@ import {
  *   document and its variables have 200 under `application/json` (GraphQL over HTTP, section 6.4.1).
  * - The body of REST is the argument `input` here, and the connection calls `limit` `first`, as Relay does.
  */
-export function openGraphqlApi(origin: string, field: "pets" | "petsConnection"): Api {
-  return createGraphqlApi(openHttpClient(origin).send, field);
-}
-
 export function createGraphqlApi(send: Send, field: "pets" | "petsConnection"): Api {
   return {
     name: field === "pets" ? "GraphQL" : "GraphQL connection",

@@ -1,18 +1,19 @@
+import { openHttpClient } from "@petstore/harness/network";
 import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
 import type { RunningStore } from "../running-store.js";
 import type { Api, RestListener } from "./api.js";
 import { openClientApi } from "./client-api.js";
-import { openGraphqlApi } from "./graphql-api.js";
-import { openRestApi } from "./rest-api.js";
+import { createGraphqlApi } from "./graphql-api.js";
+import { createRestApi } from "./rest-api.js";
 
 /** Every interface of a running store, REST first. */
 export async function openApis(store: RunningStore): Promise<readonly [Api, ...Api[]]> {
   const [rest, graphql] = [store.originOf("rest"), store.originOf("graphql")];
   const onAnswer = await describedBy(rest);
   return [
-    openRestApi(rest, onAnswer),
-    openGraphqlApi(graphql, "pets"),
-    openGraphqlApi(graphql, "petsConnection"),
+    createRestApi(openHttpClient(rest).send, onAnswer),
+    createGraphqlApi(openHttpClient(graphql).send, "pets"),
+    createGraphqlApi(openHttpClient(graphql).send, "petsConnection"),
     openClientApi(rest, onAnswer),
   ];
 }

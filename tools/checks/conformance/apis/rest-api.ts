@@ -1,4 +1,4 @@
-import { type Answer, openHttpClient } from "@petstore/harness/network";
+import type { Answer } from "@petstore/harness/network";
 import {
   type Api,
   bodyOf,
@@ -9,10 +9,6 @@ import {
   type RestListener,
   type Send,
 } from "./api.js";
-
-export function openRestApi(origin: string, onAnswer: RestListener): Api {
-  return createRestApi(openHttpClient(origin).send, onAnswer);
-}
 
 export function createRestApi(send: Send, onAnswer: RestListener = () => {}): Api {
   return {

@@ -14,7 +14,7 @@ const rex = '{"name":"Rex","categoryId":1}';
 const list: Request = { operation: { kind: "list", query: {} } };
 const create: Request = { operation: { kind: "create", input: rex } };
 
-/** What is sent, the code of every response, and the key if it is not valid. */
+/** Each case has a request, the code of every response to it, and a key if the key is not valid. */
 const cases: readonly [what: string, code: string, request: Request, key?: () => string | undefined][] = [
   ["a list", "SERVICE_UNAVAILABLE", list],
   ["a create", "SERVICE_UNAVAILABLE", create],

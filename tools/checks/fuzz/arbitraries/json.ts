@@ -43,32 +43,31 @@ export const wellFormedString: fc.Arbitrary<string> = hostileString.filter((text
 
 export const int64: fc.Arbitrary<bigint> = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-const wholeNumbers: readonly Json[] = [
+const notoriousNumbers: readonly Json[] = [
   ...["0", "1", "-1", "20", "100", "101", "2147483647", "2147483648", "-2147483649", "1".repeat(400)],
   ...["9007199254740991", "9007199254740993", "18446744073709551616"],
   ...["9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809"],
-].map((text) => ({ text, value: BigInt(text) }));
+].map((text): Json => ({ text, value: BigInt(text) }));
 
-const oddNumbers: readonly (readonly [text: string, value: bigint | undefined])[] = [
-  ...(["-0", "0e99999999999"] as const).map((text) => [text, 0n] as const),
-  ...(["1.0", "1e0", "10e-1", "0.1e1", `1${"0".repeat(300)}e-300`] as const).map((text) => [text, 1n] as const),
-  ...[["1e3", 1_000n] as const, ["1E+2", 100n] as const, ["9223372036854775807.0", 2n ** 63n - 1n] as const],
-  ["922337203685477580.7e1", 2n ** 63n - 1n],
-  ...["1.50", "1e-1", "1e400", "-1e400", "1e-400", "1e99999999999"].map((text) => [text, undefined] as const),
-  [`0.${"0".repeat(300)}1`, undefined],
+/** Other spellings of whole numbers, and numbers that are not whole. */
+const oddNumbers: readonly Json[] = [
+  ...["-0", "0e99999999999"].map((text) => ({ text, value: 0n })),
+  ...["1.0", "1e0", "10e-1", "0.1e1", `1${"0".repeat(300)}e-300`].map((text) => ({ text, value: 1n })),
+  ...["9223372036854775807.0", "922337203685477580.7e1"].map((text) => ({ text, value: 2n ** 63n - 1n })),
+  ...["1.50", "1e-1", "1e400", "-1e400", "1e-400", "1e99999999999", `0.${"0".repeat(300)}1`].map((text) => ({
+    text,
+    value: Number.NaN,
+  })),
 ];
 
 /** The value is a bigint, or NaN for a number that is not an int64. */
 export const numberJson: fc.Arbitrary<Json> = fc.oneof(
-  fc.constantFrom(...wholeNumbers, ...oddNumbers.map(([text, value]) => ({ text, value: value ?? Number.NaN }))),
+  fc.constantFrom(...notoriousNumbers, ...oddNumbers),
   fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map((value) => ({ text: `${value}`, value })),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((double) => {
     const text = JSON.stringify(double);
     return { text, value: /^-?\d+$/.test(text) ? BigInt(text) : Number.NaN };
   }),
-  fc
-    .tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: -30, max: 30 }))
-    .map(([mantissa, exponent]) => ({ text: `${mantissa}e${exponent}`, value: shifted(mantissa, exponent) })),
 );
 
 export const numberText: fc.Arbitrary<string> = numberJson.map(({ text }) => text);
@@ -113,11 +112,4 @@ export function damaged(json: fc.Arbitrary<string>): fc.Arbitrary<Buffer> {
     fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
     fc.constantFrom(...brokenJson).map((text) => Buffer.from(text)),
   );
-}
-
-/** `mantissa` times 10 to the power of `exponent`, if that is whole. */
-function shifted(mantissa: bigint, exponent: number): bigint | number {
-  const power = 10n ** BigInt(Math.abs(exponent));
-  if (exponent >= 0) return mantissa * power;
-  return mantissa % power === 0n ? mantissa / power : Number.NaN;
 }
