@@ -144,11 +144,7 @@ function acknowledge(session: Session, testCase: TestCase, outcome: Outcome, exp
 type Expected = Omit<Pet, "id"> | "refused" | undefined;
 
 /** The pet that the API must store; `undefined` when it must refuse the body. */
-export function expectedPet(
-  responseCheck: ResponseCheck,
-  api: ApiName,
-  { value }: NewPet,
-): Omit<Pet, "id"> | undefined {
+function expectedPet(responseCheck: ResponseCheck, api: ApiName, { value }: NewPet): Omit<Pet, "id"> | undefined {
   // In GraphQL an ID may also be a string of digits.
   const category = value?.categoryId;
   const categoryId = api === "graphql" && typeof category === "string" ? parseInt64(category) : category;

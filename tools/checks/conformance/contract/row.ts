@@ -33,7 +33,7 @@ export interface Catalogue {
   readonly pendingCursor: string;
 }
 
-export type Expected = Problem | Success;
+type Expected = Problem | Success;
 
 interface Headers {
   readonly [name: string]: string;
