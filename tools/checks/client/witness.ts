@@ -15,8 +15,8 @@ export interface Witness {
   };
 }
 
-/** @param isLost decides for each response whether it is lost after the service has done its work */
-export function createWitness(inner: Fetch = fetch, isLost: () => boolean = () => false): Witness {
+/** @param isLost decides by the idempotency key whether a response is lost after the service has done its work */
+export function createWitness(inner: Fetch = fetch, isLost: (key: string) => boolean = () => false): Witness {
   const counts = { successes: 0, refused: 0, bans: 0, replays: 0, unanswered: 0 };
   return {
     counts,
@@ -24,7 +24,8 @@ export function createWitness(inner: Fetch = fetch, isLost: () => boolean = () =
       try {
         const response = await inner(input, init);
         const text = await response.text();
-        if (isLost()) throw new TypeError("the response is lost");
+        if (isLost(new Headers(init?.headers).get("idempotency-key") ?? ""))
+          throw new TypeError("the response is lost");
         const { status, headers, ok } = response;
         if (ok) counts.successes += 1;
         if (status === 429) counts.refused += 1;
