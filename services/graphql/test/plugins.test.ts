@@ -1,6 +1,6 @@
 // Apollo Server plugins that a user adds to the API.
 import type { ApolloServerPlugin } from "@apollo/server";
-import { openTestStore, openTestStore } from "@petstore/checks/test-store";
+import { openTestStore } from "@petstore/checks/test-store";
 import { Problem } from "@petstore/core";
 import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
 import { print } from "graphql";

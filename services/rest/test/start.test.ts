@@ -1,6 +1,6 @@
 // The start of the service while something is missing. tools/checks tests outages of a service that already runs.
 
-import { openStoreDatabase } from "@petstore/checks/test-store/store-database";
+import { openStoreDatabase } from "@petstore/checks/store-database";
 import { migrate } from "@petstore/core";
 import { openHttpClient } from "@petstore/harness/network";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";

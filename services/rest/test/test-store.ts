@@ -1,5 +1,4 @@
 import * as store from "@petstore/checks/test-store";
-import * as store from "@petstore/checks/test-store";
 import { createRestRouter } from "@petstore/rest";
 import { afterAll } from "vitest";
 
