@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
 import type { BanPolicy } from "../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../src/quota/decision.js";
 import type { Limits } from "../../src/quota/plan.js";
@@ -28,6 +29,7 @@ export function openAtVirtualTime(create: (options: { readonly now: () => number
 
 /** One API key of one account on one plan. Every instant is epoch milliseconds. */
 export interface Caller {
+  readonly key: string | undefined;
   reserve(nowMs: number, cost?: number): Promise<Decision>;
   /** Rejects unless the units are granted. */
   admit(nowMs: number, cost?: number): Promise<Admitted>;
@@ -42,10 +44,11 @@ export interface Caller {
   liftBan(nowMs: number): Promise<void>;
   /** The ends of the account's running bans, by key. */
   bans(nowMs: number): Promise<Map<string, number>>;
-  readonly key: string | undefined;
   reset(nowMs: number): Promise<void>;
   /** Another key of the same account. */
   sibling(): Caller;
+  /** A key of another account on the same plan. */
+  otherAccount(): Caller;
   /** The same key of the same account. */
   onPlan(limits: Limits): Caller;
   /** The same account for requests that nobody is banned for. */
@@ -58,25 +61,22 @@ export function createCaller(
   limits: Limits,
   { account, key }: { readonly account: string; readonly key?: string } = { account: randomUUID(), key: randomUUID() },
 ): Caller {
-  const { quota, setNow } = opened;
   const who = key === undefined ? { account, limits } : { account, key, limits };
-
-  function reserve(nowMs: number, cost = 1): Promise<Decision> {
-    setNow(nowMs);
-    return quota.reserve({ ...who, cost });
-  }
+  const at = (nowMs: number): Quota => {
+    opened.setNow(nowMs);
+    return opened.quota;
+  };
+  const reserve = (nowMs: number, cost = 1) => at(nowMs).reserve({ ...who, cost });
 
   return {
+    key,
     reserve,
     async admit(nowMs, cost) {
       const decision = await reserve(nowMs, cost);
       if (decision.outcome !== "admitted") throw new Error(`expected an admission, got ${decision.outcome}`);
       return decision;
     },
-    extend(nowMs, heldIn, cost) {
-      setNow(nowMs);
-      return quota.extend({ ...who, cost, heldIn });
-    },
+    extend: (nowMs, heldIn, cost) => at(nowMs).extend({ ...who, cost, heldIn }),
     async outcomes(nowMs, requests) {
       const outcomes: Decision["outcome"][] = [];
       for (let request = 0; request < requests; request += 1) outcomes.push((await reserve(nowMs)).outcome);
@@ -89,30 +89,33 @@ export function createCaller(
       }
       throw new Error("5,000 requests at one instant were not banned");
     },
-    usage(nowMs) {
-      setNow(nowMs);
-      return quota.usage(who);
-    },
-    refund(nowMs, cost, heldIn) {
-      setNow(nowMs);
-      return quota.refund({ account, limits, cost, heldIn });
-    },
-    liftBan(nowMs) {
-      setNow(nowMs);
-      return quota.liftBan({ account, key: key ?? "" });
-    },
+    usage: (nowMs) => at(nowMs).usage(who),
+    refund: (nowMs, cost, heldIn) => at(nowMs).refund({ account, limits, cost, heldIn }),
+    liftBan: (nowMs) => at(nowMs).liftBan({ account, key: key ?? "" }),
     async bans(nowMs) {
-      setNow(nowMs);
-      const own = (await quota.bans()).filter((ban) => ban.account === account);
+      const own = (await at(nowMs).bans()).filter((ban) => ban.account === account);
       return new Map(own.map((ban) => [ban.key, ban.bannedUntilMs]));
     },
-    key,
-    reset(nowMs) {
-      setNow(nowMs);
-      return quota.reset({ account });
-    },
+    reset: (nowMs) => at(nowMs).reset({ account }),
     sibling: () => createCaller(opened, limits, { account, key: randomUUID() }),
+    otherAccount: () => createCaller(opened, limits),
     onPlan: (other) => createCaller(opened, other, key === undefined ? { account } : { account, key }),
     withoutKey: () => createCaller(opened, limits, { account }),
   };
+}
+
+/** The outcome, and the used units of the minute and of the day: `refused 3/8`. */
+export function brief({ outcome, minute, day }: Decision): string {
+  return `${outcome} ${minute.used}/${day.used}`;
+}
+
+/** Makes reservations one after the other. Each row has its instant, its cost, and its outcome, with or without the used units. */
+export async function expectReplies(
+  caller: Caller,
+  ...rows: readonly (readonly [nowMs: number, cost: number, reply: string])[]
+): Promise<void> {
+  for (const [index, [nowMs, cost, reply]] of rows.entries()) {
+    const decision = await caller.reserve(nowMs, cost);
+    expect(reply.includes(" ") ? brief(decision) : decision.outcome, `reservation ${index + 1}`).toBe(reply);
+  }
 }

@@ -1,43 +1,32 @@
-import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
-import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
+import { describe, expect } from "vitest";
 import { dayMs, minuteMs } from "../../src/quota/window.js";
-import { createCaller, type OpenQuota } from "./caller.js";
+import { expectReplies } from "./caller.js";
+import type { Rule } from "./describe-quota.js";
 
 const noon = Date.UTC(2031, 4, 14, 12);
 const tomorrow = noon + dayMs / 2;
 const start = noon + 5_000;
-const hourMs = 3_600_000;
 const limits = { perMinute: 4, perDay: 1_000 };
 /** The second refusal bans, also one at the same instant as the first. */
-const policy: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 0, graceMs: -1 };
+const policy = { minimumStrikes: 1, strikesPerUnit: 0, graceMs: -1 };
+const quick = { limits, policy };
 
 /** The length of bans and their effect. */
-export function describeBans(open: OpenQuota): void {
+export function describeBans(rule: Rule): void {
   describe("bans", () => {
-    it("a ban is 60 s: over at its end, not 1 ms before", async () => {
-      for (const [offsetMs, outcome] of [
-        [-1, "banned"],
-        [0, "admitted"],
-        [1, "admitted"],
-      ] as const) {
-        await using opened = await open(policy);
-        const caller = createCaller(opened, limits);
-        expect(await caller.callUntilBanned(start)).toMatchObject({
-          outcome: "banned",
-          bannedUntilMs: start + 60_000,
-          retryAtMs: start + 60_000,
-          nowMs: start,
-          minute: { limit: 4, used: 4, resetAtMs: noon + minuteMs },
-          day: { limit: 1_000, used: 4, resetAtMs: tomorrow },
-        });
-        expect(await caller.reserve(start + 60_000 + offsetMs), `${offsetMs} ms`).toMatchObject({ outcome });
-      }
+    rule("a ban is 60 s: over at its end, not 1 ms before", quick, async (caller) => {
+      const bannedUntilMs = start + 60_000;
+      expect(await caller.callUntilBanned(start)).toMatchObject({
+        bannedUntilMs,
+        retryAtMs: bannedUntilMs,
+        nowMs: start,
+        minute: { limit: 4, used: 4, resetAtMs: noon + minuteMs },
+        day: { limit: 1_000, used: 4, resetAtMs: tomorrow },
+      });
+      await expectReplies(caller, [bannedUntilMs - 1, 1, "banned"], [bannedUntilMs, 1, "admitted"]);
     });
 
-    it("each further ban is twice as long, to an hour at most", async () => {
-      await using opened = await open(policy);
-      const caller = createCaller(opened, limits);
+    rule("each further ban is twice as long, to an hour at most", quick, async (caller) => {
       let nowMs = start;
       const seconds: number[] = [];
       for (let ban = 0; ban < 8; ban += 1) {
@@ -48,150 +37,113 @@ export function describeBans(open: OpenQuota): void {
       expect(seconds).toEqual([60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
     });
 
-    it("its level is forgotten 24 h after it ended", async () => {
-      for (const [offsetMs, lengthMs] of [
-        [-1, 120_000],
-        [0, 60_000],
-        [1, 60_000],
+    rule("its level is forgotten 24 h after the end of the last ban", quick, async (first) => {
+      for (const [afterMs, seconds] of [
+        [dayMs - 1, [60, 120, 240]],
+        [dayMs, [60, 60, 60]],
+        [dayMs + 1, [60, 60, 60]],
       ] as const) {
-        await using opened = await open(policy);
-        const caller = createCaller(opened, limits);
-        const { bannedUntilMs } = await caller.callUntilBanned(start);
-        const nowMs = bannedUntilMs + dayMs + offsetMs;
-        const again = await caller.callUntilBanned(nowMs);
-        expect(again.bannedUntilMs - nowMs, `${offsetMs} ms`).toBe(lengthMs);
+        const caller = first.otherAccount();
+        const lengths: number[] = [];
+        for (let nowMs = start; lengths.length < 3; ) {
+          const { bannedUntilMs } = await caller.callUntilBanned(nowMs);
+          lengths.push((bannedUntilMs - nowMs) / 1_000);
+          nowMs = bannedUntilMs + afterMs;
+        }
+        expect(lengths, `${afterMs} ms`).toEqual(seconds);
       }
     });
 
-    it("its level is remembered from the end of the last ban, not of the first", async () => {
-      await using opened = await open(policy);
-      const caller = createCaller(opened, limits);
-      const first = await caller.callUntilBanned(start);
-      const second = await caller.callUntilBanned(first.bannedUntilMs + 23 * hourMs);
-      const third = await caller.callUntilBanned(second.bannedUntilMs + 23 * hourMs);
-      expect(third.bannedUntilMs - third.nowMs).toBe(240_000);
-    });
-
-    it("a ban clears the strikes that led to it", async () => {
-      await using opened = await open({ ...policy, minimumStrikes: 3 });
-      const caller = createCaller(opened, { perMinute: 4, perDay: 4 });
+    const threeStrikes = { limits: { perMinute: 4, perDay: 4 }, policy: { ...policy, minimumStrikes: 3 } };
+    rule("a ban clears the strikes that led to it", threeStrikes, async (caller) => {
       const { bannedUntilMs } = await caller.callUntilBanned(start);
       expect(await caller.outcomes(bannedUntilMs, 4)).toEqual([...Array(3).fill("refused"), "banned"]);
     });
 
-    it("requests during a ban never lengthen it, and spend nothing", async () => {
-      await using opened = await open(policy);
-      const caller = createCaller(opened, limits);
+    rule("requests during a ban never lengthen it, and spend nothing", quick, async (caller) => {
       const { bannedUntilMs } = await caller.callUntilBanned(start);
       for (let second = 1; second < 60; second += 1) {
-        for (let request = 0; request < 10; request += 1) {
-          const decision = await caller.reserve(start + second * 1_000);
-          expect(decision).toMatchObject({ outcome: "banned", bannedUntilMs, day: { used: 4 } });
-        }
+        const decision = await caller.reserve(start + second * 1_000);
+        expect(decision).toMatchObject({ outcome: "banned", bannedUntilMs, day: { used: 4 } });
       }
       expect(await caller.outcomes(bannedUntilMs, 5)).toEqual([...Array(4).fill("admitted"), "refused"]);
     });
 
-    it("a banned key's sibling key still works", async () => {
-      await using opened = await open(policy);
-      const caller = createCaller(opened, limits);
+    rule("a banned key's sibling key still works", quick, async (caller) => {
       await caller.callUntilBanned(start);
-      expect(await caller.sibling().reserve(noon + minuteMs)).toMatchObject({ outcome: "admitted" });
-      expect(await caller.withoutKey().reserve(noon + minuteMs)).toMatchObject({ outcome: "admitted" });
-      expect(await caller.reserve(noon + minuteMs)).toMatchObject({ outcome: "banned", minute: { used: 2 } });
+      await expectReplies(caller.sibling(), [noon + minuteMs, 1, "admitted"]);
+      await expectReplies(caller.withoutKey(), [noon + minuteMs, 1, "admitted"]);
+      await expectReplies(caller, [noon + minuteMs, 1, "banned 2/6"]);
     });
 
-    it("the same key name in another account is another key", async () => {
-      await using opened = await open(policy);
-      const sharing = () => createCaller(opened, limits, { account: randomUUID(), key: "shared" });
-      await sharing().callUntilBanned(start);
-      expect(await sharing().reserve(start)).toMatchObject({ outcome: "admitted" });
-    });
+    rule(
+      "reports the end of a ban, also when a window is used up beyond it",
+      { ...quick, limits: { perMinute: 4, perDay: 6 } },
+      async (caller) => {
+        const bannedUntilMs = start + 60_000;
+        await caller.admit(noon - minuteMs);
+        expect(await caller.callUntilBanned(start)).toMatchObject({ bannedUntilMs, retryAtMs: bannedUntilMs });
+        expect(await caller.reserve(start + 1, 1)).toMatchObject({ bannedUntilMs, retryAtMs: bannedUntilMs });
+        expect(await caller.reserve(start + 1, 2)).toMatchObject({ bannedUntilMs, retryAtMs: tomorrow });
+      },
+    );
 
-    it("reports the end of a ban, also when the day is used up beyond it", async () => {
-      await using opened = await open(policy);
-      const caller = createCaller(opened, { perMinute: 4, perDay: 6 });
-      const bannedUntilMs = start + 60_000;
-      await caller.reserve(noon - minuteMs, 1);
-      expect(await caller.callUntilBanned(start)).toMatchObject({ bannedUntilMs, retryAtMs: bannedUntilMs });
-      expect(await caller.reserve(start + 1, 1)).toMatchObject({ bannedUntilMs, retryAtMs: bannedUntilMs });
-      expect(await caller.reserve(start + 1, 2)).toMatchObject({ bannedUntilMs, retryAtMs: tomorrow });
-      expect(await caller.sibling().reserve(noon + minuteMs)).toMatchObject({ outcome: "admitted" });
-      expect(await caller.reserve(noon + minuteMs)).toMatchObject({ bannedUntilMs, retryAtMs: tomorrow });
-    });
-
-    it("a ban shorter than the minute names the reset of the minute as the retry time", async () => {
-      await using opened = await open({ ...policy, firstBanMs: 10_000 });
-      const caller = createCaller(opened, limits);
+    const short = { limits, policy: { ...policy, firstBanMs: 10_000 } };
+    rule("a ban shorter than the minute names the reset of the minute as the retry time", short, async (caller) => {
       const banned = await caller.callUntilBanned(start);
       expect(banned).toMatchObject({ bannedUntilMs: start + 10_000, retryAtMs: noon + minuteMs });
-      expect(await caller.reserve(banned.retryAtMs)).toMatchObject({ outcome: "admitted" });
+      await expectReplies(caller, [banned.retryAtMs, 1, "admitted"]);
     });
 
-    it("a banned key is told of its ban before an impossible cost", async () => {
-      await using opened = await open(policy);
-      const caller = createCaller(opened, limits);
-      const { bannedUntilMs } = await caller.callUntilBanned(start);
-      expect(await caller.reserve(start, 5)).toMatchObject({ outcome: "banned", bannedUntilMs });
+    rule("a banned key is told of its ban before an impossible cost", quick, async (caller) => {
+      await caller.callUntilBanned(start);
+      await expectReplies(caller, [start, 5, "banned"]);
     });
 
-    it("liftBan ends a ban at once and forgets its level, its strikes and nothing else", async () => {
-      await using opened = await open(policy);
-      const caller = createCaller(opened, limits);
+    rule("liftBan ends a ban at once and forgets its level, its strikes and nothing else", quick, async (caller) => {
       const sibling = caller.sibling();
       await caller.callUntilBanned(start);
       await sibling.callUntilBanned(start);
       await caller.liftBan(start);
-      expect(await caller.reserve(start)).toMatchObject({ outcome: "refused", minute: { used: 4 }, day: { used: 4 } });
-      expect(await sibling.reserve(start)).toMatchObject({ outcome: "banned" });
+      await expectReplies(caller, [start, 1, "refused 4/4"]);
+      await expectReplies(sibling, [start, 1, "banned"]);
       await caller.liftBan(start + 10_000);
-      expect(await caller.reserve(start + 10_000), "a new episode").toMatchObject({ outcome: "refused" });
+      await expectReplies(caller, [start + 10_000, 1, "refused"]);
       const again = await caller.callUntilBanned(start + 10_000);
       expect(again.bannedUntilMs - again.nowMs).toBe(60_000);
     });
 
-    it("liftBan of an unknown key changes nothing", async () => {
-      await using opened = await open(policy);
-      const caller = createCaller(opened, limits);
+    rule("liftBan of an unknown key changes nothing", quick, async (caller) => {
       await caller.liftBan(start);
-      expect(await caller.reserve(start)).toMatchObject({ outcome: "admitted" });
+      await expectReplies(caller, [start, 1, "admitted"]);
     });
 
-    it("reset forgets the usage and keeps the ban", async () => {
-      await using opened = await open(policy);
-      const caller = createCaller(opened, limits);
+    rule("reset forgets the usage and keeps the ban", quick, async (caller) => {
       const { bannedUntilMs } = await caller.callUntilBanned(start);
       await caller.reset(start);
-      expect(await caller.reserve(start)).toMatchObject({ outcome: "banned", bannedUntilMs, day: { used: 0 } });
+      await expectReplies(caller, [start, 1, "banned 0/0"]);
       const again = await caller.callUntilBanned(bannedUntilMs);
       expect(again.bannedUntilMs - again.nowMs).toBe(120_000);
     });
 
-    it("usage reports the ban while it runs, and does not lengthen it", async () => {
-      await using opened = await open(policy);
-      const caller = createCaller(opened, limits);
+    rule("usage reports the ban of a key while it runs", quick, async (caller) => {
       expect(await caller.usage(start)).not.toHaveProperty("bannedUntilMs");
       const { bannedUntilMs } = await caller.callUntilBanned(start);
-      expect(await caller.usage(start)).toMatchObject({ bannedUntilMs, minute: { used: 4 } });
-      expect(await caller.usage(bannedUntilMs - 1)).toMatchObject({ bannedUntilMs });
+      expect(await caller.usage(bannedUntilMs - 1)).toMatchObject({ bannedUntilMs, day: { used: 4 } });
       expect(await caller.usage(bannedUntilMs)).not.toHaveProperty("bannedUntilMs");
       expect(await caller.sibling().usage(start)).not.toHaveProperty("bannedUntilMs");
-      expect(await caller.withoutKey().usage(start)).not.toHaveProperty("bannedUntilMs");
     });
 
-    it("bans lists every ban of an account while it runs", async () => {
-      await using opened = await open(policy);
-      const caller = createCaller(opened, limits);
+    rule("bans lists every ban of an account while it runs", quick, async (caller) => {
       const sibling = caller.sibling();
       expect(await caller.bans(start)).toEqual(new Map());
       const { bannedUntilMs } = await caller.callUntilBanned(start);
-      const later = await sibling.callUntilBanned(start + 500);
-      expect(await caller.bans(start + 500)).toEqual(
-        new Map([
-          [caller.key, bannedUntilMs],
-          [sibling.key, later.bannedUntilMs],
-        ]),
-      );
+      const later = (await sibling.callUntilBanned(start + 500)).bannedUntilMs;
+      const both = [
+        [caller.key, bannedUntilMs],
+        [sibling.key, later],
+      ] as const;
+      expect(await caller.bans(start + 500)).toEqual(new Map(both));
       await sibling.liftBan(start + 500);
       expect(await caller.bans(bannedUntilMs - 1)).toEqual(new Map([[caller.key, bannedUntilMs]]));
       expect(await caller.bans(bannedUntilMs)).toEqual(new Map());

@@ -1,187 +1,137 @@
-import { describe, expect, it } from "vitest";
-import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
+import { describe, expect } from "vitest";
+import type { BanPolicy } from "../../src/quota/ban-policy.js";
 import { dayMs, minuteMs } from "../../src/quota/window.js";
-import { createCaller, type OpenQuota } from "./caller.js";
+import { brief } from "./caller.js";
+import type { Rule } from "./describe-quota.js";
 
 const noon = Date.UTC(2031, 4, 14, 12);
 const reset = noon + minuteMs;
 const midnight = noon + dayMs / 2;
 const limits = { perMinute: 5, perDay: 8 };
 const small = { perMinute: 4, perDay: 100 };
-const oneStrike: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 0 };
+const oneStrike: Partial<BanPolicy> = { minimumStrikes: 1, strikesPerUnit: 0 };
 
 /** A request that holds one unit turns out to cost more. */
-export function describeExtensions(open: OpenQuota): void {
+export function describeExtensions(rule: Rule): void {
   describe("extensions", () => {
-    it("leaves exactly n units charged when it admits", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      const held = await caller.admit(noon);
-      expect(await caller.extend(noon + 1, held, 5)).toMatchObject({
-        outcome: "admitted",
-        nowMs: noon + 1,
-        minute: { limit: 5, used: 5, resetAtMs: reset },
-        day: { limit: 8, used: 5, resetAtMs: midnight },
+    for (const { title, before = [], heldAtMs = noon, since = 0, nowMs = noon, cost, reply } of [
+      { title: "leave exactly n units charged", cost: 5, reply: "admitted 5/5" },
+      {
+        title: "count the held unit: 4 units fit where 3 are left",
+        before: [[noon, 1]],
+        cost: 4,
+        reply: "admitted 5/5",
+      },
+      { title: "give the held unit back when the minute refuses", before: [[noon, 1]], cost: 5, reply: "refused 1/1" },
+      { title: "give it back when the day refuses", before: [[noon - minuteMs, 5]], cost: 4, reply: "refused 0/5" },
+      { title: "give it back when n is above a whole limit", before: [[noon, 4]], cost: 6, reply: "impossible 4/4" },
+      {
+        title: "charge a new minute n units; the day counts the held unit",
+        heldAtMs: reset - 1,
+        nowMs: reset,
+        cost: 5,
+        reply: "admitted 5/5",
+      },
+      { title: "charge a new day n units", heldAtMs: midnight - 1, nowMs: midnight, cost: 5, reply: "admitted 5/5" },
+      {
+        title: "give nothing back to a later minute when it refuses",
+        heldAtMs: reset - 1,
+        since: 4,
+        nowMs: reset,
+        cost: 2,
+        reply: "refused 4/4",
+      },
+    ] as readonly ExtensionCase[]) {
+      rule(title, { limits }, async (caller) => {
+        for (const [atMs, units] of before) await caller.admit(atMs, units);
+        const held = await caller.admit(heldAtMs);
+        if (since > 0) await caller.admit(nowMs, since);
+        expect(brief(await caller.extend(nowMs, held, cost))).toBe(reply);
+        const [, used] = reply.split(" ");
+        const { minute, day } = await caller.usage(nowMs);
+        expect(`${minute.used}/${day.used}`).toBe(used);
       });
-      expect(await caller.usage(noon + 1)).toMatchObject({ minute: { used: 5 }, day: { used: 5 } });
+    }
+
+    rule("that are refused name the window with too few units for n, and its reset", { limits }, async (caller) => {
+      await caller.admit(noon, 3);
+      const byMinute = await caller.extend(noon, await caller.admit(noon), 3);
+      expect(byMinute).toMatchObject({ outcome: "refused", by: "minute", retryAtMs: reset });
+      await caller.admit(reset);
+      const byDay = await caller.extend(reset + minuteMs, await caller.admit(reset + minuteMs), 5);
+      expect(byDay).toMatchObject({ outcome: "refused", by: "day", retryAtMs: midnight });
     });
 
-    it("counts the held unit: 4 units fit where 3 are left, 5 do not", async () => {
-      for (const [cost, outcome, used] of [
-        [4, "admitted", 5],
-        [5, "refused", 1],
-      ] as const) {
-        await using opened = await open(defaultBanPolicy);
-        const caller = createCaller(opened, limits);
-        await caller.reserve(noon);
-        const held = await caller.admit(noon);
-        expect(await caller.extend(noon, held, cost)).toMatchObject({ outcome, minute: { used }, day: { used } });
-        expect(await caller.usage(noon)).toMatchObject({ minute: { used }, day: { used } });
-      }
-    });
+    rule(
+      "that are refused are one strike each, at any cost, but for the first of an episode",
+      {
+        limits: small,
+        policy: { ...oneStrike, minimumStrikes: 2 },
+      },
+      async (caller) => {
+        await caller.admit(noon, 3);
+        for (const [nowMs, cost, reply] of [
+          [noon, 4, "refused 3/3"],
+          [noon + 10_000, 4, "refused 3/3"],
+          [noon + 10_000, 4, "banned 3/3"],
+        ] as const) {
+          expect(brief(await caller.extend(nowMs, await caller.admit(nowMs), cost))).toBe(reply);
+        }
+      },
+    );
 
-    it("gives the held unit back when the minute refuses, with the Retry-After of n units", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      await caller.reserve(noon, 3);
-      const held = await caller.admit(noon);
-      expect(await caller.extend(noon, held, 3)).toMatchObject({
-        outcome: "refused",
-        by: "minute",
-        retryAtMs: reset,
-        minute: { used: 3 },
-        day: { used: 3 },
-      });
-      expect(await caller.reserve(noon, 2)).toMatchObject({ outcome: "admitted" });
-      expect(await caller.reserve(noon)).toMatchObject({ outcome: "refused" });
-    });
-
-    it("names the day when the day has too few units for n", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      await caller.reserve(noon - minuteMs, 5);
-      const held = await caller.admit(noon);
-      expect(await caller.extend(noon, held, 4)).toMatchObject({
-        outcome: "refused",
-        by: "day",
-        retryAtMs: midnight,
-        minute: { used: 0 },
-        day: { used: 5 },
-      });
-    });
-
-    it("gives the held unit back when n is above a whole limit, without a strike", async () => {
-      await using opened = await open(oneStrike);
-      const caller = createCaller(opened, limits);
-      await caller.reserve(noon, 4);
+    rule("above a whole limit are no strike", { limits, policy: oneStrike }, async (caller) => {
+      await caller.admit(noon, 4);
       await caller.reserve(noon, 2);
       const held = await caller.admit(noon);
-      expect(await caller.extend(noon + 10_000, held, 6)).toMatchObject({ outcome: "impossible", minute: { used: 4 } });
+      expect(brief(await caller.extend(noon + 10_000, held, 6))).toBe("impossible 4/4");
       expect(await caller.usage(noon + 10_000)).not.toHaveProperty("bannedUntilMs");
-      expect(await caller.reserve(noon + 10_000)).toMatchObject({ outcome: "admitted" });
     });
 
-    it("a refused extension is a refusal like any other: the first one starts an episode, a later one is a strike", async () => {
-      await using opened = await open(oneStrike);
-      const caller = createCaller(opened, small);
-      await caller.reserve(noon, 3);
-      expect(await caller.extend(noon + 1_000, await caller.admit(noon), 2)).toMatchObject({ outcome: "refused" });
-      const held = await caller.admit(noon + 10_000);
-      expect(await caller.extend(noon + 10_000, held, 4)).toMatchObject({ outcome: "banned", minute: { used: 3 } });
-    });
+    const inBetween = { limits: small, policy: { ...oneStrike, graceMs: -1 } };
+    rule(
+      "give the held unit back to a key that was banned in between, and do not lengthen the ban",
+      inBetween,
+      async (caller) => {
+        const held = await caller.admit(noon);
+        const { bannedUntilMs } = await caller.callUntilBanned(noon);
+        const decision = await caller.extend(noon + 1, held, 2);
+        expect(decision).toMatchObject({ bannedUntilMs });
+        expect(brief(decision)).toBe("banned 3/3");
+      },
+    );
 
-    it("a refused extension is one strike at any cost", async () => {
-      await using opened = await open({ ...oneStrike, minimumStrikes: 2 });
-      const caller = createCaller(opened, small);
-      await caller.reserve(noon, 3);
-      for (const [nowMs, outcome] of [
-        [noon, "refused"],
-        [noon + 10_000, "refused"],
-        [noon + 10_000, "banned"],
-      ] as const) {
-        expect(await caller.extend(nowMs, await caller.admit(nowMs), 4)).toMatchObject({ outcome });
-      }
-    });
-
-    it("gives the held unit back to a key that was banned in between, and does not lengthen the ban", async () => {
-      await using opened = await open({ ...oneStrike, graceMs: -1 });
-      const caller = createCaller(opened, small);
-      const held = await caller.admit(noon);
-      const { bannedUntilMs } = await caller.callUntilBanned(noon);
-      expect(await caller.extend(noon + 1, held, 2)).toMatchObject({
-        outcome: "banned",
-        bannedUntilMs,
-        minute: { used: 3 },
-        day: { used: 3 },
-      });
-    });
-
-    it("charges a new minute n units; the day counts the held unit", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      const held = await caller.admit(reset - 1);
-      expect(await caller.extend(reset, held, 5)).toMatchObject({
-        outcome: "admitted",
-        minute: { used: 5, resetAtMs: reset + minuteMs },
-        day: { used: 5 },
-      });
-    });
-
-    it("charges a new day n units", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      const held = await caller.admit(midnight - 1);
-      expect(await caller.extend(midnight, held, 5)).toMatchObject({
-        outcome: "admitted",
-        minute: { used: 5, resetAtMs: midnight + minuteMs },
-        day: { used: 5, resetAtMs: midnight + dayMs },
-      });
-    });
-
-    it("gives nothing back to a later window when it refuses", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      const held = await caller.admit(reset - 1);
-      await caller.reserve(reset, 4);
-      expect(await caller.extend(reset, held, 2)).toMatchObject({
-        outcome: "refused",
-        minute: { used: 4 },
-        day: { used: 4 },
-      });
-    });
-
-    it("never goes below zero: after a reset of the account it charges n units", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
+    rule("never go below zero: after a reset of the account they charge n units", { limits }, async (caller) => {
       const held = await caller.admit(noon);
       await caller.reset(noon);
-      expect(await caller.extend(noon, held, 6)).toMatchObject({ outcome: "impossible", minute: { used: 0 } });
-      expect(await caller.extend(noon, held, 5)).toMatchObject({ outcome: "admitted", minute: { used: 5 } });
+      expect(brief(await caller.extend(noon, held, 6))).toBe("impossible 0/0");
+      expect(brief(await caller.extend(noon, held, 5))).toBe("admitted 5/5");
     });
 
-    it("decides under the limits of the plan that holds when it is made", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
+    rule("are decided under the limits of the plan that holds when they are made", { limits }, async (caller) => {
       const held = await caller.admit(noon);
       const larger = caller.onPlan({ perMinute: 9, perDay: 9 });
       expect(await larger.extend(noon, held, 9)).toMatchObject({ outcome: "admitted", minute: { limit: 9, used: 9 } });
     });
 
-    it("an extended admission is refunded in full", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      const held = await caller.admit(reset - 1);
-      const extended = await caller.extend(reset, held, 4);
-      expect(await caller.refund(reset, 4, extended)).toMatchObject({ minute: { used: 0 }, day: { used: 0 } });
-    });
-
-    it("100 concurrent extensions of 1 unit to 3 at a limit of 200: exactly 66 are admitted", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, { perMinute: 200, perDay: 1_000 });
+    const wide = { limits: { perMinute: 200, perDay: 1_000 } };
+    rule("of 1 unit to 3, 100 at once at a limit of 200: exactly 66 are admitted", wide, async (caller) => {
       const held = await Promise.all(Array.from({ length: 100 }, () => caller.admit(noon)));
       const decisions = await Promise.all(held.map((one) => caller.extend(noon, one, 3)));
       expect(decisions.filter(({ outcome }) => outcome === "admitted")).toHaveLength(66);
       expect(await caller.usage(noon)).toMatchObject({ minute: { used: 198 }, day: { used: 198 } });
     });
   });
+}
+
+interface ExtensionCase {
+  readonly title: string;
+  /** What was spent before the held unit: when, and how many units. */
+  readonly before?: readonly (readonly [number, number])[];
+  readonly heldAtMs?: number;
+  /** Units that were spent after the held one, at `nowMs`. */
+  readonly since?: number;
+  readonly nowMs?: number;
+  readonly cost: number;
+  readonly reply: string;
 }

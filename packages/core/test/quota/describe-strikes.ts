@@ -1,187 +1,214 @@
-import { describe, expect, it } from "vitest";
-import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
+import { describe, expect } from "vitest";
+import { limitsOf } from "../../src/quota/plan.js";
 import { dayMs, minuteMs } from "../../src/quota/window.js";
-import { type Caller, createCaller, type OpenQuota } from "./caller.js";
+import { type Caller, expectReplies } from "./caller.js";
+import type { Rule } from "./describe-quota.js";
 
 const midnight = Date.UTC(2031, 4, 14);
 const noon = midnight + dayMs / 2;
+const start = noon + 10_000;
 const reset = noon + minuteMs;
 const limits = { perMinute: 4, perDay: 1_000 };
+const free = limitsOf({ plan: "free" });
 /** One strike bans, so a ban shows that a refusal was a strike. */
-const oneStrike: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 0 };
-const twoStrikes: BanPolicy = { ...oneStrike, minimumStrikes: 2 };
+const policy = { minimumStrikes: 1, strikesPerUnit: 0 };
+const oneStrike = { limits, policy };
+const twoStrikes = { limits, policy: { ...policy, minimumStrikes: 2 } };
+const oneStrikeInDay = { limits: { perMinute: 4, perDay: 8 }, policy };
 
-/** The refusals that count against a key. A ban shows that one did. */
-export function describeStrikes(open: OpenQuota): void {
+/** The refusals that count against a key, and how many of them ban it. */
+export function describeStrikes(rule: Rule): void {
   describe("strikes", () => {
-    it("the first refusal of an episode is no strike", async () => {
-      await using opened = await open(oneStrike);
-      const caller = createCaller(opened, limits);
+    rule("the first refusal of an episode is no strike", oneStrike, async (caller) => {
       for (const minute of [noon, noon + minuteMs, noon + 2 * minuteMs]) {
-        await caller.reserve(minute, 4);
-        expect(await caller.reserve(minute + 30_000)).toMatchObject({ outcome: "refused" });
+        await expectReplies(caller, [minute, 4, "admitted"], [minute + 30_000, 1, "refused"]);
       }
     });
 
-    it.each([
-      [1_999, "refused"],
-      [2_000, "refused"],
-      [2_001, "banned"],
-    ] as const)(
-      "calls already in flight are forgiven for 2 s: %i ms after the first is %s",
-      async (afterMs, outcome) => {
-        await using opened = await open(oneStrike);
-        const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
-        expect(await caller.reserve(noon + 10_000 + afterMs)).toMatchObject({ outcome });
-      },
-    );
+    for (const [nowMs, reply, what] of [
+      [start + 1_999, "refused", "in flight at the first refusal, 1,999 ms later"],
+      [start + 2_000, "refused", "in flight at the first refusal, 2,000 ms later"],
+      [start + 2_001, "banned", "2,001 ms after the first refusal"],
+      [reset - 1_001, "banned", "1,001 ms before the reset"],
+      [reset - 1_000, "refused", "by a clock that is 1,000 ms fast"],
+      [reset - 999, "refused", "by a clock that is 999 ms fast"],
+    ] as const) {
+      rule(`a call made ${what} is ${reply}, in each episode anew`, oneStrike, async (caller) => {
+        await refuseAt(start - minuteMs, caller);
+        await refuseAt(start, caller);
+        await expectReplies(caller, [nowMs, 1, reply]);
+      });
+    }
 
-    it("any number of calls already in flight is forgiven", async () => {
-      await using opened = await open(oneStrike);
-      const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
-      expect(await caller.outcomes(noon + 12_000, 500)).toEqual(Array(500).fill("refused"));
+    rule("any number of calls already in flight is forgiven", oneStrike, async (caller) => {
+      await refuseAt(start, caller);
+      expect(await caller.outcomes(start + 2_000, 500)).toEqual(Array(500).fill("refused"));
     });
 
-    it.each([
-      [1_001, "banned"],
-      [1_000, "refused"],
-      [999, "refused"],
-    ] as const)(
-      "clocks a little fast are forgiven for 1 s: %i ms before the reset is %s",
-      async (beforeMs, outcome) => {
-        await using opened = await open(oneStrike);
-        const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
-        expect(await caller.reserve(reset - beforeMs)).toMatchObject({ outcome });
+    const withoutEarly = { limits, policy: { ...twoStrikes.policy, earlyMs: 0 } };
+    rule("strikes end with their episode, at the retry time", withoutEarly, async (first) => {
+      for (const offsetMs of [0, 1]) {
+        const caller = first.otherAccount();
+        await refuseAt(start, caller);
+        await expectReplies(
+          caller,
+          [start + 10_000, 1, "refused"],
+          [reset + offsetMs, 4, "admitted"],
+          [reset + offsetMs, 1, "refused"],
+          [reset + 10_000, 1, "refused"],
+          [reset + 10_000, 1, "banned"],
+        );
+      }
+      await refuseAt(start, first);
+      await expectReplies(first, [start + 10_000, 1, "refused"], [reset - 1, 1, "banned"]);
+    });
+
+    rule("an episode ends at the earliest retry time of its refusals", oneStrikeInDay, async (caller) => {
+      const other = caller.otherAccount();
+      for (const each of [caller, other]) {
+        await expectReplies(each, [noon - minuteMs, 3, "admitted"], [start, 3, "admitted 3/6"]);
+      }
+      // 2 units are refused by the minute until its reset, 3 by the day until midnight.
+      await expectReplies(caller, [start, 2, "refused"], [start, 3, "refused"], [reset + 10_000, 3, "refused"]);
+      await expectReplies(other, [start, 3, "refused"], [start + 1_000, 2, "refused"], [reset, 3, "refused"]);
+    });
+
+    rule(
+      "a caller a little early for the minute is forgiven although the day refuses",
+      oneStrikeInDay,
+      async (first) => {
+        for (const [beforeMs, reply] of [
+          [1_001, "banned"],
+          [1_000, "refused"],
+        ] as const) {
+          const caller = first.otherAccount();
+          await expectReplies(caller, [noon - minuteMs, 3, "admitted"], [start, 3, "admitted"], [start, 2, "refused"]);
+          await expectReplies(caller, [reset - beforeMs, 3, reply]);
+        }
       },
     );
 
-    it("strikes end with their episode, at the retry time", async () => {
-      for (const [offsetMs, outcome] of [
-        [-1, "banned"],
-        [0, "refused"],
-        [1, "refused"],
+    rule("an admission does not end the episode", oneStrike, async (caller) => {
+      await expectReplies(
+        caller,
+        [noon, 3, "admitted"],
+        [start, 2, "refused"],
+        [start + 1_000, 1, "admitted"],
+        [start + 10_000, 1, "banned"],
+      );
+    });
+
+    rule(
+      "an episode of a used-up day ends after 60 s",
+      { limits: { perMinute: 4, perDay: 4 }, policy },
+      async (first) => {
+        for (const [afterMs, reply] of [
+          [59_999, "banned"],
+          [60_000, "refused"],
+        ] as const) {
+          const caller = first.otherAccount();
+          await refuseAt(midnight, caller);
+          await expectReplies(caller, [midnight + afterMs, 1, reply]);
+        }
+      },
+    );
+
+    rule("strikes count again under a clock that stepped back into their episode", twoStrikes, async (caller) => {
+      await refuseAt(start, caller);
+      await expectReplies(caller, [start + 10_000, 1, "refused"], [reset, 4, "admitted"]);
+      await expectReplies(caller.sibling(), [reset, 1, "refused"]);
+      await expectReplies(caller, [reset - 2_000, 1, "banned"]);
+    });
+
+    rule("a request is one strike at any cost, and none above a whole limit", twoStrikes, async (caller) => {
+      await refuseAt(start, caller);
+      await expectReplies(
+        caller,
+        [start + 10_000, 5, "impossible"],
+        [start + 10_000, 5, "impossible"],
+        [start + 10_000, 4, "refused"],
+        [start + 10_000, 4, "banned"],
+      );
+    });
+
+    rule(
+      "one key's strikes are not another's, and a caller without a key is never banned",
+      twoStrikes,
+      async (caller) => {
+        const sibling = caller.sibling();
+        for (const each of [caller, sibling]) await refuseAt(start, each);
+        for (const each of [caller, sibling]) await expectReplies(each, [start + 10_000, 1, "refused"]);
+        expect(await caller.withoutKey().outcomes(start + 10_000, 100)).toEqual(Array(100).fill("refused"));
+      },
+    );
+  });
+
+  describe("ban threshold", () => {
+    rule("twice the minute limit in strikes bans, and never fewer than 120", { limits: free }, async (first) => {
+      for (const [perMinute, strikes] of [
+        [1, 120],
+        [60, 120],
+        [61, 122],
+        [300, 600],
       ] as const) {
-        await using opened = await open({ ...twoStrikes, earlyMs: 0 });
-        const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
-        expect(await caller.reserve(noon + 20_000)).toMatchObject({ outcome: "refused" });
-        const nowMs = reset + offsetMs;
-        if (nowMs >= reset) await caller.reserve(nowMs, 4);
-        expect(await caller.reserve(nowMs), `${offsetMs} ms`).toMatchObject({ outcome });
-        if (outcome === "banned") continue;
-        expect(await caller.reserve(nowMs + 10_000), "the new episode's first strike").toMatchObject({ outcome });
-        expect(await caller.reserve(nowMs + 10_000), "its second").toMatchObject({ outcome: "banned" });
+        const caller = first.otherAccount().onPlan({ perMinute, perDay: 100_000 });
+        await refuseAt(noon, caller);
+        expect(await caller.outcomes(start, strikes)).toEqual([...Array(strikes - 1).fill("refused"), "banned"]);
       }
     });
 
-    it("forgives in each episode anew", async () => {
-      await using opened = await open(oneStrike);
-      const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
-      expect(await caller.outcomes(noon + 10_000, 4)).toEqual(Array(4).fill("refused"));
-      await refusedAt(reset, caller);
-      expect(await caller.outcomes(reset, 4)).toEqual(Array(4).fill("refused"));
+    for (const [requestsPerSecond, bannedAfterMs] of [
+      [100, 3_800],
+      [10, 20_000],
+    ] as const) {
+      const title = `a loop of ${requestsPerSecond} requests/s on Free is banned after ${bannedAfterMs} ms`;
+      rule(title, { limits: free }, async (caller) => {
+        let nowMs = noon;
+        while ((await caller.reserve(nowMs)).outcome !== "banned") nowMs += 1_000 / requestsPerSecond;
+        expect(nowMs - noon).toBe(bannedAfterMs);
+      });
+    }
+
+    rule("a caller just below twice its limit is refused, not banned", { limits }, async (first) => {
+      for (const perMinute of [4, 60, 150]) {
+        for (const perDay of [perMinute, 100_000]) {
+          const caller = first.otherAccount().onPlan({ perMinute, perDay });
+          const requests = 2 * perMinute - 1;
+          const outcomes = new Set<string>();
+          for (let request = 0; request < 3 * requests; request += 1) {
+            outcomes.add((await caller.reserve(noon + Math.floor((request * minuteMs) / requests))).outcome);
+          }
+          expect(outcomes).toEqual(new Set(["admitted", "refused"]));
+        }
+      }
     });
 
-    it("an episode ends at the retry time of its first refusal, not of a later one", async () => {
-      await using opened = await open(oneStrike);
-      const caller = createCaller(opened, { perMinute: 4, perDay: 8 });
-      await caller.reserve(noon - minuteMs, 3);
-      await caller.reserve(noon + 10_000, 3);
-      expect(await caller.reserve(noon + 10_000, 2)).toMatchObject({ outcome: "refused", by: "minute" });
-      expect(await caller.reserve(noon + 10_000, 3)).toMatchObject({ outcome: "refused", by: "day" });
-      expect(await caller.reserve(reset + 10_000, 3)).toMatchObject({ outcome: "refused", by: "day" });
-    });
-
-    it("an episode ends at the earliest retry time of its refusals", async () => {
-      await using opened = await open(oneStrike);
-      const caller = createCaller(opened, { perMinute: 4, perDay: 8 });
-      await caller.reserve(noon - minuteMs, 3);
-      await caller.reserve(noon + 10_000, 3);
-      expect(await caller.reserve(noon + 10_000, 3)).toMatchObject({ outcome: "refused", by: "day" });
-      expect(await caller.reserve(noon + 11_000, 2)).toMatchObject({ outcome: "refused", by: "minute" });
-      expect(await caller.reserve(reset, 3)).toMatchObject({ outcome: "refused", by: "day" });
-    });
-
-    it.each([
-      [1_001, "banned"],
-      [1_000, "refused"],
-    ] as const)(
-      "a caller a little early for the minute is forgiven although the day refuses: %i ms before is %s",
-      async (beforeMs, outcome) => {
-        await using opened = await open(oneStrike);
-        const caller = createCaller(opened, { perMinute: 4, perDay: 8 });
-        await caller.reserve(noon - minuteMs, 3);
-        await caller.reserve(noon + 10_000, 3);
-        expect(await caller.reserve(noon + 10_000, 2)).toMatchObject({ outcome: "refused", by: "minute" });
-        expect(await caller.reserve(reset - beforeMs, 3)).toMatchObject({ outcome });
+    rule(
+      "120 programs that share a Free key are refused once each and not banned",
+      { limits: free },
+      async (caller) => {
+        await caller.admit(noon, 60);
+        for (let program = 0; program < 120; program += 1) {
+          await expectReplies(caller, [noon + 5_000 + program * 400, 1, "refused"]);
+        }
       },
     );
 
-    it("an admission does not end the episode", async () => {
-      await using opened = await open(oneStrike);
-      const caller = createCaller(opened, limits);
-      await caller.reserve(noon, 3);
-      expect(await caller.reserve(noon + 10_000, 2)).toMatchObject({ outcome: "refused" });
-      expect(await caller.reserve(noon + 11_000, 1)).toMatchObject({ outcome: "admitted" });
-      expect(await caller.reserve(noon + 20_000, 1)).toMatchObject({ outcome: "banned" });
+    const oneForEachUnit = { limits, policy: { minimumStrikes: 1, strikesPerUnit: 1 } };
+    rule("a change of plan changes the strikes that ban at once", oneForEachUnit, async (caller) => {
+      await refuseAt(start, caller);
+      expect(await caller.outcomes(start + 10_000, 2)).toEqual(["refused", "refused"]);
+      await expectReplies(caller.onPlan({ perMinute: 3, perDay: 1_000 }), [start + 10_000, 1, "banned"]);
     });
 
-    it.each([
-      [59_999, "banned"],
-      [60_000, "refused"],
-    ] as const)(
-      "an episode of a used-up day ends after 60 s: %i ms after its start is %s",
-      async (afterMs, outcome) => {
-        await using opened = await open(oneStrike);
-        const caller = await refusedAt(midnight, createCaller(opened, { perMinute: 4, perDay: 4 }));
-        expect(await caller.reserve(midnight + afterMs)).toMatchObject({ outcome });
-      },
-    );
-
-    it("strikes count again under a clock that stepped back into their episode", async () => {
-      await using opened = await open(twoStrikes);
-      const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
-      await caller.reserve(noon + 20_000);
-      await caller.reserve(reset, 4);
-      await caller.sibling().reserve(reset);
-      expect(await caller.reserve(reset - 2_000)).toMatchObject({ outcome: "banned" });
-    });
-
-    it("a request is one strike at any cost", async () => {
-      await using opened = await open(twoStrikes);
-      const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
-      expect(await caller.reserve(noon + 20_000, 4)).toMatchObject({ outcome: "refused" });
-      expect(await caller.reserve(noon + 20_000, 4)).toMatchObject({ outcome: "banned" });
-    });
-
-    it("a cost above the limit is impossible and no strike", async () => {
-      await using opened = await open(oneStrike);
-      const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
-      for (let request = 0; request < 30; request += 1) {
-        expect(await caller.reserve(noon + 20_000, 5)).toMatchObject({ outcome: "impossible" });
-      }
-      expect(await caller.usage(noon + 20_000)).not.toHaveProperty("bannedUntilMs");
-      expect(await caller.outcomes(noon + 11_000, 4)).toEqual(Array(4).fill("refused"));
-    });
-
-    it("one key's strikes are not another's", async () => {
-      await using opened = await open(twoStrikes);
-      const caller = await refusedAt(noon + 10_000, createCaller(opened, limits));
-      const sibling = await refusedAt(noon + 10_000, caller.sibling());
-      for (const key of [caller, sibling]) {
-        expect(await key.reserve(noon + 20_000)).toMatchObject({ outcome: "refused" });
-      }
-    });
-
-    it("a caller without a key is refused for ever and never banned", async () => {
-      await using opened = await open(oneStrike);
-      const caller = await refusedAt(noon + 10_000, createCaller(opened, limits).withoutKey());
-      expect(await caller.outcomes(noon + 20_000, 100)).toEqual(Array(100).fill("refused"));
+    rule("0 strikes switches bans off", { limits, policy: { minimumStrikes: 0 } }, async (caller) => {
+      await refuseAt(start, caller);
+      expect(await caller.outcomes(start + 10_000, 500)).toEqual(Array(500).fill("refused"));
     });
   });
 }
 
 /** Uses the minute up and takes the first refusal of an episode. */
-async function refusedAt(nowMs: number, caller: Caller): Promise<Caller> {
+async function refuseAt(nowMs: number, caller: Caller): Promise<void> {
   while ((await caller.reserve(nowMs)).outcome === "admitted");
-  return caller;
 }

@@ -1,240 +1,201 @@
-import { describe, expect, it } from "vitest";
-import { defaultBanPolicy } from "../../src/quota/ban-policy.js";
-import { retryAfterSeconds } from "../../src/quota/decision.js";
+import { describe, expect } from "vitest";
 import { limitsOf } from "../../src/quota/plan.js";
 import { dayMs, minuteMs } from "../../src/quota/window.js";
-import { createCaller, type OpenQuota } from "./caller.js";
+import { brief, expectReplies } from "./caller.js";
+import type { Rule } from "./describe-quota.js";
 
 const midnight = Date.UTC(2031, 4, 14);
 const noon = midnight + dayMs / 2;
+const reset = noon + minuteMs;
 const tomorrow = midnight + dayMs;
 const free = limitsOf({ plan: "free" });
 const pro = limitsOf({ plan: "pro" });
 const limits = { perMinute: 5, perDay: 8 };
 
 /** Units count in a UTC minute and a UTC day, in both or in neither. */
-export function describeWindows(open: OpenQuota): void {
+export function describeWindows(rule: Rule): void {
   describe("windows", () => {
-    it("admits the 60th request of a minute and refuses the 61st", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, free);
-      expect(await caller.outcomes(noon, 59)).not.toContain("refused");
-      expect(await caller.reserve(noon + 1)).toMatchObject({
-        outcome: "admitted",
-        nowMs: noon + 1,
-        minute: { limit: 60, used: 60, resetAtMs: noon + minuteMs },
+    rule("admits the 60th request of a minute and refuses the 61st", { limits: free }, async (caller) => {
+      const windows = {
+        minute: { limit: 60, used: 60, resetAtMs: reset },
         day: { limit: 1_000, used: 60, resetAtMs: tomorrow },
-      });
-      expect(await caller.reserve(noon + 2)).toMatchObject({
-        outcome: "refused",
-        by: "minute",
-        retryAtMs: noon + minuteMs,
-        nowMs: noon + 2,
-        minute: { limit: 60, used: 60, resetAtMs: noon + minuteMs },
-        day: { limit: 1_000, used: 60, resetAtMs: tomorrow },
-      });
+      };
+      await caller.outcomes(noon, 59);
+      expect(await caller.reserve(noon + 1)).toMatchObject({ outcome: "admitted", nowMs: noon + 1, ...windows });
+      const refused = { outcome: "refused", by: "minute", retryAtMs: reset, nowMs: noon + 2, ...windows };
+      expect(await caller.reserve(noon + 2)).toMatchObject(refused);
     });
 
-    it("the day refuses request 1,001 although the minute has room", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, free);
-      for (let minute = 0; minute < 20; minute += 1) {
-        expect(await caller.reserve(midnight + minute * minuteMs, 50)).toMatchObject({ outcome: "admitted" });
-      }
+    rule("the day refuses request 1,001 although the minute has room", { limits: free }, async (caller) => {
+      for (let minute = 0; minute < 20; minute += 1) await caller.admit(midnight + minute * minuteMs, 50);
       expect(await caller.reserve(noon)).toMatchObject({
         outcome: "refused",
         by: "day",
         retryAtMs: tomorrow,
-        nowMs: noon,
-        minute: { limit: 60, used: 0, resetAtMs: noon + minuteMs },
+        minute: { limit: 60, used: 0, resetAtMs: reset },
         day: { limit: 1_000, used: 1_000, resetAtMs: tomorrow },
       });
     });
 
-    it("names the day when both windows refuse, because only its reset helps", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, { perMinute: 5, perDay: 5 });
-      await caller.reserve(noon, 5);
+    const narrow = { limits: { perMinute: 5, perDay: 5 } };
+    rule("names the day when both windows refuse, because only its reset helps", narrow, async (caller) => {
+      await caller.admit(noon, 5);
       expect(await caller.reserve(noon)).toMatchObject({ outcome: "refused", by: "day", retryAtMs: tomorrow });
     });
 
-    it("a refusal spends nothing in either window", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      await caller.reserve(noon, 5);
-      expect(await caller.outcomes(noon, 4)).toEqual(Array(4).fill("refused"));
-      expect(await caller.usage(noon)).toMatchObject({ minute: { used: 5 }, day: { used: 5 } });
-      const next = noon + minuteMs;
-      expect(await caller.reserve(next, 3)).toMatchObject({ outcome: "admitted" });
-      expect(await caller.outcomes(next, 4)).toEqual(Array(4).fill("refused"));
-      expect(await caller.usage(next)).toMatchObject({ minute: { used: 3 }, day: { used: 8 } });
+    rule("a refusal spends nothing in either window", { limits }, async (caller) => {
+      await expectReplies(
+        caller,
+        [noon, 3, "admitted 3/3"],
+        [noon, 3, "refused 3/3"],
+        [noon, 2, "admitted 5/5"],
+        [noon, 1, "refused 5/5"],
+        [reset, 3, "admitted 3/8"],
+        [reset, 1, "refused 3/8"],
+      );
     });
 
-    it("three units are refused when two remain, and one is admitted", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      await caller.reserve(noon, 3);
-      expect(await caller.reserve(noon, 3)).toMatchObject({
-        outcome: "refused",
-        minute: { used: 3 },
-        day: { used: 3 },
-      });
-      expect(await caller.reserve(noon, 1)).toMatchObject({
-        outcome: "admitted",
-        minute: { used: 4 },
-        day: { used: 4 },
-      });
-    });
-
-    it.each([
-      { window: "minute", spend: [noon], resetAtMs: noon + minuteMs },
-      { window: "day", spend: [midnight, midnight + minuteMs], resetAtMs: tomorrow },
-    ])("refuses until 1 ms before the $window's reset and admits from the reset on", async ({ spend, resetAtMs }) => {
-      for (const [offsetMs, outcome] of [
+    rule("refuses until 1 ms before the reset of a window and admits from the reset on", { limits }, async (caller) => {
+      for (const [offsetMs, reply] of [
         [-1, "refused"],
         [0, "admitted"],
         [1, "admitted"],
       ] as const) {
-        await using opened = await open(defaultBanPolicy);
-        const caller = createCaller(opened, { perMinute: 4, perDay: 8 });
-        for (const atMs of spend) await caller.reserve(atMs, 4);
-        expect(await caller.reserve(resetAtMs + offsetMs), `${offsetMs} ms`).toMatchObject({ outcome });
+        await expectReplies(caller.otherAccount(), [noon, 5, "admitted"], [reset + offsetMs, 1, reply]);
+        const day = caller.otherAccount();
+        await expectReplies(day, [noon, 5, "admitted"], [reset, 3, "admitted"], [tomorrow + offsetMs, 1, reply]);
       }
     });
 
-    it.each([0, 1, 999, 1_000, 1_001, 58_999, 59_000, 59_999])(
-      "a request made at Retry-After is admitted: refused %i ms into the minute",
-      async (offsetMs) => {
-        await using opened = await open(defaultBanPolicy);
-        const caller = createCaller(opened, limits);
-        await caller.reserve(noon, 5);
-        const refused = await caller.reserve(noon + offsetMs);
-        if (refused.outcome !== "refused") throw new Error(`expected a refusal, got ${refused.outcome}`);
-        const seconds = retryAfterSeconds(refused);
-        expect(seconds).toBe(Math.floor((60_000 - offsetMs) / 1_000) + 1);
-        expect(await caller.reserve(refused.nowMs + seconds * 1_000)).toMatchObject({ outcome: "admitted" });
+    rule("a change of plan acts at once and keeps the usage", { limits: free }, async (caller) => {
+      await expectReplies(caller, [noon, 60, "admitted 60/60"], [noon, 1, "refused 60/60"]);
+      await expectReplies(caller.onPlan(pro), [noon, 240, "admitted 300/300"], [noon, 1, "refused 300/300"]);
+      await expectReplies(caller, [noon, 1, "refused 300/300"], [reset, 1, "admitted 1/301"]);
+    });
+
+    rule("a cost above a whole limit is impossible and spends nothing", { limits }, async (caller) => {
+      await expectReplies(caller, [noon, 6, "impossible 0/0"]);
+      const wide = caller.onPlan({ perMinute: 9, perDay: 8 });
+      await expectReplies(wide, [noon, 9, "impossible 0/0"], [noon, 8, "admitted 8/8"]);
+    });
+
+    for (const [window, lengthMs, firstMs] of [
+      ["minute", minuteMs, noon],
+      ["day", dayMs, midnight],
+    ] as const) {
+      const title = `a clock that steps back by at most a ${window} grants no unit twice, and by more starts a new window`;
+      rule(title, narrow, async (first) => {
+        for (const [stepMs, used, resetAtMs] of [
+          [0, 5, firstMs + lengthMs],
+          [1, 5, firstMs + lengthMs],
+          [lengthMs, 5, firstMs + lengthMs],
+          [lengthMs + 1, 0, firstMs - lengthMs],
+        ] as const) {
+          const caller = first.otherAccount();
+          await caller.admit(firstMs, 5);
+          expect((await caller.usage(firstMs - stepMs))[window], `${stepMs} ms`).toEqual({ limit: 5, used, resetAtMs });
+        }
+      });
+    }
+
+    rule(
+      "units spent under a clock that stepped back count in the window it had reached",
+      { limits },
+      async (caller) => {
+        await expectReplies(
+          caller,
+          [noon, 3, "admitted 3/3"],
+          [noon - 1, 2, "admitted 5/5"],
+          [noon - 1, 1, "refused 5/5"],
+          [noon, 1, "refused 5/5"],
+          [noon - 5 * minuteMs, 3, "admitted 3/8"],
+        );
       },
     );
 
-    it("a change of plan acts at once and keeps the usage", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const before = createCaller(opened, free);
-      const after = before.onPlan(pro);
-      await before.reserve(noon, 60);
-      expect(await before.reserve(noon)).toMatchObject({ outcome: "refused" });
-      expect(await after.reserve(noon, 240)).toMatchObject({ outcome: "admitted", minute: { limit: 300, used: 300 } });
-      expect(await after.reserve(noon)).toMatchObject({ outcome: "refused" });
-      expect(await before.reserve(noon)).toMatchObject({ outcome: "refused", minute: { limit: 60, used: 300 } });
-      expect(await before.reserve(noon + minuteMs)).toMatchObject({
-        outcome: "admitted",
-        day: { limit: 1_000, used: 301 },
-      });
+    rule("keys of one account share its windows, accounts share nothing", { limits }, async (caller) => {
+      await caller.admit(noon, 5);
+      await expectReplies(caller.sibling(), [noon, 1, "refused"]);
+      await expectReplies(caller.withoutKey(), [noon, 1, "refused"]);
+      await expectReplies(caller.otherAccount(), [noon, 1, "admitted 1/1"]);
     });
 
-    it("a cost above the limit is impossible and spends nothing", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      expect(await caller.reserve(noon, 6)).toMatchObject({
-        outcome: "impossible",
-        nowMs: noon,
-        minute: { limit: 5, used: 0, resetAtMs: noon + minuteMs },
-        day: { limit: 8, used: 0, resetAtMs: tomorrow },
-      });
-      expect(await caller.onPlan({ perMinute: 9, perDay: 8 }).reserve(noon, 9)).toMatchObject({
-        outcome: "impossible",
-      });
-      expect(await caller.onPlan({ perMinute: 9, perDay: 8 }).reserve(noon, 8)).toMatchObject({ outcome: "admitted" });
+    rule("usage spends nothing, also for an unknown account", { limits }, async (caller) => {
+      const minute = { limit: 5, used: 0, resetAtMs: reset };
+      const day = { limit: 8, used: 0, resetAtMs: tomorrow };
+      for (let query = 0; query < 2; query += 1) {
+        expect(await caller.usage(noon)).toStrictEqual({ nowMs: noon, minute, day });
+      }
+      await expectReplies(caller, [noon, 2, "admitted 2/2"]);
     });
 
-    it.each([
-      { window: "minute", lengthMs: minuteMs, firstMs: noon },
-      { window: "day", lengthMs: dayMs, firstMs: midnight },
-    ] as const)(
-      "a clock that stepped back by less than a $window grants no unit twice, and by more starts a new window",
-      async ({ window, lengthMs, firstMs }) => {
-        const spent = { limit: 5, used: 5, resetAtMs: firstMs + lengthMs };
-        for (const [nowMs, expected] of [
-          [firstMs, spent],
-          [firstMs - 1, spent],
-          [firstMs - lengthMs, spent],
-          [firstMs - lengthMs - 1, { limit: 5, used: 0, resetAtMs: firstMs - lengthMs }],
+    rule("reset forgets the units of the account, and of no other account", { limits }, async (caller) => {
+      const other = caller.otherAccount();
+      await caller.admit(noon, 5);
+      await other.admit(noon, 5);
+      await caller.reset(noon);
+      const minute = { limit: 5, used: 0, resetAtMs: noon };
+      expect(await caller.usage(noon - 1), "also the window it had reached").toMatchObject({ minute });
+      await expectReplies(caller, [noon, 5, "admitted 5/5"]);
+      await expectReplies(other, [noon, 1, "refused 5/5"]);
+    });
+
+    rule("of 1,000 concurrent callers, exactly as many are admitted as fit", { limits }, async (first) => {
+      for (const { cost, perMinute, admitted } of [
+        { cost: 1, perMinute: 1, admitted: 1 },
+        { cost: 3, perMinute: 100, admitted: 33 },
+      ]) {
+        const caller = first.otherAccount().onPlan({ perMinute, perDay: 1_000 });
+        const decisions = await Promise.all(Array.from({ length: 1_000 }, () => caller.reserve(noon, cost)));
+        expect(decisions.filter(({ outcome }) => outcome === "admitted")).toHaveLength(admitted);
+      }
+    });
+  });
+
+  describe("refunds", () => {
+    rule("give units back within the window they were spent in", { limits }, async (caller) => {
+      const admitted = await caller.admit(noon, 5);
+      expect(await caller.refund(noon + 1, 2, admitted)).toEqual({
+        nowMs: noon + 1,
+        minute: { limit: 5, used: 3, resetAtMs: reset },
+        day: { limit: 8, used: 3, resetAtMs: tomorrow },
+      });
+      await expectReplies(caller, [noon + 1, 2, "admitted 5/5"], [noon + 1, 1, "refused 5/5"]);
+    });
+
+    rule("never go below zero", { limits }, async (caller) => {
+      await caller.refund(noon, 3, await caller.admit(noon, 2));
+      await expectReplies(caller, [noon, 5, "admitted 5/5"]);
+    });
+
+    rule(
+      "give nothing to a later minute or day; the day they were spent in gets them back",
+      { limits },
+      async (first) => {
+        for (const [laterMs, used] of [
+          [reset, 4],
+          [tomorrow, 4],
         ] as const) {
-          await using opened = await open(defaultBanPolicy);
-          const caller = createCaller(opened, { perMinute: 5, perDay: 5 });
-          await caller.reserve(firstMs, 5);
-          expect((await caller.usage(nowMs))[window], `${nowMs - firstMs} ms`).toEqual(expected);
+          const caller = first.otherAccount();
+          const admitted = await caller.admit(laterMs - 1, 2);
+          await caller.admit(laterMs, 4);
+          const windows = await caller.refund(laterMs, 2, admitted);
+          expect(windows).toMatchObject({ minute: { used }, day: { used } });
         }
       },
     );
 
-    it("units spent under a clock that stepped back count in the window it had reached", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      await caller.reserve(noon, 3);
-      expect(await caller.reserve(noon - 1, 2)).toMatchObject({ outcome: "admitted", minute: { used: 5 } });
-      expect(await caller.reserve(noon - 1)).toMatchObject({ outcome: "refused", retryAtMs: noon + minuteMs });
-      expect(await caller.reserve(noon)).toMatchObject({ outcome: "refused" });
+    rule("never create an account", { limits }, async (caller) => {
+      const other = caller.otherAccount();
+      const windows = await other.refund(noon, 2, await caller.admit(noon, 2));
+      expect(windows).toMatchObject({ minute: { used: 0 }, day: { used: 0 } });
+      await expectReplies(other, [noon, 5, "admitted 5/5"]);
     });
 
-    it("a clock that stepped back by minutes keeps the day", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      await caller.reserve(noon, 5);
-      expect(await caller.reserve(noon - 5 * minuteMs, 3)).toMatchObject({
-        outcome: "admitted",
-        minute: { used: 3, resetAtMs: noon - 4 * minuteMs },
-        day: { used: 8, resetAtMs: tomorrow },
-      });
-    });
-
-    it("keys of one account share its windows, accounts share nothing", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      await caller.reserve(noon, 5);
-      expect(await caller.sibling().reserve(noon)).toMatchObject({ outcome: "refused" });
-      expect(await caller.withoutKey().reserve(noon)).toMatchObject({ outcome: "refused" });
-      expect(await createCaller(opened, limits).reserve(noon)).toMatchObject({ outcome: "admitted" });
-    });
-
-    it("usage spends nothing, also for an unknown account", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, limits);
-      const untouched = {
-        nowMs: noon,
-        minute: { limit: 5, used: 0, resetAtMs: noon + minuteMs },
-        day: { limit: 8, used: 0, resetAtMs: tomorrow },
-      };
-      expect(await caller.usage(noon)).toStrictEqual(untouched);
-      expect(await caller.usage(noon)).toStrictEqual(untouched);
-      await caller.reserve(noon, 2);
-      await caller.usage(noon);
-      expect(await caller.usage(noon)).toMatchObject({ minute: { used: 2 }, day: { used: 2 } });
-    });
-
-    it("reset forgets the units of the account, and of no other account", async () => {
-      await using opened = await open(defaultBanPolicy);
-      const [caller, other] = [createCaller(opened, limits), createCaller(opened, limits)];
-      await caller.reserve(noon, 5);
-      await other.reserve(noon, 5);
-      await caller.reset(noon);
-      const minute = { limit: 5, used: 0, resetAtMs: noon + minuteMs };
-      expect(await caller.usage(noon)).toMatchObject({ minute, day: { used: 0 } });
-      const before = { ...minute, resetAtMs: noon };
-      expect(await caller.usage(noon - 1), "also the window it had reached").toMatchObject({ minute: before });
-      expect(await caller.reserve(noon, 5)).toMatchObject({ outcome: "admitted" });
-      expect(await other.reserve(noon)).toMatchObject({ outcome: "refused" });
-    });
-
-    it.each([
-      { callers: 1_000, cost: 1, perMinute: 1, admitted: 1 },
-      { callers: 1_000, cost: 3, perMinute: 100, admitted: 33 },
-    ])("$callers concurrent callers of cost $cost at limit $perMinute: exactly $admitted admitted", async (burst) => {
-      await using opened = await open(defaultBanPolicy);
-      const caller = createCaller(opened, { perMinute: burst.perMinute, perDay: 1_000 });
-      const decisions = await Promise.all(
-        Array.from({ length: burst.callers }, () => caller.reserve(noon, burst.cost)),
-      );
-      expect(decisions.filter(({ outcome }) => outcome === "admitted")).toHaveLength(burst.admitted);
+    rule("give an extended admission back in full", { limits }, async (caller) => {
+      const extended = await caller.extend(reset, await caller.admit(reset - 1), 4);
+      expect(brief(extended)).toBe("admitted 4/4");
+      expect(await caller.refund(reset, 4, extended)).toMatchObject({ minute: { used: 0 }, day: { used: 0 } });
     });
   });
 }
