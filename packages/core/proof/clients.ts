@@ -15,7 +15,7 @@ export function burst(simulation: Simulation, width: number): void {
     let open = width;
     let waitMs = 0;
     for (let request = 0; request < width; request += 1) {
-      simulation.call("key", costOf(), internet, (decision) => {
+      simulation.call(costOf(), internet, (decision) => {
         waitMs = Math.max(waitMs, waitOf(decision, simulation.random));
         open -= 1;
         if (open === 0) simulation.after(waitMs || 200 * simulation.random(), fire);
@@ -29,7 +29,7 @@ export function burst(simulation: Simulation, width: number): void {
 export function pool(simulation: Simulation, width: number): void {
   const costOf = drawCosts(simulation.random);
   const step = () =>
-    simulation.call("key", costOf(), internet, (decision) => {
+    simulation.call(costOf(), internet, (decision) => {
       simulation.after(waitOf(decision, simulation.random), step);
     });
   for (let request = 0; request < width; request += 1) step();
@@ -46,7 +46,7 @@ export function fleet(simulation: Simulation, size: number): void {
   for (let program = 0; program < size; program += 1) {
     const pauseMs = longestPauseMs * simulation.random();
     const step = () =>
-      simulation.call("key", costOf(), internet, (decision) => {
+      simulation.call(costOf(), internet, (decision) => {
         simulation.after(waitOf(decision, simulation.random) || pauseMs * 2 * simulation.random(), step);
       });
     simulation.after(5_000 * simulation.random(), step);
@@ -55,39 +55,16 @@ export function fleet(simulation: Simulation, size: number): void {
 
 /** Ignores every refusal and calls at an even rate, a little below twice what the minute grants. */
 export function belowTwiceTheLimit(simulation: Simulation): void {
-  loop(simulation, (2 * simulation.limits.perMinute - 1) / 60, () => {});
+  loop(simulation, (2 * simulation.limits.perMinute - 1) / 60);
 }
 
 /** Ignores every refusal and calls at this rate, without waiting for decisions. */
-export function loop(simulation: Simulation, requestsPerSecond: number, onAnswer: (decision: Decision) => void): void {
+export function loop(simulation: Simulation, requestsPerSecond: number): void {
   const step = () => {
-    simulation.call("key", 1, nearby, onAnswer);
+    simulation.call(1, nearby, () => {});
     simulation.after(1_000 / requestsPerSecond, step);
   };
   step();
-}
-
-/** Makes one request after the other and waits exactly for Retry-After. `onWaited` gets each decision after a wait. */
-export function patient(simulation: Simulation, onWaited: (decision: Decision) => void): void {
-  const step = (hasWaited: boolean) =>
-    simulation.call("key", 1, internet, (decision) => {
-      if (hasWaited) onWaited(decision);
-      const waits = decision.outcome === "refused" || decision.outcome === "banned";
-      simulation.after(waits ? retryAfterSeconds(decision) * 1_000 : 0, () => step(waits));
-    });
-  step(false);
-}
-
-/** Calls again as soon as it has a decision, until `until` is true for one. */
-export function tightLoop(
-  simulation: Simulation,
-  until: (decision: Decision) => boolean,
-  onEnd: (last: Decision) => void,
-): void {
-  simulation.call("key", 1, nearby, (decision) => {
-    if (until(decision)) onEnd(decision);
-    else tightLoop(simulation, until, onEnd);
-  });
 }
 
 /** Timers and clocks are not exact: a program wakes up to 0.9 s early or late. 0 after an admission. */

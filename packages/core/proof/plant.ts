@@ -3,19 +3,16 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-export interface Replacement {
-  /** The path of the module below src/quota, without its extension. */
+/** For each module below src/quota: mistakes that a programmer could make, with text that occurs once, and the wrong text. */
+export type FaultsByModule = Readonly<
+  Record<string, Readonly<Record<string, readonly [right: string, wrong: string]>>>
+>;
+
+export interface Fault {
   readonly module: string;
-  /** Text that occurs exactly once. */
+  readonly fault: string;
   readonly right: string;
   readonly wrong: string;
-}
-
-/** A mistake that a programmer could make, as it would look in each engine that could have it. */
-export interface Fault {
-  readonly fault: string;
-  readonly redis?: Replacement;
-  readonly local?: Replacement;
 }
 
 export interface Planted extends AsyncDisposable {
@@ -24,9 +21,10 @@ export interface Planted extends AsyncDisposable {
 }
 
 /** Rejects when the text to replace is not there, or more than once. */
-export async function plant({ module, right, wrong }: Replacement): Promise<Planted> {
-  const built = fileURLToPath(new URL("../src/quota", import.meta.url));
+export async function plant({ module, right, wrong }: Fault): Promise<Planted> {
+  const built = fileURLToPath(new URL("../dist/quota", import.meta.url));
   const directory = await mkdtemp(`${built}-planted-`);
+  const dispose = () => rm(directory, { recursive: true, force: true });
   try {
     await cp(built, directory, { recursive: true });
     const file = join(directory, `${module}.js`);
@@ -35,18 +33,9 @@ export async function plant({ module, right, wrong }: Replacement): Promise<Plan
     await writeFile(file, pieces.join(wrong));
     const { createLocalQuota } = await import(pathToFileURL(join(directory, "engines/local-quota.js")).href);
     const { createRedisQuota } = await import(pathToFileURL(join(directory, "engines/redis-quota.js")).href);
-    const dispose = () => rm(directory, { recursive: true, force: true });
     return { createLocalQuota, createRedisQuota, [Symbol.asyncDispose]: dispose };
   } catch (error) {
-    await rm(directory, { recursive: true, force: true });
+    await dispose();
     throw error;
   }
-}
-
-export function inScript(right: string, wrong: string): Replacement {
-  return inModule("engines/reserve-script", right, wrong);
-}
-
-export function inModule(module: string, right: string, wrong: string): Replacement {
-  return { module, right, wrong };
 }

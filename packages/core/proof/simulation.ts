@@ -3,7 +3,6 @@ import { defaultBanPolicy } from "../src/quota/ban-policy.js";
 import type { Decision } from "../src/quota/decision.js";
 import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import type { Limits } from "../src/quota/plan.js";
-import type { Reservation } from "../src/quota/quota.js";
 
 /** The delay of a request, or of its response, in milliseconds. */
 export type Network = (random: Random) => number;
@@ -17,22 +16,24 @@ export interface Simulation {
   nowMs(): number;
   after(delayMs: number, step: () => void): void;
   /** Sends a request, decides it when it arrives, and calls `answer` when the response has come back. */
-  call(key: string, cost: number, network: Network, answer: (decision: Decision) => void): void;
+  call(cost: number, network: Network, answer: (decision: Decision) => void): void;
 }
 
-export interface SimulationOptions {
+interface SimulationOptions {
   readonly limits: Limits;
   readonly seed: number;
   readonly startMs: number;
   readonly endMs: number;
   /** Units of the day that are spent before the start. */
   readonly spentOfDay: number;
-  readonly onDecision: (decision: Decision) => void;
 }
 
 /** Runs all steps that `begin` schedules, and their steps, until the end. */
-export async function simulate(options: SimulationOptions, begin: (simulation: Simulation) => void): Promise<void> {
-  const { limits, seed, startMs, endMs, spentOfDay, onDecision } = options;
+export async function simulate(
+  { limits, seed, startMs, endMs, spentOfDay }: SimulationOptions,
+  begin: (simulation: Simulation) => void,
+  onDecision: (decision: Decision) => void,
+): Promise<void> {
   const steps: { readonly atMs: number; readonly step: () => void | Promise<void> }[] = [];
   let nowMs = startMs - 60_000;
   const quota = createLocalQuota({ now: () => Math.floor(nowMs), banPolicy: defaultBanPolicy });
@@ -44,21 +45,17 @@ export async function simulate(options: SimulationOptions, begin: (simulation: S
     steps.splice(steps.findLastIndex((other) => other.atMs <= atMs) + 1, 0, { atMs, step });
   }
 
-  function call(key: string, cost: number, network: Network, answer: (decision: Decision) => void): void {
+  function call(cost: number, network: Network, answer: (decision: Decision) => void): void {
     after(network(random), async () => {
-      const decision = await quota.reserve(reservation(key, cost));
+      const decision = await quota.reserve({ account: "simulated", key: "shared", limits, cost });
       onDecision(decision);
       after(network(random), () => answer(decision));
     });
   }
 
-  function reservation(key: string, cost: number): Reservation {
-    return { account: "simulated", key, limits, cost };
-  }
-
   if (spentOfDay > 0) {
     const wide = { perMinute: limits.perDay, perDay: limits.perDay };
-    await quota.reserve({ ...reservation("earlier", spentOfDay), limits: wide });
+    await quota.reserve({ account: "simulated", key: "earlier", limits: wide, cost: spentOfDay });
   }
   nowMs = startMs;
   begin({ random, limits, nowMs: () => nowMs, after, call });

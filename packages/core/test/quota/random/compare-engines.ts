@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
+import type { Redis } from "ioredis";
 import { dayMs } from "../../../src/quota/window.js";
 import type { OpenedQuota } from "../caller.js";
 import { type Played, play, type Reply, type Script } from "./operations.js";
@@ -50,6 +51,14 @@ export async function compareEngines(options: CompareOptions): Promise<Compared>
     return { calls, difference: `${reason}${script}` };
   }
   return { calls };
+}
+
+/** Rejects if a key of a script has no TTL. A script has two accounts with two API keys each. */
+export async function everyKeyHasTtl(redis: Redis, accountPrefix: string): Promise<void> {
+  const accounts = [0, 1].map((account) => `petstore:quota:2:{${accountPrefix}account-${account}}`);
+  const keys = accounts.flatMap((account) => [account, `${account}:key-0`, `${account}:key-1`]);
+  const ttls = await Promise.all(keys.map((key) => redis.pttl(key)));
+  if (ttls.includes(-1)) throw new Error("a key without a TTL");
 }
 
 /** The name of the call and the first field that differs. */

@@ -100,7 +100,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
 );
 
 /** Steps of 0 to 900 ms, many of them 0, as in a busy second. */
-export const burstDense: fc.Arbitrary<Script> = scripts(
+const burstDense: fc.Arbitrary<Script> = scripts(
   fc.oneof(
     { weight: 12, arbitrary: wait(fc.constant(0)) },
     { weight: 10, arbitrary: wait(fc.integer({ min: 1, max: 900 })) },
@@ -140,10 +140,15 @@ const randomBoundaries: fc.Arbitrary<Script> = scripts(
   ),
 );
 
-export const boundaryDirected: fc.Arbitrary<Script> = fc.oneof(
+const boundaryDirected: fc.Arbitrary<Script> = fc.oneof(
   { weight: 12, arbitrary: randomBoundaries },
   { weight: 1, arbitrary: banRounds },
 );
+
+export const generators: readonly { readonly generator: string; readonly scripts: fc.Arbitrary<Script> }[] = [
+  { generator: "burst-dense", scripts: burstDense },
+  { generator: "boundary-directed", scripts: boundaryDirected },
+];
 
 /**
  * Plays a script on all engines at one virtual time, led by the replies of the first one. The clock never falls further

@@ -7,27 +7,13 @@ import { dayMs, minuteMs, type WindowState } from "../../../src/quota/window.js"
 import { type OpenedQuota, openAtVirtualTime } from "../caller.js";
 import { describeQuota } from "../describe-quota.js";
 import { createNaiveQuota } from "./naive-quota.js";
-import {
-  boundaryDirected,
-  burstDense,
-  type Call,
-  type Operation,
-  type Played,
-  play,
-  type Script,
-  scriptPolicy,
-} from "./operations.js";
+import { type Call, generators, type Operation, type Played, play, type Script, scriptPolicy } from "./operations.js";
 import type { Move } from "./virtual-clock.js";
 
 /** Scripts per property and generator. A fault planted in the engine is found within a few hundred. */
 const runs = 500;
 
 const midnight = Date.UTC(2031, 4, 14);
-
-const generators = [
-  { generator: "burst-dense", scripts: burstDense },
-  { generator: "boundary-directed", scripts: boundaryDirected },
-];
 
 // The model that judges the engines keeps their promises itself.
 describeQuota("naive", "local", async (banPolicy) =>
