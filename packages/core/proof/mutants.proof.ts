@@ -4,7 +4,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import { type OpenedQuota, openAtVirtualTime } from "../test/quota/caller.js";
-import { compareEngines, everyKeyHasTtl } from "../test/quota/random/compare-engines.js";
+import { everyKeyHasTtl, findDifference } from "../test/quota/random/difference.js";
 import { createNaiveQuota } from "../test/quota/random/naive-quota.js";
 import { generators, scriptPolicy } from "../test/quota/random/operations.js";
 import { banFaults } from "./ban-faults.js";
@@ -66,7 +66,7 @@ async function expectCaught(
     for (const { generator, scripts } of generators) {
       const name = `${fault}-${generator}-${seed}`;
       const options = { scripts, open, name, seed, atLeastCalls: 1, shrinks: false, ...(inspect && { inspect }) };
-      if ((await compareEngines(options)).difference !== undefined) return;
+      if ((await findDifference(options)) !== undefined) return;
     }
   }
   expect.fail("The fault escaped.");

@@ -8,7 +8,7 @@ import { createLocalQuota } from "../../src/quota/engines/local-quota.js";
 import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
 import { type Caller, createCaller, type OpenedQuota, openAtVirtualTime } from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
-import { compareEngines, everyKeyHasTtl } from "./random/compare-engines.js";
+import { everyKeyHasTtl, findDifference } from "./random/difference.js";
 import { generators, scriptPolicy } from "./random/operations.js";
 
 const noon = Date.UTC(2031, 4, 14, 12);
@@ -109,7 +109,7 @@ describeWithRedis("on one Redis", () => {
     });
 
     it.each(generators)("decides $generator scripts like the local quota, and gives every key a TTL", async (given) => {
-      const compared = await compareEngines({
+      const difference = await findDifference({
         scripts: given.scripts,
         open: () => [openOn(redis, scriptPolicy), openLocal(scriptPolicy)],
         name: given.generator,
@@ -117,7 +117,7 @@ describeWithRedis("on one Redis", () => {
         atLeastCalls: 10_000,
         inspect: (accountPrefix) => everyKeyHasTtl(redis, accountPrefix),
       });
-      expect(compared.difference).toBeUndefined();
+      expect(difference).toBeUndefined();
     });
 
     it.each([

@@ -58,8 +58,6 @@ export interface Played {
   readonly key: string;
   readonly limits: Limits;
   readonly cost: number;
-  /** The admission that an extension extends. */
-  readonly heldIn?: Windows;
   readonly nowMs: number;
   readonly replies: readonly Reply[];
 }
@@ -174,17 +172,14 @@ export async function play(
     const admitted = admissions.get(operation.account) ?? [];
     admissions.set(operation.account, admitted);
 
-    const record = async (
-      cost: number,
-      ask: (quota: Quota) => Promise<Reply>,
-      { times = 1, heldIn }: { readonly times?: number; readonly heldIn?: Windows } = {},
-    ): Promise<Reply[]> => {
+    const record = async (cost: number, ask: (quota: Quota) => Promise<Reply>, times = 1): Promise<Reply[]> => {
       const byEngine: Reply[][] = [];
-      for (const { quota } of engines)
+      for (const { quota } of engines) {
         byEngine.push(await Promise.all(Array.from({ length: times }, () => ask(quota))));
+      }
       for (let time = 0; time < times; time += 1) {
         const replies = byEngine.map((replies) => replies[time]);
-        played.push({ call: operation.call, ...who, limits, cost, nowMs, replies, ...(heldIn && { heldIn }) });
+        played.push({ call: operation.call, ...who, limits, cost, nowMs, replies });
       }
       return byEngine[0] ?? [];
     };
@@ -200,7 +195,7 @@ export async function play(
     switch (operation.call) {
       case "reserve": {
         const { cost, times } = operation;
-        observe(cost, await record(cost, (quota) => quota.reserve({ ...who, limits, cost }), { times }));
+        observe(cost, await record(cost, (quota) => quota.reserve({ ...who, limits, cost }), times));
         break;
       }
       case "extend": {
@@ -209,7 +204,7 @@ export async function play(
         const [admission] = index === -1 ? [] : admitted.splice(index, 1);
         if (admission === undefined) break;
         const { heldIn } = admission;
-        observe(cost, await record(cost, (quota) => quota.extend({ ...who, limits, cost, heldIn }), { heldIn }));
+        observe(cost, await record(cost, (quota) => quota.extend({ ...who, limits, cost, heldIn })));
         break;
       }
       case "refund": {
