@@ -1,27 +1,34 @@
 import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../../src/quota/decision.js";
 import { createLastKnownCounts, type LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
-import type { AccountCounters } from "../../../src/quota/engines/reserve-script.js";
 import type { Reservation } from "../../../src/quota/quota.js";
 import { dayMs, minuteMs } from "../../../src/quota/window.js";
 
 export const midnight = Date.UTC(2031, 4, 14);
 export const noon = midnight + dayMs / 2;
-const limits = { perMinute: 60, perDay: 1_000 };
-export const shop: Reservation = { account: "shop", key: "1", limits, cost: 1 };
+export const shop: Reservation = { account: "shop", key: "1", limits: { perMinute: 60, perDay: 1_000 }, cost: 1 };
 
-/** The counts of one instance. The test sets its clock and the number of outages. */
+/** The counts of one instance in its first outage. The test sets its clock and the number of outages. */
 export interface CountsFixture {
   readonly counts: LastKnownCounts;
   readonly clock: { nowMs: number };
   readonly outages: { count: number };
 }
 
-export function openCounts({ instances = 2, banPolicy = defaultBanPolicy, capacity = 100 } = {}): CountsFixture {
+/** Before the outage, at noon, Redis reported that the account `shop` had used `known` units. */
+export function openInOutage({
+  known = 0,
+  instances = 2,
+  banPolicy = defaultBanPolicy,
+  capacity = 100,
+} = {}): CountsFixture {
   const clock = { nowMs: noon };
   const outages = { count: 0 };
   const options = { now: () => clock.nowMs, banPolicy, instances, capacity };
-  return { counts: createLastKnownCounts({ ...options, currentOutage: () => outages.count }), clock, outages };
+  const counts = createLastKnownCounts({ ...options, currentOutage: () => outages.count });
+  if (known > 0) counts.observe(shop, admitted(known));
+  outages.count = 1;
+  return { counts, clock, outages };
 }
 
 /** An admission by Redis at noon. */
@@ -35,18 +42,13 @@ export function admitted(minuteUsed: number, dayUsed = minuteUsed): Admitted {
   };
 }
 
-/** The same counts in the minute that begins at noon and in its day. */
-export function unsynced(lastKnownUsed: number, unsyncedUnits: number): AccountCounters {
-  return {
-    minute: { resetAtMs: noon + minuteMs, lastKnownUsed, unsyncedUnits },
-    day: { resetAtMs: midnight + dayMs, lastKnownUsed, unsyncedUnits },
-  };
+export function outcomes(counts: LastKnownCounts, requests: number, reservation = shop): Decision["outcome"][] {
+  return Array.from({ length: requests }, () => counts.decide(reservation, false).outcome);
 }
 
-export function outcomes(counts: LastKnownCounts, requests: number, reservation = shop): Decision["outcome"][] {
-  const decided: Decision["outcome"][] = [];
-  for (let request = 0; request < requests; request += 1) {
-    decided.push(counts.decide(reservation, false).outcome);
-  }
-  return decided;
+/** The units that are granted to more requests than any limit. Each request has a key of its own, so none is banned. */
+export function grants(counts: LastKnownCounts, reservation = shop): number {
+  const keys = Array.from({ length: 150 }, (_, index) => `${index}`);
+  const decided = keys.map((key) => counts.decide({ ...reservation, key }, false).outcome);
+  return decided.filter((outcome) => outcome === "admitted").length;
 }

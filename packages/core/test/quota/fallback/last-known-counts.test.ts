@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Decision } from "../../../src/quota/decision.js";
-import type { LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
 import { dayMs, minuteMs } from "../../../src/quota/window.js";
-import { admitted, midnight, noon, openCounts, outcomes, shop } from "./last-known-counts-fixture.js";
+import { admitted, grants, midnight, noon, openInOutage, outcomes, shop } from "./last-known-counts-fixture.js";
 
 const hourMs = 3_600_000;
+const bannedUntilMs = noon + hourMs;
+const banned: Decision = { ...admitted(60), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs };
 
 describe("the last known counts while Redis is unavailable", () => {
   it.each([
@@ -14,30 +15,25 @@ describe("the last known counts while Redis is unavailable", () => {
     [3, 6],
     [40, 0],
   ])(
-    "grant an account last known at 40 of 60 this instance's share of the rest: with %i instances, %i",
+    "grant an account last known at 40 of 60 this instance's share of the rest: of %i instances, %i",
     (instances, granted) => {
-      const { counts, outages } = openCounts({ instances });
-      counts.observe(shop, admitted(40));
-      outages.count = 1;
+      const { counts } = openInOutage({ known: 40, instances });
       expect(grants(counts)).toBe(granted);
     },
   );
 
   it("grant an unknown account, and a minute that begins in the outage, the share of the limit", () => {
-    const { counts, clock, outages } = openCounts();
-    counts.observe(shop, admitted(40));
-    outages.count = 1;
+    const { counts, clock } = openInOutage({ known: 40 });
     expect(grants(counts, { ...shop, account: "other" })).toBe(30);
     expect(grants(counts)).toBe(10);
     clock.nowMs = noon + minuteMs;
     expect(grants(counts)).toBe(30);
-    expect(grants(counts, { ...shop, account: "other" })).toBe(30);
   });
 
   it("share the rest of the day like the rest of the minute", () => {
-    const { counts, clock, outages } = openCounts();
+    const { counts, clock, outages } = openInOutage();
     counts.observe(shop, admitted(0, 990));
-    outages.count = 1;
+    outages.count = 2;
     expect(grants(counts)).toBe(5);
     clock.nowMs = noon + minuteMs;
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "refused", by: "day" });
@@ -45,16 +41,8 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(grants(counts)).toBe(30);
   });
 
-  it("admit one request under a limit below the number of instances", () => {
-    const { counts, outages } = openCounts({ instances: 5 });
-    outages.count = 1;
-    expect(grants(counts, { ...shop, limits: { perMinute: 2, perDay: 100 } })).toBe(1);
-  });
-
   it("report the account's own limits, and as remaining the units that this instance still grants", async () => {
-    const { counts, outages } = openCounts();
-    counts.observe(shop, admitted(40));
-    outages.count = 1;
+    const { counts } = openInOutage({ known: 40 });
     expect(await counts.usage(shop)).toMatchObject({
       minute: { limit: 60, used: 50 },
       day: { limit: 1_000, used: 520 },
@@ -65,8 +53,7 @@ describe("the last known counts while Redis is unavailable", () => {
   });
 
   it("refuse a cost above the share, and call a cost above the limit impossible", () => {
-    const { counts, outages } = openCounts();
-    outages.count = 1;
+    const { counts } = openInOutage();
     const refused = { outcome: "refused", by: "minute", retryAtMs: noon + minuteMs, minute: { limit: 60, used: 30 } };
     expect(counts.decide({ ...shop, cost: 31 }, false)).toMatchObject(refused);
     expect(counts.decide({ ...shop, cost: 60 }, false)).toMatchObject(refused);
@@ -74,42 +61,34 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(counts.decide({ ...shop, cost: 30 }, false)).toMatchObject({ outcome: "admitted" });
   });
 
-  it("keep a ban of Redis to its end, for its key alone", () => {
-    const { counts, clock, outages } = openCounts();
-    const bannedUntilMs = noon + 90_000;
-    counts.observe(shop, { ...admitted(60), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs });
-    outages.count = 1;
+  it("keep a ban of Redis to its end, for its key alone, also after a reset", async () => {
+    const { counts, clock, outages } = openInOutage();
+    counts.observe(shop, banned);
+    outages.count = 2;
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned", bannedUntilMs });
+    await counts.reset(shop);
+    expect(grants(counts), "to other keys").toBe(30);
     clock.nowMs = bannedUntilMs - 1;
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned", bannedUntilMs });
-    expect(counts.decide({ ...shop, key: "2" }, false)).toMatchObject({ outcome: "admitted" });
     clock.nowMs = bannedUntilMs;
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
   });
 
   it("do not renew a lifted ban in the next outage", async () => {
-    const { counts, outages } = openCounts();
-    const banned: Decision = {
-      ...admitted(1),
-      outcome: "banned",
-      bannedUntilMs: noon + hourMs,
-      retryAtMs: noon + hourMs,
-    };
+    const { counts, outages } = openInOutage();
     counts.observe(shop, banned);
-    outages.count = 1;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
     counts.observe(shop, admitted(2));
     outages.count = 2;
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
     counts.observe(shop, banned);
     await counts.liftBan({ account: "shop", key: "1" });
     outages.count = 3;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
+    expect(counts.decide(shop, false)).not.toMatchObject({ outcome: "banned" });
   });
 
   it("ban a key that ignores refusals, by the account's limit and not by the share", () => {
     const banPolicy: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 1, graceMs: -1 };
-    const { counts, outages } = openCounts({ banPolicy });
-    outages.count = 1;
+    const { counts } = openInOutage({ banPolicy });
     const small = { ...shop, limits: { perMinute: 4, perDay: 100 } };
     // Its share is 2 units a minute, but it takes 4 strikes after the first refusal.
     const expected = [...Array(2).fill("admitted"), ...Array(4).fill("refused"), "banned"];
@@ -117,10 +96,10 @@ describe("the last known counts while Redis is unavailable", () => {
   });
 
   it("keep the windows of the clock of Redis when the clock of this machine is an hour off", () => {
-    const { counts, clock, outages } = openCounts();
+    const { counts, clock, outages } = openInOutage();
     clock.nowMs = noon + hourMs;
     counts.observe(shop, admitted(40));
-    outages.count = 1;
+    outages.count = 2;
     expect(grants(counts)).toBe(10);
     clock.nowMs += minuteMs - 1;
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "refused", retryAtMs: noon + minuteMs });
@@ -129,36 +108,41 @@ describe("the last known counts while Redis is unavailable", () => {
   });
 
   it("grant no unit twice when a second outage follows", () => {
-    const { counts, outages } = openCounts();
-    counts.observe(shop, admitted(40));
-    outages.count = 1;
+    const { counts, outages } = openInOutage({ known: 40 });
     expect(grants(counts)).toBe(10);
     outages.count = 2;
     expect(grants(counts)).toBe(0);
   });
 
-  it("forget all counts on reset, and keep a ban", async () => {
-    const { counts, outages } = openCounts();
-    const bannedUntilMs = noon + hourMs;
-    counts.observe(shop, { ...admitted(60), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs });
-    await counts.reset(shop);
-    outages.count = 1;
-    expect(grants(counts)).toBe(30);
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
-    await counts.reset(shop);
-    expect(grants(counts)).toBe(30);
-  });
-
   it("forget the account that was idle longest beyond their capacity, so memory stays bounded", () => {
-    const { counts, outages } = openCounts({ capacity: 2 });
+    const { counts, outages } = openInOutage({ capacity: 2 });
     for (const account of ["one", "two", "three"]) counts.observe({ ...shop, account }, admitted(60));
-    outages.count = 1;
+    outages.count = 2;
     expect(grants(counts, { ...shop, account: "three" })).toBe(0);
     expect(grants(counts, { ...shop, account: "one" })).toBe(30);
   });
 });
 
-function grants(counts: LastKnownCounts, reservation = shop): number {
-  const decided = outcomes(counts, 100, { ...reservation, key: `${Math.random()}` });
-  return decided.filter((outcome) => outcome === "admitted").length;
-}
+describe.each([2, 4])("%i instances while Redis is unavailable", (instances) => {
+  it.each([
+    ["exactly the limit after even load", () => 20, 60],
+    [
+      "at most limit x (2 - 1 / instances) when one had all the load",
+      (index: number) => (index === 0 ? 60 : 0),
+      60 * (2 - 1 / instances),
+    ],
+  ])("grant together %s, and in the next minute the limit", (_, knownBy, most) => {
+    const opened = Array.from({ length: instances }, (_, index) => openInOutage({ instances, known: knownBy(index) }));
+    const spent = Math.max(...opened.map((_, index) => knownBy(index)));
+    const grantAll = () => opened.reduce((sum, { counts }) => sum + grants(counts), 0);
+    expect(spent + grantAll()).toBe(most);
+    for (const { clock } of opened) clock.nowMs = noon + minuteMs;
+    expect(grantAll()).toBe(60);
+  });
+
+  it("grant a limit below their number once each", () => {
+    const limits = { perMinute: instances - 1, perDay: 1_000 };
+    const opened = Array.from({ length: instances }, () => openInOutage({ instances }));
+    expect(opened.map(({ counts }) => grants(counts, { ...shop, limits }))).toEqual(opened.map(() => 1));
+  });
+});

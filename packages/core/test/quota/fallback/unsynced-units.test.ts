@@ -1,109 +1,125 @@
 import { describe, expect, it } from "vitest";
+import type { LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
 import { dayMs, minuteMs } from "../../../src/quota/window.js";
-import { admitted, midnight, noon, openCounts, outcomes, shop, unsynced } from "./last-known-counts-fixture.js";
+import { admitted, midnight, noon, openInOutage, outcomes, shop } from "./last-known-counts-fixture.js";
+
+// Redis has counted 40 of 60 units. There are two instances, so this one may grant 10 more.
+const open = () => openInOutage({ known: 40 });
 
 describe("the units that Redis is told after an outage", () => {
-  it("are none before the first outage", () => {
-    const { counts } = openCounts();
-    counts.observe(shop, admitted(40));
-    expect(counts.drainUnsynced("shop")).toBeUndefined();
-    expect(counts.drainUnsynced("other")).toBeUndefined();
-  });
-
-  it("are the units granted without it, with its last known counters, once", () => {
-    const { counts, outages } = openCounts();
-    counts.observe(shop, admitted(40));
-    outages.count = 1;
+  it("are the last known counters and the units granted without Redis, once for each outage", () => {
+    const { counts, outages } = open();
+    expect(unsynced(counts)).toBe("40+0 a minute, 40+0 a day");
     outcomes(counts, 3);
-    expect(counts.drainUnsynced("shop")).toEqual(unsynced(40, 3));
-    expect(counts.drainUnsynced("shop")).toBeUndefined();
+    expect(unsynced(counts)).toBe("40+3 a minute, 40+3 a day");
+    expect(unsynced(counts)).toBe("none");
+    outages.count = 2;
+    counts.decide(shop, false);
+    expect(unsynced(counts), "3 units were told before").toBe("43+1 a minute, 43+1 a day");
   });
 
-  it("are its last known counters for an account that spent nothing in the outage", () => {
-    const { counts, outages } = openCounts();
-    counts.observe(shop, admitted(40));
-    outages.count = 1;
-    expect(counts.drainUnsynced("shop")).toEqual(unsynced(40, 0));
-    expect(counts.drainUnsynced("shop")).toBeUndefined();
+  it("are none for an account that Redis has not reported, or before an outage", () => {
+    const { counts } = open();
+    expect(counts.drainUnsynced("other")).toBeUndefined();
+    counts.observe({ ...shop, account: "new" }, admitted(1));
+    expect(counts.drainUnsynced("new")).toBeUndefined();
   });
 
-  it("do not include units that it may have counted: these raise its last known counters", () => {
-    const { counts, outages } = openCounts();
-    counts.observe(shop, admitted(40));
-    outages.count = 1;
+  it("do not include units that Redis may have counted: these raise its last known counters", () => {
+    const { counts, outages } = open();
     counts.decide(shop, true);
     counts.decide(shop, false);
-    expect(counts.drainUnsynced("shop")).toEqual(unsynced(41, 1));
-  });
-
-  it("are not lowered by a late reply to an earlier call", () => {
-    const { counts, outages } = openCounts();
     counts.observe(shop, admitted(40));
-    outages.count = 1;
-    counts.decide(shop, true);
-    counts.observe(shop, admitted(40));
-    expect(counts.drainUnsynced("shop")).toEqual(unsynced(41, 0));
+    expect(unsynced(counts), "a late reply does not lower them").toBe("41+1 a minute, 41+1 a day");
     counts.observe(shop, admitted(20));
     outages.count = 2;
-    expect(counts.drainUnsynced("shop"), "Redis may also have refunded units").toEqual(unsynced(20, 0));
+    expect(unsynced(counts), "Redis may also have refunded units").toBe("20+0 a minute, 20+0 a day");
   });
 
   it("are told again when Redis rejects the call, and count as known when the reply is lost", () => {
-    const { counts, outages } = openCounts();
-    counts.observe(shop, admitted(40));
-    outages.count = 1;
+    const { counts, outages } = open();
     outcomes(counts, 3);
     const first = counts.drainUnsynced("shop");
     if (first !== undefined) counts.restoreUnsynced("shop", first);
-    expect(counts.drainUnsynced("shop")).toEqual(unsynced(40, 3));
+    expect(unsynced(counts)).toBe("40+3 a minute, 40+3 a day");
     outages.count = 2;
-    expect(counts.drainUnsynced("shop")).toEqual(unsynced(43, 0));
-  });
-
-  it("include a unit that is granted after they were sent, in the next call", () => {
-    const { counts, outages } = openCounts();
-    counts.observe(shop, admitted(40));
-    outages.count = 1;
-    counts.drainUnsynced("shop");
-    counts.decide(shop, false);
-    expect(counts.drainUnsynced("shop")).toEqual(unsynced(40, 1));
+    expect(unsynced(counts)).toBe("43+0 a minute, 43+0 a day");
   });
 
   it("lose a refunded unit that was granted without Redis, but none that Redis has counted", async () => {
-    const { counts, outages } = openCounts();
-    counts.observe(shop, admitted(40));
-    outages.count = 1;
+    const { counts, outages } = open();
     const heldIn = counts.decide(shop, false);
     expect(await counts.refund({ ...shop, heldIn })).toMatchObject({ minute: { used: 50 } });
-    expect(counts.drainUnsynced("shop")).toEqual(unsynced(40, 0));
+    expect(unsynced(counts)).toBe("40+0 a minute, 40+0 a day");
     outages.count = 2;
     await counts.refund({ ...shop, heldIn: admitted(40) });
-    expect(counts.drainUnsynced("shop")).toEqual(unsynced(40, 0));
+    expect(unsynced(counts)).toBe("40+0 a minute, 40+0 a day");
   });
 
-  it("lose a refunded unit of an earlier minute only in the day", async () => {
-    const { counts, clock, outages } = openCounts();
-    outages.count = 1;
+  it("leave out a window that is over, and a unit refunded to it", async () => {
+    const { counts, clock } = open();
     const heldIn = counts.decide(shop, false);
-    clock.nowMs = noon + minuteMs;
-    outcomes(counts, 2);
-    await counts.refund({ ...shop, heldIn });
-    expect(counts.drainUnsynced("shop")).toEqual({
-      minute: { resetAtMs: noon + 2 * minuteMs, lastKnownUsed: 0, unsyncedUnits: 2 },
-      day: { resetAtMs: midnight + dayMs, lastKnownUsed: 0, unsyncedUnits: 2 },
-    });
-  });
-
-  it("leave out a window that is over", () => {
-    const { counts, clock, outages } = openCounts();
-    counts.observe(shop, admitted(40));
-    outages.count = 1;
     outcomes(counts, 3);
     clock.nowMs = noon + minuteMs;
     outcomes(counts, 2);
-    expect(counts.drainUnsynced("shop")).toEqual({
-      minute: { resetAtMs: noon + 2 * minuteMs, lastKnownUsed: 0, unsyncedUnits: 2 },
-      day: { resetAtMs: midnight + dayMs, lastKnownUsed: 40, unsyncedUnits: 5 },
-    });
+    await counts.refund({ ...shop, heldIn });
+    expect(unsynced(counts, noon + minuteMs)).toBe("0+2 a minute, 40+5 a day");
   });
 });
+
+describe("an extension while Redis is unavailable, told to Redis", () => {
+  it.each([
+    { title: "counts the unit that Redis has counted once", cost: 11, outcome: "admitted", told: "40+10" },
+    { title: "is refused above this instance's share, without a change", cost: 12, outcome: "refused", told: "40+0" },
+    {
+      title: "raises the counters that Redis may have raised",
+      mayBeExecuted: true,
+      cost: 4,
+      outcome: "admitted",
+      told: "43+0",
+    },
+    { title: "gives nothing back if Redis may have", mayBeExecuted: true, cost: 12, outcome: "refused", told: "40+0" },
+    {
+      title: "counts a unit that was granted without Redis once",
+      isHeldHere: true,
+      cost: 4,
+      outcome: "admitted",
+      told: "40+4",
+    },
+    {
+      title: "gives such a unit back when it is refused",
+      isHeldHere: true,
+      cost: 50,
+      outcome: "refused",
+      told: "40+0",
+    },
+  ])("$title", ({ cost, outcome, told, mayBeExecuted = false, isHeldHere = false }) => {
+    const { counts } = open();
+    const held = isHeldHere ? counts.decide(shop, false) : admitted(40);
+    if (held.outcome !== "admitted") throw new Error("this instance has no unit left");
+    expect(counts.decide({ ...shop, cost }, mayBeExecuted, held)).toMatchObject({ outcome, mode: "fallback" });
+    expect(unsynced(counts)).toBe(`${told} a minute, ${told} a day`);
+  });
+
+  it("charges a new minute n units, and after a reset of the account both windows", async () => {
+    const { counts, clock } = open();
+    clock.nowMs = noon + minuteMs;
+    counts.decide({ ...shop, cost: 5 }, false, admitted(40));
+    expect(unsynced(counts, noon + minuteMs)).toBe("0+5 a minute, 40+4 a day");
+    await counts.reset(shop);
+    clock.nowMs = noon;
+    counts.decide({ ...shop, cost: 5 }, false, admitted(40));
+    expect(unsynced(counts)).toBe("0+5 a minute, 0+5 a day");
+  });
+});
+
+/** The last known units and the unsynced units of the minute that begins at this instant, and of its day. */
+function unsynced(counts: LastKnownCounts, minuteStartMs = noon): string {
+  const told = counts.drainUnsynced("shop");
+  if (told === undefined) return "none";
+  expect([told.minute.resetAtMs, told.day.resetAtMs]).toEqual([minuteStartMs + minuteMs, midnight + dayMs]);
+  const [minute, day] = [told.minute, told.day].map(
+    ({ lastKnownUsed, unsyncedUnits }) => `${lastKnownUsed}+${unsyncedUnits}`,
+  );
+  return `${minute} a minute, ${day} a day`;
+}

@@ -4,11 +4,10 @@ import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import { openQuotas, type QuotaConfig, type Quotas } from "../../../src/quota/open-quota.js";
 import type { Limits } from "../../../src/quota/plan.js";
 
-export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "instances" | "onRedisFailure">> {
+export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "onRedisFailure">> {
   readonly urls: readonly string[];
   /** By default longer than a healthy Redis needs on a busy machine. */
   readonly decisionTimeoutMs?: number;
-  readonly now?: () => number;
 }
 
 export interface LoggedQuotas extends Quotas {
@@ -18,17 +17,20 @@ export interface LoggedQuotas extends Quotas {
 
 /** Opens the quotas of one instance as a service does. */
 export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<LoggedQuotas> {
-  const { urls, instances = 1, onRedisFailure = "local", decisionTimeoutMs = 1_000, now = Date.now } = options;
+  const { urls, onRedisFailure = "local", decisionTimeoutMs = 1_000 } = options;
   const logged: string[] = [];
   const record = (_fields: object, message: string) => void logged.push(message);
   const config = {
     banPolicy: { ...defaultBanPolicy, minimumStrikes: 0 },
     anonymousLimits: { perMinute: 300, perDay: 10_000 },
     redis: { urls, isCluster: urls.length > 1, decisionTimeoutMs },
-    instances,
+    instances: 1,
     onRedisFailure,
   };
-  return { ...(await openQuotas(config, { log: { info: record, warn: record, error: record }, now })), logged };
+  return {
+    ...(await openQuotas(config, { log: { info: record, warn: record, error: record }, now: Date.now })),
+    logged,
+  };
 }
 
 /** Rejects when the condition is not true in time. */
