@@ -1,189 +1,91 @@
-import { createTestDatabase, type TestDatabase } from "@petstore/harness";
-import { sql } from "kysely";
-import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
-import { type Statement, statement } from "../src/database/statement.js";
+import { describe, expect, it } from "vitest";
+import { sqlOf, useDatabase } from "./database-fixture.js";
 
-let server: TestDatabase;
-beforeAll(async () => {
-  server = await createTestDatabase();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = useDatabase({ isMigrated: false });
 
 const unavailable = expect.objectContaining({ code: "SERVICE_UNAVAILABLE", status: 503, retryAfterSeconds: 1 });
 const late = expect.objectContaining({
   code: "SERVICE_UNAVAILABLE",
   message: "The database did not answer in time; try again shortly.",
 });
-const gone = expect.objectContaining({
-  code: "SERVICE_UNAVAILABLE",
-  message: "The database is unavailable; try again shortly.",
-});
+
+const echo = sqlOf<{ value: bigint }>("write", "select $1::bigint as value");
+const sleep = sqlOf("write", "select pg_sleep($1::float8)");
+const sleepReading = sqlOf("read", "select pg_sleep($1::float8)");
+const prepared = sqlOf<{ name: string }>("write", "select name from pg_prepared_statements");
+const timeoutOfSession = sqlOf("write", "select current_setting('statement_timeout') as set");
+const limits = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`;
 
 describe("the database", () => {
   it("returns int8 as bigint, digit for digit", async () => {
-    await using database = open();
-    expect(await database.run(echo, { value: 9223372036854775807n })).toEqual([{ value: 9223372036854775807n }]);
-    expect(await database.run(echo, { value: -9223372036854775808n })).toEqual([{ value: -9223372036854775808n }]);
+    await using database = server.open();
+    expect(await database.run(echo, [9223372036854775807n])).toEqual([{ value: 9223372036854775807n }]);
+    expect(await database.run(echo, [-9223372036854775808n])).toEqual([{ value: -9223372036854775808n }]);
   });
 
   it("prepares a statement once for each connection and reuses it under its name", async () => {
-    await using database = open({ poolSize: 1, url: server.directUrl });
-    for (let round = 0; round < 3; round++) await database.run(echo, { value: 1n });
-    expect(await database.run(prepared, {})).toContainEqual({ name: "echo" });
-    expect(await database.run(statementTimeout, {})).toEqual([{ set: "2s" }]);
+    await using database = server.open({ poolSize: 1, url: server.directUrl });
+    for (let round = 0; round < 3; round++) await database.run(echo, [1n]);
+    expect(await database.run(prepared, [])).toContainEqual({ name: echo.name });
+    expect(await database.run(timeoutOfSession, [])).toEqual([{ set: "2s" }]);
   });
 
   it("names no statement and sets nothing for a session behind a PgBouncer", async () => {
-    await using database = open({ poolSize: 1, url: `${server.directUrl}?pgbouncer=true` });
-    for (let round = 0; round < 3; round++) await database.run(echo, { value: 1n });
-    expect(await database.run(prepared, {})).toEqual([]);
-    expect(await database.run(statementTimeout, {})).toEqual([{ set: "0" }]);
+    await using database = server.open({ poolSize: 1, url: `${server.directUrl}?pgbouncer=true` });
+    for (let round = 0; round < 3; round++) await database.run(echo, [1n]);
+    expect(await database.run(prepared, [])).toEqual([]);
+    expect(await database.run(timeoutOfSession, [])).toEqual([{ set: "0" }]);
   });
 
   it("throws SERVICE_UNAVAILABLE if no connection becomes free in time", async () => {
-    await using database = open({ poolSize: 1, acquireTimeoutMs: 700, writeTimeoutMs: 10_000 });
-    const holding = database.run(sleep, { seconds: 3 });
-    const queued = database.run(echo, { value: 1n });
+    await using database = server.open({ poolSize: 1, acquireTimeoutMs: 700, writeTimeoutMs: 10_000 });
+    const holding = database.run(sleep, [3]);
+    const queued = database.run(echo, [1n]);
     await expect.poll(() => database.connections()).toEqual({ open: 1, idle: 0, waiting: 1, timeouts: 0 });
     await expect(queued).rejects.toEqual(late);
-    await expect(database.run(echo, { value: 1n })).rejects.toEqual(late);
-    expect(database.connections()).toMatchObject({ timeouts: 2 });
+    expect(database.connections()).toMatchObject({ timeouts: 1 });
     await holding;
-    expect(await database.run(echo, { value: 1n })).toHaveLength(1);
+    expect(await database.run(echo, [1n])).toHaveLength(1);
   });
 
   it("gives reads a shorter limit than writes on the same connection", async () => {
-    await using database = open({ poolSize: 1, url: server.directUrl, readTimeoutMs: 500, writeTimeoutMs: 2_000 });
+    const given = { poolSize: 1, url: server.directUrl, readTimeoutMs: 500, writeTimeoutMs: 2_000 };
+    await using database = server.open(given);
     for (let round = 0; round < 2; round++) {
-      expect(await database.run(limitsOfReading, {})).toEqual([{ statement: "500ms", lock: "450ms" }]);
-      expect(await database.run(limitsOfWriting, {})).toEqual([{ statement: "2s", lock: "1800ms" }]);
+      expect(await database.run(sqlOf("read", limits), [])).toEqual([{ statement: "500ms", lock: "450ms" }]);
+      expect(await database.run(sqlOf("write", limits), [])).toEqual([{ statement: "2s", lock: "1800ms" }]);
     }
-    const startedAtMs = performance.now();
-    await expect(database.run(sleepReading, { seconds: 5 })).rejects.toEqual(late);
-    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+    await expect(database.run(sleepReading, [5])).rejects.toEqual(late);
+    expect(await database.run(echo, [1n])).toHaveLength(1);
   });
 
   it.each([
-    ["reads", "read", 100],
-    ["writes", "write", 400],
-  ])("keeps the limit of %s behind a PgBouncer, without a setting of the session", async (_what, kind, limitMs) => {
-    const limits = { readTimeoutMs: 100, writeTimeoutMs: 400 };
-    await using database = open({ poolSize: 1, url: `${server.directUrl}?pgbouncer=true`, ...limits });
+    ["reads", sleepReading, 100],
+    ["writes", sleep, 400],
+  ] as const)("keeps the limit of %s behind a PgBouncer, without a setting of the session", async (_, of, limitMs) => {
+    const given = { poolSize: 1, url: `${server.directUrl}?pgbouncer=true`, readTimeoutMs: 100, writeTimeoutMs: 400 };
+    await using database = server.open(given);
     const startedAtMs = performance.now();
-    const statement = kind === "read" ? sleepReading : sleep;
-    await expect(database.run(statement, { seconds: 5 })).rejects.toEqual(late);
+    await expect(database.run(of, [5])).rejects.toEqual(late);
     const tookMs = performance.now() - startedAtMs;
     expect(tookMs).toBeGreaterThanOrEqual(limitMs);
     expect(tookMs).toBeLessThan(4_000);
-    expect(await database.run(echo, { value: 1n })).toHaveLength(1);
-  });
-
-  it("ends a statement at its limit, and runs the next one on the same pool", async () => {
-    await using database = open({ poolSize: 1, readTimeoutMs: 50, writeTimeoutMs: 50 });
-    await expect(database.run(sleep, { seconds: 5 })).rejects.toEqual(unavailable);
-    expect(await database.run(echo, { value: 1n })).toHaveLength(1);
-  });
-
-  it("loses at most one statement for each connection that the server ends, idle or in use", async () => {
-    await using database = open({ poolSize: 2 });
-    const holding = database.run(sleep, { seconds: 5 });
-    await database.run(echo, { value: 1n });
-    const failed = expect(holding).rejects.toEqual(unavailable);
-    await terminateOthers();
-    await failed;
-    await database.run(echo, { value: 1n }).catch((problem: unknown) => expect(problem).toEqual(unavailable));
-    expect(await database.run(echo, { value: 1n })).toHaveLength(1);
-  });
-
-  it("throws SERVICE_UNAVAILABLE if nothing listens", async () => {
-    await using database = open({ url: "postgres://petstore@127.0.0.1:1/petstore" });
-    await expect(database.run(echo, { value: 1n })).rejects.toEqual(gone);
+    expect(await database.run(echo, [1n])).toHaveLength(1);
   });
 
   it("prepares a statement again after one failure when a migration has changed its result", async () => {
-    await using database = open({ poolSize: 1, url: server.directUrl });
-    await execute("create table changing (one int); insert into changing values (1)");
-    expect(await database.run(everything, {})).toEqual([{ one: 1 }]);
-    await execute("alter table changing add column two int default 2");
-    await expect(database.run(everything, {})).rejects.toEqual(unavailable);
-    expect(await database.run(everything, {})).toEqual([{ one: 1, two: 2 }]);
+    await using database = server.open({ poolSize: 1, url: server.directUrl });
+    await server.execute("create table changing (one int); insert into changing values (1)");
+    const everything = sqlOf("write", "select * from changing");
+    expect(await database.run(everything, [])).toEqual([{ one: 1 }]);
+    await server.execute("alter table changing add column two int default 2");
+    await expect(database.run(everything, [])).rejects.toEqual(unavailable);
+    expect(await database.run(everything, [])).toEqual([{ one: 1, two: 2 }]);
   });
 
   it("throws INTERNAL_ERROR if the server rejects a statement, and keeps the connection", async () => {
-    await using database = open({ poolSize: 1 });
-    await expect(database.run(mistaken, {})).rejects.toMatchObject({ code: "INTERNAL_ERROR" });
-    expect(await database.run(echo, { value: 1n })).toHaveLength(1);
+    await using database = server.open({ poolSize: 1 });
+    await expect(database.run(sqlOf("write", "select 1 / 0"), [])).rejects.toMatchObject({ code: "INTERNAL_ERROR" });
+    expect(await database.run(echo, [1n])).toHaveLength(1);
   });
 });
-
-function open(config: Partial<DatabaseConfig> = {}): Database {
-  const defaults = {
-    url: server.url,
-    poolSize: 2,
-    acquireTimeoutMs: 1_000,
-    readTimeoutMs: 2_000,
-    writeTimeoutMs: 2_000,
-  };
-  return openDatabase({ ...defaults, ...config }, { info() {}, warn() {}, error() {} });
-}
-
-async function terminateOthers(): Promise<void> {
-  await execute(
-    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
-  );
-}
-
-async function execute(text: string): Promise<void> {
-  const client = new Client({ connectionString: server.directUrl });
-  await client.connect();
-  await client.query(text);
-  await client.end();
-}
-
-const echo = statement<{ value: bigint }, { value: bigint }>("write", "echo", (db, parameter) =>
-  db.selectNoFrom(sql<bigint>`${parameter("value")}::bigint`.as("value")),
-);
-
-const everything: Statement<Record<never, never>, unknown> = {
-  name: "everything",
-  text: "select * from changing",
-  access: "write" as const,
-  bind: () => [],
-};
-
-const sleep = statement<{ seconds: number }, { done: unknown }>("write", "sleep", (db, parameter) =>
-  db.selectNoFrom(sql`pg_sleep(${parameter("seconds")}::float8)`.as("done")),
-);
-
-const prepared = statement<Record<never, never>, { name: string }>("write", "prepared", (db) =>
-  db.selectNoFrom(sql<string>`unnest(array(select name from pg_prepared_statements))`.as("name")),
-);
-
-const statementTimeout = statement<Record<never, never>, { set: string }>("write", "statement-timeout", (db) =>
-  db.selectNoFrom(sql<string>`current_setting('statement_timeout')`.as("set")),
-);
-
-const sleepReading = statement<{ seconds: number }, { done: unknown }>("read", "sleep-reading", (db, parameter) =>
-  db.selectNoFrom(sql`pg_sleep(${parameter("seconds")}::float8)`.as("done")),
-);
-
-const limits = [
-  sql<string>`current_setting('statement_timeout')`.as("statement"),
-  sql<string>`current_setting('lock_timeout')`.as("lock"),
-];
-const limitsOfReading = statement<Record<never, never>, { statement: string; lock: string }>(
-  "read",
-  "limits-reading",
-  (db) => db.selectNoFrom(limits),
-);
-const limitsOfWriting = statement<Record<never, never>, { statement: string; lock: string }>(
-  "write",
-  "limits-writing",
-  (db) => db.selectNoFrom(limits),
-);
-
-const mistaken = statement<Record<never, never>, { value: number }>("write", "mistaken", (db) =>
-  db.selectNoFrom(sql<number>`1 / 0`.as("value")),
-);

@@ -1,18 +1,13 @@
-import { createTestDatabase, type TestDatabase } from "@petstore/harness";
-import { Client, type QueryResultRow } from "pg";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { openDatabase } from "../src/database/database.js";
-import { migrate } from "../src/database/migrate.js";
+import { beforeAll, expect, it } from "vitest";
 import { listPets } from "../src/pets/pet-queries.js";
+import { useDatabase } from "./database-fixture.js";
 
 const pets = 20_000;
 const limit = 20;
 
-let server: TestDatabase;
+const server = useDatabase();
 beforeAll(async () => {
-  server = await createTestDatabase();
-  await migrate(server.directUrl);
-  await execute(
+  await server.execute(
     // All old pets are sold, half of the new ones are available, and a few are pending. By the average, a planner expects
     // an available pet among any four rows, and would read half of the table.
     `insert into pets (name, category_id, status)
@@ -24,23 +19,20 @@ beforeAll(async () => {
     "vacuum analyze pets",
   );
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
-it.each([
-  { plan: "custom", status: "available" },
-  { plan: "custom", status: "pending" },
-  { plan: "custom", status: "sold" },
-  { plan: "generic", status: "available" },
-  { plan: "generic", status: "pending" },
-  { plan: "generic", status: "sold" },
-] as const)("a list of pets that are $status reads no other pet, by a $plan plan", async ({ plan, status }) => {
-  const before = await rowsRead();
-  const { pets, hasMore } = await listOnce(plan, status);
-  expect(pets).toHaveLength(limit);
-  expect(new Set(pets.map((pet) => pet.status))).toEqual(new Set([status]));
-  expect(pets.map(({ id }) => id)).toEqual(pets.map(({ id }) => id).toSorted((a, b) => Number(a - b)));
-  await expect.poll(rowsRead).toEqual({ ...before, byStatus: before.byStatus + limit + (hasMore ? 1 : 0) });
-});
+const statuses = ["available", "pending", "sold"] as const;
+
+it.each(statuses.flatMap((status) => [{ plan: "custom", status } as const, { plan: "generic", status } as const]))(
+  "a list of pets that are $status reads no other pet, by a $plan plan",
+  async ({ plan, status }) => {
+    const before = await rowsRead();
+    const { pets, hasMore } = await listOnce(plan, status);
+    expect(pets).toHaveLength(limit);
+    expect(new Set(pets.map((pet) => pet.status))).toEqual(new Set([status]));
+    expect(pets.map(({ id }) => id)).toEqual(pets.map(({ id }) => id).toSorted((a, b) => Number(a - b)));
+    await expect.poll(rowsRead).toEqual({ ...before, byStatus: before.byStatus + limit + (hasMore ? 1 : 0) });
+  },
+);
 
 it("a list by status continues after the given pet, and ends", async () => {
   await using database = open("custom");
@@ -61,8 +53,7 @@ async function listOnce(plan: "custom" | "generic", status: "available" | "pendi
 function open(plan: "custom" | "generic") {
   const url = new URL(server.directUrl);
   url.searchParams.set("options", `-c plan_cache_mode=force_${plan}_plan`);
-  const config = { url: url.href, poolSize: 1, acquireTimeoutMs: 5_000, readTimeoutMs: 5_000, writeTimeoutMs: 5_000 };
-  return openDatabase(config, { info() {}, warn() {}, error() {} });
+  return server.open({ url: url.href, poolSize: 1, readTimeoutMs: 5_000 });
 }
 
 interface RowsRead {
@@ -75,7 +66,7 @@ interface RowsRead {
 
 /** Counted since the database was created, for sessions that have ended. */
 async function rowsRead(): Promise<RowsRead> {
-  const [row] = await execute<RowsRead>(
+  const [row] = await server.execute<RowsRead>(
     `select
        (select idx_tup_read::int from pg_stat_user_indexes where indexrelname = 'pets_pkey') as "byId",
        (select idx_tup_read::int from pg_stat_user_indexes where indexrelname = 'pets_status_id') as "byStatus",
@@ -83,16 +74,4 @@ async function rowsRead(): Promise<RowsRead> {
   );
   if (row === undefined) throw new Error("the server keeps no statistics");
   return row;
-}
-
-async function execute<Row extends QueryResultRow>(...statements: readonly string[]): Promise<Row[]> {
-  const client = new Client({ connectionString: server.directUrl });
-  await client.connect();
-  try {
-    let rows: Row[] = [];
-    for (const statement of statements) ({ rows } = await client.query(statement));
-    return rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -1,28 +1,22 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createTestDatabase, type TestDatabase } from "@petstore/harness";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { type Database, openDatabase } from "../src/database/database.js";
-import { migrate } from "../src/database/migrate.js";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { Database } from "../src/database/database.js";
 import type { NewPet } from "../src/pets/pet.js";
 import { type AddPet, createAddPet } from "../src/pets/pet-inserts.js";
 import { listPets } from "../src/pets/pet-queries.js";
 import { type TracedCall, tracedCalls } from "../src/traced-calls.js";
+import { useDatabase } from "./database-fixture.js";
 
 const cat: NewPet = { name: "Tom", categoryId: 1n, status: "available" };
 
-let server: TestDatabase;
+const server = useDatabase();
 let database: Database;
 let addPet: AddPet;
-beforeAll(async () => {
-  server = await createTestDatabase();
-  await migrate(server.directUrl);
-});
 beforeEach(() => {
-  database = open(server.url);
+  database = server.open();
   addPet = createAddPet(database);
   return () => database[Symbol.asyncDispose]();
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 it("returns its own page for each of several concurrent lists", async () => {
   const [first, second] = [await addPet(cat), await addPet({ ...cat, status: "sold" })];
@@ -40,31 +34,21 @@ it("returns its own page for each of several concurrent lists", async () => {
 
 describe("pets that are added at once", () => {
   it("share one statement, and each caller gets its own pet, in the order of the calls", async () => {
-    const names = Array.from(
+    const names = ["plain", '"quoted", {}', "\\", "NULL", "🐈"];
+    const pets = Array.from(
       { length: 50 },
-      (_, place) => [`${place}`, '"quoted", {}', "\\", "NULL", "🐈"][place % 5] ?? "",
+      (_, place): NewPet => ({
+        name: names[place % 5] ?? "",
+        categoryId: 9223372036854775807n - BigInt(place),
+        status: place % 2 === 0 ? "sold" : "pending",
+      }),
     );
     const queries = recordQueries();
-    const added = await Promise.all(
-      names.map((name, place) =>
-        addPet({
-          name,
-          categoryId: 9223372036854775807n - BigInt(place),
-          status: place % 2 === 0 ? "sold" : "pending",
-        }),
-      ),
-    );
+    const added = await Promise.all(pets.map((pet) => addPet(pet)));
     expect(queries).toEqual(["insert-pets"]);
     const ids = added.map(({ id }) => id);
     expect(ids).toEqual(ids.map((_, place) => (ids[0] ?? 0n) + BigInt(place)));
-    expect(added).toEqual(
-      names.map((name, place) => ({
-        id: ids[place],
-        name,
-        categoryId: 9223372036854775807n - BigInt(place),
-        status: place % 2 === 0 ? "sold" : "pending",
-      })),
-    );
+    expect(added).toEqual(pets.map((pet, place) => ({ id: ids[place], ...pet })));
     const listed = await listPets(database, { after: (ids[0] ?? 0n) - 1n, status: undefined, limit: 50 });
     expect(listed.pets).toEqual(added);
   });
@@ -100,7 +84,7 @@ describe("pets that are added at once", () => {
   });
 
   it("all fail while the database is unavailable, and are not added twice", async () => {
-    await using nowhere = open("postgres://127.0.0.1:1/nowhere");
+    await using nowhere = server.open({ url: "postgres://127.0.0.1:1/nowhere" });
     const queries = recordQueries();
     const add = createAddPet(nowhere);
     const outcomes = await Promise.allSettled([cat, cat, cat].map((pet) => add(pet)));
@@ -108,11 +92,6 @@ describe("pets that are added at once", () => {
     expect(queries).toEqual(["insert-pets"]);
   });
 });
-
-function open(url: string): Database {
-  const limits = { poolSize: 5, acquireTimeoutMs: 2_000, readTimeoutMs: 2_000, writeTimeoutMs: 2_000 };
-  return openDatabase({ url, ...limits }, { info() {}, warn() {}, error() {} });
-}
 
 /** Records each statement that is run from now on until the end of the test, by default its name. */
 function recordQueries(read = (query: TracedCall): string | undefined => query.name): (string | undefined)[] {

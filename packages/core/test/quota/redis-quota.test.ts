@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
 import { createLocalQuota } from "../../src/quota/engines/local-quota.js";
 import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
-import { type Caller, createCaller, type OpenedQuota, openAtVirtualTime } from "./caller.js";
+import { type Caller, createCaller, expectReplies, type OpenedQuota, openAtVirtualTime } from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
 import { everyKeyHasTtl, findDifference } from "./random/difference.js";
 import { generators, scriptPolicy } from "./random/operations.js";
@@ -84,6 +84,26 @@ describeWithRedis("on one Redis", () => {
       const admitted = await caller.reserve(noon + 120_000);
       await server.command("SCRIPT", "FLUSH");
       expect(await caller.refund(noon + 120_000, 1, admitted)).toMatchObject({ minute: { used: 0 } });
+    });
+
+    it("shares the stored counters and bans of version 1.0", async () => {
+      const free = { perMinute: 60, perDay: 1_000 };
+      const midnight = noon - 43_200_000;
+      const account = `petstore:quota:2:{${randomUUID()}}`;
+      const [, id = ""] = /\{(.*)\}/.exec(account) ?? [];
+      await using opened = openOn(redis, oneStrike);
+      const caller = createCaller(opened, free, { account: id, key: "1" });
+
+      await redis.set(account, `${noon}:59:${midnight}:100`);
+      await expectReplies(caller, [noon, 1, "admitted 60/101"]);
+      expect(await redis.get(account)).toBe(`${noon}:60:${midnight}:101`);
+
+      // The second ban of the key. Version 1.0 reads the six numbers before the semicolon.
+      await redis.set(`${account}:1`, `0:0:0:0:${noon + 60_000}:1`);
+      await expectReplies(caller, [noon + 59_999, 1, "banned"], [noon + 60_000, 60, "admitted"]);
+      const { bannedUntilMs } = await caller.callUntilBanned(noon + 60_000);
+      expect(bannedUntilMs).toBe(noon + 60_000 + 120_000);
+      expect(await redis.get(`${account}:1`)).toMatch(new RegExp(`^0:0:0:0:${bannedUntilMs}:2;`));
     });
 
     it("reads the clock of Redis, not its own", async () => {

@@ -1,0 +1,60 @@
+import { createTestDatabase, type TestDatabase } from "@petstore/harness";
+import { Client } from "pg";
+import { afterAll, beforeAll } from "vitest";
+import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
+import { migrate } from "../src/database/migrate.js";
+import type { Statement } from "../src/database/statement.js";
+
+export const silentLog = { info() {}, warn() {}, error() {} };
+
+interface DatabaseFixture {
+  /** The address for services, and the address of PostgreSQL itself: they differ behind a PgBouncer. */
+  readonly url: string;
+  readonly directUrl: string;
+  open(config?: Partial<DatabaseConfig>): Database;
+  /** Runs the statements on a connection of their own, and returns the rows of the last one. */
+  execute<Row = Record<string, unknown>>(...statements: readonly string[]): Promise<Row[]>;
+}
+
+/** A temporary database for the tests of a file. */
+export function useDatabase({ isMigrated = true } = {}): DatabaseFixture {
+  let server: TestDatabase;
+  beforeAll(async () => {
+    server = await createTestDatabase();
+    if (isMigrated) await migrate(server.directUrl);
+  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  return {
+    get url() {
+      return server.url;
+    },
+    get directUrl() {
+      return server.directUrl;
+    },
+    open(config) {
+      const limits = { poolSize: 5, acquireTimeoutMs: 2_000, readTimeoutMs: 2_000, writeTimeoutMs: 2_000 };
+      return openDatabase({ url: server.url, ...limits, ...config }, silentLog);
+    },
+    execute: (...statements) => execute(server.directUrl, ...statements),
+  };
+}
+
+export async function execute<Row>(url: string, ...statements: readonly string[]): Promise<Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    let rows: unknown[] = [];
+    for (const statement of statements) ({ rows } = await client.query(statement));
+    return rows as Row[];
+  } finally {
+    await client.end();
+  }
+}
+
+/** A statement with the values of its parameters `$1`, `$2` and so on, in their order. */
+export function sqlOf<Row = Record<string, unknown>>(
+  access: Statement<unknown, Row>["access"],
+  text: string,
+): Statement<readonly unknown[], Row> {
+  return { name: `${access} ${text}`.slice(0, 63), text, access, bind: (values) => [...values] };
+}
