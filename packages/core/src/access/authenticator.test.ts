@@ -1,21 +1,26 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { accepted, openAuthenticator as open, rejected, unavailable } from "../../test/authenticator-fixture.js";
+import { Problem } from "../problem.js";
 import { digestApiKey, mintApiKey } from "./api-key.js";
+import { createAuthenticator, type KeyWithLimits } from "./authenticator.js";
+
+const accepted = { outcome: "accepted", key: { id: 7n }, isStale: false };
+const stale = { outcome: "accepted", key: { id: 7n }, isStale: true };
+const rejected = (code: string) => ({ outcome: "rejected", problem: { code } });
+const unavailable = { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 };
 
 describe("the authenticator", () => {
   it("runs no query for a malformed key", async () => {
-    const { authenticate, lookUps } = open();
-    for (const token of ["", "secret", mintApiKey("live", randomBytes).slice(0, -1)]) {
+    const { authenticate, lookUps, known } = open();
+    for (const token of ["", "secret", known.slice(0, -1)]) {
       expect(await authenticate(token)).toMatchObject(rejected("API_KEY_INVALID"));
     }
     expect(lookUps).toEqual([]);
   });
 
   it("runs one query for 10,000 concurrent requests with one key", async () => {
-    const { authenticator, authenticate, lookUps, known } = open();
+    const { authenticator, authenticate, known } = open();
     await Promise.all(Array.from({ length: 10_000 }, () => authenticate(known)));
-    expect(lookUps).toHaveLength(1);
     expect(authenticator.cache()).toEqual({ hits: 9_999, misses: 1, refusals: 0, size: 1 });
   });
 
@@ -42,26 +47,18 @@ describe("the authenticator", () => {
     expect(await answer).toMatchObject(rejected("API_KEY_REVOKED"));
   });
 
-  it("remembers an unknown key for 5 seconds", async () => {
-    const { authenticate, clock, lookUps } = open();
-    const unknown = mintApiKey("live", randomBytes);
-    for (let round = 0; round < 3; round++) {
-      expect(await authenticate(unknown)).toMatchObject(rejected("API_KEY_INVALID"));
-    }
-    expect(lookUps).toHaveLength(1);
-    clock.nowMs += 5_001;
-    await authenticate(unknown);
-    expect(lookUps).toHaveLength(2);
-  });
-
-  it("forgets a known key that the database no longer has", async () => {
-    const { authenticate, clock, known, database } = open();
+  it("remembers for 5 seconds that the database does not have a key", async () => {
+    const { authenticate, clock, lookUps, known, database } = open();
     await authenticate(known);
     database.isEmpty = true;
     clock.nowMs += 5_001;
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < 3; round++) {
       expect(await authenticate(known)).toMatchObject(rejected("API_KEY_INVALID"));
     }
+    expect(lookUps).toHaveLength(2);
+    clock.nowMs += 5_001;
+    await authenticate(known);
+    expect(lookUps).toHaveLength(3);
   });
 
   it("keeps known keys in memory through a flood of unknown ones", async () => {
@@ -71,60 +68,182 @@ describe("the authenticator", () => {
       await authenticate(mintApiKey("live", randomBytes), `client ${request >> 3}`);
     }
     await authenticate(known);
-    expect(lookUps).toHaveLength(20_001);
     expect(lookUps.filter((digest) => digest === digestApiKey(known))).toHaveLength(1);
   });
 
-  it("refuses an expired key from the millisecond of its expiry, by the remaining time that PostgreSQL reported", async () => {
-    const { authenticate, clock, known } = open({ expiresInMs: 1_000 });
-    await authenticate(known);
-    clock.nowMs += 999;
-    expect(await authenticate(known)).toMatchObject(accepted);
-    clock.nowMs += 1;
-    expect(await authenticate(known)).toMatchObject(rejected("API_KEY_EXPIRED"));
-  });
-
-  it("names the key that was revoked or has expired", async () => {
-    for (const row of [{ revokedAt: new Date(0), expiresInMs: -1 }, { expiresInMs: 0 }]) {
-      const { authenticate, known } = open(row);
-      expect(await authenticate(known)).toMatchObject({
-        ...rejected(row.revokedAt === undefined ? "API_KEY_EXPIRED" : "API_KEY_REVOKED"),
-        key: { id: 7n, accountId: 3n },
-      });
+  it("refuses an expired key from the millisecond of its expiry, also while PostgreSQL is unreachable", async () => {
+    for (const isUnreachable of [false, true]) {
+      const { authenticate, clock, known, database } = open({ expiresInMs: 1_000 });
+      await authenticate(known);
+      database.isUnreachable = isUnreachable;
+      clock.nowMs += 999;
+      expect(await authenticate(known)).toMatchObject(accepted);
+      clock.nowMs += 1;
+      expect(await authenticate(known)).toMatchObject(rejected("API_KEY_EXPIRED"));
     }
   });
-});
 
-describe("a client that sends unknown keys", () => {
-  it("is refused from the eleventh key on without a look-up, and has five more a second later", async () => {
-    const { authenticator, authenticate, clock, lookUps } = open();
+  it("names the key that was revoked", async () => {
+    const { authenticate, known } = open({ revokedAt: new Date(0), expiresInMs: -1 });
+    expect(await authenticate(known)).toMatchObject({
+      ...rejected("API_KEY_REVOKED"),
+      key: { id: 7n, accountId: 3n },
+    });
+  });
+
+  it("refuses a client after 10 unknown keys, but not a key that was valid within the last hour", async () => {
+    const { authenticator, authenticate, clock, lookUps, known } = open();
+    await authenticate(known, "another client");
+    clock.nowMs += 3_590_000;
     const guess = () => authenticate(mintApiKey("live", randomBytes));
     for (let count = 0; count < 10; count++) expect(await guess()).toMatchObject(rejected("API_KEY_INVALID"));
     await expect(guess()).rejects.toMatchObject(unavailable);
-    clock.nowMs += 1_000;
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, guess));
-    expect(outcomes.map(({ status }) => status).sort()).toEqual([
-      ...Array.from({ length: 5 }, () => "fulfilled"),
-      ...Array.from({ length: 3 }, () => "rejected"),
-    ]);
-    expect(lookUps).toHaveLength(15);
-    expect(authenticator.cache().refusals).toBe(4);
-  });
-
-  it("is still served with a key that was valid within the last hour, even if its record must be read again", async () => {
-    const { authenticator, authenticate, clock, known } = open();
-    await authenticate(known);
-    clock.nowMs += 3_590_000;
-    for (let count = 0; count < 11; count++) await authenticate(mintApiKey("live", randomBytes)).catch(() => {});
-    expect(await authenticate(known)).toMatchObject(accepted);
+    expect(lookUps).toHaveLength(11);
+    expect(authenticator.cache().refusals).toBe(1);
     authenticator.invalidateAll();
     expect(await authenticate(known)).toMatchObject(accepted);
   });
+});
 
-  it("does not affect another client", async () => {
-    const { authenticate, known } = open();
-    for (let count = 0; count < 11; count++) await authenticate(mintApiKey("live", randomBytes)).catch(() => {});
+describe("after a change, the authenticator", () => {
+  it("reads the keys of that account again, and of no other", async () => {
+    const { authenticator, authenticate, lookUps, known } = open();
+    const lookUpsAfter = async (change: () => void) => {
+      change();
+      await authenticate(known);
+      return lookUps.length;
+    };
+    expect(await lookUpsAfter(() => {})).toBe(1);
+    expect(await lookUpsAfter(() => authenticator.invalidateAccount(4n))).toBe(1);
+    expect(await lookUpsAfter(() => authenticator.invalidateAccount(3n))).toBe(2);
+    expect(await lookUpsAfter(() => authenticator.invalidateAll())).toBe(3);
+  });
+
+  it("does not use a row that was read before the change", async () => {
+    for (const ageMs of [0, 6_000]) {
+      const { authenticator, authenticate, clock, known, row, database } = open();
+      if (ageMs > 0) await authenticate(known);
+      clock.nowMs += ageMs;
+      const lookUp = database.hold();
+      const waiting = authenticate(known);
+      row.revokedAt = new Date(0);
+      authenticator.invalidateAccount(3n);
+      lookUp.release();
+      expect(await waiting).toMatchObject(rejected("API_KEY_REVOKED"));
+      expect(await authenticate(known)).toMatchObject(rejected("API_KEY_REVOKED"));
+    }
+  });
+
+  it("remembers 10,000 changed accounts, and reads all keys again after more", async () => {
+    const { authenticator, authenticate, lookUps, known } = open();
+    await authenticate(known);
+    for (let account = 100n; account < 10_100n; account++) authenticator.invalidateAccount(account);
+    await authenticate(known);
+    expect(lookUps).toHaveLength(1);
+    authenticator.invalidateAccount(99n);
+    await authenticate(known);
+    expect(lookUps).toHaveLength(2);
+  });
+
+  it("does not use its old record while PostgreSQL is unreachable", async () => {
+    const { authenticator, authenticate, known, database } = open();
+    await authenticate(known);
+    authenticator.invalidateAccount(3n);
+    database.isUnreachable = true;
     await expect(authenticate(known)).rejects.toMatchObject(unavailable);
-    expect(await authenticate(known, "another client")).toMatchObject(accepted);
   });
 });
+
+describe("while PostgreSQL is unreachable, the authenticator", () => {
+  it("uses a record for an hour, marks it as stale, and waits for one look-up in three seconds", async () => {
+    const { authenticate, clock, lookUps, known, database } = open();
+    await authenticate(known);
+    database.isUnreachable = true;
+    clock.nowMs += 6_000;
+    expect(await authenticate(known)).toMatchObject(stale);
+    const lookUp = database.hold();
+    clock.nowMs += 2_999;
+    for (let request = 0; request < 2; request++) expect(await authenticate(known)).toMatchObject(stale);
+    expect(lookUps).toHaveLength(3);
+    lookUp.release();
+    clock.nowMs += 3_600_000 - 8_999;
+    expect(await authenticate(known)).toMatchObject(stale);
+    clock.nowMs += 1;
+    await expect(authenticate(known)).rejects.toMatchObject(unavailable);
+    database.isUnreachable = false;
+    clock.nowMs += 3_000;
+    expect(await authenticate(known)).toMatchObject(accepted);
+  });
+
+  it("runs one look-up at a time for any number of keys", async () => {
+    const { row, clock } = open();
+    let lookUps = 0;
+    let isUnreachable = false;
+    const findByDigest = async () => {
+      lookUps += 1;
+      if (isUnreachable) throw new Problem("SERVICE_UNAVAILABLE");
+      return row;
+    };
+    const { authenticate } = createAuthenticator({ keys: { findByDigest }, monotonicNow: () => clock.nowMs });
+    const tokens = Array.from({ length: 20 }, () => mintApiKey("live", randomBytes));
+    for (const token of tokens) await authenticate(token, token);
+    isUnreachable = true;
+    clock.nowMs += 6_000;
+    await authenticate(tokens[0] ?? "", "");
+    lookUps = 0;
+    const answers = await Promise.all(tokens.map((token) => authenticate(token, token)));
+    for (const answer of answers) expect(answer).toMatchObject(stale);
+    expect(lookUps).toBe(1);
+  });
+
+  it("rejects every request with an unseen key, and remembers nothing about it", async () => {
+    const { authenticate, known, database } = open();
+    database.isUnreachable = true;
+    for (let request = 0; request < 2; request++) {
+      await expect(authenticate(known)).rejects.toMatchObject(unavailable);
+    }
+    database.isUnreachable = false;
+    expect(await authenticate(known)).toMatchObject(accepted);
+  });
+});
+
+/** An authenticator on a clock that the test moves, and a database with one key, of account 3. */
+function open(given: Partial<KeyWithLimits> = {}) {
+  const row: { -readonly [Name in keyof KeyWithLimits]: KeyWithLimits[Name] } = {
+    id: 7n,
+    accountId: 3n,
+    createdAt: new Date(0),
+    plan: "free",
+    limits: { perMinute: 60, perDay: 1_000 },
+    lineage: 7n,
+    ...given,
+  };
+  const known = mintApiKey("live", randomBytes);
+  const clock = { nowMs: 1_000_000 };
+  const lookUps: string[] = [];
+  let held: Promise<void> | undefined;
+  const database = {
+    isUnreachable: false,
+    isEmpty: false,
+    /** Reads the rows now, and returns them after the release. */
+    hold() {
+      let release = () => {};
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      return { release };
+    },
+  };
+  const findByDigest = async (digest: string) => {
+    lookUps.push(digest);
+    const found = digest === digestApiKey(known) && !database.isEmpty ? { ...row } : undefined;
+    const before = held;
+    held = undefined;
+    await before;
+    if (database.isUnreachable) throw new Problem("SERVICE_UNAVAILABLE", undefined, { retryAfterSeconds: 1 });
+    return found;
+  };
+  const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow: () => clock.nowMs });
+  const authenticate = async (token: string, client = "a client") => authenticator.authenticate(token, client);
+  return { authenticator, authenticate, clock, known, lookUps, database, row };
+}

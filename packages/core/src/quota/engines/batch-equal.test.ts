@@ -18,10 +18,7 @@ function openBatches() {
     return Array.from({ length: times }, (_, place) => place);
   });
   const limits = { perMinute: 60, perDay: 1_000 };
-  return {
-    calls,
-    request: (account: string, perMinute = 60) => request({ account, limits: { ...limits, perMinute } }),
-  };
+  return { calls, request: (account: string) => request({ account, limits }) };
 }
 
 it("makes one call for the equal inputs of one event loop iteration, with a result for each", async () => {
@@ -33,26 +30,10 @@ it("makes one call for the equal inputs of one event loop iteration, with a resu
   ]);
 });
 
-it("makes a call for each plan of one account", async () => {
-  const { calls, request } = openBatches();
-  await Promise.all([request("ant", 60), request("ant", 300)]);
-  expect(calls.map(({ times }) => times)).toEqual([1, 1]);
-});
-
 it("makes a call for every 64 equal inputs", async () => {
   const { calls, request } = openBatches();
   await Promise.all(Array.from({ length: 130 }, () => request("ant")));
   expect(calls.map(({ times }) => times)).toEqual([64, 64, 2]);
-});
-
-it("batches requests that are made one promise after another", async () => {
-  const { calls, request } = openBatches();
-  const requestAfter = async (promises: number) => {
-    for (let promise = 0; promise < promises; promise += 1) await undefined;
-    return request("ant");
-  };
-  await Promise.all([0, 1, 10].map(requestAfter));
-  expect(calls.map(({ times }) => times)).toEqual([3]);
 });
 
 it("shares no call that began before the request", async () => {
