@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Refused, remaining, reportedWindow, retryAfterSeconds } from "../../src/quota/decision.js";
-import type { WindowState, Windows } from "../../src/quota/window.js";
+import { type Refused, reportedWindow, retryAfterSeconds } from "../../src/quota/decision.js";
+import type { WindowState } from "../../src/quota/window.js";
 
 const nowMs = Date.UTC(2031, 4, 14, 12);
 const minute: WindowState = { limit: 60, used: 50, resetAtMs: nowMs + 60_000 };
@@ -21,35 +21,26 @@ describe("reportedWindow", () => {
     expect(reportedWindow({ outcome: "admitted", mode: "local", nowMs, ...windows })).toEqual(reported);
   });
 
-  it("is the one that refused, even if the other has less remaining", () => {
-    const windows: Windows = { nowMs, minute: { ...minute, used: 60 }, day: { ...day, used: 998 } };
-    expect(reportedWindow({ outcome: "refused", mode: "local", ...windows, by: "day", retryAtMs: day.resetAtMs })).toBe(
-      windows.day,
-    );
-    expect(
-      reportedWindow({ outcome: "refused", mode: "local", ...windows, by: "minute", retryAtMs: minute.resetAtMs }),
-    ).toBe(windows.minute);
-  });
-
-  it("is the one with least remaining where both refuse and end together", () => {
-    const windows: Windows = {
-      nowMs,
-      minute: { ...minute, used: 59 },
-      day: { ...day, used: 998, resetAtMs: minute.resetAtMs },
-    };
-    expect(
-      reportedWindow({ outcome: "refused", mode: "local", ...windows, by: "day", retryAtMs: minute.resetAtMs }),
-    ).toBe(windows.minute);
-  });
-});
-
-describe("remaining", () => {
+  const both = { minute: { ...minute, used: 60 }, day: { ...day, used: 998 } };
   it.each([
-    [59, 1],
-    [60, 0],
-    [61, 0],
-  ])("of 60 units with %i used is %i", (used, units) => {
-    expect(remaining({ ...minute, used })).toBe(units);
+    ["the one that refused, even if the other has less remaining", both, "day", both.day],
+    ["the one that refused", both, "minute", both.minute],
+    [
+      "the one with least remaining where both refuse and end together",
+      { minute: { ...minute, used: 59 }, day: { ...day, used: 998, resetAtMs: minute.resetAtMs } },
+      "day",
+      { ...minute, used: 59 },
+    ],
+  ] as const)("of a refusal is %s", (_, windows, by, reported) => {
+    const refused: Refused = {
+      outcome: "refused",
+      mode: "local",
+      nowMs,
+      ...windows,
+      by,
+      retryAtMs: windows[by].resetAtMs,
+    };
+    expect(reportedWindow(refused)).toEqual(reported);
   });
 });
 
@@ -62,15 +53,8 @@ describe("retryAfterSeconds", () => {
     [59_999, 60],
     [60_000, 61],
   ])("%i ms before the reset is %i s, so that a request made then comes after it", (beforeMs, seconds) => {
-    const refused: Refused = {
-      outcome: "refused",
-      mode: "local",
-      nowMs,
-      minute,
-      day,
-      by: "minute",
-      retryAtMs: nowMs + beforeMs,
-    };
+    const retryAtMs = nowMs + beforeMs;
+    const refused: Refused = { outcome: "refused", mode: "local", nowMs, minute, day, by: "minute", retryAtMs };
     expect(retryAfterSeconds(refused)).toBe(seconds);
   });
 });
