@@ -162,39 +162,18 @@ describeWithRedis("on a Redis Cluster", () => {
     await servers?.[Symbol.asyncDispose]();
   });
 
+  // A script whose keys are in different slots fails on a cluster.
   describeQuota("redis cluster", "shared", async (banPolicy) => openOn(cluster, banPolicy));
 
-  describe("redis cluster quota", () => {
-    it("keeps all keys of an account in one slot, and accounts on every master", async () => {
-      await using opened = openOn(cluster, oneStrike, "petstore:quota:slots:");
-      for (let account = 0; account < 50; account += 1) {
-        const caller = createCaller(opened, limits, { account: `${account}`, key: "1" });
-        await caller.callUntilBanned(noon);
-        await createCaller(opened, limits, { account: `${account}`, key: "2" }).callUntilBanned(noon);
-      }
-      const slots = new Map<string, Set<number>>();
-      for (const node of servers.nodes) {
-        const keys = await scan(node, "petstore:quota:slots:*");
-        expect(keys.length, "keys on a master").toBeGreaterThan(0);
-        for (const key of keys) {
-          const account = /\{(.*)\}/.exec(key)?.[1] ?? key;
-          slots.set(account, (slots.get(account) ?? new Set()).add(await servers.slotOf(key)));
-        }
-      }
-      expect(slots.size).toBe(50);
-      expect([...slots.values()].filter(({ size }) => size !== 1)).toEqual([]);
-    });
-
-    it("sends one EVALSHA, to one master, for each request", async () => {
-      await using opened = openOn(cluster, oneStrike);
-      const caller = createCaller(opened, { perMinute: 50, perDay: 1_000 });
-      await caller.reserve(noon - 60_000);
-      for (const node of servers.nodes) await node.command("CONFIG", "RESETSTAT");
-      await caller.outcomes(noon, 200);
-      const sent = await Promise.all(servers.nodes.map(clientCommands));
-      expect(sent.flatMap(({ evalsha }) => evalsha ?? [])).toEqual([200]);
-      expect(sent.flatMap(({ eval: whole }) => whole ?? [])).toEqual([]);
-    });
+  it("sends one EVALSHA, to one master, for each request", async () => {
+    await using opened = openOn(cluster, oneStrike);
+    const caller = createCaller(opened, { perMinute: 50, perDay: 1_000 });
+    await caller.reserve(noon - 60_000);
+    for (const node of servers.nodes) await node.command("CONFIG", "RESETSTAT");
+    await caller.outcomes(noon, 200);
+    const sent = await Promise.all(servers.nodes.map(clientCommands));
+    expect(sent.flatMap(({ evalsha }) => evalsha ?? [])).toEqual([200]);
+    expect(sent.flatMap(({ eval: whole }) => whole ?? [])).toEqual([]);
   });
 });
 
@@ -204,18 +183,6 @@ function openOn(redis: Redis | Cluster, banPolicy: BanPolicy, prefix = "petstore
 
 function openLocal(banPolicy: BanPolicy): OpenedQuota {
   return openAtVirtualTime(({ now }) => createLocalQuota({ now, banPolicy, capacity: 8 }));
-}
-
-/** Every key that matches. */
-async function scan(server: RedisServer, pattern: string): Promise<string[]> {
-  const keys: string[] = [];
-  let cursor = "0";
-  do {
-    const [next, page] = (await server.command("SCAN", cursor, "MATCH", pattern, "COUNT", 1_000)) as [string, string[]];
-    keys.push(...page);
-    cursor = next;
-  } while (cursor !== "0");
-  return keys;
 }
 
 /** How often each command was called since the statistics were reset; those that the scripts call are left out. */
