@@ -80,14 +80,6 @@ export function describeExtensions(rule: Rule): void {
       },
     );
 
-    rule("above a whole limit are no strike", { limits, policy: oneStrike }, async (caller) => {
-      await caller.admit(noon, 4);
-      await caller.reserve(noon, 2);
-      const held = await caller.admit(noon);
-      expect(brief(await caller.extend(noon + 10_000, held, 6))).toBe("impossible 4/4");
-      expect(await caller.usage(noon + 10_000)).not.toHaveProperty("bannedUntilMs");
-    });
-
     const inBetween = { limits: small, policy: { ...oneStrike, graceMs: -1 } };
     rule(
       "give the held unit back to a key that was banned in between, and do not lengthen the ban",
@@ -100,19 +92,6 @@ export function describeExtensions(rule: Rule): void {
         expect(brief(decision)).toBe("banned 3/3");
       },
     );
-
-    rule("never go below zero: after a reset of the account they charge n units", { limits }, async (caller) => {
-      const held = await caller.admit(noon);
-      await caller.reset(noon);
-      expect(brief(await caller.extend(noon, held, 6))).toBe("impossible 0/0");
-      expect(brief(await caller.extend(noon, held, 5))).toBe("admitted 5/5");
-    });
-
-    rule("are decided under the limits of the plan that holds when they are made", { limits }, async (caller) => {
-      const held = await caller.admit(noon);
-      const larger = caller.onPlan({ perMinute: 9, perDay: 9 });
-      expect(await larger.extend(noon, held, 9)).toMatchObject({ outcome: "admitted", minute: { limit: 9, used: 9 } });
-    });
 
     const wide = { limits: { perMinute: 200, perDay: 1_000 } };
     rule("of 1 unit to 3, 100 at once at a limit of 200: exactly 66 are admitted", wide, async (caller) => {

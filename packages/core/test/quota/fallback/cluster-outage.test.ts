@@ -51,17 +51,6 @@ describeWithRedis("the quota on a Redis Cluster", () => {
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 121 } });
   });
 
-  it("is used when it becomes available after the start", async () => {
-    await Promise.all(cluster.nodes.map((node) => node.kill()));
-    using opened = await open();
-    expect(opened.mode()).toBe("fallback");
-    const account = newAccount(100);
-    await opened.accounts.reserve(account);
-    await Promise.all(cluster.nodes.map((node) => node.restart()));
-    await until(() => opened.mode() === "shared", 15_000);
-    expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 2 } });
-  });
-
   it.each(["command", "kill"] as const)("works without a restart after a failover by %s", async (by) => {
     using opened = await open();
     const accounts = Array.from({ length: 12 }, () => newAccount(100_000));
