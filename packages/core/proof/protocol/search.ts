@@ -49,7 +49,7 @@ export function search(model: Model): SearchResult {
 }
 
 /** The most units of a window that may be admitted if a fault disturbs it. */
-export function boundOf({ instances, limit, faults }: Model): number {
+function boundOf({ instances, limit, faults }: Model): number {
   return faults.includes("lose data") ? 2 * limit : Math.floor(limit * (2 - 1 / instances));
 }
 

@@ -31,7 +31,7 @@ const scriptPlans: readonly Limits[] = [
   { perMinute: 17, perDay: 60 },
 ];
 
-export type Call =
+type Call =
   /** `times` calls at once. */
   | { readonly call: "reserve"; readonly cost: number; readonly times: number }
   /** Extends the account's latest admission of one unit, which can be extended once. */
