@@ -4,8 +4,6 @@ import { steps } from "./steps.js";
 export interface SearchResult {
   /** How many different states were visited. */
   readonly states: number;
-  /** The most units that were admitted in one window. */
-  readonly mostAdmitted: number;
   /** The shortest way to a state that breaks a promise. */
   readonly counterexample: Counterexample | undefined;
 }
@@ -26,15 +24,13 @@ export function search(model: Model): SearchResult {
   const first = firstState(model);
   const firstKey = keyOf(first);
   const origins = new Map<string, Origin | undefined>([[firstKey, undefined]]);
-  let mostAdmitted = 0;
   let reached: ReadonlyMap<string, State> = new Map([[firstKey, first]]);
   while (reached.size > 0) {
     const following = new Map<string, State>();
     for (const [key, state] of reached) {
-      mostAdmitted = Math.max(mostAdmitted, ...state.admitted);
       const promise = brokenPromise(model, state);
       if (promise !== undefined) {
-        return { states: origins.size, mostAdmitted, counterexample: { promise, steps: wayTo(key, origins) } };
+        return { states: origins.size, counterexample: { promise, steps: wayTo(key, origins) } };
       }
       for (const { name, next } of steps(model, state)) {
         const nextKey = keyOf(next);
@@ -45,7 +41,7 @@ export function search(model: Model): SearchResult {
     }
     reached = following;
   }
-  return { states: origins.size, mostAdmitted, counterexample: undefined };
+  return { states: origins.size, counterexample: undefined };
 }
 
 /** The most units of a window that may be admitted if a fault disturbs it. */
