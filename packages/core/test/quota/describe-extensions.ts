@@ -105,7 +105,7 @@ export function describeExtensions(rule: Rule): void {
 
 interface ExtensionCase {
   readonly title: string;
-  /** What was spent before the held unit: when, and how many units. */
+  /** Reservations before the held unit: the instant and the units of each. */
   readonly before?: readonly (readonly [number, number])[];
   readonly heldAtMs?: number;
   /** Units that were spent after the held one, at `nowMs`. */
