@@ -67,8 +67,8 @@ export const banFaults: FaultsByModule = {
     ],
     "the grace ends 1 ms early": ["<= policy.graceMs", "< policy.graceMs"],
     "early callers are forgiven 1 ms too late": ["<= policy.earlyMs", "< policy.earlyMs"],
-    "a ban needs one strike more": ["strikes >= strikesThatBan(", "strikes > strikesThatBan("],
-    "the fewest strikes ban under any limit": [", policy.strikesPerUnit * minuteLimit)", ")"],
+    "a ban needs one strike more": ["strikes >= strikesThatBan", "strikes > strikesThatBan"],
+    "the fewest strikes ban under any limit": [", policy.strikesPerUnit * call.minuteLimit)", ")"],
     "a low limit bans with fewer than the fewest strikes": ["Math.max(policy.minimumStrikes, ", "Math.max("],
     "a ban keeps the strikes that led to it": [
       "return { ...untouched, bannedUntilMs: nowMs",

@@ -24,8 +24,11 @@ local retryAt =`,
       "storedStart >= start and storedStart - start <= length",
       "storedStart >= start",
     ],
-    "a refund goes below zero": ["math.max(0, mu - units)", "mu - units"],
-    "a refund goes to a later minute": ["if heldInMinute == ms then", "if heldInMinute <= ms then"],
+    "a refund goes below zero": ["math.max(0, storedMinuteUsed - units)", "storedMinuteUsed - units"],
+    "a refund goes to a later minute": [
+      "if heldInMinute == storedMinuteStart then",
+      "if heldInMinute <= storedMinuteStart then",
+    ],
     "the minute's reset is named where both windows refuse": [
       "local retryAt = dayRefuses and",
       "local retryAt = dayRefuses and minuteUsed + cost <= minuteLimit and",
