@@ -12,6 +12,10 @@ export const problems = {
     status: 400,
     meaning: "The request has more than 10 root fields, or needs more units than its limit could ever admit.",
   },
+  PERSISTED_QUERY_NOT_FOUND: {
+    status: 400,
+    meaning: "This process does not have the persisted query; send the document with its hash.",
+  },
   MALFORMED_REQUEST: { status: 400, meaning: "The request line, the header section or the framing is not HTTP/1.1." },
   API_KEY_MISSING: { status: 401, meaning: "No API key was sent as a bearer token." },
   API_KEY_INVALID: { status: 401, meaning: "The API key is malformed or unknown." },

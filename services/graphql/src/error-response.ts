@@ -7,8 +7,17 @@ import { GraphQLError, type GraphQLFormattedError } from "graphql";
 export const graphqlMediaType = "application/graphql-response+json; charset=utf-8";
 
 /** A problem as an error of the response. The code and the status of the REST API are its extensions. */
-export function formatProblem({ message, code, status }: Problem): GraphQLFormattedError {
-  return { message, extensions: { code, status } };
+export function formatProblem({ message, code, status, retryAfterSeconds }: Problem): GraphQLFormattedError {
+  return { message, extensions: { code, status, ...(retryAfterSeconds && { retryAfter: retryAfterSeconds }) } };
+}
+
+/** The error of a request that is refused as a whole. A 429 repeats the X-RateLimit headers, which few clients show. */
+export function formatRefusal(problem: Problem, res: Response): GraphQLFormattedError {
+  const error = formatProblem(problem);
+  if (problem.status !== 429) return error;
+  const header = (name: string) => Number(res.getHeader(`X-RateLimit-${name}`));
+  const rateLimit = { limit: header("Limit"), remaining: header("Remaining"), reset: header("Reset") };
+  return { ...error, extensions: { ...error.extensions, ...rateLimit } };
 }
 
 export function formatRequestError({ message, locations }: GraphQLError, code: ProblemCode): GraphQLFormattedError {

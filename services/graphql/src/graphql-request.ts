@@ -6,9 +6,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse } from "node:querystring";
 import { Problem } from "@petstore/core";
 import { maxJsonDepth, parseExactJson, readJson } from "@petstore/http";
+import { readPersistedQueryHash } from "./operation/persisted-queries.js";
 
 export interface GraphqlRequest {
-  readonly query: string;
+  /** Absent if the client sent only the hash of a persisted query. */
+  readonly query: string | undefined;
+  /** The SHA-256 of a persisted query, in lower case. */
+  readonly persistedQueryHash: string | undefined;
   readonly operationName: string | undefined;
   /** Integers as bigint. */
   readonly variables: Readonly<Record<string, unknown>>;
@@ -45,12 +49,14 @@ function toRequest(sent: unknown): GraphqlRequest {
   if (!isObject(sent))
     return invalid("body must be a JSON object with query and optionally variables and operationName");
   const { query, operationName, variables, extensions } = sent;
-  if (query == null || query === "") return invalid("query is required");
-  if (typeof query !== "string") return invalid("query must be a string");
+  if (query != null && typeof query !== "string") return invalid("query must be a string");
   if (operationName != null && typeof operationName !== "string") return invalid("operationName must be a string");
   if (variables != null && !isObject(variables)) return invalid("variables must be a JSON object");
   if (extensions != null && !isObject(extensions)) return invalid("extensions must be a JSON object");
-  return { query, operationName: operationName ?? undefined, variables: variables ?? {} };
+  const document = query || undefined;
+  const persistedQueryHash = readPersistedQueryHash(extensions?.persistedQuery, document);
+  if (document === undefined && persistedQueryHash === undefined) return invalid("query is required");
+  return { query: document, persistedQueryHash, operationName: operationName ?? undefined, variables: variables ?? {} };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,21 +1,26 @@
 import type { ApolloServer } from "@apollo/server";
-import type { Core, Log, ProblemCode } from "@petstore/core";
+import { type Core, type Log, Problem, type ProblemCode } from "@petstore/core";
 import { admittedKeyOf, catalogueFor, contextOf, problemHeaders, sendJson } from "@petstore/http";
 import type { Response } from "express";
-import { sendRequestError } from "./error-response.js";
+import { formatProblem, sendRequestError } from "./error-response.js";
 import type { GraphqlRequest } from "./graphql-request.js";
 import type { ReadDocument } from "./operation/documents.js";
+import type { PersistedQueries } from "./operation/persisted-queries.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlExecutionDeps {
   readonly apollo: Pick<ApolloServer<OperationContext>, "executeOperation">;
   readonly core: Pick<Core, "catalogue" | "catalogueForStaleKey">;
   readonly readDocument: ReadDocument;
+  readonly persistedQueries: PersistedQueries;
   readonly log: Log;
 }
 
 /** The codes of refusals before execution that are sent as a GraphQL request error. */
 const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", "VALIDATION_FAILED"];
+
+/** urql recognises a miss by this message, Apollo Client by the code too. */
+const persistedQueryNotFound = formatProblem(new Problem("PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound"));
 
 /**
  * Executes an admitted request and sends the response. The status is 200 after an execution, also if fields have errors.
@@ -24,12 +29,15 @@ const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", 
  * SERVICE_UNAVAILABLE is also thrown after an execution without effect, so that the units are given back as in the REST API.
  */
 export async function respondToGraphql(
-  { apollo, core, readDocument, log }: GraphqlExecutionDeps,
-  { query, operationName, variables }: GraphqlRequest,
+  { apollo, core, readDocument, persistedQueries, log }: GraphqlExecutionDeps,
+  { query: sentQuery, persistedQueryHash, operationName, variables }: GraphqlRequest,
   res: Response,
 ): Promise<void> {
+  const query = sentQuery ?? persistedQueries.find(persistedQueryHash ?? "");
+  if (query === undefined) return sendRequestError(res, "PERSISTED_QUERY_NOT_FOUND", [persistedQueryNotFound]);
   const parsed = readDocument(query);
   if (parsed.kind === "refused") return sendRequestError(res, parsed.code, parsed.errors);
+  if (persistedQueryHash !== undefined) persistedQueries.keep(persistedQueryHash, query);
 
   const context: OperationContext = {
     res,

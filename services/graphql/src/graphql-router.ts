@@ -17,12 +17,13 @@ import {
 } from "@petstore/http";
 import { type GraphiqlOptions, graphiqlFiles, type Links, readGuides } from "@petstore/pages";
 import { type RequestHandler, Router } from "express";
-import type { GraphQLSchema } from "graphql";
-import { formatExecutionError, formatProblem, graphqlMediaType } from "./error-response.js";
+import { type GraphQLSchema, printSchema } from "graphql";
+import { formatExecutionError, formatRefusal, graphqlMediaType } from "./error-response.js";
 import { readGraphqlRequest } from "./graphql-request.js";
 import { respondToGraphql } from "./graphql-response.js";
 import { createDocumentReader } from "./operation/documents.js";
 import { createOperationPlugin } from "./operation/operation-plugin.js";
+import { createPersistedQueries } from "./operation/persisted-queries.js";
 import { buildPetSchema, type OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlRouterDeps extends RouterDeps {
@@ -32,20 +33,21 @@ export interface GraphqlRouterDeps extends RouterDeps {
   readonly plugins?: readonly ApolloServerPlugin<OperationContext>[];
 }
 
-/** The GraphQL API at `/graphql`, and GraphiQL, which needs no key to load and costs nothing. */
+/** The GraphQL API at `/graphql`, its schema, and GraphiQL. The last two need no key to load and cost nothing. */
 export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   const { core, admission, serveStaticFiles, log } = deps;
   const { graphiql = { path: "/", links: graphqlLinks("/") } } = deps;
   const schema = buildPetSchema();
   const apollo = createApolloServer(deps, schema);
   const readDocument = createDocumentReader(schema);
+  const persistedQueries = createPersistedQueries();
 
   const answer: RequestHandler = async (req, res) => {
     // `negotiate` found no acceptable media type.
     if (!res.hasHeader("Content-Type")) throw new Problem("NOT_ACCEPTABLE", notAcceptable);
     const request = await readGraphqlRequest(req, res);
     await admission.confirmKey(req, res);
-    await respondToGraphql({ apollo, core, readDocument, log }, request, res);
+    await respondToGraphql({ apollo, core, readDocument, persistedQueries, log }, request, res);
   };
 
   const router = Router({ caseSensitive: true, strict: true });
@@ -55,8 +57,13 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
     .get(answer)
     .post(answer)
     .all(methodNotAllowed("GET", "HEAD", "POST"));
-  router.use(serveStaticFiles(graphiqlFiles(graphiql)));
-  router.use(answerProblems(deps, (problem) => JSON.stringify({ errors: [formatProblem(problem)] })));
+  const schemaText = {
+    path: "/schema.graphql",
+    mediaType: "text/plain; charset=utf-8",
+    content: `${printSchema(schema)}\n`,
+  };
+  router.use(serveStaticFiles([schemaText, ...graphiqlFiles(graphiql)]));
+  router.use(answerProblems(deps, (problem, res) => JSON.stringify({ errors: [formatRefusal(problem, res)] })));
   return router;
 }
 
@@ -103,7 +110,10 @@ export function graphqlLinks(graphiqlPath: string): Links {
   const directory = new URL("../docs/", import.meta.url);
   const folder = { directory, folder: "services/graphql/docs", path: "/docs/graphql" };
   return {
-    pages: [{ path: graphiqlPath, title: "GraphiQL" }],
+    pages: [
+      { path: graphiqlPath, title: "GraphiQL" },
+      { path: "/schema.graphql", title: "GraphQL schema" },
+    ],
     guides: readGuides({ ...folder, names: ["quickstart"] }),
   };
 }

@@ -1,7 +1,7 @@
 // A root field costs as much as a REST request. The whole cost is reserved, or nothing, before the execution.
 // operation-plugin.test.ts compares the cost of random documents with their execution.
 import { beforeEach, describe, expect, it } from "vitest";
-import { errorBody, openSharedStore } from "./test-store.js";
+import { errorBody, errorsOf, openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore();
 const { key } = await store.issueKey();
@@ -61,6 +61,9 @@ it("an operation of 3 units is refused and costs nothing while 2 remain, and one
     rateLimit: { limit: 4, remaining: 2 },
   });
   expect(refused.json).not.toHaveProperty("data");
+  // Apollo Client shows its users the extensions of an error, and no headers.
+  const [retryAfter, reset] = [refused.headers["retry-after"], refused.headers["x-ratelimit-reset"]].map(Number);
+  expect(errorsOf(refused)[0]?.extensions).toMatchObject({ retryAfter, limit: 4, remaining: 2, reset });
   expect((await store.ask("{ pets(limit: 100) { name } }", { key })).text).not.toContain("no1");
   expect(await store.ask(aliased(2), caller)).toMatchObject({ status: 200, rateLimit: { remaining: 0 } });
 });

@@ -1,4 +1,5 @@
 // Tests the HTTP responses of GraphiQL. tools/checks/browser tests it in a browser.
+import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
@@ -12,6 +13,11 @@ it("is at the root of the GraphQL service, needs no key and costs nothing; its p
   expect(page.rateLimit.remaining).toBe(page.rateLimit.limit);
   expect(page.headers["content-security-policy"]).toContain("script-src 'self';");
   expect(page.headers["content-security-policy"]).not.toMatch(/unsafe-eval|https?:|\*/);
+});
+
+it("is beside the schema, which needs no key either", async () => {
+  const schema = await store.call("GET", "/schema.graphql");
+  expect(schema.text).toBe(await readFile(new URL("../schema.graphql", import.meta.url), "utf8"));
 });
 
 it("every link and file of GraphiQL and of the quickstart exists on this origin", async () => {

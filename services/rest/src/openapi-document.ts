@@ -65,7 +65,12 @@ interface Content {
 }
 
 /** Codes that REST never returns: a REST request has no GraphQL document, and its cost of 1 is never above a limit. */
-const graphqlOnlyCodes = ["GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "OPERATION_TOO_LARGE"];
+const graphqlOnlyCodes = [
+  "GRAPHQL_PARSE_FAILED",
+  "GRAPHQL_VALIDATION_FAILED",
+  "OPERATION_TOO_LARGE",
+  "PERSISTED_QUERY_NOT_FOUND",
+];
 const restCodes = (Object.keys(problems) as ProblemCode[]).filter((code) => !graphqlOnlyCodes.includes(code));
 /** Malformed HTTP requests are answered before routing, so their responses have no headers of a route. */
 const statusesBeforeRouting: readonly number[] = [400, 408, 431];

@@ -1,16 +1,17 @@
 import { type Log, Problem } from "@petstore/core";
-import type { ErrorRequestHandler, RequestHandler } from "express";
+import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import type { Admission } from "./admission.js";
 import { sendJson } from "./json-response.js";
 import { contextOf } from "./request-context.js";
 
 /**
  * The last handler of an API. Anything thrown becomes one response. Problems with a status of 500 or more are logged. After
- * SERVICE_UNAVAILABLE the units are refunded. `format` writes the body, by default the schema `Error` of the REST API.
+ * SERVICE_UNAVAILABLE the units are refunded. `format` writes the body when the headers are set, by default the
+ * schema `Error` of the REST API.
  */
 export function answerProblems(
   { admission, log }: { readonly admission: Pick<Admission, "refund">; readonly log: Log },
-  format: (problem: Problem) => string = JSON.stringify,
+  format: (problem: Problem, res: Response) => string = (problem) => JSON.stringify(problem),
 ): ErrorRequestHandler {
   // Express recognises an error handler by its four parameters.
   return async (thrown, _req, res, _next) => {
@@ -32,7 +33,7 @@ export function answerProblems(
       });
     }
     for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
-    sendJson(res, problem.status, format(problem));
+    sendJson(res, problem.status, format(problem, res));
   };
 }
 

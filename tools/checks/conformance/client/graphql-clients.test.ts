@@ -78,6 +78,7 @@ describe.each([
     expect(await openWith("nonsense")(list, { limit: 1 })).toEqual({ code: "API_KEY_INVALID", status: 401 });
     const execute = openWith((await store.database.issueKey({ customLimits: { perMinute: 1_000, perDay: 1 } })).key);
     expect(await execute(list, { limit: 0 })).toEqual({ code: "VALIDATION_FAILED", status: 400 });
-    expect(await execute(list, { limit: 1 })).toEqual({ code: "DAILY_QUOTA_EXCEEDED", status: 429 });
+    const refused = { code: "DAILY_QUOTA_EXCEEDED", status: 429, limit: 1, remaining: 0 };
+    expect(await execute(list, { limit: 1 })).toMatchObject(refused);
   });
 });

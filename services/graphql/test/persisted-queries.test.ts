@@ -1,0 +1,68 @@
+import { hash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { errorsOf, openSharedStore } from "./test-store.js";
+
+const store = await openSharedStore();
+const { key } = await store.issueKey();
+
+const post = (request: object, headers = {}) =>
+  store.call("POST", "/graphql", { key, body: JSON.stringify(request), headers });
+const get = (request: Record<string, string>) => store.call("GET", `/graphql?${new URLSearchParams(request)}`, { key });
+const extensionsOf = (sha256Hash: unknown, version: unknown = 1) => ({ persistedQuery: { version, sha256Hash } });
+const sha256 = (text: string) => hash("sha256", text, "hex");
+const notFound = {
+  errors: [{ message: "PersistedQueryNotFound", extensions: { code: "PERSISTED_QUERY_NOT_FOUND", status: 400 } }],
+};
+const noPets = { data: { pets: [] }, extensions: { cost: 1 } };
+
+describe("a persisted query", () => {
+  it("is not found until its document was sent once with its hash, over POST or GET", async () => {
+    const query = "{ pets(status: sold) { name } }";
+    const extensions = extensionsOf(sha256(query));
+    expect(await post({ extensions })).toMatchObject({ status: 200, json: notFound });
+    expect(await post({ query, extensions })).toMatchObject({ status: 200, json: noPets });
+    expect(await post({ extensions })).toMatchObject({ status: 200, json: noPets });
+    expect(await get({ extensions: JSON.stringify(extensions) })).toMatchObject({ status: 200, json: noPets });
+  });
+
+  it("is executed with the variables and the operation of each request", async () => {
+    const query = "query A($limit: Int!) { pets(limit: $limit) { name } } query B { none: pets { name } }";
+    const extensions = extensionsOf(sha256(query).toUpperCase());
+    await post({ query, extensions, operationName: "B" });
+    const refused = await post({ extensions, operationName: "A", variables: { limit: 0 } });
+    expect(errorsOf(refused)[0]?.message).toBe("limit must be an integer from 1 to 100");
+    expect(await post({ extensions, operationName: "B" })).toMatchObject({ json: { data: { none: [] } } });
+  });
+
+  it("that is not found costs one unit", async () => {
+    const miss = async () => (await post({ extensions: extensionsOf(sha256("?")) })).headers;
+    const before = Number((await miss())["x-ratelimit-remaining"]);
+    const { "x-ratelimit-remaining": after, "x-ratelimit-limit": limit } = await miss();
+    // The second request is the first one of its minute if a minute ended between the two.
+    expect([before - 1, Number(limit) - 1]).toContain(Number(after));
+  });
+
+  it("is not kept if its document is refused", async () => {
+    const query = "{ cats { name } }";
+    await post({ query, extensions: extensionsOf(sha256(query)) });
+    expect(await post({ extensions: extensionsOf(sha256(query)) })).toMatchObject({ json: notFound });
+  });
+
+  it("mutates only over POST", async () => {
+    const query = 'mutation { createPet(input: {name: "Ada", categoryId: 1}) { name } }';
+    const extensions = extensionsOf(sha256(query));
+    expect(await post({ query, extensions })).toMatchObject({ json: { data: { createPet: { name: "Ada" } } } });
+    expect(await get({ extensions: JSON.stringify(extensions) })).toMatchObject({ status: 405 });
+  });
+
+  it.each([
+    ["of another document", { query: "{ pets { id } }", extensions: extensionsOf(sha256("{ pets { name } }")) }],
+    ["that is not a SHA-256", { extensions: extensionsOf("0") }],
+    ["of another type", { extensions: extensionsOf(7) }],
+    ["of another version", { extensions: extensionsOf(sha256("{ pets { id } }"), 2) }],
+    ["that is missing", { extensions: { persistedQuery: "yes" } }],
+  ])("with a hash %s is refused", async (_which, request) => {
+    const response = await post(request, { accept: "application/graphql-response+json" });
+    expect(response).toMatchObject({ status: 400, json: { errors: [{ extensions: { code: "VALIDATION_FAILED" } }] } });
+  });
+});
