@@ -5,7 +5,7 @@ export {
   type NewAccount,
 } from "./access/account-repository.js";
 export { digestApiKey, isWellFormedApiKey, mintApiKey } from "./access/api-key.js";
-export type { Authentication } from "./access/authenticator.js";
+export type { Authentication, KeyWithLimits } from "./access/authenticator.js";
 export { createKeyRepository, type KeyRecord, type KeyWithAccount } from "./access/key-repository.js";
 export {
   type ChangeEvent,

@@ -8,6 +8,7 @@ import { createRequestMetrics } from "./observability/request-metrics.js";
 import { printError } from "./observability/standard-output.js";
 import { type Admission, createAdmission } from "./pipeline/admission.js";
 import { createApp } from "./pipeline/app.js";
+import { createRateLimitStatus } from "./pipeline/rate-limit-status.js";
 import { createStaticFileServer, type ServeStaticFiles } from "./pipeline/static-files.js";
 import { type Listener, listen, untilSignal } from "./server/listen.js";
 import { createMalformedRequestResponse } from "./server/malformed-request.js";
@@ -54,7 +55,8 @@ export async function openService({ routers, droppedLogLines = () => 0, ...deps 
   const admission = createAdmission({ core, metrics, overload });
   const serveStaticFiles = createStaticFileServer(admission, log, now);
   const apiRouters = routers.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles }));
-  const app = createApp({ ...deps, ...health, admission, metrics, tracing, routers: apiRouters });
+  const rateLimitStatus = createRateLimitStatus({ admission, core, now });
+  const app = createApp({ ...deps, ...health, admission, metrics, tracing, routers: [...apiRouters, rateLimitStatus] });
   const server = createHttpServer({
     app,
     answerMalformedRequest: createMalformedRequestResponse(admission, log, metrics),

@@ -1,4 +1,4 @@
-// Shows the quota from the headers of one response, and counts down the seconds. Only a refresh costs a request.
+// Shows the quota as `GET /rate_limit` reports it, which costs nothing, and counts down the seconds.
 import { apiKey, openKeyForm } from "./api-key.js";
 import { byId, within } from "./elements.js";
 
@@ -18,7 +18,6 @@ const refreshButton = byId("refresh", HTMLButtonElement);
 const autoRefresh = byId("refresh-often", HTMLInputElement);
 const refreshIntervalMs = 15_000;
 let refreshedAtMs = Number.NEGATIVE_INFINITY;
-let waitUntilMs = 0;
 
 openKeyForm(() => void refresh());
 refreshButton.addEventListener("click", () => void refresh());
@@ -37,8 +36,8 @@ async function refresh(): Promise<void> {
   }
   refreshButton.disabled = true;
   try {
-    const response = await fetch("/v1/pets?limit=1", { headers: { Authorization: `Bearer ${key}` } });
-    show(response, response.ok ? {} : await response.json());
+    const response = await fetch("/rate_limit", { headers: { Authorization: `Bearer ${key}` } });
+    show(response, await response.json());
   } catch (error) {
     // Show the error to the user. The gauges stay empty, because old numbers would be wrong.
     state.textContent = `No response: ${error instanceof Error ? error.message : error}`;
@@ -47,52 +46,58 @@ async function refresh(): Promise<void> {
   draw();
 }
 
-/** `error` is empty after a success. */
-function show({ status, headers }: Response, error: { readonly code?: string; readonly message?: string }): void {
-  const { code = "", message } = error;
-  waitUntilMs = performance.now() + 1_000 * Number(headers.get("Retry-After") ?? 0);
-  if (status === 401) {
-    // With a 401 the headers describe the limit of the IP address, not of an account.
-    state.textContent = `${code}: ${message}`;
+interface WindowStatus {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Epoch seconds. */
+  readonly reset: number;
+}
+
+/** The body of `GET /rate_limit`, or an error. */
+type RateLimitStatus =
+  | {
+      readonly plan: string;
+      readonly minute: WindowStatus;
+      readonly day: WindowStatus;
+      readonly bannedUntil: number | null;
+    }
+  | { readonly code: string; readonly message: string };
+
+function show({ headers }: Response, status: RateLimitStatus): void {
+  state.className = "";
+  if ("code" in status) {
+    state.className = "status bad";
+    state.textContent = `${status.code}: ${status.message}`;
     return;
   }
+  // The clock of the service, because the local one may be wrong.
+  const nowSeconds = Date.parse(headers.get("Date") ?? "") / 1_000;
   for (const window of windows) {
-    const reading = readWindow(headers, window);
-    if (reading !== undefined) readings.set(window, reading);
+    const { limit, remaining, reset } = status[window];
+    readings.set(window, { limit, remaining, resetAtMs: performance.now() + 1_000 * (reset - nowSeconds) });
   }
   const at = new Date().toLocaleTimeString();
-  const seconds = headers.get("Retry-After");
-  const wait = seconds === null ? "" : `for another ${seconds} s`;
-  state.className = code === "" ? "" : "status bad";
-  state.textContent = code === "" ? `As of ${at}.` : `As of ${at}: ${code} ${wait}. ${message}`;
-  byId("usage-plan", HTMLElement).textContent = planText(readings.get("minute")?.limit, readings.get("day")?.limit);
-}
-
-/** Reads a window from the RateLimit and RateLimit-Policy headers; `undefined` if one of them does not contain it. */
-function readWindow(headers: Headers, window: Window): WindowReading | undefined {
-  const policy = new RegExp(`"${window}";q=(\\d+)`).exec(headers.get("RateLimit-Policy") ?? "");
-  const current = new RegExp(`"${window}";r=(\\d+);t=(\\d+)`).exec(headers.get("RateLimit") ?? "");
-  if (policy === null || current === null) return undefined;
-  const resetAtMs = performance.now() + 1_000 * Number(current[2]);
-  return { limit: Number(policy[1]), remaining: Number(current[1]), resetAtMs };
-}
-
-/** Finds the plan by its limits, because no header names it. */
-function planText(perMinute: number | undefined, perDay: number | undefined): string {
-  if (perMinute === undefined || perDay === undefined) return "";
-  const numbers = `${perMinute.toLocaleString()} requests a minute, ${perDay.toLocaleString()} a day`;
-  for (const row of document.querySelectorAll<HTMLElement>("#plans [data-per-minute]")) {
-    const isSame = Number(row.dataset.perMinute) === perMinute && Number(row.dataset.perDay) === perDay;
-    row.toggleAttribute("data-current", isSame);
-    if (isSame) return `You have the ${row.querySelector("th")?.textContent} plan: ${numbers}.`;
+  state.textContent = `As of ${at}.`;
+  if (status.bannedUntil !== null) {
+    state.className = "status bad";
+    state.textContent = `As of ${at}: this key is banned for another ${Math.ceil(status.bannedUntil - nowSeconds)} s.`;
   }
-  return `You have individual limits: ${numbers}.`;
+  byId("usage-plan", HTMLElement).textContent = planText(status.plan, status.minute.limit, status.day.limit);
+}
+
+function planText(plan: string, perMinute: number, perDay: number): string {
+  let name = plan;
+  for (const row of document.querySelectorAll<HTMLElement>("#plans [data-plan]")) {
+    const isCurrent = row.dataset.plan === plan;
+    row.toggleAttribute("data-current", isCurrent);
+    if (isCurrent) name = row.querySelector("th")?.textContent ?? plan;
+  }
+  return `You have the ${name} plan: ${perMinute.toLocaleString()} requests a minute, ${perDay.toLocaleString()} a day.`;
 }
 
 function tick(): void {
-  const nowMs = performance.now();
   draw();
-  const isDue = nowMs - refreshedAtMs >= refreshIntervalMs && nowMs >= waitUntilMs;
+  const isDue = performance.now() - refreshedAtMs >= refreshIntervalMs;
   if (autoRefresh.checked && isDue && document.visibilityState === "visible" && apiKey() !== undefined) void refresh();
 }
 

@@ -48,7 +48,10 @@ const documents: readonly [path: string, printed: readonly RegExp[]][] = [
   ],
   [
     "services/rest/docs/limits.md",
-    [/^X-RateLimit-Limit: 60\r\nX-RateLimit-Remaining: \d+\r\nX-RateLimit-Reset: \d+\r\n$/],
+    [
+      /^X-RateLimit-Limit: 60\r\nX-RateLimit-Remaining: \d+\r\nX-RateLimit-Reset: \d+\r\n$/,
+      /^{"plan":"free","minute":{"limit":60,"used":\d+,"remaining":\d+,"reset":\d+},"day":{.*},"bannedUntil":null}$/,
+    ],
   ],
   ["services/rest/docs/get-pet-removal.md", [/^\[{"id":1,/, /^Rex\n$/]],
   [

@@ -9,6 +9,7 @@ import {
   type Authentication,
   type Core,
   type Decision,
+  type KeyWithLimits,
   Problem,
   type Quota,
   type Reservation,
@@ -34,6 +35,8 @@ export interface AdmissionDeps {
 export interface Admission {
   /** Stands before every route that needs a key. Authenticates the request and reserves one unit, before the body is read. */
   readonly admit: RequestHandler;
+  /** Stands before a route that needs a key and costs nothing. */
+  readonly authenticate: RequestHandler;
   /**
    * Extends the unit that `admit` reserved to `cost` units, before any work is done. If they are not available, nothing
    * stays reserved, and the refusal is thrown.
@@ -63,11 +66,34 @@ export interface Admission {
 export function createAdmission({ core, metrics, overload }: AdmissionDeps): Admission {
   const { authenticator, accountQuota, addressQuota, anonymousLimits } = core;
 
-  async function authenticate(req: Request, res: Response): Promise<Authentication> {
+  async function identify(req: Request, res: Response): Promise<Authentication> {
     const token = bearerToken(req);
     if (token instanceof Problem) return { outcome: "rejected", problem: token };
     const address = addressBucket(contextOf(res).clientAddress);
     return traceCall({ name: "authenticate" }, () => authenticator.authenticate(token, address));
+  }
+
+  /** Returns the valid key of the request. Throws the refusal of every other request, and while the process is overloaded. */
+  async function requireKey(req: Request, res: Response): Promise<KeyWithLimits> {
+    const overloaded = overload.reason;
+    if (overloaded !== undefined) {
+      metrics.shed(overloaded);
+      await reportAddressQuota(res);
+      throw new Problem("SERVICE_UNAVAILABLE", tooManyRequests, {
+        cause: new Error(`${overloaded} overload`),
+        retryAfterSeconds: 1,
+      });
+    }
+    const authentication = await identify(req, res).catch(async (error: unknown) => {
+      // Nobody knows whether the key is valid, so neither its account nor the address is charged.
+      await reportAddressQuota(res);
+      throw error;
+    });
+    if (authentication.outcome === "rejected") return reject(res, authentication);
+    const context = contextOf(res);
+    context.key = authentication.key;
+    context.isKeyStale = authentication.isStale;
+    return authentication.key;
   }
 
   /** Counts a request without a valid key by its address. Throws the reason why it is refused. */
@@ -111,29 +137,14 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
 
   return {
     async admit(req, res, next) {
-      const overloaded = overload.reason;
-      if (overloaded !== undefined) {
-        metrics.shed(overloaded);
-        await reportAddressQuota(res);
-        throw new Problem("SERVICE_UNAVAILABLE", tooManyRequests, {
-          cause: new Error(`${overloaded} overload`),
-          retryAfterSeconds: 1,
-        });
-      }
-      const authentication = await authenticate(req, res).catch(async (error: unknown) => {
-        // Nobody knows whether the key is valid, so neither its account nor the address is charged.
-        await reportAddressQuota(res);
-        throw error;
-      });
-      if (authentication.outcome === "rejected") return reject(res, authentication);
-      const { key, isStale } = authentication;
-      const context = contextOf(res);
-      context.key = key;
-      context.isKeyStale = isStale;
-      const account = `${key.accountId}`;
+      const { accountId, lineage, limits } = await requireKey(req, res);
       // A rotated key keeps the lineage of its first key, so that a rotation does not end a ban.
-      await reserveUnits(res, accountQuota, { account, key: `${key.lineage}`, limits: key.limits, cost: 1 });
-      context.isBodyPending = !req.complete;
+      await reserveUnits(res, accountQuota, { account: `${accountId}`, key: `${lineage}`, limits, cost: 1 });
+      contextOf(res).isBodyPending = !req.complete;
+      next();
+    },
+    async authenticate(req, res, next) {
+      await requireKey(req, res);
       next();
     },
     async extend(res, cost) {
@@ -148,7 +159,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     async confirmKey(req, res) {
       const context = contextOf(res);
       if (!context.isBodyPending) return;
-      const authentication = await authenticate(req, res);
+      const authentication = await identify(req, res);
       if (authentication.outcome === "rejected") throw authentication.problem;
       context.isKeyStale = authentication.isStale;
     },

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Admitted, Catalogue, Core, KeyWithAccount, Quota, Reservation } from "@petstore/core";
+import type { Admitted, Catalogue, Core, KeyWithAccount, KeyWithLimits, Quota, Reservation } from "@petstore/core";
 import type { Request, RequestHandler, Response } from "express";
 import { clientAddress } from "./client-identity.js";
 
@@ -14,7 +14,7 @@ export interface RequestContext {
   route: string;
   traceId: string | undefined;
   /** The valid key of the request, also if the quota then refuses the request. */
-  key: KeyWithAccount | undefined;
+  key: KeyWithLimits | undefined;
   /** PostgreSQL is unavailable, so the key may have been revoked since it was last checked. */
   isKeyStale: boolean;
   /** The body had not arrived in full when the request was admitted. */
@@ -55,7 +55,8 @@ export function contextOf(res: Response): RequestContext {
   return res.locals.context;
 }
 
-export function admittedKeyOf(res: Response): KeyWithAccount {
+/** The key of an admitted request. */
+export function admittedKeyOf(res: Response): KeyWithLimits {
   const { key } = contextOf(res);
   if (key === undefined) throw new Error("the handler is not behind admission");
   return key;

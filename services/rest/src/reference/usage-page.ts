@@ -1,7 +1,7 @@
 import { limitsOf, planNames } from "@petstore/core";
 import { html, keyForm, type Markup } from "@petstore/pages";
 
-/** The usage page at `/usage` shows the remaining quota of an account. Its script spends one request to load it. */
+/** The usage page at `/usage` shows the remaining quota of an account. It reads `GET /rate_limit`, which costs nothing. */
 export function usageMain(): Markup {
   return html`<h1>Usage</h1>
 <p class="lead">How many requests your account has left in this minute and on this day, and when each limit resets. All keys of an account share its limits.</p>
@@ -18,7 +18,7 @@ ${gauge("day", "This day (UTC)")}
 <button type="button" id="refresh">Refresh</button>
 <label class="check"><input type="checkbox" id="refresh-often"> every 15 s while this page is visible</label>
 </div>
-<p class="about">A refresh costs one request. This page shows the headers of <code>GET /v1/pets?limit=1</code>.</p>
+<p class="about">This page shows <code>GET /rate_limit</code>. It costs nothing.</p>
 </section>
 <section aria-labelledby="plans-title">
 <h2 id="plans-title">Plans</h2>
@@ -41,7 +41,8 @@ function gauge(window: "minute" | "day", title: string): Markup {
 
 function planRow(plan: (typeof planNames)[number]): Markup {
   const name = `${plan.charAt(0).toUpperCase()}${plan.slice(1)}`;
-  if (plan === "enterprise") return html`<tr><th scope="row">${name}</th><td>as agreed</td><td>as agreed</td></tr>`;
+  if (plan === "enterprise")
+    return html`<tr data-plan="${plan}"><th scope="row">${name}</th><td>as agreed</td><td>as agreed</td></tr>`;
   const { perMinute, perDay } = limitsOf({ plan });
-  return html`<tr data-per-minute="${perMinute}" data-per-day="${perDay}"><th scope="row">${name}</th><td>${perMinute.toLocaleString("en")}</td><td>${perDay.toLocaleString("en")}</td></tr>`;
+  return html`<tr data-plan="${plan}"><th scope="row">${name}</th><td>${perMinute.toLocaleString("en")}</td><td>${perDay.toLocaleString("en")}</td></tr>`;
 }

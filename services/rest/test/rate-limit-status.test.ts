@@ -1,0 +1,72 @@
+// GET /rate_limit, which packages/http serves beside both APIs.
+import { beforeEach, expect, it } from "vitest";
+import { openSharedStore } from "./test-store.js";
+
+const store = await openSharedStore({ BAN_STRIKES: "1", BAN_STRIKES_PER_UNIT: "1" });
+
+const minuteMs = 60_000;
+const status = (key: string) => store.call("GET", "/rate_limit", { key });
+const spend = (key: string) => store.call("GET", "/v1/none", { key });
+const countsOf = (answer: { json: unknown }) => {
+  const { minute, day } = answer.json as Record<string, { remaining: number }>;
+  return [minute?.remaining, day?.remaining];
+};
+
+beforeEach(() => {
+  store.clock.nowMs = Math.ceil((store.clock.nowMs + 1) / minuteMs) * minuteMs;
+});
+
+it("shows both windows, the plan and no ban, and costs nothing", async () => {
+  const { key } = await store.issueKey({ plan: "free" });
+  await spend(key);
+  const minuteReset = store.clock.nowMs / 1_000 + 60;
+  const dayReset = Math.ceil(minuteReset / 86_400) * 86_400;
+  const shown = {
+    plan: "free",
+    minute: { limit: 60, used: 1, remaining: 59, reset: minuteReset },
+    day: { limit: 1_000, used: 1, remaining: 999, reset: dayReset },
+    bannedUntil: null,
+  };
+  for (let call = 0; call < 3; call += 1) {
+    store.clock.nowMs += 1_001;
+    expect(await status(key)).toMatchObject({ status: 200, json: shown, rateLimit: { limit: 60, remaining: 59 } });
+  }
+});
+
+it("reads the quota of a key at most once a second", async () => {
+  const { key } = await store.issueKey({ plan: "free" });
+  expect(countsOf(await status(key))).toEqual([60, 1_000]);
+  await spend(key);
+  store.clock.nowMs += 999;
+  expect(countsOf(await status(key))).toEqual([60, 1_000]);
+  store.clock.nowMs += 2;
+  expect(countsOf(await status(key))).toEqual([59, 999]);
+});
+
+it("answers a key that is over its limit or banned, and shows when the ban ends", async () => {
+  const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 50 } });
+  await spend(key);
+  await spend(key);
+  expect(await status(key)).toMatchObject({ status: 200, json: { minute: { remaining: 0 }, bannedUntil: null } });
+  store.clock.nowMs += 2_001;
+  const banned = await spend(key);
+  expect(banned).toMatchObject({ status: 429, json: { code: "API_KEY_BANNED" } });
+  const bannedUntil = Math.ceil(store.clock.nowMs / 1_000) + 60;
+  expect(await status(key)).toMatchObject({ status: 200, json: { bannedUntil } });
+});
+
+it("needs a valid key, and counts other requests by their address", async () => {
+  const before = await store.call("GET", "/rate_limit");
+  const after = await store.call("GET", "/rate_limit");
+  expect(after).toMatchObject({ status: 401, json: { code: "API_KEY_MISSING", status: 401 } });
+  expect(after.rateLimit.remaining).toBe(Number(before.rateLimit.remaining) - 1);
+});
+
+it("has GET and HEAD, and answers in JSON only", async () => {
+  const { key } = await store.issueKey();
+  expect(await store.call("HEAD", "/rate_limit", { key })).toMatchObject({ status: 200, text: "" });
+  const posted = await store.call("POST", "/rate_limit", { key });
+  expect(posted).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
+  const headers = { accept: "text/html" };
+  expect(await store.call("GET", "/rate_limit", { key, headers })).toMatchObject({ status: 406 });
+});
