@@ -2,11 +2,14 @@ import { DatabaseError } from "pg";
 import { Problem } from "../problem.js";
 
 /**
- * SQLSTATE classes and codes of errors that may be gone at a later attempt: connection lost (08), disk or connections used
- * up (53), operator intervention and the statement timeout (57), system error (58), a read-only replica (25006), a
- * transaction cut off (25P0x), a conflict between transactions (40), a lock timeout (55P03), a database that takes no
- * connections (55000), does not exist (3D000) or refuses our user (28), until an operator repairs it, and a plan prepared
- * before a migration (0A000), which a new connection prepares again.
+ * SQLSTATE classes and codes of errors that may be gone at a later attempt:
+ *
+ * - by itself: connection lost (08), disk or connections used up (53), operator intervention and the statement timeout (57),
+ *   system error (58), a read-only replica (25006), a transaction cut off (25P0x), a conflict between transactions (40), a
+ *   lock timeout (55P03)
+ * - when an operator has repaired the database: it takes no connections (55000), does not exist (3D000) or refuses our user
+ *   (28)
+ * - on a new connection: a plan that was prepared before a migration (0A000)
  */
 const transient = /^(08|28|53|57|58|25006|25P0|3D000|40|55000|55P03|0A000)/;
 

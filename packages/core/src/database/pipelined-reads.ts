@@ -23,7 +23,7 @@ export interface PipelinedReads extends AsyncDisposable {
    * sent elsewhere. Rejects with a Problem.
    */
   send<Row>(query: BoundQuery): Promise<Row[] | undefined> | undefined;
-  /** Closes the connections without a query in flight. The next query opens new ones. */
+  /** Closes the connections without a query in flight. Later queries open new ones. */
   dropIdle(): void;
   connections(): { readonly open: number; readonly idle: number };
 }
@@ -55,7 +55,7 @@ interface Pipeline {
 
 const checkIntervalMs = 100;
 /**
- * A connection is behind if, at its speed since the last check, it needs more than 5 intervals for the queue of that check.
+ * A connection is behind if the queries in flight at the last check would take more than 5 intervals at the speed since then.
  */
 const maxIntervalsToEmptyQueue = 5;
 const reconnectAfterMs = 250;
@@ -141,7 +141,8 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     const problem = asProblem(pipeline.timeout ?? error);
     const isUnusable = pipeline.mayRetryElsewhere || problem.code === "SERVICE_UNAVAILABLE";
     // The connection takes no more queries. A timeout destroys its socket; otherwise the queries in flight are still
-    // answered. `end` comes first, because pg then emits no `error` event, which would allow a retry of the timed-out query.
+    // answered. `end` is called before the socket reports that it is closed, so pg emits no `error` event. That event would
+    // allow a retry of the query that timed out.
     if (isUnusable && drop(pipeline)) void end(pipeline);
     return problem;
   }

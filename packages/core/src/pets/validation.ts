@@ -109,7 +109,7 @@ function nameIssue(name: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return "must not contain control characters";
   if (!/\P{White_Space}/u.test(name)) return "must contain a character that is not blank";
-  // A code point has at most two code units, so a name with more than 510 code units is too long without a count.
+  // A code point has at most two code units, so a name with more than 510 code units is certainly too long.
   if (name.length > 2 * maxNameLength || [...name].length > maxNameLength) {
     return `must be at most ${maxNameLength} characters long`;
   }

@@ -33,12 +33,12 @@ export interface AdmissionDeps {
 }
 
 export interface Admission {
-  /** Stands before every route that needs a key. Authenticates the request and reserves one unit, before the body is read. */
+  /** Stands before every route that costs units. Authenticates the request and reserves one unit, before the body is read. */
   readonly admit: RequestHandler;
   /** Stands before a route that needs a key and costs nothing. */
   readonly authenticate: RequestHandler;
   /**
-   * Extends the unit that `admit` reserved to `cost` units, before any work is done. If they are not available, nothing
+   * Extends the unit that `admit` reserved to `cost` units, before the operation is executed. If they are not available, nothing
    * stays reserved, and the refusal is thrown.
    */
   extend(res: Response, cost: number): Promise<void>;
@@ -73,7 +73,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     return traceCall({ name: "authenticate" }, () => authenticator.authenticate(token, address));
   }
 
-  /** Returns the valid key of the request. Throws the refusal of every other request, and while the process is overloaded. */
+  /** Returns the key of the request if it is valid, else throws the refusal. Throws SERVICE_UNAVAILABLE during an overload. */
   async function requireKey(req: Request, res: Response): Promise<KeyWithLimits> {
     const overloaded = overload.reason;
     if (overloaded !== undefined) {

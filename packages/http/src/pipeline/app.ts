@@ -37,7 +37,7 @@ export function createApp(deps: AppDeps): Express {
   app.use(admission.refuseMalformed);
   app.options(/.*/, answerPreflight(admission));
   app.use(...routers);
-  // Each router calls `admission.admit` in its own routes. This call is for unknown paths only.
+  // Each router has its own call of admission. This one is for unknown paths only.
   app.use(admission.admit, routeNotFound, answerProblems(deps));
   return app;
 }

@@ -39,7 +39,7 @@ function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw new Problem("PAYLOAD_TOO_LARGE");
   // The body ended early while the request was being admitted, so no further event follows.
   if (req.errored) throw bodyProblem(req.errored);
-  // A client that was refused before this line never uploads its body.
+  // A client that waits for this, and was refused before, never uploads its body.
   if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

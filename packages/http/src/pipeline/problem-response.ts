@@ -6,8 +6,8 @@ import { contextOf } from "./request-context.js";
 
 /**
  * The last handler of an API. Anything thrown becomes one response. Problems with a status of 500 or more are logged. After
- * SERVICE_UNAVAILABLE the units are refunded. `format` writes the body when the headers are set, by default the
- * schema `Error` of the REST API.
+ * SERVICE_UNAVAILABLE the units are refunded. `format` is called after the headers are set, and returns the body.
+ * The default body is the schema `Error` of the REST API.
  */
 export function answerProblems(
   { admission, log }: { readonly admission: Pick<Admission, "refund">; readonly log: Log },

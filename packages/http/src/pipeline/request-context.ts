@@ -15,7 +15,7 @@ export interface RequestContext {
   traceId: string | undefined;
   /** The valid key of the request, also if the quota then refuses the request. */
   key: KeyWithLimits | undefined;
-  /** PostgreSQL is unavailable, so the key may have been revoked since it was last checked. */
+  /** PostgreSQL is unavailable or too busy, so the key may have been revoked since it was last checked. */
   isKeyStale: boolean;
   /** The body had not arrived in full when the request was admitted. */
   isBodyPending: boolean;

@@ -24,8 +24,8 @@ export interface Connections {
   get(socket: Duplex): Connection | undefined;
   /**
    * Records a request. It becomes the last request of its connection, and its response has `Connection: close`, if the
-   * connection has 64 outstanding requests, if the process is at its limit, or if the server drains and no later request
-   * of the connection has arrived.
+   * connection has 64 outstanding requests, if the process is at its limit, or if the server drains. While the server
+   * drains, a later request that arrives on the connection becomes the last one instead.
    */
   accept(connection: Connection, response: ServerResponse): void;
   /** From now on each connection ends with the request it has, or gets next. */

@@ -30,8 +30,8 @@ export function createPersistedQueries(): PersistedQueries {
 }
 
 /**
- * The hash in `extensions.persistedQuery`, in lower case; `undefined` if the request has none. Throws VALIDATION_FAILED if it
- * is not a SHA-256 of version 1, or not the hash of the document that was sent with it.
+ * The hash in `extensions.persistedQuery`, in lower case; `undefined` if the request has none. Throws VALIDATION_FAILED if
+ * `version` is not 1, if `sha256Hash` is not a SHA-256, or if it is not the hash of the document sent with it.
  */
 export function readPersistedQueryHash(persistedQuery: unknown, document: string | undefined): string | undefined {
   if (persistedQuery === undefined || persistedQuery === null) return undefined;

@@ -1,8 +1,8 @@
 /**
  * Reads the variables of an operation before its cost is known (GraphQL specification, section 6.1.2). The execution does not
  * read them again. `readVariables` refuses a missing required variable, a null for a non-null type, and a value of a Boolean
- * variable that is not true or false. Core's validators refuse every other invalid value, so both APIs report all invalid
- * values at once and in the same words.
+ * variable that is not true or false. Core's validators refuse every other invalid value, in the same words as for
+ * the REST API.
  */
 import { Problem, rules } from "@petstore/core";
 import {

@@ -8,8 +8,8 @@
  * `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * The `;3;` is the version of the penalty's format. Version 2 had the episode where version 3 has the four zeros, and ended
- * before the semicolon. A release that knows one version reads the ban of the other, and ignores its episode. The `:2:` in
+ * The `;3;` is the version of the penalty's format. In version 2 the episode stood in the place of
+ * the four zeros, and nothing followed the level. A release that knows one version reads the ban of the other, and ignores its episode. The `:2:` in
  * the name of a Redis key is not this version: it changes only if an older release could not read the new values.
  */
 import type { BanPolicy } from "../ban-policy.js";
@@ -58,8 +58,8 @@ end`;
  * - 5: the number of reservations
  * - 6, 7: the starts of the minute and the day in which the request holds one unit, or two empty strings; the unit is
  *   given back before the decision
- * - 8 to 13, after an outage, three for the minute and three for the day: the start, the units used when Redis was last
- *   read, and the units granted without it
+ * - 8 to 13, after an outage, three for the minute and three for the day: the start, the used units that Redis is
+ *   known or supposed to have, and the units granted without it
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}

@@ -94,7 +94,7 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
       // Even after a sync there may be an unsynced unit, if this instance granted it at the moment the outage ended.
       if (isSynced(snapshot) && !hasUnsynced) return undefined;
-      // Count the units as known before the call. If the call is lost, the next call raises the counters of Redis to
+      // Before the call, count these units as already known to Redis. If the call is lost, the next call raises the counters of Redis to
       // `lastKnownUsed`, and adds nothing twice.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
       snapshot.syncedOutage = currentOutage();

@@ -53,6 +53,7 @@ export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: 
 
   async function usage(query: UsageQuery): Promise<Usage> {
     if (!breaker.canCall()) return counts.usage(query);
+    // The breaker logs the failure.
     return breaker.run(query.account, () => redisQuota.usage(query)).catch(() => counts.usage(query));
   }
 

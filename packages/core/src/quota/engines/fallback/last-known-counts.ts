@@ -6,7 +6,8 @@
  * With even load all instances together grant the limit. With uneven load, an instance that last saw an account early in
  * the window does not know the later units of the others, and may grant up to its whole share of the limit. Together they
  * grant at most limit x (2 - 1 / instances) in each window that overlaps the outage, or twice the limit if Redis loses its
- * data too. If a limit is below the number of instances, each instance grants one unit.
+ * data too. If a limit is below the number of instances, each instance grants one
+ * unit in a window that it has not seen before the outage.
  */
 import type { BanPolicy } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";
@@ -110,7 +111,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         });
         return decision;
       }
-      // Only if Redis has not executed the extension: otherwise Redis may have given the held unit back already.
+      // Give the held unit back only if Redis did not execute the extension: otherwise Redis may have given it back already.
       if (heldIn !== undefined && !mayHaveExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
       // A cost above this instance's share but within the limit is refused until the reset, not for ever.
       if (decision.outcome !== "impossible" || cost > Math.min(limits.perMinute, limits.perDay)) return decision;
