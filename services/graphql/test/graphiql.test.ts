@@ -15,7 +15,7 @@ it("is at the root of the GraphQL service, needs no key and costs nothing; its p
   expect(page.headers["content-security-policy"]).not.toMatch(/unsafe-eval|https?:|\*/);
 });
 
-it("is beside the schema, which needs no key either", async () => {
+it("is served together with the schema, which needs no key either", async () => {
   const schema = await store.call("GET", "/schema.graphql");
   expect(schema.text).toBe(await readFile(new URL("../schema.graphql", import.meta.url), "utf8"));
 });

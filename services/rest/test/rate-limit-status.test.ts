@@ -1,4 +1,4 @@
-// GET /rate_limit, which packages/http serves beside both APIs.
+// GET /rate_limit, which packages/http serves with both APIs.
 import { beforeEach, expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
