@@ -83,7 +83,8 @@ export async function openVisit({ browser, origin }: StoreInBrowser, options: Vi
   const otherOrigins: string[] = [];
   let receivedBytes = 0;
   page.on("console", (message) => {
-    const isAnswer = /\/(v1\/|graphql|rate_limit)/.test(message.location().url) && /status of 4\d\d/.test(message.text());
+    const isAnswer =
+      /\/(v1\/|graphql|rate_limit)/.test(message.location().url) && /status of 4\d\d/.test(message.text());
     if (["error", "warning"].includes(message.type()) && !isAnswer) errors.push(message.text());
   });
   page.on("pageerror", (error) => errors.push(error.message));
