@@ -24,9 +24,9 @@ const persistedQueryNotFound = formatProblem(new Problem("PERSISTED_QUERY_NOT_FO
 
 /**
  * Executes an admitted request and sends the response. The status is 200 after an execution, also if fields have errors.
- * If the operation is refused before its execution, the response is a GraphQL request error (400, or 200 in the media
- * type application/json) for a syntax error, a persisted query that is not found, and the codes in `requestErrorCodes`;
- * other problems are thrown. SERVICE_UNAVAILABLE is also thrown after an execution without effect, so that the units are given back as in the REST API.
+ * Some refusals before the execution become a GraphQL request error: a syntax error, a persisted query that is not found, and
+ * the codes in `requestErrorCodes`. Its status is 400, or 200 in the media type application/json. Other refusals are thrown.
+ * SERVICE_UNAVAILABLE is also thrown after an execution without effect, so that the units are given back as in the REST API.
  */
 export async function respondToGraphql(
   { apollo, core, readDocument, persistedQueries, log }: GraphqlExecutionDeps,

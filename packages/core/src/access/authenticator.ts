@@ -51,7 +51,7 @@ export interface Authenticator {
 }
 
 export interface KeyCacheUse {
-  /** Well-formed keys that needed no query. */
+  /** Well-formed keys answered from memory, stale records excluded. */
   readonly hits: number;
   readonly misses: number;
   /** Keys not looked up because their client had sent too many unknown keys. */
@@ -69,8 +69,8 @@ const freshMs = 5_000;
  */
 const staleMs = 3_600_000;
 /**
- * For this time after a failed look-up, stale records are used at once. A look-up fails sooner than that, and each failure
- * starts the period again. So during an outage the period does not end.
+ * For this time after a failed look-up, stale records are used at once. During an outage each look-up fails in less than 3 s,
+ * and each failure starts the 3 s again.
  */
 const unreachableMs = 3_000;
 const capacity = 10_000;

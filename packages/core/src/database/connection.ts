@@ -1,4 +1,4 @@
-/** A query on one connection to PostgreSQL, and its end. */
+/** Sends a query on one connection to PostgreSQL, and closes a connection. */
 import { type Client, type ClientBase, Query } from "pg";
 import { DatabaseTimeout } from "./database-errors.js";
 

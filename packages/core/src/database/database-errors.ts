@@ -41,8 +41,8 @@ function unavailable(reason: string, cause: unknown): Problem {
 }
 
 /**
- * True if a query that only reads may be sent again at once on another connection: the server ended this one, or it has
- * not prepared the query as we know it (26000 after a failed preparation, 0A000 after a migration).
+ * True if a query that only reads may be sent again at once on another connection: the server ended this connection, or
+ * its prepared statement is missing (26000) or out of date (0A000, after a migration).
  */
 export function canRetryOnAnotherConnection(error: unknown): boolean {
   return error instanceof DatabaseError && /^(08|57P0|26000|0A000)/.test(error.code ?? "");

@@ -57,7 +57,7 @@ const categoryId = int64.meta({
 
 const newStatus = petStatus
   .default("available")
-  // The default is given only in the description, because client generators make a field with a default required.
+  // The default is given only in the description, because client generators treat a field with a default as required.
   .meta({ description: "`available` unless given.", default: undefined });
 
 export const newPetSchema: z.ZodType<NewPet> = z

@@ -1,7 +1,7 @@
 /**
  * The one way into both APIs: authenticate, reserve units, and report the quota on every response. A request without a valid
- * key is always refused, and counted by its address: with its 401 while the address is within its limit, and with 429
- * beyond it. When a key can neither be checked nor found in the cache, the response is 503, and nothing is counted. While
+ * key is always refused, and is counted by its address. The response is a 401 while the address is within its limit, and 429
+ * after that. When a key can neither be checked nor found in the cache, the response is 503, and nothing is counted. While
  * the process is overloaded, `admit` refuses every request in the same way, before authentication.
  */
 import {
@@ -49,7 +49,7 @@ export interface Admission {
   confirmKey(req: Request, res: Response): Promise<void>;
   /** Gives back the units of a request that is answered SERVICE_UNAVAILABLE, and reports the new quota. */
   refund(res: Response): Promise<void>;
-  /** Refuses a request that HTTP/1.1 forbids, and counts it by its address. Stands before every route. */
+  /** Refuses a request that HTTP/1.1 forbids, and counts it by its address. Stands before every route but the health checks. */
   readonly refuseMalformed: RequestHandler;
   /** Reports the quota of the address on a response that costs nothing. */
   reportAddressQuota(res: Response): Promise<void>;

@@ -46,7 +46,7 @@ const routeNotFound: RequestHandler = () => {
   throw new Problem("ROUTE_NOT_FOUND");
 };
 
-/** Creates the request context, sets the headers of every response, and records the response when it is over. */
+/** Creates the request context, sets the common headers, and records the response when it is over. */
 function startRequest({ log, metrics, now }: Pick<AppDeps, "log" | "metrics" | "now">): RequestHandler {
   return (req, res, next) => {
     const context = createRequestContext(req, now());

@@ -12,7 +12,7 @@ const utf8 = new TextDecoder();
 /**
  * The JSON body of a request, integers as bigint. Checks the media type before it reads, and the size while it reads.
  * Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_JSON (also for nesting deeper than `maxDepth`). If the body
- * breaks off, throws MALFORMED_REQUEST or the problem of the server.
+ * breaks off, throws MALFORMED_REQUEST, or the `Problem` with which the server destroyed the request.
  */
 export async function readJson(
   req: IncomingMessage,
@@ -39,7 +39,7 @@ function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw new Problem("PAYLOAD_TOO_LARGE");
   // The body ended early while the request was being admitted, so no further event follows.
   if (req.errored) throw bodyProblem(req.errored);
-  // A client that waits for this, and was refused before, never uploads its body.
+  // A client may wait for `100 Continue`. If its request was refused before this line, it never uploads the body.
   if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

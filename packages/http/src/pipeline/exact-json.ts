@@ -10,8 +10,8 @@ export const maxJsonDepth = 100;
 
 /**
  * JSON text (RFC 8259) without rounding: whole numbers in any spelling (`1`, `1.0`, `1e3`) become bigint, others number.
- * A whole number with a point or an exponent becomes a number, and may be rounded, if more than 40 characters are needed to
- * write it out. Such a number is no int64, or it starts with zeros, as in `0.00001e40`.
+ * A whole number with a point or an exponent becomes a number, and may be rounded, if it has more than 40 digits when the
+ * exponent is written out as zeros. Leading zeros count too, so only an int64 with many of them is affected.
  * Throws INVALID_JSON, also for an object that repeats a name and for nesting deeper than `maxDepth`.
  */
 export function parseExactJson(text: string, maxDepth: number = maxJsonDepth): unknown {

@@ -85,7 +85,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
  */
 function createMessageClasses(app: Express) {
   class AppRequest extends IncomingMessage {
-    /** If the server destroys a request with a Problem, only the request ends. The socket stays open for the response. */
+    /** If the server calls `request.destroy(problem)`, only the request ends. The socket stays open for the response. */
     override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
       if (error instanceof Problem) callback(this.listenerCount("error") > 0 ? error : null);
       else super._destroy(error, callback);

@@ -58,8 +58,8 @@ end`;
  * - 5: the number of reservations
  * - 6, 7: the starts of the minute and the day in which the request holds one unit, or two empty strings; the unit is
  *   given back before the decision
- * - 8 to 13, after an outage, three for the minute and three for the day: the start, the used units that Redis is
- *   known or supposed to have, and the units granted without it
+ * - 8 to 13, after an outage, three for the minute and three for the day: the start, the used units that Redis has
+ *   reported or has probably counted, and the units that this instance granted without Redis
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}

@@ -75,7 +75,7 @@ export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: 
       await breaker.run(target.account, () => redisQuota.liftBan(target));
     },
     async bans() {
-      // Without the breaker: a scan of all keys takes longer than the deadline of a decision.
+      // Not through `breaker.run`: a scan of all keys takes longer than its deadline.
       return breaker.canCall() ? redisQuota.bans() : counts.bans();
     },
     async reset(target) {

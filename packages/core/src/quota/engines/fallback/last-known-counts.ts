@@ -1,7 +1,7 @@
 /**
  * Decides while Redis is unavailable. It starts from the counters in the last replies of Redis and grants this instance's
  * share of what was left of each window. In a window that begins during the outage, it grants its share of the limit.
- * After the outage it reports the units granted here to Redis, and the last known counters in case Redis lost its data.
+ * After the outage it reports to Redis the units that it granted, and the last known counters in case Redis lost its data.
  *
  * With even load all instances together grant the limit. With uneven load, an instance that last saw an account early in
  * the window does not know the later units of the others, and may grant up to its whole share of the limit. Together they
