@@ -12,7 +12,7 @@ const polling = { interval: 1_000, timeout: 150_000 };
 const before = "No API key was sent as a bearer token.";
 const after = "Send an API key as a bearer token.";
 
-it("serves a change in core without a restart by hand, and stops at SIGTERM", async () => {
+it("serves a change in core without a restart by hand, and stops at SIGTERM", { timeout: 300_000 }, async () => {
   await using directory = await openTemporaryDirectory();
   const copy = directory.path;
   for (const name of ["packages", "services", "tsconfig.base.json", "package.json"]) {
