@@ -20,8 +20,14 @@ export interface NewPet {
 
 /** The request body as JSON. `JSON.stringify` cannot write a bigint. Throws a RangeError if `categoryId` is no int64. */
 export function writeNewPet({ name, categoryId, status }: NewPet): string {
-  const rest = status === undefined ? "" : `,"status":${JSON.stringify(status)}`;
-  return `{"name":${JSON.stringify(name)},"categoryId":${toInt64(categoryId, "categoryId")}${rest}}`;
+  const fields: Record<keyof NewPet, string | undefined> = {
+    name: JSON.stringify(name),
+    categoryId: `${toInt64(categoryId, "categoryId")}`,
+    // `JSON.stringify(undefined)` is `undefined`.
+    status: JSON.stringify(status),
+  };
+  const given = Object.entries(fields).filter(([, json]) => json !== undefined);
+  return `{${given.map(([field, json]) => `"${field}":${json}`).join()}}`;
 }
 
 /** Throws if the text is not the JSON of a pet. */

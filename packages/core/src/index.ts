@@ -25,7 +25,16 @@ export type { Log } from "./log.js";
 export { isLoopback } from "./loopback.js";
 export type { Catalogue, PetPage } from "./pets/catalogue.js";
 export { type JsonSchema, petJsonSchemas } from "./pets/json-schema.js";
-export { maxInt64, minInt64, type NewPet, type Pet, type PetStatus, parseInt64, petStatuses } from "./pets/pet.js";
+export {
+  type AllFields,
+  maxInt64,
+  minInt64,
+  type NewPet,
+  type Pet,
+  type PetStatus,
+  parseInt64,
+  petStatuses,
+} from "./pets/pet.js";
 export { rules } from "./pets/validation.js";
 export { Problem, type ProblemCode, problemReference, problems } from "./problem.js";
 export {

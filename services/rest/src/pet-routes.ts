@@ -1,5 +1,5 @@
 import { parse } from "node:querystring";
-import { type Pet, Problem } from "@petstore/core";
+import { type AllFields, type Pet, Problem } from "@petstore/core";
 import {
   acceptsJson,
   admittedKeyOf,
@@ -108,6 +108,6 @@ function readIdempotencyKey(req: Request): string | undefined {
 }
 
 /** The Pet of the REST interface (openapi.yaml) as JSON. Written by hand, because `JSON.stringify` does not accept bigint. */
-function petJson({ id, name, categoryId, status }: Pet): string {
+function petJson({ id, name, categoryId, status }: AllFields<Pet, "id" | "name" | "categoryId" | "status">): string {
   return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
 }

@@ -9,6 +9,7 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  type QueryResult,
   type RawBuilder,
   sql,
 } from "kysely";
@@ -51,7 +52,9 @@ export function statement<Values, Row>(
 }
 
 interface Query<Row> {
-  compile(compiler: Kysely<Tables>): CompiledQuery<Row>;
+  compile(compiler: Kysely<Tables>): CompiledQuery;
+  /** Never called. Only its type, unlike that of `compile`, makes a query without a column of `Row` fail to compile. */
+  execute(compiler: Kysely<Tables>): Promise<readonly Row[] | QueryResult<Row>>;
 }
 
 class Placeholder {

@@ -1,5 +1,5 @@
 import type { Generated } from "kysely";
-import type { PetStatus } from "../pets/pet.js";
+import type { Pet } from "../pets/pet.js";
 import type { Plan } from "../quota/plan.js";
 
 /** The columns as our own connections return them: int8 is bigint, timestamptz is Date. */
@@ -31,10 +31,9 @@ export interface Tables {
     pet_id: bigint;
     created_at: Date;
   };
-  pets: {
+  /** A field of `Pet` is a column of the same name, with these exceptions. */
+  pets: Omit<Pet, "id" | "categoryId"> & {
     id: Generated<bigint>;
-    name: string;
     category_id: bigint;
-    status: PetStatus;
   };
 }

@@ -9,8 +9,8 @@ import type { Database } from "../database/database.js";
 import { isRowLockTimeout } from "../database/database-errors.js";
 import { statement } from "../database/statement.js";
 import { Problem } from "../problem.js";
-import type { NewPet, Pet } from "./pet.js";
-import { petColumns } from "./pet-queries.js";
+import type { AllFields, NewPet, Pet } from "./pet.js";
+import { newPetColumnNames, newPetFields, petColumns } from "./pet-columns.js";
 
 /** A key is kept for 24 hours by the clock of PostgreSQL, because the clocks of the instances may differ. */
 const forgottenBefore = sql<Date>`now() - interval '24 hours'`;
@@ -84,21 +84,26 @@ async function createOrReplay(
 const insertOnce = statement<NewPet & Omit<IdempotentCreate, "pet"> & { digest: Buffer }, Pet>(
   "write",
   "insert-pet-once",
-  (_db, parameter) => sql<Pet>`
-    with claim as (
-      insert into idempotency_keys (account_id, key, request_digest, pet_id, created_at)
-      values (
-        ${parameter("accountId")}, ${parameter("key")}, ${parameter("digest")},
-        nextval(pg_get_serial_sequence('pets', 'id')), now()
+  (db, parameter) =>
+    db
+      .with(
+        "claim",
+        () => sql`(
+          insert into idempotency_keys (account_id, key, request_digest, pet_id, created_at)
+          values (
+            ${parameter("accountId")}, ${parameter("key")}, ${parameter("digest")},
+            nextval(pg_get_serial_sequence('pets', 'id')), now()
+          )
+          on conflict (account_id, key) do update
+          set request_digest = excluded.request_digest, pet_id = excluded.pet_id, created_at = excluded.created_at
+          where idempotency_keys.created_at < ${forgottenBefore}
+          returning pet_id
+        )`,
       )
-      on conflict (account_id, key) do update
-      set request_digest = excluded.request_digest, pet_id = excluded.pet_id, created_at = excluded.created_at
-      where idempotency_keys.created_at < ${forgottenBefore}
-      returning pet_id
-    )
-    insert into pets (id, name, category_id, status)
-    select pet_id, ${parameter("name")}, ${parameter("categoryId")}, ${parameter("status")} from claim
-    returning id, name, category_id as "categoryId", status`,
+      .insertInto("pets")
+      .columns(["id", ...newPetColumnNames])
+      .expression(sql`select pet_id, ${sql.join(newPetFields.map((field) => parameter(field)))} from claim`)
+      .returning(petColumns),
 );
 
 const selectFirst = statement<{ accountId: bigint; key: string }, Pet & { request_digest: Buffer }>(
@@ -124,8 +129,11 @@ const deleteForgotten = statement<Record<never, never>, { key: string }>(
     returning key`,
 );
 
-/** The same for equal pets, in either API and any notation or order of properties. */
-function digestPet({ name, categoryId, status }: NewPet): Buffer {
+/**
+ * The same for equal pets, in either API and any notation or order of properties. Stored digests must not change: append an
+ * optional field with its name, and only if the pet has it, as in `[name, categoryId, status, ["color", color]]`.
+ */
+export function digestPet({ name, categoryId, status }: AllFields<NewPet, "name" | "categoryId" | "status">): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([name, `${categoryId}`, status]))
     .digest();

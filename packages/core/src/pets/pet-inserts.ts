@@ -3,8 +3,8 @@ import { sql } from "kysely";
 import type { Database } from "../database/database.js";
 import { statement } from "../database/statement.js";
 import { Problem } from "../problem.js";
-import type { NewPet, Pet, PetStatus } from "./pet.js";
-import { petColumns } from "./pet-queries.js";
+import type { NewPet, Pet } from "./pet.js";
+import { newPetColumnNames, newPetColumns, newPetFields, petColumns } from "./pet-columns.js";
 
 /** Bounds the length of an insert, and how many creates one failure reaches. */
 const maxBatchSize = 64;
@@ -18,9 +18,9 @@ export type AddPet = (pet: NewPet) => Promise<Pet>;
 export function createAddPet(database: Pick<Database, "run">): AddPet {
   async function insert(newPets: readonly NewPet[]): Promise<Pet[]> {
     const pets = await database.run(insertPets, {
-      names: newPets.map(({ name }) => name),
-      categoryIds: newPets.map(({ categoryId }) => categoryId),
-      statuses: newPets.map(({ status }) => status),
+      name: newPets.map(({ name }) => name),
+      categoryId: newPets.map(({ categoryId }) => categoryId),
+      status: newPets.map(({ status }) => status),
     });
     if (pets.length !== newPets.length) throw new Error("not every inserted pet was returned");
     return pets;
@@ -44,21 +44,17 @@ export function createAddPet(database: Pick<Database, "run">): AddPet {
   return (pet) => inserts.load(pet);
 }
 
-interface NewPets {
-  names: string[];
-  categoryIds: bigint[];
-  statuses: PetStatus[];
-}
+type NewPetArrays = { readonly [Field in keyof NewPet]: readonly NewPet[Field][] };
 
 /** Returns the pets in the order of the input, with ascending identifiers. */
-const insertPets = statement<NewPets, Pet>("write", "insert-pets", (db, parameter) =>
-  db
+const insertPets = statement<NewPetArrays, Pet>("write", "insert-pets", (db, parameter) => {
+  const names = sql.join(newPetColumnNames.map((name) => sql.ref(name)));
+  const arrays = newPetFields.map((field) => sql`${parameter(field)}::${sql.raw(newPetColumns[field].type)}[]`);
+  return db
     .insertInto("pets")
-    .columns(["name", "category_id", "status"])
+    .columns(newPetColumnNames)
     .expression(
-      sql`select name, category_id, status from unnest(
-        ${parameter("names")}::text[], ${parameter("categoryIds")}::bigint[], ${parameter("statuses")}::pet_status[]
-      ) with ordinality as added (name, category_id, status, place) order by place`,
+      sql`select ${names} from unnest(${sql.join(arrays)}) with ordinality as added (${names}, place) order by place`,
     )
-    .returning(petColumns),
-);
+    .returning(petColumns);
+});

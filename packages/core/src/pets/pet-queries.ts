@@ -2,6 +2,7 @@
 import type { Database } from "../database/database.js";
 import { statement } from "../database/statement.js";
 import type { Pet, PetStatus } from "./pet.js";
+import { petColumns } from "./pet-columns.js";
 
 interface PetRange {
   /** Pets with a greater id, in ascending order. */
@@ -29,9 +30,6 @@ export async function findPet(database: Pick<Database, "run">, id: bigint): Prom
   const [pet] = await database.run(selectPet, { id });
   return pet;
 }
-
-/** With the names of `Pet`, so that a row is a pet. */
-export const petColumns = ["pets.id", "pets.name", "pets.category_id as categoryId", "pets.status"] as const;
 
 const selectPets = statement<{ after: bigint; limit: number }, Pet>("pipelined read", "select-pets", (db, parameter) =>
   db.selectFrom("pets").select(petColumns).where("id", ">", parameter("after")).orderBy("id").limit(parameter("limit")),

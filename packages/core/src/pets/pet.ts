@@ -13,6 +13,14 @@ export interface Pet {
 /** The schema `NewPet`, with the default status filled in. */
 export type NewPet = Omit<Pet, "id">;
 
+/**
+ * `Type` if `Named` names each of its fields. The type of a parameter that is taken apart: when `Type` gets a field, the
+ * function fails to compile until it handles the field.
+ */
+export type AllFields<Type, Named extends keyof Type> = [keyof Type] extends [Named]
+  ? Type
+  : { readonly missing: Exclude<keyof Type, Named> };
+
 export const minInt64: bigint = -(2n ** 63n);
 export const maxInt64: bigint = 2n ** 63n - 1n;
 

@@ -1,6 +1,6 @@
 /** The GraphQL types of the schema. They describe shapes only: core validates all values. */
 import "reflect-metadata";
-import { type PetStatus, parseInt64, petStatuses } from "@petstore/core";
+import { type NewPet, type Pet, type PetStatus, parseInt64, petStatuses } from "@petstore/core";
 import { parseExactJson } from "@petstore/http";
 import { GraphQLScalarType, Kind, type ValueNode } from "graphql";
 import { Field, InputType, ObjectType, registerEnumType } from "type-graphql";
@@ -48,7 +48,7 @@ export const petStatusEnum: Readonly<Record<PetStatus, string>> = {
 registerEnumType(petStatusEnum, { name: "PetStatus", description: `One of ${petStatuses.join(", ")}.` });
 
 @ObjectType("Pet", { description: "A pet of the store.", simpleResolvers: true })
-export class PetType {
+export class PetType implements Pet {
   @Field(() => int64Id, { description: "Assigned by the service: an int64 in decimal digits." })
   readonly id!: bigint;
 
@@ -63,7 +63,7 @@ export class PetType {
 }
 
 @InputType("NewPet", { description: "A pet to add." })
-export class NewPetInput {
+export class NewPetInput implements Record<keyof NewPet, unknown> {
   @Field(() => String, {
     description: "1 to 255 characters, at least one of them not blank, no control characters.",
   })

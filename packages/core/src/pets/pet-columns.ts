@@ -1,0 +1,26 @@
+/** The columns of the table `pets`. Every statement that reads or adds pets takes them from here. */
+import type { Tables } from "../database/tables.js";
+import type { NewPet } from "./pet.js";
+
+/** With the names of `Pet`, so that a row is a pet. */
+export const petColumns = ["pets.id", "pets.name", "pets.category_id as categoryId", "pets.status"] as const;
+
+interface NewPetColumn {
+  readonly name: keyof Tables["pets"];
+  /** The type in PostgreSQL. */
+  readonly type: string;
+}
+
+/** The column that holds each field of a new pet. */
+export const newPetColumns: Readonly<Record<keyof NewPet, NewPetColumn>> = {
+  name: { name: "name", type: "text" },
+  categoryId: { name: "category_id", type: "bigint" },
+  status: { name: "status", type: "pet_status" },
+};
+
+export const newPetFields: readonly (keyof NewPet)[] = Object.keys(newPetColumns) as (keyof NewPet)[];
+
+/** In the order of `newPetFields`. */
+export const newPetColumnNames: readonly (keyof Tables["pets"])[] = Object.values(newPetColumns).map(
+  ({ name }) => name,
+);
