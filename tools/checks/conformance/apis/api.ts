@@ -2,6 +2,7 @@
  * An interface of the pet store as a client sees it. It sends an operation in its own protocol and returns the response
  * in the terms of the contract, so that the responses of several interfaces can be compared.
  */
+import type { Pet as CorePet } from "@petstore/core";
 import type { Answer, RequestOptions } from "@petstore/harness/network";
 
 /** Values are JSON text, so that every interface sends the same digits and types. */
@@ -25,13 +26,10 @@ export interface Call {
   readonly bodyBytes?: number;
 }
 
-export interface Pet {
-  /** Decimal digits, like `categoryId`. */
-  readonly id: string;
-  readonly name: string;
-  readonly categoryId: string;
-  readonly status: string;
-}
+/** With its identifiers in decimal digits. */
+export type Pet = {
+  readonly [Field in keyof CorePet]: CorePet[Field] extends bigint | string ? string : CorePet[Field];
+};
 
 export interface Success {
   readonly kind: "success";
