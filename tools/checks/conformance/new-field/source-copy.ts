@@ -46,13 +46,15 @@ export async function copySources(): Promise<SourceCopy> {
     },
     async build() {
       const projects = [...services, "packages/client", "tools/checks"];
-      const { stdout } = await run(process.execPath, [tsc, "-b", ...projects], { cwd: directory }).catch(
-        // It ends with another code than 0 if a file does not compile.
-        (failure: { readonly stdout: string }) => failure,
-      );
-      const paths = [...stdout.matchAll(/^(\S+)\(\d+,\d+\): error /gm)].map(([, path = ""]) => path);
-      if (paths.length === 0 && stdout !== "") throw new Error(stdout);
-      return [...new Set(paths)].sort();
+      try {
+        await run(process.execPath, [tsc, "-b", ...projects], { cwd: directory });
+        return [];
+      } catch (failure) {
+        const { stdout } = failure as { readonly stdout: string };
+        const paths = [...stdout.matchAll(/^(\S+)\(\d+,\d+\): error /gm)].map(([, path = ""]) => path);
+        if (paths.length === 0) throw failure;
+        return [...new Set(paths)].sort();
+      }
     },
     load: async (path) => import(pathToFileURL(join(directory, path, "dist/index.js")).href),
     urlOf: (path) => pathToFileURL(join(directory, path)),
