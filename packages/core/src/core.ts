@@ -7,6 +7,7 @@ import {
   type KeyWithLimits,
 } from "./access/authenticator.js";
 import { createKeyRepository, type KeyRepository } from "./access/key-repository.js";
+import { createKeyUses } from "./access/key-uses.js";
 import { createBanLifter } from "./changes/ban-lifter.js";
 import { subscribeToChanges } from "./changes/subscribe-to-changes.js";
 import type { Config } from "./config/config.js";
@@ -62,7 +63,10 @@ interface CoreDeps {
  * Resolves without a reachable database too; calls that need it throw SERVICE_UNAVAILABLE until it is reachable. Throws
  * an error with a one-line message if the database refuses the user or the password.
  */
-export async function openCore(config: Pick<Config, "database" | "quota">, deps: CoreDeps): Promise<Core> {
+export async function openCore(
+  config: Pick<Config, "database" | "quota" | "isTestStore">,
+  deps: CoreDeps,
+): Promise<Core> {
   const { log, now, monotonicNow = performance.now.bind(performance) } = deps;
   const startedAtMs = monotonicNow();
   const database = openDatabase(config.database, log);
@@ -71,9 +75,11 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
     throw error;
   });
   const quotas = await openQuotas(config.quota, { log, now });
-  const keys = createKeyRepository(database);
+  const actor = `service on ${hostname()}`;
+  const keys = createKeyRepository(database, actor);
+  const keyUses = createKeyUses(database, log);
   const bans = createBanLifter({ quota: quotas.accounts, log, uptimeMs: () => monotonicNow() - startedAtMs });
-  const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow });
+  const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow, isTestStore: config.isTestStore });
   const listener = listen();
   await listener?.first;
   const cleanUp = setInterval(() => {
@@ -85,6 +91,7 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
   async function findByDigest(digest: string): Promise<KeyWithLimits | undefined> {
     const key = await keys.findByDigest(digest);
     if (key === undefined) return undefined;
+    keyUses.record(key);
     await bans.liftIfRequested(key);
     return { ...key, limits: limitsOf(key) };
   }
@@ -102,7 +109,7 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
   return {
     catalogue: createCatalogue(database),
     catalogueForStaleKey: createCatalogue(refusingDatabase),
-    accounts: createAccountRepository(database),
+    accounts: createAccountRepository(database, actor),
     keys,
     authenticator,
     accountQuota: quotas.accounts,
@@ -120,6 +127,7 @@ export async function openCore(config: Pick<Config, "database" | "quota">, deps:
     }),
     async [Symbol.asyncDispose]() {
       clearInterval(cleanUp);
+      keyUses[Symbol.dispose]();
       quotas[Symbol.dispose]();
       await Promise.all([
         listener?.[Symbol.asyncDispose](),

@@ -21,6 +21,8 @@ export const problems = {
   API_KEY_INVALID: { status: 401, meaning: "The API key is malformed or unknown." },
   API_KEY_EXPIRED: { status: 401, meaning: "The API key is past its expiry." },
   API_KEY_REVOKED: { status: 401, meaning: "The API key was revoked." },
+  ACCOUNT_SUSPENDED: { status: 403, meaning: "The account of the API key is suspended." },
+  INSUFFICIENT_SCOPE: { status: 403, meaning: "The scope of the API key does not include this operation." },
   PET_NOT_FOUND: { status: 404, meaning: "No pet has this identifier." },
   ROUTE_NOT_FOUND: { status: 404, meaning: "No resource has this path." },
   METHOD_NOT_ALLOWED: { status: 405, meaning: "The resource has no such method; Allow lists the ones it has." },

@@ -12,7 +12,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 describe("accounts", () => {
   it("have a plan and, for Enterprise only, limits of their own", async () => {
-    const accounts = createAccountRepository(database);
+    const accounts = createAccountRepository(database, "a test");
     const free = await accounts.create({ name: "a free one", plan: "free" });
     const agreed = { perMinute: 5_000, perDay: 1_000_000 };
     const enterprise = await accounts.create({ name: "a large one", plan: "enterprise", customLimits: agreed });
@@ -24,7 +24,7 @@ describe("accounts", () => {
   });
 
   it("have one name each, even if two are created at once", async () => {
-    const accounts = createAccountRepository(database);
+    const accounts = createAccountRepository(database, "a test");
     const outcomes = await Promise.all([1, 2, 3].map(() => accounts.create({ name: "the same", plan: "pro" })));
     expect(outcomes.filter((account) => account !== undefined)).toHaveLength(1);
     expect(await accounts.findByName("the same")).toMatchObject({ plan: "pro" });
@@ -34,7 +34,7 @@ describe("accounts", () => {
 
 describe("a change of plan", () => {
   it("sets the agreed limits for Enterprise, and removes them for other plans", async () => {
-    const accounts = createAccountRepository(database);
+    const accounts = createAccountRepository(database, "a test");
     const account = await newAccount();
     const customLimits = { perMinute: 2_000, perDay: 300_000 };
     const enterprise = { ...account, plan: "enterprise" as const, customLimits };
@@ -147,7 +147,7 @@ function randomDigest(): string {
 }
 
 async function newKey(expiresAt?: Date) {
-  const keys = createKeyRepository(database);
+  const keys = createKeyRepository(database, "a test");
   const { id: accountId } = await newAccount();
   const secret = mintApiKey("live", randomBytes);
   const digest = digestApiKey(secret);
@@ -163,7 +163,7 @@ async function millisecondsLeft(id: bigint): Promise<number> {
 
 async function newAccount() {
   const name = mintApiKey("test", randomBytes);
-  const account = await createAccountRepository(database).create({ name, plan: "free" });
+  const account = await createAccountRepository(database, "a test").create({ name, plan: "free" });
   if (account === undefined) throw new Error("the name was taken");
   return account;
 }

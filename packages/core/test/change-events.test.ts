@@ -101,6 +101,23 @@ describe("a change by an operator", () => {
   });
 });
 
+describe("a suspension, its end and a new scope", () => {
+  it("take effect on every instance within a second", async ({ fixture }) => {
+    const { changing, other, issueKey } = fixture;
+    const { key, record, name } = await issueKey();
+    const changes: readonly (readonly [change: () => Promise<unknown>, access: string])[] = [
+      [() => changing.accounts.suspend(name), "suspended, both"],
+      [() => changing.accounts.resume(name), "working, both"],
+      [() => changing.keys.change(record.id, { scope: "read" }), "working, read"],
+    ];
+    expect(await accessOf(other, key)).toBe("working, both");
+    for (const [change, access] of changes) {
+      await change();
+      await expectWithin(1_000, async () => (await accessOf(other, key)) === access);
+    }
+  });
+});
+
 describe("a ban", () => {
   it("applies to the replacement of the banned key, and is lifted for both keys", async ({ fixture }) => {
     const { changing, issueKey } = fixture;
@@ -156,6 +173,12 @@ async function isRevoked(core: Core, key: string): Promise<boolean> {
 async function planOf(core: Core, key: string): Promise<string> {
   const checked = await core.authenticator.authenticate(key, "a client");
   return checked.outcome === "accepted" ? checked.key.plan : checked.problem.code;
+}
+
+async function accessOf(core: Core, key: string): Promise<string> {
+  const checked = await core.authenticator.authenticate(key, "a client");
+  if (checked.outcome === "rejected") throw checked.problem;
+  return `${checked.key.accountSuspendedAt === undefined ? "working" : "suspended"}, ${checked.key.scope}`;
 }
 
 async function ban(core: Core, key: string): Promise<void> {

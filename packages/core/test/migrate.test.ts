@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { migrate, pendingMigrations } from "../src/index.js";
 
-const everyMigration = ["0001-first-tables", "0002-keys-that-change"];
+const everyMigration = ["0001-first-tables", "0002-keys-that-change", "0003-managed-keys"];
 
 describe("migrations", () => {
   it("run once when four processes migrate an empty database at once", async () => {

@@ -45,7 +45,7 @@ function configOf(config: Partial<DatabaseConfig> = {}): DatabaseConfig {
 /** Holds two connections outside the pool: one listens for changes, one checks the database. */
 function openCoreAlone(): Promise<Core> {
   const { quota } = readConfig({ DATABASE_URL: proxy.url });
-  return openCore({ database: configOf(), quota }, { log: silentLog, now: Date.now });
+  return openCore({ database: configOf(), quota, isTestStore: false }, { log: silentLog, now: Date.now });
 }
 
 /** Two shared connections and four of the pool. */

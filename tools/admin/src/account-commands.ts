@@ -1,13 +1,6 @@
-import {
-  type Account,
-  createAccountRepository,
-  createKeyRepository,
-  limitsOf,
-  type NewAccount,
-  type Plan,
-  planNames,
-} from "@petstore/core";
+import { type Account, limitsOf, type NewAccount, type Plan, planNames } from "@petstore/core";
 import { Argument, type Command, InvalidArgumentError } from "commander";
+import { checkName, wholeNumber } from "./arguments.js";
 import { type CommandContext, Refusal, withDatabase } from "./command-context.js";
 import { findAccount, noSuchAccount } from "./find-account.js";
 import { type Fields, formatJson, formatRecord, formatRecords, formatTable } from "./output.js";
@@ -25,9 +18,9 @@ export function addAccountCommands(program: Command, context: CommandContext): v
   withLimits(account.command("create <name>").description("add an account"))
     .option("--plan <plan>", `its plan: ${planNames.join(", ")}`, planName, "free")
     .action((name: string, options: LimitOptions & { plan: Plan }) =>
-      withDatabase(context, async ({ database }) => {
+      withDatabase(context, async ({ accounts }) => {
         checkName(name);
-        const created = await createAccountRepository(database).create(planned(name, options.plan, options));
+        const created = await accounts.create(planned(name, options.plan, options));
         if (created === undefined) throw new Refusal("There is an account of this name already.");
         context.print(formatRecord(fields(created), options.json));
       }),
@@ -38,9 +31,8 @@ export function addAccountCommands(program: Command, context: CommandContext): v
     .description("show every account")
     .option("--json", "print JSON", false)
     .action((options: { json: boolean }) =>
-      withDatabase(context, async ({ database }) => {
-        const accounts = await createAccountRepository(database).list();
-        context.print(formatRecords(accounts.map(fields), options.json));
+      withDatabase(context, async ({ accounts }) => {
+        context.print(formatRecords((await accounts.list()).map(fields), options.json));
       }),
     );
 
@@ -49,9 +41,9 @@ export function addAccountCommands(program: Command, context: CommandContext): v
     .description("show one account and its keys, without the keys themselves")
     .option("--json", "print JSON", false)
     .action((name: string, { json }: { json: boolean }) =>
-      withDatabase(context, async ({ database }) => {
-        const found = await findAccount(database, name);
-        const keys = (await createKeyRepository(database).list(found.id)).map(keyFields);
+      withDatabase(context, async (opened) => {
+        const found = await findAccount(opened, name);
+        const keys = (await opened.keys.list(found.id)).map(keyFields);
         if (json) context.print(formatJson({ ...fields(found), keys }));
         else context.print(`${formatRecord(fields(found), false)}\n\nkeys\n${formatTable(keys)}`);
       }),
@@ -60,8 +52,8 @@ export function addAccountCommands(program: Command, context: CommandContext): v
   withLimits(account.command("set-plan <name>").description("change what an account may ask; what it used is kept"))
     .addArgument(new Argument("<plan>", "its new plan").choices(planNames))
     .action((name: string, plan: Plan, options: LimitOptions) =>
-      withDatabase(context, async ({ database }) => {
-        const changed = await createAccountRepository(database).setPlan(planned(name, plan, options));
+      withDatabase(context, async ({ accounts }) => {
+        const changed = await accounts.setPlan(planned(name, plan, options));
         context.print(formatRecord(fields(changed ?? noSuchAccount()), options.json));
       }),
     );
@@ -69,17 +61,39 @@ export function addAccountCommands(program: Command, context: CommandContext): v
   withLimits(
     account.command("set-limits <name>").description("change the numbers agreed with an Enterprise account"),
   ).action((name: string, options: LimitOptions) =>
-    withDatabase(context, async ({ database }) => {
-      const { plan } = await findAccount(database, name);
+    withDatabase(context, async (opened) => {
+      const { plan } = await findAccount(opened, name);
       if (plan !== "enterprise") {
         throw new Refusal(
           `Only Enterprise has numbers of its own, and this account is on ${plan}: petstore account set-plan changes that.`,
         );
       }
-      const changed = await createAccountRepository(database).setPlan(planned(name, plan, options));
+      const changed = await opened.accounts.setPlan(planned(name, plan, options));
       context.print(formatRecord(fields(changed ?? noSuchAccount()), options.json));
     }),
   );
+
+  account
+    .command("suspend <name>")
+    .description("refuse every request with a key of the account, until it is resumed")
+    .option("--json", "print JSON", false)
+    .action((name: string, { json }: { json: boolean }) =>
+      withDatabase(context, async (opened) => {
+        const suspended = (await opened.accounts.suspend(name)) ?? (await findAccount(opened, name));
+        context.print(formatRecord(fields(suspended), json));
+      }),
+    );
+
+  account
+    .command("resume <name>")
+    .description("end the suspension of an account")
+    .option("--json", "print JSON", false)
+    .action((name: string, { json }: { json: boolean }) =>
+      withDatabase(context, async (opened) => {
+        const resumed = (await opened.accounts.resume(name)) ?? (await findAccount(opened, name));
+        context.print(formatRecord(fields(resumed), json));
+      }),
+    );
 }
 
 function withLimits(command: Command): Command {
@@ -87,12 +101,6 @@ function withLimits(command: Command): Command {
     .option("--per-minute <requests>", "agreed requests per minute; Enterprise only", wholeNumber)
     .option("--per-day <requests>", "agreed requests per day; Enterprise only", wholeNumber)
     .option("--json", "print JSON", false);
-}
-
-function checkName(name: string): void {
-  if (name.trim() === "" || name.length > 255 || /\p{Cc}/u.test(name)) {
-    throw new Refusal("A name has 1 to 255 characters, not all blank, and no control characters.");
-  }
 }
 
 function planned(name: string, plan: Plan, { perMinute, perDay }: LimitOptions): NewAccount {
@@ -115,6 +123,7 @@ function fields(account: Account): Fields {
     perMinute,
     perDay,
     createdAt: account.createdAt.toISOString(),
+    suspendedAt: account.suspendedAt?.toISOString(),
   };
 }
 
@@ -122,12 +131,4 @@ function planName(text: string): Plan {
   const plan = planNames.find((name) => name === text);
   if (plan === undefined) throw new InvalidArgumentError(`It must be one of ${planNames.join(", ")}.`);
   return plan;
-}
-
-/** PostgreSQL's integer is the bound. */
-function wholeNumber(text: string): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > 2_147_483_647)
-    throw new InvalidArgumentError("It must be a whole number from 1 to 2147483647.");
-  return value;
 }

@@ -1,9 +1,9 @@
-import { createAccountRepository, createKeyRepository } from "@petstore/core";
 import type { Command } from "commander";
+import { keyId } from "./arguments.js";
 import { type CommandContext, Refusal, withDatabase } from "./command-context.js";
 import { findAccount } from "./find-account.js";
 import { requestBans } from "./instances.js";
-import { keyId, noSuchKey } from "./key-commands.js";
+import { noSuchKey } from "./key-commands.js";
 import { formatRecord, formatRecords } from "./output.js";
 import { keyFields } from "./record-fields.js";
 
@@ -16,8 +16,7 @@ export function addBanCommands(program: Command, context: CommandContext): void 
     .option("--json", "print JSON", false)
     .action((name: string | undefined, { json }: { json: boolean }) =>
       withDatabase(context, async (opened) => {
-        const accounts = createAccountRepository(opened.database);
-        const known = name === undefined ? await accounts.list() : [await findAccount(opened.database, name)];
+        const known = name === undefined ? await opened.accounts.list() : [await findAccount(opened, name)];
         const names = new Map(known.map((account) => [`${account.id}`, account.name]));
         const responses = await requestBans(opened, context);
         const rows = responses.flatMap(({ instance, mode, bans = [] }) =>
@@ -39,8 +38,8 @@ export function addBanCommands(program: Command, context: CommandContext): void 
     .description("end the ban of a key, by its id, and of those it was rotated from or to; its strikes are forgotten")
     .option("--json", "print JSON", false)
     .action((id: string, { json }: { json: boolean }) =>
-      withDatabase(context, async ({ database }) => {
-        const record = await createKeyRepository(database).liftBan(keyId(id));
+      withDatabase(context, async ({ keys }) => {
+        const record = await keys.liftBan(keyId(id));
         if (record === undefined) throw new Refusal(noSuchKey);
         context.print(formatRecord(keyFields(record), json));
       }),

@@ -1,4 +1,13 @@
-import { type Database, type DatabaseConfig, openDatabase, readDatabaseConfig } from "@petstore/core";
+import { hostname, userInfo } from "node:os";
+import {
+  type Core,
+  createAccountRepository,
+  createKeyRepository,
+  type Database,
+  type DatabaseConfig,
+  openDatabase,
+  readDatabaseConfig,
+} from "@petstore/core";
 import { explainDatabase } from "./database-fault.js";
 
 /** Everything that a command reads or writes outside PostgreSQL and Redis. */
@@ -11,12 +20,14 @@ export interface CommandContext {
   readonly now: () => number;
   /** From a cryptographic source. */
   readonly randomBytes: (size: number) => Buffer;
+  /** The whole standard input. */
+  readInput(): Promise<string>;
   print(text: string): void;
   complain(text: string): void;
 }
 
-/** The database of a command. */
-export interface OpenedDatabase {
+/** The database of a command. Its changes are logged with the actor of the command. */
+export interface OpenedDatabase extends Pick<Core, "accounts" | "keys"> {
   readonly database: Database;
   /** Does not lead through a PgBouncer, if DATABASE_DIRECT_URL is set. */
   readonly directUrl: string;
@@ -45,11 +56,35 @@ export async function withDatabase(
   work: (opened: OpenedDatabase) => Promise<void>,
 ): Promise<void> {
   const config = await requireDatabaseConfig(context);
+  const actor = actorOf(context);
   await explainingFaults(config.url, async () => {
     const patient = { ...config, poolSize: 2, acquireTimeoutMs: 5_000, readTimeoutMs: 10_000, writeTimeoutMs: 10_000 };
     await using database = openDatabase(patient, silent);
-    await work({ database, directUrl: config.directUrl ?? config.url });
+    await work({
+      database,
+      accounts: createAccountRepository(database, actor),
+      keys: createKeyRepository(database, actor),
+      directUrl: config.directUrl ?? config.url,
+    });
   });
+}
+
+/** The person who runs the command: PETSTORE_ACTOR or, without it, the user and the host of the operating system. */
+function actorOf({ environment }: CommandContext): string {
+  const actor = environment.PETSTORE_ACTOR || `${userName()}@${hostname()}`;
+  if (actor.length > 255 || /\p{Cc}/u.test(actor)) {
+    throw new Refusal("PETSTORE_ACTOR has at most 255 characters, and no control characters.");
+  }
+  return actor;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container, the user id may have no name.
+    return `uid ${process.getuid?.()}`;
+  }
 }
 
 /** Turns an error of the database into one line for the operator. */

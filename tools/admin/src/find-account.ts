@@ -1,8 +1,8 @@
-import { type Account, createAccountRepository, type Database } from "@petstore/core";
+import type { Account, Core } from "@petstore/core";
 import { Refusal } from "./command-context.js";
 
-export async function findAccount(database: Database, name: string): Promise<Account> {
-  return (await createAccountRepository(database).findByName(name)) ?? noSuchAccount();
+export async function findAccount({ accounts }: Pick<Core, "accounts">, name: string): Promise<Account> {
+  return (await accounts.findByName(name)) ?? noSuchAccount();
 }
 
 export function noSuchAccount(): never {

@@ -1,29 +1,62 @@
-import { createKeyRepository, digestApiKey, maxInt64, mintApiKey } from "@petstore/core";
-import type { Command } from "commander";
+import {
+  digestApiKey,
+  isWellFormedApiKey,
+  type KeyScope,
+  keyScopes,
+  mintApiKey,
+  modeOf,
+  visiblePrefix,
+} from "@petstore/core";
+import { type Command, Option } from "commander";
+import { checkName, duration, futureTime, keyId } from "./arguments.js";
 import { type CommandContext, Refusal, withDatabase } from "./command-context.js";
 import { findAccount } from "./find-account.js";
 import { formatJson, formatRecord, formatRecords } from "./output.js";
 import { keyFields } from "./record-fields.js";
-import { duration, futureTime } from "./time-argument.js";
 
-interface NewKeyOptions {
-  test: boolean;
-  expires?: Date;
+interface JsonOption {
   json: boolean;
+}
+
+interface NewKeyOptions extends JsonOption {
+  test: boolean;
+  name?: string;
+  scope: KeyScope;
+  expires?: Date;
+}
+
+interface RotateOptions extends JsonOption {
+  grace: number;
+  expires?: Date;
+}
+
+interface ChangeOptions extends JsonOption {
+  name?: string;
+  scope?: KeyScope;
 }
 
 export function addKeyCommands(program: Command, context: CommandContext): void {
   const key = program.command("key").description("the API keys of an account");
 
-  asNewKey(key.command("issue <account>"), context)
+  key
+    .command("issue <account>")
     .description("make a key for the account of this name; it is shown once and stored nowhere")
-    .action((name: string, { test, expires, json }: NewKeyOptions) =>
-      withDatabase(context, async ({ database }) => {
-        const account = await findAccount(database, name);
+    .option("--name <name>", "what the key is for, such as website")
+    .addOption(scopeOption().default("both"))
+    .option("--test", "make a test key, which works only in a test store", false)
+    .option(...expiresOption(context))
+    .option("--json", "print JSON", false)
+    .action((accountName: string, { test, name, scope, expires, json }: NewKeyOptions) =>
+      withDatabase(context, async (opened) => {
+        if (name !== undefined) checkName(name);
+        const account = await findAccount(opened, accountName);
         const text = mintApiKey(test ? "test" : "live", context.randomBytes);
-        const record = await createKeyRepository(database).add({
+        const record = await opened.keys.add({
           accountId: account.id,
           digest: digestApiKey(text),
+          prefix: visiblePrefix(text),
+          scope,
+          ...(name !== undefined && { name }),
           ...(expires && { expiresAt: expires }),
         });
         context.print(formatRecord({ key: text, ...keyFields(record) }, json));
@@ -34,27 +67,64 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .command("list <account>")
     .description("show the keys of the account of this name, without the keys themselves")
     .option("--json", "print JSON", false)
-    .action((name: string, options: { json: boolean }) =>
-      withDatabase(context, async ({ database }) => {
-        const account = await findAccount(database, name);
-        const records = await createKeyRepository(database).list(account.id);
-        context.print(formatRecords(records.map(keyFields), options.json));
+    .action((name: string, { json }: JsonOption) =>
+      withDatabase(context, async (opened) => {
+        const account = await findAccount(opened, name);
+        context.print(formatRecords((await opened.keys.list(account.id)).map(keyFields), json));
       }),
     );
 
-  asNewKey(key.command("rotate <id>"), context)
-    .description("make a key that takes another one's place; the old one works on for the grace, a ban holds for both")
+  key
+    .command("find [text]")
+    .description(
+      "show which key this is, by the key itself or the first 18 characters; without them, reads standard input",
+    )
+    .option("--json", "print JSON", false)
+    .action((text: string | undefined, { json }: JsonOption) =>
+      withDatabase(context, async ({ keys }) => {
+        const found = await keys.search(searchedText((text ?? (await context.readInput())).trim()));
+        if (found.length === 0) throw new Refusal("This store has no such key.");
+        const records = found.map((record) => ({ account: record.accountName, ...keyFields(record) }));
+        context.print(formatRecords(records, json));
+      }),
+    );
+
+  key
+    .command("change <id>")
+    .description("change the name or the scope of a key, by its id")
+    .option("--name <name>", "its new name")
+    .addOption(scopeOption())
+    .option("--json", "print JSON", false)
+    .action((id: string, { json, ...values }: ChangeOptions) =>
+      withDatabase(context, async ({ keys }) => {
+        if (values.name === undefined && values.scope === undefined)
+          throw new Refusal("Give --name, --scope, or both.");
+        if (values.name !== undefined) checkName(values.name);
+        const record = await keys.change(keyId(id), values);
+        if (record === undefined) throw new Refusal(noSuchKey);
+        context.print(formatRecord(keyFields(record), json));
+      }),
+    );
+
+  key
+    .command("rotate <id>")
+    .description("make a key of the same mode, name and scope that takes the place of another; a ban holds for both")
     .requiredOption(
       "--grace <duration>",
       "how long the old key still works, such as 24h; never beyond its expiry",
       duration,
     )
-    .action((id: string, { grace, test, expires, json }: NewKeyOptions & { grace: number }) =>
-      withDatabase(context, async ({ database }) => {
-        const text = mintApiKey(test ? "test" : "live", context.randomBytes);
-        const rotated = await createKeyRepository(database).rotate({
+    .option(...expiresOption(context))
+    .option("--json", "print JSON", false)
+    .action((id: string, { grace, expires, json }: RotateOptions) =>
+      withDatabase(context, async ({ keys }) => {
+        // A key of an earlier version has no prefix; those were nearly all live keys.
+        const { prefix = "" } = (await keys.find(keyId(id))) ?? {};
+        const text = mintApiKey(modeOf(prefix), context.randomBytes);
+        const rotated = await keys.rotate({
           id: keyId(id),
           digest: digestApiKey(text),
+          prefix: visiblePrefix(text),
           graceMs: grace,
           ...(expires && { expiresAt: expires }),
         });
@@ -75,14 +145,21 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     );
 
   key
-    .command("revoke <id>")
-    .description("end a key for good, by its id")
+    .command("revoke [id]")
+    .description("end a key for good, by its id, or all keys of an account")
+    .option("--all <account>", "end all keys of the account of this name")
     .option("--json", "print JSON", false)
-    .action((id: string, options: { json: boolean }) =>
-      withDatabase(context, async ({ database }) => {
-        const record = await createKeyRepository(database).revoke(keyId(id));
+    .action((id: string | undefined, { all, json }: JsonOption & { all?: string }) =>
+      withDatabase(context, async (opened) => {
+        if ((id === undefined) === (all === undefined)) throw new Refusal("Give the id of a key, or --all <account>.");
+        if (all !== undefined) {
+          const account = await findAccount(opened, all);
+          context.print(formatRecords((await opened.keys.revokeAll(account.id)).map(keyFields), json));
+          return;
+        }
+        const record = await opened.keys.revoke(keyId(id ?? ""));
         if (record === undefined) throw new Refusal(noSuchKey);
-        context.print(formatRecord(keyFields(record), options.json));
+        context.print(formatRecord(keyFields(record), json));
       }),
     );
 
@@ -92,10 +169,9 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .option("--at <time>", "in ISO 8601, such as 2027-01-31T00:00:00Z", futureTime(context.now))
     .option("--in <duration>", "from now on, such as 24h", duration)
     .option("--json", "print JSON", false)
-    .action((id: string, { at, in: within = 0, json }: { at?: Date; in?: number; json: boolean }) =>
-      withDatabase(context, async ({ database }) => {
+    .action((id: string, { at, in: within = 0, json }: JsonOption & { at?: Date; in?: number }) =>
+      withDatabase(context, async ({ keys }) => {
         if (at !== undefined && within > 0) throw new Refusal("Give --at or --in, not both.");
-        const keys = createKeyRepository(database);
         const record = await keys.expire(keyId(id), at === undefined ? { inMs: within } : { at });
         if (record === undefined) {
           throw new Refusal(
@@ -109,15 +185,18 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
 
 export const noSuchKey = "There is no key of this id; petstore key list shows the ids.";
 
-export function keyId(text: string): bigint {
-  const id = /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
-  if (id < 1n || id > maxInt64) throw new Refusal("A key's id is a whole number; petstore key list shows it.");
-  return id;
+function scopeOption(): Option {
+  return new Option("--scope <scope>", "what the key may do: read lists pets, write adds pets").choices(keyScopes);
 }
 
-function asNewKey(command: Command, { now }: CommandContext): Command {
-  return command
-    .option("--test", "mark it as a test key", false)
-    .option("--expires <time>", "when it stops working, in ISO 8601, such as 2027-01-31T00:00:00Z", futureTime(now))
-    .option("--json", "print JSON", false);
+function expiresOption({ now }: CommandContext): [flags: string, description: string, parse: (text: string) => Date] {
+  return ["--expires <time>", "when it stops working, in ISO 8601, such as 2027-01-31T00:00:00Z", futureTime(now)];
+}
+
+/** Repeats no part of the text, which may be a key. */
+function searchedText(text: string): { digest: string } | { prefix: string } {
+  if (isWellFormedApiKey(text)) return { digest: digestApiKey(text) };
+  const prefix = visiblePrefix(text);
+  if (/^pets_(live|test)_[0-9A-Za-z]{8}$/.test(prefix)) return { prefix };
+  throw new Refusal("This is no API key: one begins with pets_live_ or pets_test_ and 8 letters or digits.");
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { randomBytes } from "node:crypto";
+import { text } from "node:stream/consumers";
 import { dataDirectory, embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { runPetstore } from "./program.js";
 
@@ -8,6 +9,7 @@ process.exitCode = await runPetstore(process.argv.slice(2), {
   standaloneUrl: () => embeddedPostgresUrl(dataDirectory(process.env.PETSTORE_DIR)),
   now: Date.now,
   randomBytes,
-  print: (text) => process.stdout.write(`${text}\n`),
-  complain: (text) => process.stderr.write(`${text}\n`),
+  readInput: () => text(process.stdin),
+  print: (output) => process.stdout.write(`${output}\n`),
+  complain: (output) => process.stderr.write(`${output}\n`),
 });

@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { migrate } from "@petstore/core";
 import { Command, CommanderError } from "commander";
 import { addAccountCommands } from "./account-commands.js";
+import { addAuditCommand } from "./audit-command.js";
 import { addBanCommands } from "./ban-commands.js";
 import { type CommandContext, explainingFaults, requireDatabaseConfig } from "./command-context.js";
 import { addDoctorCommand } from "./doctor/doctor-command.js";
@@ -27,6 +29,7 @@ export async function runPetstore(commandLine: readonly string[], context: Comma
 function createProgram(context: CommandContext, onUnsound: () => void): Command {
   const program = new Command("petstore")
     .description("Accounts, keys, bans, usage, migrations and the state of the pet store.")
+    .version(version())
     .addHelpText(
       "after",
       `
@@ -54,6 +57,11 @@ changes is true on every running instance within a second.`,
   addKeyCommands(program, context);
   addBanCommands(program, context);
   addUsageCommands(program, context);
+  addAuditCommand(program, context);
   addDoctorCommand(program, context, onUnsound);
   return program;
+}
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 }

@@ -5,10 +5,14 @@ import type { Fields } from "./output.js";
 export function keyFields(record: KeyRecord): Fields {
   return {
     id: `${record.id}`,
+    name: record.name,
+    prefix: record.prefix,
+    scope: record.scope,
     createdAt: record.createdAt.toISOString(),
     expiresAt: record.expiresAt?.toISOString(),
     revokedAt: record.revokedAt?.toISOString(),
     rotatedFrom: record.lineage === record.id ? undefined : `${record.lineage}`,
     banLiftedAt: record.banLiftedAt?.toISOString(),
+    lastUsedOn: record.lastUsedOn,
   };
 }

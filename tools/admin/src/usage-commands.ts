@@ -14,7 +14,7 @@ export function addUsageCommands(program: Command, context: CommandContext): voi
     .option("--json", "print JSON", false)
     .action((name: string, { json }: { json: boolean }) =>
       withDatabase(context, async (opened) => {
-        const account = await findAccount(opened.database, name);
+        const account = await findAccount(opened, name);
         const request = { about: "usage", account: `${account.id}`, limits: limitsOf(account) } as const;
         const counts = countsOf(await requestFromRunning(opened, context, request));
         context.print(json ? formatJson({ account: name, plan: account.plan, counts }) : table(counts));

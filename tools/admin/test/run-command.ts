@@ -11,7 +11,7 @@ export interface Ran {
 export async function runCommand(
   commandLine: string,
   environment: Readonly<Record<string, string | undefined>>,
-  { clockOffsetMs = 0 }: { readonly clockOffsetMs?: number } = {},
+  { clockOffsetMs = 0, input = "" }: { readonly clockOffsetMs?: number; readonly input?: string } = {},
 ): Promise<Ran> {
   const printed: string[] = [];
   const complained: string[] = [];
@@ -20,6 +20,7 @@ export async function runCommand(
     standaloneUrl: async () => undefined,
     now: () => Date.now() + clockOffsetMs,
     randomBytes,
+    readInput: async () => input,
     print: (text) => printed.push(text),
     complain: (text) => complained.push(text),
   });

@@ -5,6 +5,8 @@ import {
   createAccountRepository,
   createKeyRepository,
   digestApiKey,
+  type KeyMode,
+  type KeyScope,
   mintApiKey,
   openDatabase,
   type Plan,
@@ -20,6 +22,9 @@ export interface IssueOptions {
   readonly accountId?: bigint;
   /** By the clock of PostgreSQL. */
   readonly expiresAt?: Date;
+  readonly scope?: KeyScope;
+  /** A live key by default. */
+  readonly mode?: KeyMode;
 }
 
 export interface IssuedKey {
@@ -54,7 +59,10 @@ export function openStoreDatabase(url: string): StoreDatabase {
   const session = openDatabase({ ...config, poolSize: 1 }, silentLog);
   return {
     url,
-    issueKey: createKeyIssuer({ accounts: createAccountRepository(database), keys: createKeyRepository(database) }),
+    issueKey: createKeyIssuer({
+      accounts: createAccountRepository(database, "a test"),
+      keys: createKeyRepository(database, "a test"),
+    }),
     execute: (sql) => session.run({ access: "write", name: "", text: sql, bind: () => [] }, {}),
     async countByName(names) {
       const rows = await database.run<readonly string[], { readonly name: string; readonly count: bigint }>(
@@ -75,13 +83,18 @@ export function createKeyIssuer({
   accounts,
   keys,
 }: Pick<Core, "accounts" | "keys">): (options?: IssueOptions) => Promise<IssuedKey> {
-  return async ({ plan = "enterprise", customLimits, accountId, expiresAt } = {}) => {
+  return async ({ plan = "enterprise", customLimits, accountId, expiresAt, scope, mode = "live" } = {}) => {
     const limits = customLimits ?? (plan === "enterprise" ? highLimits : undefined);
     const name = `account ${randomBytes(8).toString("hex")}`;
     const id = accountId ?? (await accounts.create({ name, plan, ...(limits && { customLimits: limits }) }))?.id;
     if (id === undefined) throw new Error(`The name ${name} is taken`);
-    const key = mintApiKey("live", randomBytes);
-    const record = await keys.add({ accountId: id, digest: digestApiKey(key), ...(expiresAt && { expiresAt }) });
+    const key = mintApiKey(mode, randomBytes);
+    const record = await keys.add({
+      accountId: id,
+      digest: digestApiKey(key),
+      ...(expiresAt && { expiresAt }),
+      ...(scope && { scope }),
+    });
     return { key, keyId: record.id, accountId: id };
   };
 }

@@ -1,7 +1,8 @@
 import { type AliasedRawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Statement, statement } from "../database/statement.js";
+import { type Row, type Statement, statement, withoutNulls } from "../database/statement.js";
 import type { Tables } from "../database/tables.js";
+import { auditedStatement } from "./audit-log.js";
 
 /** Limits agreed with one Enterprise account, in units per window. */
 export interface CustomLimits {
@@ -16,6 +17,8 @@ export interface Account {
   /** Present for Enterprise only. */
   readonly customLimits?: CustomLimits;
   readonly createdAt: Date;
+  /** Present while the account is suspended. */
+  readonly suspendedAt?: Date;
 }
 
 export type NewAccount = Pick<Account, "name" | "plan" | "customLimits">;
@@ -27,26 +30,26 @@ export interface AccountRepository {
   list(): Promise<Account[]>;
   /** The account on its new plan; `undefined` if no account has this name. */
   setPlan(change: NewAccount): Promise<Account | undefined>;
+  /** Refuses the requests of all its keys. `undefined` if no account has this name, or it is suspended already. */
+  suspend(name: string): Promise<Account | undefined>;
+  /** Ends the suspension. `undefined` if no account has this name, or it is not suspended. */
+  resume(name: string): Promise<Account | undefined>;
 }
 
-export function createAccountRepository(database: Database): AccountRepository {
+/** `actor` makes the changes, for the audit log. */
+export function createAccountRepository(database: Database, actor: string): AccountRepository {
   async function run<Values>(query: Statement<Values, Row<Account>>, values: Values): Promise<Account[]> {
     return (await database.run(query, values)).map(withoutNulls);
   }
 
   return {
-    create: async (account) => (await run(insertAccount, toSaved(account)))[0],
-    setPlan: async (change) => (await run(updatePlan, toSaved(change)))[0],
+    create: async (account) => (await run(insertAccount, { ...toSaved(account), actor }))[0],
+    setPlan: async (change) => (await run(updatePlan, { ...toSaved(change), actor }))[0],
+    suspend: async (name) => (await run(suspendAccount, { name, actor }))[0],
+    resume: async (name) => (await run(resumeAccount, { name, actor }))[0],
     findByName: async (name) => (await run(selectAccountByName, { name }))[0],
     list: () => run(selectAccounts, {}),
   };
-}
-
-/** A record as PostgreSQL returns it: an absent field is null. */
-export type Row<Fields> = { [Name in keyof Fields]-?: Fields[Name] | null };
-
-export function withoutNulls<Fields>(row: Row<Fields>): Fields {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Fields;
 }
 
 /** The schema lets an account have both limits or neither. */
@@ -54,7 +57,14 @@ export const customLimitsColumn: AliasedRawBuilder<CustomLimits | null, "customL
   case when minute_limit is not null then json_build_object('perMinute', minute_limit, 'perDay', day_limit) end
 `.as("customLimits");
 
-const accountColumns = ["id", "name", "plan", customLimitsColumn, "created_at as createdAt"] as const;
+const accountColumns = [
+  "id",
+  "name",
+  "plan",
+  customLimitsColumn,
+  "created_at as createdAt",
+  "suspended_at as suspendedAt",
+] as const;
 
 interface SavedAccount extends Pick<Account, "name" | "plan"> {
   readonly minuteLimit: number | null;
@@ -65,8 +75,8 @@ function toSaved({ name, plan, customLimits }: NewAccount): SavedAccount {
   return { name, plan, minuteLimit: customLimits?.perMinute ?? null, dayLimit: customLimits?.perDay ?? null };
 }
 
-const insertAccount = statement<SavedAccount, Row<Account>>("write", "insert-account", (db, parameter) =>
-  db
+const insertAccount = auditedStatement<SavedAccount, Row<Account>>("account", "account create", (db, parameter) => {
+  const inserted = db
     .insertInto("accounts")
     .values({
       name: parameter("name"),
@@ -75,16 +85,42 @@ const insertAccount = statement<SavedAccount, Row<Account>>("write", "insert-acc
       day_limit: parameter("dayLimit"),
     })
     .onConflict((conflict) => conflict.column("name").doNothing())
-    .returning(accountColumns),
-);
+    .returning(accountColumns);
+  return sql`changed as (${inserted})`;
+});
 
-const updatePlan = statement<SavedAccount, Row<Account>>("write", "update-plan", (db, parameter) =>
-  db
+const updatePlan = auditedStatement<SavedAccount, Row<Account>>("account", "account set-plan", (db, parameter) => {
+  const updated = db
     .updateTable("accounts")
     .set({ plan: parameter("plan"), minute_limit: parameter("minuteLimit"), day_limit: parameter("dayLimit") })
     .where("name", "=", parameter("name"))
-    .returning(accountColumns),
+    .returning(accountColumns);
+  return sql`changed as (${updated})`;
+});
+
+const suspendAccount = auditedStatement<{ name: string }, Row<Account>>(
+  "account",
+  "account suspend",
+  (db, parameter) => {
+    const updated = db
+      .updateTable("accounts")
+      .set({ suspended_at: sql`now()` })
+      .where("name", "=", parameter("name"))
+      .where("suspended_at", "is", null)
+      .returning(accountColumns);
+    return sql`changed as (${updated})`;
+  },
 );
+
+const resumeAccount = auditedStatement<{ name: string }, Row<Account>>("account", "account resume", (db, parameter) => {
+  const updated = db
+    .updateTable("accounts")
+    .set({ suspended_at: null })
+    .where("name", "=", parameter("name"))
+    .where("suspended_at", "is not", null)
+    .returning(accountColumns);
+  return sql`changed as (${updated})`;
+});
 
 const selectAccountByName = statement<{ name: string }, Row<Account>>(
   "read",

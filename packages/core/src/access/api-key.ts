@@ -1,10 +1,18 @@
 /**
  * An API key is `pets_<live|test>_<secret>_<checksum>`: a secret of 32 base62 characters (190 bits), and a CRC-32 in six
  * more. The checksum finds a typing error without a query, and the format lets scanners find leaked keys. Only the
- * SHA-256 of the key is stored; a secret of this size needs no slow hash.
+ * SHA-256 of the key and its visible prefix are stored; a secret of this size needs no slow hash.
  */
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
+
+/** A test key works only in a test store. */
+export type KeyMode = "live" | "test";
+
+export const keyScopes = ["read", "write", "both"] as const;
+
+/** The operations that a key allows: to list and get pets, to create pets, or both. */
+export type KeyScope = (typeof keyScopes)[number];
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secretLength = 32;
@@ -12,7 +20,7 @@ const checksumLength = 6;
 const pattern = /^(pets_(?:live|test)_[0-9A-Za-z]{32})_([0-9A-Za-z]{6})$/;
 
 /** Makes a new key. `randomBytes` must come from a cryptographic source. */
-export function mintApiKey(mode: "live" | "test", randomBytes: (size: number) => Uint8Array): string {
+export function mintApiKey(mode: KeyMode, randomBytes: (size: number) => Uint8Array): string {
   let secret = "";
   while (secret.length < secretLength) {
     for (const byte of randomBytes(secretLength)) {
@@ -33,6 +41,18 @@ export function isWellFormedApiKey(text: string): boolean {
 /** The key's SHA-256 in hexadecimal digits, as the database stores it. */
 export function digestApiKey(key: string): string {
   return hash("sha256", key, "hex");
+}
+
+/**
+ * The start of a key, by which people recognise it: its mode and 8 characters of the secret. The other 24 characters, of 142
+ * bits, stay unknown.
+ */
+export function visiblePrefix(key: string): string {
+  return key.slice(0, "pets_live_".length + 8);
+}
+
+export function modeOf(prefix: string): KeyMode {
+  return prefix.startsWith("pets_test_") ? "test" : "live";
 }
 
 function checksum(text: string): string {

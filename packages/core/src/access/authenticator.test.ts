@@ -7,6 +7,7 @@ import { createAuthenticator, type KeyWithLimits } from "./authenticator.js";
 const accepted = { outcome: "accepted", key: { id: 7n }, isStale: false };
 const stale = { outcome: "accepted", key: { id: 7n }, isStale: true };
 const rejected = (code: string) => ({ outcome: "rejected", problem: { code } });
+const liveStore = (clock: { nowMs: number }) => ({ monotonicNow: () => clock.nowMs, isTestStore: false });
 const unavailable = { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 };
 
 describe("the authenticator", () => {
@@ -171,7 +172,7 @@ describe("while PostgreSQL is unreachable, the authenticator", () => {
       if (isUnreachable) throw new Problem("SERVICE_UNAVAILABLE");
       return row;
     };
-    const { authenticate } = createAuthenticator({ keys: { findByDigest }, monotonicNow: () => clock.nowMs });
+    const { authenticate } = createAuthenticator({ keys: { findByDigest }, ...liveStore(clock) });
     const tokens = Array.from({ length: 20 }, () => mintApiKey("live", randomBytes));
     for (const token of tokens) await authenticate(token, token);
     isUnreachable = true;
@@ -211,6 +212,8 @@ function open(given: Partial<KeyWithLimits> = {}) {
     plan: "free",
     limits: { perMinute: 60, perDay: 1_000 },
     lineage: 7n,
+    scope: "both",
+    isUsedToday: true,
     ...given,
   };
   const known = mintApiKey("live", randomBytes);
@@ -240,7 +243,7 @@ function open(given: Partial<KeyWithLimits> = {}) {
     if (database.fault !== undefined) throw database.fault;
     return found;
   };
-  const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow: () => clock.nowMs });
+  const authenticator = createAuthenticator({ keys: { findByDigest }, ...liveStore(clock) });
   const authenticate = async (token: string, client = "a client") => authenticator.authenticate(token, client);
   return { authenticator, authenticate, clock, known, lookUps, database, row };
 }

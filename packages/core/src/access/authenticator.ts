@@ -8,7 +8,7 @@
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
 import type { CustomLimits } from "./account-repository.js";
-import { digestApiKey, isWellFormedApiKey } from "./api-key.js";
+import { digestApiKey, isWellFormedApiKey, modeOf } from "./api-key.js";
 import type { KeyWithAccount } from "./key-repository.js";
 import { createUnknownKeyLimiter } from "./unknown-key-limiter.js";
 
@@ -16,6 +16,8 @@ interface AuthenticatorDeps {
   readonly keys: { findByDigest(digest: string): Promise<KeyWithLimits | undefined> };
   /** Milliseconds of a monotonic clock: the age of a record does not depend on the time of day. */
   readonly monotonicNow: () => number;
+  /** Test keys work only in a test store. */
+  readonly isTestStore: boolean;
 }
 
 export interface KeyWithLimits extends KeyWithAccount {
@@ -82,7 +84,7 @@ interface CachedKey {
   readonly lookUpNumber: number;
 }
 
-export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): Authenticator {
+export function createAuthenticator({ keys, monotonicNow, isTestStore }: AuthenticatorDeps): Authenticator {
   const known = createLruCache<CachedKey>(capacity);
   /** When the look-up of an unknown key began. A separate cache, so that unknown keys do not evict known ones. */
   const unknown = createLruCache<number>(capacity);
@@ -183,6 +185,7 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
   return {
     authenticate(token, client) {
       if (!isWellFormedApiKey(token)) return invalid();
+      if (!isTestStore && modeOf(token) === "test") return invalid("Test keys work only in a test store.");
       const digest = digestApiKey(token);
       const cached = known.get(digest);
       if (cached !== undefined && isCurrent(cached) && ageOf(cached) <= freshMs) {
@@ -207,8 +210,8 @@ export function createAuthenticator({ keys, monotonicNow }: AuthenticatorDeps): 
   };
 }
 
-function invalid(): Authentication {
-  return { outcome: "rejected", problem: new Problem("API_KEY_INVALID") };
+function invalid(message?: string): Authentication {
+  return { outcome: "rejected", problem: new Problem("API_KEY_INVALID", message) };
 }
 
 /** A background refresh ignores its failure. A request that awaits the same look-up still gets it. */

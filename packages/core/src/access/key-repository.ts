@@ -1,7 +1,20 @@
-import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Statement, statement } from "../database/statement.js";
-import { type Account, customLimitsColumn, type Row, withoutNulls } from "./account-repository.js";
+import { type Row, type Statement, withoutNulls } from "../database/statement.js";
+import type { Account } from "./account-repository.js";
+import type { KeyScope } from "./api-key.js";
+import {
+  changeKey,
+  expireKey,
+  insertKey,
+  liftBanOfKey,
+  revokeKey,
+  revokeKeysOfAccount,
+  rotateKey,
+  searchKeys,
+  selectKey,
+  selectKeyByDigest,
+  selectKeysOfAccount,
+} from "./key-statements.js";
 
 /** The stored facts about a key. The key itself is not stored. */
 export interface KeyRecord {
@@ -14,6 +27,13 @@ export interface KeyRecord {
   readonly lineage: bigint;
   /** When a ban of the lineage was last lifted, by the clock of PostgreSQL. */
   readonly banLiftedAt?: Date;
+  /** For people. */
+  readonly name?: string;
+  /** The start of the key, by which people recognise it. A key of an earlier version has none. */
+  readonly prefix?: string;
+  readonly scope: KeyScope;
+  /** The UTC day of the last accepted request, such as 2027-01-31. */
+  readonly lastUsedOn?: string;
 }
 
 /**
@@ -26,17 +46,35 @@ export interface KeyWithAccount extends KeyRecord {
   /** Milliseconds until `expiresAt`; zero or less when that has passed. */
   readonly expiresInMs?: number;
   readonly banLiftedAgoMs?: number;
+  /** Present while the account is suspended. */
+  readonly accountSuspendedAt?: Date;
+  /** True if `lastUsedOn` is today. */
+  readonly isUsedToday: boolean;
 }
 
-interface NewKey {
-  readonly accountId: bigint;
+/** A key that an operator has found by its text. */
+export interface FoundKey extends KeyRecord {
+  readonly accountName: string;
+}
+
+interface StoredText {
   /** SHA-256 in hexadecimal digits. */
   readonly digest: string;
+  /** `visiblePrefix` of the key. */
+  readonly prefix?: string;
+}
+
+interface NewKey extends StoredText {
+  readonly accountId: bigint;
+  readonly name?: string;
+  /** Both by default. */
+  readonly scope?: KeyScope;
   readonly expiresAt?: Date;
 }
 
-interface Rotation extends Omit<NewKey, "accountId"> {
+interface Rotation extends StoredText {
   readonly id: bigint;
+  readonly expiresAt?: Date;
   /** How long the replaced key works at most. */
   readonly graceMs: number;
 }
@@ -53,8 +91,12 @@ export interface KeyRepository {
   list(accountId: bigint): Promise<KeyRecord[]>;
   /** The revoked key; `undefined` if no key has this id. A second call keeps the time of the first. */
   revoke(id: bigint): Promise<KeyRecord | undefined>;
+  /** The keys of the account that this call has revoked. */
+  revokeAll(accountId: bigint): Promise<KeyRecord[]>;
+  /** The key with the given values in place of the old ones; `undefined` if no key has this id. */
+  change(id: bigint, values: { readonly name?: string; readonly scope?: KeyScope }): Promise<KeyRecord | undefined>;
   /**
-   * Adds a new key of the same lineage as a working key. The old key ends after the grace, or at its own expiry if that
+   * Adds a new key of the same lineage, name and scope as a working key. The old key ends after the grace, or at its own expiry if that
    * is earlier. `undefined` if no key has this id, or it has already ended.
    */
   rotate(rotation: Rotation): Promise<{ readonly old: KeyRecord; readonly replacement: KeyRecord } | undefined>;
@@ -63,154 +105,55 @@ export interface KeyRepository {
   /** Lets every instance end the ban of the key and forget its strikes. `undefined` if no key has this id. */
   liftBan(id: bigint): Promise<KeyRecord | undefined>;
   find(id: bigint): Promise<KeyRecord | undefined>;
+  /** The key with this digest, or the keys with this visible prefix, which are rarely more than one. */
+  search(text: { readonly digest: string } | { readonly prefix: string }): Promise<FoundKey[]>;
   findByDigest(digest: string): Promise<KeyWithAccount | undefined>;
 }
 
-export function createKeyRepository(database: Database): KeyRepository {
+/** `actor` makes the changes, for the audit log. */
+export function createKeyRepository(database: Database, actor: string): KeyRepository {
   async function run<Values>(query: Statement<Values, Row<KeyRecord>>, values: Values): Promise<KeyRecord[]> {
     return (await database.run(query, values)).map(withoutNulls);
   }
 
+  async function find(id: bigint): Promise<KeyRecord | undefined> {
+    return (await run(selectKey, { id }))[0];
+  }
+
   return {
-    async add({ accountId, digest, expiresAt = null }) {
-      const [key] = await run(insertKey, { accountId, digest: Buffer.from(digest, "hex"), expiresAt });
+    async add({ accountId, digest, prefix = null, name = null, scope = "both", expiresAt = null }) {
+      const values = { accountId, digest: Buffer.from(digest, "hex"), prefix, name, scope, expiresAt, actor };
+      const [key] = await run(insertKey, values);
       if (key === undefined) throw new Error("the inserted key was not returned");
       return key;
     },
     list: (accountId) => run(selectKeysOfAccount, { accountId }),
-    revoke: async (id) => (await run(revokeKey, { id }))[0],
-    async rotate({ id, digest, expiresAt = null, graceMs }) {
-      const keys = await run(rotateKey, { id, digest: Buffer.from(digest, "hex"), expiresAt, graceMs });
+    revoke: async (id) => (await run(revokeKey, { id, actor }))[0] ?? find(id),
+    revokeAll: (accountId) => run(revokeKeysOfAccount, { accountId, actor }),
+    async change(id, { name = null, scope = null }) {
+      return (await run(changeKey, { id, name, scope, actor }))[0];
+    },
+    async rotate({ id, digest, prefix = null, expiresAt = null, graceMs }) {
+      const values = { id, digest: Buffer.from(digest, "hex"), prefix, expiresAt, graceMs, actor };
+      const keys = await run(rotateKey, values);
       const old = keys.find((key) => key.id === id);
       const replacement = keys.find((key) => key.id !== id);
       return old && replacement && { old, replacement };
     },
     async expire(id, end) {
       const values = "at" in end ? { at: end.at, inMs: 0 } : { at: null, inMs: end.inMs };
-      return (await run(expireKey, { id, ...values }))[0];
+      return (await run(expireKey, { id, ...values, actor }))[0];
     },
-    liftBan: async (id) => (await run(liftBanOfKey, { id })).find((key) => key.id === id),
-    find: async (id) => (await run(selectKey, { id }))[0],
+    liftBan: async (id) => (await run(liftBanOfKey, { id, actor })).find((key) => key.id === id),
+    find,
+    async search(text) {
+      const digest = "digest" in text ? Buffer.from(text.digest, "hex") : null;
+      const prefix = "prefix" in text ? text.prefix : null;
+      return (await database.run(searchKeys, { digest, prefix })).map((row) => withoutNulls<FoundKey>(row));
+    },
     async findByDigest(digest) {
       const [row] = await database.run(selectKeyByDigest, { digest: Buffer.from(digest, "hex") });
       return row && withoutNulls<KeyWithAccount>(row);
     },
   };
-}
-
-const lineage = sql<bigint>`coalesce(lineage, api_keys.id)`;
-
-const keyColumns = [
-  "api_keys.id",
-  "account_id as accountId",
-  "api_keys.created_at as createdAt",
-  "expires_at as expiresAt",
-  "revoked_at as revokedAt",
-  lineage.as("lineage"),
-  "ban_lifted_at as banLiftedAt",
-] as const;
-
-const insertKey = statement<{ accountId: bigint; digest: Buffer; expiresAt: Date | null }, Row<KeyRecord>>(
-  "write",
-  "insert-key",
-  (db, parameter) =>
-    db
-      .insertInto("api_keys")
-      .values({ account_id: parameter("accountId"), digest: parameter("digest"), expires_at: parameter("expiresAt") })
-      .returning(keyColumns),
-);
-
-const selectKeysOfAccount = statement<{ accountId: bigint }, Row<KeyRecord>>(
-  "read",
-  "select-keys-of-account",
-  (db, parameter) =>
-    db.selectFrom("api_keys").select(keyColumns).where("account_id", "=", parameter("accountId")).orderBy("id"),
-);
-
-const selectKey = statement<{ id: bigint }, Row<KeyRecord>>("read", "select-key", (db, parameter) =>
-  db.selectFrom("api_keys").select(keyColumns).where("id", "=", parameter("id")),
-);
-
-const revokeKey = statement<{ id: bigint }, Row<KeyRecord>>("write", "revoke-key", (db, parameter) =>
-  db
-    .updateTable("api_keys")
-    .set({ revoked_at: sql`coalesce(revoked_at, now())` })
-    .where("id", "=", parameter("id"))
-    .returning(keyColumns),
-);
-
-const expireKey = statement<{ id: bigint; at: Date | null; inMs: number }, Row<KeyRecord>>(
-  "write",
-  "expire-key",
-  (db, parameter) =>
-    db
-      .updateTable("api_keys")
-      .set({ expires_at: sql`coalesce(${parameter("at")}::timestamptz, ${later(parameter("inMs"))})` })
-      .where("id", "=", parameter("id"))
-      .where("revoked_at", "is", null)
-      .returning(keyColumns),
-);
-
-const rotateKey = statement<{ id: bigint; digest: Buffer; expiresAt: Date | null; graceMs: number }, Row<KeyRecord>>(
-  "write",
-  "rotate-key",
-  (db, parameter) =>
-    db
-      .with("old", (cte) =>
-        cte
-          .updateTable("api_keys")
-          .set({ expires_at: sql`least(expires_at, ${later(parameter("graceMs"))})` })
-          .where("id", "=", parameter("id"))
-          .where("revoked_at", "is", null)
-          .where(sql<boolean>`coalesce(expires_at > now(), true)`)
-          .returning(keyColumns),
-      )
-      .with("replacement", (cte) =>
-        cte
-          .insertInto("api_keys")
-          .columns(["account_id", "digest", "expires_at", "lineage", "ban_lifted_at"])
-          .expression(
-            sql`select "accountId", ${parameter("digest")}::bytea, ${parameter("expiresAt")}::timestamptz, lineage,
-              "banLiftedAt" from old`,
-          )
-          .returning(keyColumns),
-      )
-      .selectFrom("old")
-      .selectAll()
-      .unionAll((eb) => eb.selectFrom("replacement").selectAll()),
-);
-
-const liftBanOfKey = statement<{ id: bigint }, Row<KeyRecord>>("write", "lift-ban-of-key", (db, parameter) =>
-  db
-    .updateTable("api_keys")
-    .set({ ban_lifted_at: sql`now()` })
-    .where(lineage, "=", (eb) => eb.selectFrom("api_keys").select(lineage.as("one")).where("id", "=", parameter("id")))
-    .returning(keyColumns),
-);
-
-const selectKeyByDigest = statement<{ digest: Buffer }, Row<KeyWithAccount>>(
-  "pipelined read",
-  "select-key-by-digest",
-  (db, parameter) =>
-    db
-      .selectFrom("api_keys")
-      .innerJoin("accounts", "accounts.id", "account_id")
-      .select([
-        ...keyColumns,
-        "plan",
-        customLimitsColumn,
-        millisecondsBetween("now()", "expires_at").as("expiresInMs"),
-        millisecondsBetween("ban_lifted_at", "now()").as("banLiftedAgoMs"),
-      ])
-      .where("digest", "=", parameter("digest")),
-);
-
-function later(milliseconds: RawBuilder<number>): RawBuilder<Date> {
-  return sql<Date>`now() + ${milliseconds}::float8 * interval '1 millisecond'`;
-}
-
-/** Subtracts epochs, because a time may be `infinity`, which PostgreSQL before 17 cannot subtract. */
-function millisecondsBetween(from: string, to: string): RawBuilder<number | null> {
-  const milliseconds = `(extract(epoch from ${to}) - extract(epoch from ${from})) * 1000`;
-  return sql<number | null>`(${sql.raw(milliseconds)})::float8`;
 }

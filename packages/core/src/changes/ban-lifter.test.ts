@@ -41,7 +41,7 @@ describe("a ban that an operator has lifted", () => {
 
 function row(banLiftedAgoMs: number): KeyWithAccount {
   const key = { id: 7n, accountId: 3n, createdAt: new Date(0), plan: "free", lineage: 7n } as const;
-  return { ...key, banLiftedAt: new Date(liftedAtMs), banLiftedAgoMs };
+  return { ...key, scope: "both", isUsedToday: true, banLiftedAt: new Date(liftedAtMs), banLiftedAgoMs };
 }
 
 function open(uptimeMs: number) {

@@ -7,6 +7,8 @@ export interface Config {
   readonly quota: QuotaConfig;
   readonly http: HttpConfig;
   readonly logLevel: LogLevel;
+  /** The store holds no real data, so test keys work. */
+  readonly isTestStore: boolean;
 }
 
 export interface HttpConfig {

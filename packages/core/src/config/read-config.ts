@@ -79,13 +79,14 @@ const tables = {
   shedding: sheddingSettings,
   tracing: tracingSettings,
   log: { level: setting("LOG_LEVEL", logLevel.default("info")) },
+  access: { isTestStore: setting("TEST_STORE", flag()) },
 };
 
 /** Every setting, for the test of `.env.example`. */
 export const settings: readonly Setting<unknown>[] = Object.values(tables).flatMap((table) => Object.values(table));
 
 export function readConfig(environment: Environment): Config {
-  const { database, http, redis, quota, anonymousLimits, banPolicy, shedding, tracing, log } = readSettings(
+  const { database, http, redis, quota, anonymousLimits, banPolicy, shedding, tracing, log, access } = readSettings(
     tables,
     withNewNames(environment),
   );
@@ -102,6 +103,7 @@ export function readConfig(environment: Environment): Config {
     },
     http: { ...http, maxConnectionsPerAddress, shedding, tracing: endpoint ? { ...tracing, endpoint } : undefined },
     logLevel: log.level,
+    isTestStore: access.isTestStore,
   };
 }
 

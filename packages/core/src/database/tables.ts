@@ -1,4 +1,5 @@
-import type { Generated } from "kysely";
+import type { Generated, JSONColumnType } from "kysely";
+import type { KeyScope } from "../access/api-key.js";
 import type { Pet } from "../pets/pet.js";
 import type { Plan } from "../quota/plan.js";
 
@@ -12,6 +13,7 @@ export interface Tables {
     minute_limit: number | null;
     day_limit: number | null;
     created_at: Generated<Date>;
+    suspended_at: Date | null;
   };
   api_keys: {
     id: Generated<bigint>;
@@ -23,6 +25,21 @@ export interface Tables {
     /** The first key of a chain of rotations; null in the row of that key. */
     lineage: bigint | null;
     ban_lifted_at: Date | null;
+    name: string | null;
+    /** Null for a key of version 1.1 or earlier. */
+    prefix: string | null;
+    scope: Generated<KeyScope>;
+    /** The UTC day. */
+    last_used_on: string | null;
+  };
+  audit_log: {
+    id: Generated<bigint>;
+    at: Generated<Date>;
+    actor: string;
+    action: string;
+    account_id: bigint;
+    key_id: bigint | null;
+    details: JSONColumnType<Readonly<Record<string, unknown>>>;
   };
   idempotency_keys: {
     account_id: bigint;

@@ -1,4 +1,28 @@
+// The values of arguments and options.
+import { maxInt64 } from "@petstore/core";
 import { InvalidArgumentError } from "commander";
+import { Refusal } from "./command-context.js";
+
+/** The name of an account or a key. */
+export function checkName(name: string): void {
+  if (name.trim() === "" || name.length > 255 || /\p{Cc}/u.test(name)) {
+    throw new Refusal("A name has 1 to 255 characters, not all blank, and no control characters.");
+  }
+}
+
+export function keyId(text: string): bigint {
+  const id = /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
+  if (id < 1n || id > maxInt64) throw new Refusal("A key's id is a whole number; petstore key list shows it.");
+  return id;
+}
+
+/** PostgreSQL's integer is the bound. */
+export function wholeNumber(text: string): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (value < 1 || value > 2_147_483_647)
+    throw new InvalidArgumentError("It must be a whole number from 1 to 2147483647.");
+  return value;
+}
 
 /** A time to come in ISO 8601, as an argument of a command line. */
 export function futureTime(now: () => number): (text: string) => Date {

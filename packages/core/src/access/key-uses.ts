@@ -1,0 +1,57 @@
+import type { Database } from "../database/database.js";
+import type { Log } from "../log.js";
+import type { KeyWithAccount } from "./key-repository.js";
+import { writeLastUse } from "./key-statements.js";
+
+/**
+ * Writes the day on which each key was last used, at most once a day for each key, in the background. A day that cannot be
+ * written is forgotten: the key's next look-up, at most 5 s after its next use, reports it again.
+ */
+export interface KeyUses extends Disposable {
+  /** Takes each key that was read from PostgreSQL for a request. Only accepted keys count as used. */
+  record(key: KeyWithAccount): void;
+}
+
+/** Keys are collected for this time and written in one statement. */
+const delayMs = 1_000;
+const keysPerStatement = 1_000;
+
+export function createKeyUses(database: Pick<Database, "run">, log: Log): KeyUses {
+  const unwritten = new Set<bigint>();
+  let timer: NodeJS.Timeout | undefined;
+  let hasFailed = false;
+
+  async function write(): Promise<void> {
+    const ids = [...unwritten];
+    unwritten.clear();
+    try {
+      await database.run(writeLastUse, { ids });
+      hasFailed = false;
+    } catch (error) {
+      // Keys in use report again every few seconds, so only the first failure is logged.
+      if (!hasFailed) log.warn({ error }, "could not write when keys were last used; their next look-ups try again");
+      hasFailed = true;
+    }
+    timer = undefined;
+    if (unwritten.size > 0) writeLater();
+  }
+
+  /** One statement at a time: the timer is set until the statement has ended. */
+  function writeLater(): void {
+    timer ??= setTimeout(write, delayMs).unref();
+  }
+
+  return {
+    record(key) {
+      const isRejected = key.revokedAt !== undefined || (key.expiresInMs !== undefined && key.expiresInMs <= 0);
+      const isRefused = isRejected || key.accountSuspendedAt !== undefined;
+      if (key.isUsedToday || isRefused || unwritten.size >= keysPerStatement) return;
+      unwritten.add(key.id);
+      writeLater();
+    },
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+      unwritten.clear();
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { type AuditEntry, listAuditEntries } from "@petstore/core";
+import type { Command } from "commander";
+import { wholeNumber } from "./arguments.js";
+import { type CommandContext, withDatabase } from "./command-context.js";
+import { findAccount } from "./find-account.js";
+import { formatJson, formatTable } from "./output.js";
+
+interface AuditOptions {
+  account?: string;
+  limit: number;
+  json: boolean;
+}
+
+export function addAuditCommand(program: Command, context: CommandContext): void {
+  program
+    .command("audit")
+    .description("show who has changed accounts, keys and bans, the newest change first")
+    .option("--account <name>", "only changes of this account and its keys")
+    .option("--limit <entries>", "at most this many entries", wholeNumber, 50)
+    .option("--json", "print JSON", false)
+    .action(({ account, limit, json }: AuditOptions) =>
+      withDatabase(context, async (opened) => {
+        const accountId = account === undefined ? undefined : (await findAccount(opened, account)).id;
+        const entries = (await listAuditEntries(opened.database, { accountId, limit })).map(entryFields);
+        context.print(
+          json
+            ? formatJson(entries)
+            : formatTable(entries.map((entry) => ({ ...entry, details: detailsText(entry.details) }))),
+        );
+      }),
+    );
+}
+
+function entryFields({ at, actor, action, accountId, accountName, keyId, details }: AuditEntry) {
+  return {
+    at: at.toISOString(),
+    actor,
+    action,
+    account: accountName ?? `(deleted, id ${accountId})`,
+    key: keyId === undefined ? undefined : `${keyId}`,
+    details,
+  };
+}
+
+function detailsText(details: AuditEntry["details"]): string {
+  return Object.entries(details)
+    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(" ");
+}
