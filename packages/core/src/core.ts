@@ -23,15 +23,17 @@ import type { QuotaMode } from "./quota/decision.js";
 import { openQuotas } from "./quota/open-quota.js";
 import { type Limits, limitsOf } from "./quota/plan.js";
 import type { Quota } from "./quota/quota.js";
+import { type KeyScope, scopedCatalogues } from "./scoped-catalogues.js";
 
 /** The domain, opened and wired: everything an API needs. */
 export interface Core extends AsyncDisposable {
-  readonly catalogue: Catalogue;
+  /** By the scope of the key of a request. */
+  readonly catalogues: Readonly<Record<KeyScope, Catalogue>>;
   /**
-   * For requests with a stale key: validates like `catalogue`, and throws SERVICE_UNAVAILABLE instead of querying
+   * For requests with a stale key: validates like `catalogues`, and throws SERVICE_UNAVAILABLE instead of querying
    * PostgreSQL. So a key that was revoked since its last check reads and writes nothing.
    */
-  readonly catalogueForStaleKey: Catalogue;
+  readonly cataloguesForStaleKey: Readonly<Record<KeyScope, Catalogue>>;
   readonly accounts: AccountRepository;
   readonly keys: KeyRepository;
   readonly authenticator: Authenticator;
@@ -107,8 +109,8 @@ export async function openCore(
   }
 
   return {
-    catalogue: createCatalogue(database),
-    catalogueForStaleKey: createCatalogue(refusingDatabase),
+    catalogues: scopedCatalogues(createCatalogue(database)),
+    cataloguesForStaleKey: scopedCatalogues(createCatalogue(refusingDatabase)),
     accounts: createAccountRepository(database, actor),
     keys,
     authenticator,

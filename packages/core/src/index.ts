@@ -8,15 +8,12 @@ export {
   digestApiKey,
   isWellFormedApiKey,
   type KeyMode,
-  type KeyScope,
-  keyScopes,
   mintApiKey,
   modeOf,
-  visiblePrefix,
 } from "./access/api-key.js";
 export { type AuditEntry, listAuditEntries } from "./access/audit-log.js";
 export type { Authentication, KeyWithLimits } from "./access/authenticator.js";
-export { createKeyRepository, type KeyRecord, type KeyWithAccount } from "./access/key-repository.js";
+export { createKeyRepository, type KeyRecord, type KeyWithAccount, visiblePrefix } from "./access/key-repository.js";
 export {
   type ChangeEvent,
   changeChannel,
@@ -62,5 +59,5 @@ export type { QuotaConfig } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { Quota, Reservation, Usage } from "./quota/quota.js";
 export type { WindowState, Windows } from "./quota/window.js";
-export { scopedCatalogue } from "./scoped-catalogue.js";
+export { type KeyScope, keyScopes } from "./scoped-catalogues.js";
 export { traceCall, tracedCalls } from "./traced-calls.js";

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
-import type { KeyScope } from "../src/access/api-key.js";
 import {
   type Account,
   type Core,
@@ -9,6 +8,7 @@ import {
   type Database,
   digestApiKey,
   type KeyRecord,
+  type KeyScope,
   mintApiKey,
   visiblePrefix,
 } from "../src/index.js";

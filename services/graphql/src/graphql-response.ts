@@ -10,7 +10,7 @@ import type { OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlExecutionDeps {
   readonly apollo: Pick<ApolloServer<OperationContext>, "executeOperation">;
-  readonly core: Pick<Core, "catalogue" | "catalogueForStaleKey">;
+  readonly core: Pick<Core, "catalogues" | "cataloguesForStaleKey">;
   readonly readDocument: ReadDocument;
   readonly persistedQueries: PersistedQueries;
   readonly log: Log;

@@ -170,11 +170,18 @@ function errorResponses(
 
 function headersOfStatus(status: number): readonly string[] {
   if (status === 401) return ["WWW-Authenticate"];
+  if (status === 403) return ["ScopeChallenge"];
   return [409, 429, 503].includes(status) ? ["Retry-After"] : [];
 }
 
+/** Headers with a different definition in some responses. */
+const secondDefinitions: Readonly<Record<string, string>> = {
+  DeprecationLink: "Link",
+  ScopeChallenge: "WWW-Authenticate",
+};
+
 function references(headers: readonly string[]): Record<string, { $ref: string }> {
-  const fields = headers.map((name) => [name === "DeprecationLink" ? "Link" : name, name]);
+  const fields = headers.map((name) => [secondDefinitions[name] ?? name, name]);
   return Object.fromEntries(fields.map(([field, name]) => [field, { $ref: `#/components/headers/${name}` }]));
 }
 

@@ -32,7 +32,10 @@ const separator = " > ";
 /** Texts for people. */
 const ignored = new Set(["description", "summary", "example", "examples"]);
 /** A client ignores members of these that it does not know. */
-const extensible = new Set(["paths", "responses", "headers", "properties", "parameters", "schemas"]);
+const extensible = new Set([
+  ...["paths", "responses", "headers", "properties", "parameters", "schemas"],
+  "x-extensible-enum",
+]);
 
 /** Every value that is no object, by its path. A parameter is found by its name, and any other item by itself. */
 function valuesOf(node: object): [path: string, value: unknown][] {

@@ -55,6 +55,16 @@ it("answers a key that is over its limit or banned, and shows when the ban ends"
   expect(await status(key)).toMatchObject({ status: 200, json: { bannedUntil } });
 });
 
+it("answers a key of any scope, and refuses the key of a suspended account", async () => {
+  for (const scope of ["read", "write"] as const) {
+    expect((await status((await store.issueKey({ scope })).key)).status).toBe(200);
+  }
+  const { key, accountId } = await store.issueKey({ plan: "free" });
+  await store.execute(`update accounts set suspended_at = now() where id = ${accountId}`);
+  const refused = { status: 403, code: "ACCOUNT_SUSPENDED", rateLimit: { limit: 60, remaining: 60 } };
+  expect(await status(key)).toMatchObject(refused);
+});
+
 it("needs a valid key, and counts other requests by their address", async () => {
   const before = await store.call("GET", "/rate_limit");
   const after = await store.call("GET", "/rate_limit");

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Core, digestApiKey, mintApiKey } from "@petstore/core";
+import { type Core, digestApiKey, mintApiKey, visiblePrefix } from "@petstore/core";
 
 const demoAccountName = "demo";
 
@@ -11,7 +11,12 @@ export async function createDemoAccount(core: Pick<Core, "accounts" | "keys">): 
   // A first start that was killed may have left the account without its key.
   if (account === undefined || (await keys.list(account.id)).length > 0) return undefined;
   const key = mintApiKey("test", randomBytes);
-  await keys.add({ accountId: account.id, digest: digestApiKey(key) });
+  await keys.add({
+    accountId: account.id,
+    digest: digestApiKey(key),
+    prefix: visiblePrefix(key),
+    name: demoAccountName,
+  });
   return key;
 }
 

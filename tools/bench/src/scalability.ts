@@ -95,8 +95,8 @@ async function positionOf(databaseUrl: string, page: number, status: PetStatus |
   const firstId = Number(await idAt(offset));
   if (page === 1) return { firstId };
   await using core = await openMigratedCore(databaseUrl);
-  const { cursorOf } = await core.catalogue.listAsConnection({ first: 1, status });
-  return { firstId, cursor: cursorOf(await core.catalogue.get(await idAt(offset - 1))) };
+  const { cursorOf } = await core.catalogues.both.listAsConnection({ first: 1, status });
+  return { firstId, cursor: cursorOf(await core.catalogues.both.get(await idAt(offset - 1))) };
 }
 
 /** The latency at 32 connections includes the time of PostgreSQL. It varies more than the CPU time. */

@@ -55,7 +55,14 @@ function isBelowApi({ status, text }: Answer): boolean {
 }
 
 const codesOfStrayPaths: readonly string[] = [
-  ...["MALFORMED_REQUEST", "API_KEY_MISSING", "API_KEY_INVALID", "API_KEY_EXPIRED", "API_KEY_REVOKED"],
+  ...[
+    "MALFORMED_REQUEST",
+    "API_KEY_MISSING",
+    "API_KEY_INVALID",
+    "API_KEY_EXPIRED",
+    "API_KEY_REVOKED",
+    "ACCOUNT_SUSPENDED",
+  ],
   ...["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED", "RATE_LIMIT_EXCEEDED", "API_KEY_BANNED", "HEADERS_TOO_LARGE"],
 ];
 
@@ -69,7 +76,7 @@ function strayPathFaults({ status, headers, text }: Answer): readonly string[] {
   return isCode ? [] : [`body: ${body.code} ${body.status} in a ${status}`];
 }
 
-const graphqlStatuses = [200, 400, 401, 405, 406, 413, 415, 429];
+const graphqlStatuses = [200, 400, 401, 403, 405, 406, 413, 415, 429];
 
 /** GraphQL over HTTP, sections 6.3 and 6.4, and decision 0007 of core. */
 function graphqlFaults({ status, headers, text }: Answer): readonly string[] {

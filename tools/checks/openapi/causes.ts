@@ -28,6 +28,11 @@ export const validRequests: Readonly<Record<string, Request>> = {
 /** The cause of a success and of each code. */
 export const causes: Readonly<Record<string, Cause>> = {
   success: sendWith({}),
+  ACCOUNT_SUSPENDED: async ({ client, database }, request) => {
+    const { key, accountId } = await database.issueKey();
+    await database.execute(`update accounts set suspended_at = now() where id = ${accountId}`);
+    return send(client, { ...request, key });
+  },
   API_KEY_BANNED: ({ client, database }, request) =>
     sendUntil(client, database, request, { perMinute: 1_000, perDay: 1 }, ({ code }) => code === "API_KEY_BANNED"),
   API_KEY_EXPIRED: ({ client, keys }, request) => send(client, { ...request, key: keys.expired }),
@@ -46,6 +51,10 @@ export const causes: Readonly<Record<string, Cause>> = {
     const once = { ...request, key: keys.valid, headers: { "idempotency-key": "reused" } };
     await send(client, once);
     return send(client, { ...once, body: '{"name":"Ina","categoryId":1}' });
+  },
+  INSUFFICIENT_SCOPE: async ({ client, database }, request) => {
+    const { key } = await database.issueKey({ scope: request.method === "POST" ? "read" : "write" });
+    return send(client, { ...request, key });
   },
   INTERNAL_ERROR: (fixture, request) =>
     during(fixture, ["alter table pets rename to renamed_pets"], ["alter table renamed_pets rename to pets"], request),

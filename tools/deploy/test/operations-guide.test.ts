@@ -10,12 +10,16 @@ const [guide = "", alerts = "", settings = ""] = await Promise.all(
 
 /** These belong to Node.js, PostgreSQL's image, and the examples of the guide. */
 const foreignNames = [
+  "ACCOUNT_SUSPENDED",
   "ADMINISTRATOR_URL",
+  "API_KEY_INVALID",
   "DATABASE_OWNER_URL",
+  "INSUFFICIENT_SCOPE",
   "INTERNAL_ERROR",
   "NODE_EXTRA_CA_CERTS",
   "NODE_OPTIONS",
   "OWNER_PASSWORD_FILE",
+  "PETSTORE_ACTOR",
   "PETSTORE_ADMINISTRATOR_URL",
   "POSTGRES_USER",
   "RESTORED_URL",

@@ -43,6 +43,10 @@ describeWithProgram("psql", "the roles of roles.sql", () => {
     const listed = await fetch(`${graphql.origin}/graphql`, { method: "POST", headers, body });
     expect(await listed.json()).toMatchObject({ data: { pets: [{ name: "Rex" }] } });
 
+    // The services have written when they used the key, and the command who issued it.
+    await expect.poll(() => petstore(url, "key", "list", "shop")).toMatch(/ \d{4}-\d\d-\d\d$/m);
+    expect(await petstore(url, "audit")).toContain("key issue");
+
     // Running instances hear the question and answer it: LISTEN and NOTIFY need no right. Each counts for itself.
     expect(await petstore(url, "usage", "show", "shop", "--json")).toContain('"used": 2');
     for (const statement of [

@@ -1,7 +1,7 @@
 import { type AliasedRawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Row, type Statement, statement, withoutNulls } from "../database/statement.js";
-import type { Tables } from "../database/tables.js";
+import { type Statement, statement } from "../database/statement.js";
+import { type Row, type Tables, withoutNulls } from "../database/tables.js";
 import { auditedStatement } from "./audit-log.js";
 
 /** Limits agreed with one Enterprise account, in units per window. */

@@ -9,11 +9,6 @@ import { crc32 } from "node:zlib";
 /** A test key works only in a test store. */
 export type KeyMode = "live" | "test";
 
-export const keyScopes = ["read", "write", "both"] as const;
-
-/** The operations that a key allows: to list and get pets, to create pets, or both. */
-export type KeyScope = (typeof keyScopes)[number];
-
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secretLength = 32;
 const checksumLength = 6;
@@ -41,14 +36,6 @@ export function isWellFormedApiKey(text: string): boolean {
 /** The key's SHA-256 in hexadecimal digits, as the database stores it. */
 export function digestApiKey(key: string): string {
   return hash("sha256", key, "hex");
-}
-
-/**
- * The start of a key, by which people recognise it: its mode and 8 characters of the secret. The other 24 characters, of 142
- * bits, stay unknown.
- */
-export function visiblePrefix(key: string): string {
-  return key.slice(0, "pets_live_".length + 8);
 }
 
 export function modeOf(prefix: string): KeyMode {

@@ -4,8 +4,8 @@
  */
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type PlaceholderFor, type Row, type Statement, statement, withoutNulls } from "../database/statement.js";
-import type { Tables } from "../database/tables.js";
+import { type PlaceholderFor, type Statement, statement } from "../database/statement.js";
+import { type Row, type Tables, withoutNulls } from "../database/tables.js";
 
 /** The change of one account or one key. */
 export interface AuditEntry {

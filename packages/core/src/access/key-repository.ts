@@ -1,7 +1,8 @@
 import type { Database } from "../database/database.js";
-import { type Row, type Statement, withoutNulls } from "../database/statement.js";
+import type { Statement } from "../database/statement.js";
+import { type Row, withoutNulls } from "../database/tables.js";
+import type { KeyScope } from "../scoped-catalogues.js";
 import type { Account } from "./account-repository.js";
-import type { KeyScope } from "./api-key.js";
 import {
   changeKey,
   expireKey,
@@ -156,4 +157,12 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
       return row && withoutNulls<KeyWithAccount>(row);
     },
   };
+}
+
+/**
+ * The start of a key, by which people recognise it: its mode and 8 characters of the secret. The other 24 characters, of 142
+ * bits, stay unknown.
+ */
+export function visiblePrefix(key: string): string {
+  return key.slice(0, "pets_live_".length + 8);
 }

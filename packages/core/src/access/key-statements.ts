@@ -1,8 +1,9 @@
 // The SQL of the API keys.
 import { type RawBuilder, sql } from "kysely";
-import { type Row, type Statement, statement } from "../database/statement.js";
+import { type Statement, statement } from "../database/statement.js";
+import type { Row } from "../database/tables.js";
+import type { KeyScope } from "../scoped-catalogues.js";
 import { customLimitsColumn } from "./account-repository.js";
-import type { KeyScope } from "./api-key.js";
 import { auditedStatement } from "./audit-log.js";
 import type { FoundKey, KeyRecord, KeyWithAccount } from "./key-repository.js";
 

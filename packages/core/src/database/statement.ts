@@ -34,9 +34,6 @@ type Access = "write" | "read" | "pipelined read";
 /** Returns the place in the statement where a value is inserted. */
 export type PlaceholderFor<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
 
-/** A record as PostgreSQL returns it: an absent field is null. */
-export type Row<Fields> = { [Name in keyof Fields]-?: Fields[Name] | null };
-
 /** `build` returns a query of Kysely's builder, or SQL text where the builder would be hard to read. */
 export function statement<Values, Row>(
   access: Access,
@@ -53,10 +50,6 @@ export function statement<Values, Row>(
     bind: (values) =>
       parameters.map((value) => (value instanceof Placeholder ? values[value.name as keyof Values] : value)),
   };
-}
-
-export function withoutNulls<Fields>(row: Row<Fields>): Fields {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Fields;
 }
 
 interface Query<Row> {

@@ -1,7 +1,7 @@
 import type { Generated, JSONColumnType } from "kysely";
-import type { KeyScope } from "../access/api-key.js";
 import type { Pet } from "../pets/pet.js";
 import type { Plan } from "../quota/plan.js";
+import type { KeyScope } from "../scoped-catalogues.js";
 
 /** The columns as our own connections return them: int8 is bigint, timestamptz is Date. */
 export interface Tables {
@@ -53,4 +53,11 @@ export interface Tables {
     id: Generated<bigint>;
     category_id: bigint;
   };
+}
+
+/** A record as PostgreSQL returns it: an absent field is null. */
+export type Row<Fields> = { [Name in keyof Fields]-?: Fields[Name] | null };
+
+export function withoutNulls<Fields>(row: Row<Fields>): Fields {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Fields;
 }

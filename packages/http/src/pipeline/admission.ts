@@ -1,5 +1,6 @@
 /**
- * The one way into both APIs: authenticate, reserve units, and report the quota on every response. A request without a valid
+ * The one way into both APIs: authenticate, reserve units, report the quota on every response, and refuse the keys of a
+ * suspended account. Their requests are counted like others, so that a flood of them gets 429. A request without a valid
  * key is always refused, and is counted by its address. The response is a 401 while the address is within its limit, and 429
  * after that. When a key can neither be checked nor found in the cache, the response is 503, and nothing is counted. While
  * the process is overloaded, `admit` refuses every request in the same way, before authentication.
@@ -43,8 +44,8 @@ export interface Admission {
    */
   extend(res: Response, cost: number): Promise<void>;
   /**
-   * Checks the key again if the body arrived after admission: a slow body may take up to 30 s, and the key may have been
-   * revoked since. Called after the body is read. Throws the 401, or SERVICE_UNAVAILABLE if the key cannot be checked.
+   * Checks the key again if the body arrived after admission: a slow body may take up to 30 s, and the key may have changed
+   * since. Called after the body is read. Throws the 401 or 403, or SERVICE_UNAVAILABLE if the key cannot be checked.
    */
   confirmKey(req: Request, res: Response): Promise<void>;
   /** Gives back the units of a request that is answered SERVICE_UNAVAILABLE, and reports the new quota. */
@@ -137,9 +138,11 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
 
   return {
     async admit(req, res, next) {
-      const { accountId, lineage, limits } = await requireKey(req, res);
+      const key = await requireKey(req, res);
+      const { accountId, lineage, limits } = key;
       // A rotated key keeps the lineage of its first key, so that a rotation does not end a ban.
       await reserveUnits(res, accountQuota, { account: `${accountId}`, key: `${lineage}`, limits, cost: 1 });
+      refuseSuspended(key);
       contextOf(res).isBodyPending = !req.complete;
       next();
     },
@@ -161,6 +164,8 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       if (!context.isBodyPending) return;
       const authentication = await identify(req, res);
       if (authentication.outcome === "rejected") throw authentication.problem;
+      refuseSuspended(authentication.key);
+      context.key = authentication.key;
       context.isKeyStale = authentication.isStale;
     },
     async refund(res) {
@@ -185,6 +190,11 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
 }
 
 type Rejected = Pick<Extract<Authentication, { outcome: "rejected" }>, "problem" | "key">;
+
+/** Called when the response has the headers of the quota. */
+export function refuseSuspended({ accountSuspendedAt }: KeyWithLimits): void {
+  if (accountSuspendedAt !== undefined) throw new Problem("ACCOUNT_SUSPENDED");
+}
 
 function report(res: Response, decision: Decision | Windows): void {
   for (const [name, value] of rateLimitHeaders(decision)) res.setHeader(name, value);

@@ -39,13 +39,18 @@ export function answerProblems(
 
 export function problemHeaders(problem: Problem): [name: string, value: string][] {
   const headers: [string, string][] = [];
-  if (problem.status === 401) {
-    // RFC 6750 section 3.
-    const error = problem.code === "API_KEY_MISSING" ? "" : ', error="invalid_token"';
-    headers.push(["WWW-Authenticate", `Bearer realm="petstore"${error}`]);
-  }
+  const challenge = challengeOf(problem);
+  if (challenge !== undefined) headers.push(["WWW-Authenticate", challenge]);
   if (problem.retryAfterSeconds !== undefined) headers.push(["Retry-After", `${problem.retryAfterSeconds}`]);
   return headers;
+}
+
+/** RFC 6750 section 3. A suspended account has no error code there. */
+function challengeOf({ code, status }: Problem): string | undefined {
+  if (status !== 401 && status !== 403) return undefined;
+  const realm = 'Bearer realm="petstore"';
+  if (code === "API_KEY_MISSING" || code === "ACCOUNT_SUSPENDED") return realm;
+  return `${realm}, error="${code === "INSUFFICIENT_SCOPE" ? "insufficient_scope" : "invalid_token"}"`;
 }
 
 /** Refuses every method that a resource does not have (RFC 9110 section 15.5.6). */

@@ -1,7 +1,7 @@
 import { type Core, type KeyWithLimits, remaining, type Usage, type WindowState } from "@petstore/core";
 import { type RequestHandler, Router } from "express";
 import { LRUCache } from "lru-cache";
-import { type Admission, rateLimitHeaders } from "./admission.js";
+import { type Admission, rateLimitHeaders, refuseSuspended } from "./admission.js";
 import { acceptsJson, sendJson } from "./json-response.js";
 import { methodNotAllowed } from "./problem-response.js";
 import { admittedKeyOf, onRoute } from "./request-context.js";
@@ -41,6 +41,7 @@ export function createRateLimitStatus({ admission, core, now }: RateLimitStatusD
     const key = admittedKeyOf(res);
     const usage = await usageOf(key);
     for (const [name, value] of rateLimitHeaders(usage)) res.setHeader(name, value);
+    refuseSuspended(key);
     const { minute, day, bannedUntilMs } = usage;
     const bannedUntil = bannedUntilMs === undefined ? null : Math.ceil(bannedUntilMs / 1000);
     sendJson(res, 200, JSON.stringify({ plan: key.plan, minute: shown(minute), day: shown(day), bannedUntil }));

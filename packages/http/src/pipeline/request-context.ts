@@ -62,9 +62,13 @@ export function admittedKeyOf(res: Response): KeyWithLimits {
   return key;
 }
 
-/** The catalogue for a request. If the key is stale, no call sends a query, and valid calls throw SERVICE_UNAVAILABLE. */
-export function catalogueFor(res: Response, core: Pick<Core, "catalogue" | "catalogueForStaleKey">): Catalogue {
-  return contextOf(res).isKeyStale ? core.catalogueForStaleKey : core.catalogue;
+/**
+ * The catalogue for an admitted request, as the scope of its key allows. If the key is stale, no call sends a query, and valid
+ * calls throw SERVICE_UNAVAILABLE.
+ */
+export function catalogueFor(res: Response, core: Pick<Core, "catalogues" | "cataloguesForStaleKey">): Catalogue {
+  const catalogues = contextOf(res).isKeyStale ? core.cataloguesForStaleKey : core.catalogues;
+  return catalogues[admittedKeyOf(res).scope];
 }
 
 /** Names the route for log, metrics and traces. */

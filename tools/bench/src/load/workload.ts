@@ -71,7 +71,7 @@ function uniqueText(): string {
 /** Writes the text into its places. */
 export function fillIn(request: HttpRequest, unique: string): HttpRequest {
   const fill = (text: string) =>
-    text.replaceAll("{unique}", unique).replaceAll("{newKey}", () => mintApiKey("test", randomBytes));
+    text.replaceAll("{unique}", unique).replaceAll("{newKey}", () => mintApiKey("live", randomBytes));
   const { headers, body } = request;
   return {
     ...request,

@@ -13,6 +13,7 @@ import { keyRows } from "./rows/keys.js";
 import { listRows } from "./rows/lists.js";
 import { nameRows } from "./rows/names.js";
 import { newPetRows } from "./rows/new-pets.js";
+import { permissionRows } from "./rows/permissions.js";
 import { quotaRows, quotaSettings } from "./rows/quotas.js";
 import { requestRows } from "./rows/requests.js";
 
@@ -39,6 +40,7 @@ describe.each<[string, readonly Row[]]>([
   ["names", nameRows],
   ["category ids", categoryIdRows],
   ["API keys", keyRows],
+  ["permissions", permissionRows],
   ["quotas", quotaRows],
   ["idempotency", idempotencyRows],
   ["requests", requestRows],
@@ -107,7 +109,7 @@ function expectEveryHeader(name: string, reply: Reply): void {
   });
   expect(comparableHeaders(reply)["x-ratelimit-reset"], name).toMatch(/^end of the (minute|day)$/);
   expect(Number(headers["retry-after"] ?? 0) >= 1, name).toBe([409, 429, 503].includes(status));
-  expect(headers["www-authenticate"] !== undefined, name).toBe(status === 401);
+  expect(headers["www-authenticate"] !== undefined, name).toBe(status === 401 || status === 403);
   expect(headers["x-powered-by"], name).toBeUndefined();
   // The response to a preflight request has no body.
   expect(headers["content-type"] ?? json, name).toBe(json);
@@ -133,11 +135,18 @@ async function askRest(operation: Operation): Promise<Success> {
 async function issueKey({ key = "valid", limits }: Row): Promise<string | undefined> {
   if (key === "none") return undefined;
   if (key === "malformed") return "pets_test_nonsense";
-  if (key === "unknown") return mintApiKey("test", randomBytes);
-  const expiry = key === "expired" && { expiresAt: new Date(Date.now() - 1_000) };
-  const issued = await store.database.issueKey({ ...(limits && { customLimits: limits }), ...expiry });
+  if (key === "unknown") return mintApiKey("live", randomBytes);
+  const issued = await store.database.issueKey({
+    ...(limits && { customLimits: limits }),
+    ...(key === "expired" && { expiresAt: new Date(Date.now() - 1_000) }),
+    ...((key === "read" || key === "write") && { scope: key }),
+    ...(key === "test" && { mode: "test" }),
+  });
   if (key === "revoked") {
     await store.database.execute(`update api_keys set revoked_at = now() where id = ${issued.keyId}`);
+  }
+  if (key === "suspended") {
+    await store.database.execute(`update accounts set suspended_at = now() where id = ${issued.accountId}`);
   }
   return issued.key;
 }

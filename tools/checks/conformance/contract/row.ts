@@ -16,7 +16,10 @@ export interface Row {
   readonly before?: readonly Request[];
 }
 
-export type KeyKind = "valid" | "revoked" | "expired" | "none" | "malformed" | "unknown";
+/** `read` and `write` are scopes. `test` is a valid key for test stores, and the store of the table is none. */
+export type KeyKind =
+  | ("valid" | "revoked" | "expired" | "none" | "malformed" | "unknown")
+  | ("suspended" | "read" | "write" | "test");
 
 export interface Request extends Partial<Omit<Call, "operation" | "authorization" | "address">> {
   readonly operation: Operation | ((catalogue: Catalogue) => Operation);

@@ -30,7 +30,7 @@ const cases: readonly [what: string, code: string, request: Request, key?: () =>
   ["another method", "METHOD_NOT_ALLOWED", { ...list, method: "DELETE" }],
   ["no key", "API_KEY_MISSING", list, () => undefined],
   ["a malformed key", "API_KEY_INVALID", list, () => "pets_test_nonsense"],
-  ["a key that could not be checked", "SERVICE_UNAVAILABLE", list, () => mintApiKey("test", randomBytes)],
+  ["a key that could not be checked", "SERVICE_UNAVAILABLE", list, () => mintApiKey("live", randomBytes)],
 ];
 
 describe("while PostgreSQL is unavailable", () => {

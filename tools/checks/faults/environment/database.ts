@@ -15,7 +15,7 @@ export async function openMigratedDatabase(databaseUrl: string): Promise<StoreDa
 
 /** A well-formed key that no account has. */
 export function mintUnknownKey(): string {
-  return mintApiKey("test", randomBytes);
+  return mintApiKey("live", randomBytes);
 }
 
 /** Starts a PostgreSQL that counts statements, and services that use it, and warms them up. */
