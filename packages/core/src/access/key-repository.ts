@@ -33,7 +33,7 @@ export interface KeyRecord {
   /** The start of the key, by which people recognise it. A key of an earlier version has none. */
   readonly prefix?: string;
   readonly scope: KeyScope;
-  /** The UTC day of the last accepted request, such as 2027-01-31. */
+  /** The UTC day of the last request with the key while it worked, such as 2027-01-31. */
   readonly lastUsedOn?: string;
 }
 
@@ -97,8 +97,8 @@ export interface KeyRepository {
   /** The key with the given values in place of the old ones; `undefined` if no key has this id. */
   change(id: bigint, values: { readonly name?: string; readonly scope?: KeyScope }): Promise<KeyRecord | undefined>;
   /**
-   * Adds a new key of the same lineage, name and scope as a working key. The old key ends after the grace, or at its own expiry if that
-   * is earlier. `undefined` if no key has this id, or it has already ended.
+   * Adds a new key of the same lineage, name and scope as a working key. The old key ends after the grace, or at its own
+   * expiry if that is earlier. `undefined` if no key has this id, or it has already ended.
    */
   rotate(rotation: Rotation): Promise<{ readonly old: KeyRecord; readonly replacement: KeyRecord } | undefined>;
   /** The key with its new end, earlier or later than the old one; `undefined` if no such key exists, or it was revoked. */

@@ -8,7 +8,7 @@ import { writeLastUse } from "./key-statements.js";
  * written is forgotten: the key's next look-up, at most 5 s after its next use, reports it again.
  */
 export interface KeyUses extends Disposable {
-  /** Takes each key that was read from PostgreSQL for a request. Only accepted keys count as used. */
+  /** Takes each key that was read from PostgreSQL for a request. A key that is refused does not count as used. */
   record(key: KeyWithAccount): void;
 }
 
