@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseExactJson, toInt64 } from "./pet.js";
+import { parseExactJson, readPet, toInt64 } from "./pet.js";
 
 const min = -(2n ** 63n);
 const max = 2n ** 63n - 1n;
@@ -40,6 +40,25 @@ it("parses everything else like JSON.parse", () => {
 
 it.each(["", "{", '{"id":01}', '"', "[1,]", "12345678901234567890.", "--1234567890123456"])("rejects %j", (text) => {
   expect(() => parseExactJson(text)).toThrow(SyntaxError);
+});
+
+describe("a pet", () => {
+  const id = max;
+  const text = `{"id":${id},"name":"Rex","categoryId":7,"status":"sold"}`;
+
+  it("equals an object with its fields, and is written as JSON with strings of digits", () => {
+    const pet = readPet(text);
+    expect(pet).toStrictEqual({ id, name: "Rex", categoryId: 7n, status: "sold" });
+    expect(JSON.stringify([pet])).toBe(`[{"id":"${id}","name":"Rex","categoryId":"7","status":"sold"}]`);
+  });
+
+  it("has no properties that only a newer service knows", () => {
+    expect(readPet(text.replace("{", '{"nickname":"Rexy",'))).toStrictEqual(readPet(text));
+  });
+
+  it.each(["id", "name", "categoryId", "status"])("is refused without its %s", (field) => {
+    expect(() => readPet(text.replace(`"${field}"`, '"other"'))).toThrow();
+  });
 });
 
 describe("an int64", () => {

@@ -3,7 +3,10 @@ export type Int64 = bigint | number | string;
 
 export type PetStatus = "available" | "pending" | "sold";
 
-/** A pet. Its identifiers are 64-bit integers, so they are bigint: a number would round them. */
+/**
+ * A pet. Its identifiers are 64-bit integers, so they are bigint: a number would round them. `JSON.stringify` writes them
+ * as strings of digits.
+ */
 export interface Pet {
   readonly id: bigint;
   readonly name: string;
@@ -42,11 +45,21 @@ export function readPets(text: string): Pet[] {
   return value.map(toPet);
 }
 
+/** Ignores properties that a newer service may add. */
 function toPet(value: unknown): Pet {
   const { id, name, categoryId, status } = value as Record<keyof Pet, unknown>;
   const isStatus = status === "available" || status === "pending" || status === "sold";
   if (typeof name !== "string" || !isStatus) throw new TypeError("not a pet");
-  return { id: toInt64(id as Int64, "id"), name, categoryId: toInt64(categoryId as Int64, "categoryId"), status };
+  const pet: Pet = {
+    id: toInt64(id as Int64, "id"),
+    name,
+    categoryId: toInt64(categoryId as Int64, "categoryId"),
+    status,
+  };
+  // JSON.stringify throws for a bigint. Comparisons of pets ignore `toJSON`, because it is not enumerable.
+  return Object.defineProperty(pet, "toJSON", {
+    value: () => ({ ...pet, id: `${pet.id}`, categoryId: `${pet.categoryId}` }),
+  });
 }
 
 const min = -(2n ** 63n);
