@@ -1,4 +1,6 @@
-import type { RouterDeps } from "@petstore/http";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { RouterDeps, StaticFile, StaticRedirect } from "@petstore/http";
 import { type Links, type Page, pageFiles, readGuides } from "@petstore/pages";
 import { Router } from "express";
 import { openApiDocument, openApiJson, openApiYaml } from "./openapi-document.js";
@@ -25,6 +27,7 @@ export function createRestRouter(deps: RestRouterDeps): Router {
     serveStaticFiles([
       { path: "/openapi.json", mediaType: "application/json; charset=utf-8", content: openApiJson(description) },
       { path: "/openapi.yaml", mediaType: "application/yaml; charset=utf-8", content: openApiYaml(description) },
+      ...clientFiles(),
       ...pageFiles(pages, links),
     ]),
   );
@@ -49,4 +52,15 @@ export function restLinks(additional: Links = { pages: [], guides: [] }): Links 
     ],
     guides: [...guides.slice(0, 1), ...additional.guides, ...guides.slice(1)],
   };
+}
+
+/** The npm package of the client, which the build copies, at a path with its digest; and the path that users know. */
+function clientFiles(): readonly (StaticFile | StaticRedirect)[] {
+  const content = readFileSync(new URL("../dist/petstore-client.tgz", import.meta.url));
+  const digest = createHash("sha256").update(content).digest("hex").slice(0, 16);
+  const path = `/petstore-client-${digest}.tgz`;
+  return [
+    { path, mediaType: "application/gzip", content, isImmutable: true },
+    { path: "/petstore-client.tgz", location: path },
+  ];
 }

@@ -231,5 +231,5 @@ async function linkedPages({ page }: { readonly page: Page }): Promise<string[]>
   await page.goto("/");
   const links = await page.locator("a[href^='/']").all();
   const paths = await Promise.all(links.map(async (link) => (await link.getAttribute("href")) ?? ""));
-  return [...new Set(paths)].filter((path) => !/\.(graphql|json|yaml|md)$/.test(path));
+  return [...new Set(paths)].filter((path) => !/\.(graphql|json|yaml|md|tgz)$/.test(path));
 }

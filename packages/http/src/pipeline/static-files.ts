@@ -7,16 +7,24 @@ import { addressBucket } from "./client-identity.js";
 import { answerProblems } from "./problem-response.js";
 import { contextOf } from "./request-context.js";
 
-/** A page, a script or a description of an API, held in memory. */
+/** A page, a script, a description of an API or an archive, held in memory. */
 export interface StaticFile {
   readonly path: string;
   readonly mediaType: string;
   readonly content: string | Buffer;
   /** Only for a page that needs more than `strictPolicy`. */
   readonly contentSecurityPolicy?: string;
+  /** Only for a file whose path changes with its content: clients need not ask whether it is current. */
+  readonly isImmutable?: boolean;
 }
 
-export type ServeStaticFiles = (files: readonly StaticFile[]) => RequestHandler;
+/** A path that leads to the current version of an immutable file. */
+export interface StaticRedirect {
+  readonly path: string;
+  readonly location: string;
+}
+
+export type ServeStaticFiles = (files: readonly (StaticFile | StaticRedirect)[]) => RequestHandler;
 
 /** A page may load and call only its own origin, and nothing inline runs. */
 const strictPolicy: string = [
@@ -68,6 +76,7 @@ export function createStaticFileServer(
       // One route for all files: each route adds 11 series to the metrics.
       contextOf(res).route = "static";
       await countFile(res);
+      if ("location" in file) return res.redirect(file.location);
       const response = prepared.get(file.path) ?? prepare(file);
       prepared.set(file.path, response);
       send(response, req, res);
@@ -79,15 +88,22 @@ export function createStaticFileServer(
 
 interface PreparedFile {
   readonly bytes: Buffer;
-  readonly compressed: Buffer;
+  /** `undefined` if it is not shorter, as for an archive. */
+  readonly compressed: Buffer | undefined;
   readonly headers: Map<string, string>;
 }
 
-function prepare({ mediaType, content, contentSecurityPolicy = strictPolicy }: StaticFile): PreparedFile {
+function prepare({
+  mediaType,
+  content,
+  contentSecurityPolicy = strictPolicy,
+  isImmutable = false,
+}: StaticFile): PreparedFile {
   const bytes = Buffer.from(content);
+  const compressed = gzipSync(bytes, { level: 9 });
   const headers = new Map([
     ["Content-Type", mediaType],
-    ["Cache-Control", "no-cache"],
+    ["Cache-Control", isImmutable ? "max-age=31536000, immutable" : "no-cache"],
     // A weak tag, because the compressed form has other bytes and the same meaning.
     ["ETag", `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`],
     ["Vary", "Accept-Encoding"],
@@ -95,7 +111,7 @@ function prepare({ mediaType, content, contentSecurityPolicy = strictPolicy }: S
     ["Cross-Origin-Opener-Policy", "same-origin"],
     ["Referrer-Policy", "no-referrer"],
   ]);
-  return { bytes, compressed: gzipSync(bytes, { level: 9 }), headers };
+  return { bytes, compressed: compressed.length < bytes.length ? compressed : undefined, headers };
 }
 
 function send({ headers, compressed, bytes }: PreparedFile, req: Request, res: Response): void {
@@ -105,7 +121,7 @@ function send({ headers, compressed, bytes }: PreparedFile, req: Request, res: R
     res.end();
     return;
   }
-  const isCompressed = req.acceptsEncodings("gzip") !== false;
+  const isCompressed = compressed !== undefined && req.acceptsEncodings("gzip") !== false;
   if (isCompressed) res.setHeader("Content-Encoding", "gzip");
   const body = isCompressed ? compressed : bytes;
   res.setHeader("Content-Length", body.length);

@@ -14,6 +14,7 @@ export function referenceMain({ paths, components }: OpenApiDocument): Markup {
   );
   return html`<h1>Pet store, version 1</h1>
 <p class="lead">List pets, add a pet, or get a pet. Every request needs an API key, and every response shows how many requests remain. Enter a key to try the operations here. Each one sends a real request, which counts against your limits.</p>
+<p>A program in TypeScript or JavaScript can use <a href="/petstore-client.tgz">the client of this service</a>, an npm package that the <a href="/docs/quickstart">quickstart</a> explains.</p>
 ${keyForm}
 <nav aria-label="Operations" class="toc"><ul>
 ${sections.map(({ operationId: id, method, path, summary }) => html`<li><a href="#${id}"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code> ${summary}</a></li>`)}
