@@ -1,0 +1,126 @@
+// Installs the client as the guides say, in an empty project, from a store of `npm start`.
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createContext, runInContext } from "node:vm";
+import { gzipSync } from "node:zlib";
+import {
+  openTemporaryDirectory,
+  type StandaloneStore,
+  startStandaloneStore,
+  type TemporaryDirectory,
+} from "@petstore/harness/processes";
+import { rolldown } from "rolldown";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+const root = new URL("../../../", import.meta.url);
+const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
+const bottleneck = fileURLToPath(new URL("packages/client/node_modules/bottleneck", root));
+
+const installation = "curl -LO http://127.0.0.1:3000/petstore-client.tgz && npm i ./petstore-client.tgz";
+
+const compilerOptions = {
+  target: "es2023",
+  module: "nodenext",
+  lib: ["es2023", "dom", "dom.asynciterable"],
+  types: [],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+};
+
+/** The globals of a browser page that the client uses, and none of Node's own. */
+const webPlatform = {
+  AbortController,
+  AbortSignal,
+  clearInterval,
+  clearTimeout,
+  crypto,
+  fetch,
+  Headers,
+  setInterval,
+  setTimeout,
+  URL,
+  URLSearchParams,
+};
+
+let store: StandaloneStore;
+let project: TemporaryDirectory;
+
+beforeAll(async () => {
+  store = await startStandaloneStore();
+  project = await openTemporaryDirectory();
+  await writeFile(join(project.path, "package.json"), '{ "type": "module", "private": true }');
+  // The one dependency of the client comes from the workspace, so that the test needs no registry.
+  await run("npm", "install", "--ignore-scripts", bottleneck);
+  await run("sh", "-euc", installation.replace("http://127.0.0.1:3000", store.origin));
+  await writeFile(join(project.path, "program.ts"), program(`${store.origin}/v1`, store.demoKey));
+  await writeFile(join(project.path, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
+  await run(process.execPath, tsc);
+});
+afterAll(async () => {
+  await project?.[Symbol.asyncDispose]();
+  await store?.[Symbol.asyncDispose]();
+});
+
+it.each([
+  "packages/client/README.md",
+  ...["quickstart", "limits", "get-pet-removal"].map((guide) => `services/rest/docs/${guide}.md`),
+])("%s says how to install the client", async (path) => {
+  expect(await readFile(new URL(path, root), "utf8")).toContain(`\n    ${installation}\n`);
+});
+
+const rex = /^{"id":"\d+","name":"Rex","categoryId":"9007199254740993","status":"available"}\n?$/;
+
+it("a TypeScript program in an empty project uses the installed client", async () => {
+  const script = 'import { createAndFind } from "./program.js"; console.log(await createAndFind());';
+  expect(await run(process.execPath, "--input-type=module", "--eval", script)).toMatch(rex);
+});
+
+it("the same program, as a bundle of less than 12 kB, runs with the globals of a browser", async () => {
+  await using build = await rolldown({
+    input: join(project.path, "program.js"),
+    platform: "browser",
+    // By default a module that browsers lack, such as node:fs, is only a warning.
+    onLog: (_level, { message }) => {
+      throw new Error(message);
+    },
+  });
+  const { output } = await build.generate({ format: "iife", name: "program", minify: true });
+  const { code } = output[0];
+  const compressedBytes = gzipSync(code).length;
+  process.stdout.write(`@petstore/client for browsers: ${code.length} bytes, ${compressedBytes} compressed\n`);
+  expect(compressedBytes).toBeLessThan(12_000);
+  expect(await runInContext(`${code}; program.createAndFind()`, createContext(webPlatform))).toMatch(rex);
+});
+
+function program(baseUrl: string, apiKey: string): string {
+  return `
+import { createPetStoreClient, type Pet } from "@petstore/client";
+
+const { pets } = createPetStoreClient({ baseUrl: "${baseUrl}", apiKey: "${apiKey}" });
+
+export async function createAndFind(): Promise<string> {
+  const created: Pet = await pets.create({ name: "Rex", categoryId: 9007199254740993n });
+  // @ts-expect-error: without types this line would compile.
+  const id: number = created.id;
+  for await (const pet of pets.all()) if (pet.id === BigInt(id)) return JSON.stringify(pet);
+  return "not found";
+}
+`;
+}
+
+/** Runs a program in the project, without a registry and without the settings of this user. Returns its output. */
+async function run(command: string, ...words: readonly string[]): Promise<string> {
+  const env = {
+    // biome-ignore lint/style/noProcessEnv: the programs of this machine.
+    PATH: process.env.PATH,
+    HOME: project.path,
+    npm_config_cache: join(project.path, "npm-cache"),
+    npm_config_offline: "true",
+    // Copies the folder of Bottleneck, as an installation from the registry does.
+    npm_config_install_links: "true",
+  };
+  return (await promisify(execFile)(command, [...words], { cwd: project.path, env })).stdout;
+}
