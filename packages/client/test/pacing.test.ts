@@ -29,17 +29,17 @@ it("pauses after a 429 until Retry-After, then sends one request, then the other
 it("does not send a call that was about to start when the 429 arrived", async () => {
   let refusedAtMs = Number.NaN;
   const { client, received } = createScriptedService(({ atMs }, index) =>
-    // Jobs start one millisecond apart, so some are about to start when this response arrives.
-    after(3, () => {
-      if (index !== 1) return respond(200, "[]", { resetAtMs: atMs < 20_000 ? 20_000 : 80_000 });
-      refusedAtMs = atMs + 3;
+    // Bottleneck takes a unit, and starts its job in a later timer. The sixth response arrives between the two.
+    after(100, () => {
+      if (index !== 5) return respond(200, "[]", { resetAtMs: atMs < 20_000 ? 20_000 : 80_000 });
+      refusedAtMs = atMs + 100;
       return problem(429, "RATE_LIMIT_EXCEEDED", { remaining: 0, resetAtMs: 20_000, headers: { "Retry-After": "20" } });
     }),
   );
-  const calls = Array.from({ length: 10 }, () => client.pets.list());
+  const calls = Array.from({ length: 40 }, () => client.pets.list());
   await vi.advanceTimersByTimeAsync(19_999);
   expect(received.filter(({ atMs }) => atMs >= refusedAtMs)).toEqual([]);
-  expect(await codesAfter(10_000, ...calls)).toEqual(Array(10).fill("succeeded"));
+  expect(await codesAfter(60_000, ...calls)).toEqual(Array(40).fill("succeeded"));
 });
 
 it.each(["API_KEY_BANNED", "DAILY_QUOTA_EXCEEDED"])(
