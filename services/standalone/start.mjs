@@ -6,12 +6,22 @@ import { fileURLToPath } from "node:url";
 import { readBuildState, readRecordedState, recordState } from "./build-state.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
+const { engines, packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 
 // Output that nobody reads ends nothing.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+refuseOldNode();
 if (!isCurrent()) build();
 stopWithNpm();
 await import("./dist/main.js");
+
+/** Before the install, which takes a while. This file and its imports must load in Node.js 18. */
+function refuseOldNode() {
+  const oldest = engines.node.replace(">=", "");
+  if (process.versions.node.localeCompare(oldest, "en", { numeric: true }) >= 0) return;
+  process.stderr.write(`The pet store needs Node.js ${oldest} or later. This is ${process.versions.node}.\n`);
+  process.exit(1);
+}
 
 function isCurrent() {
   try {
@@ -41,7 +51,6 @@ function build() {
 /** With `pipe`, the step's output is printed only when the step fails. */
 function run(step, pnpmArguments, output) {
   process.stdout.write(`${step} ...\n`);
-  const { packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
   const { status, error, stdout, stderr } = spawnSync("npx", ["--yes", packageManager, ...pnpmArguments], {
     cwd: root,
     encoding: "utf8",

@@ -22,7 +22,7 @@ echo 'console.log("serving")' > services/standalone/dist/main.js
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "petstore-checkout-"));
-  await write("package.json", '{ "packageManager": "pnpm@1.2.3" }');
+  await write("package.json", '{ "engines": { "node": ">=20.19" }, "packageManager": "pnpm@1.2.3" }');
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "tsconfig.base.json", "turbo.json"]) await write(file);
   for (const file of ["packages/core/src/index.ts", "tools/admin/src/main.ts"]) await write(file);
   for (const file of ["start.mjs", "build-state.mjs"]) {
