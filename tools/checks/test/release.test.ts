@@ -1,0 +1,120 @@
+// `npm run release` in a copy of the repository.
+import { spawnSync } from "node:child_process";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+const repository = fileURLToPath(new URL("../../../", import.meta.url));
+/** For the install in the copy, and for the release, on a busy machine. */
+const timeoutMs = 5 * 60_000;
+const directory = await openTemporaryDirectory();
+const copy = directory.path;
+afterAll(() => directory[Symbol.asyncDispose]());
+
+beforeAll(async () => {
+  const files = run("git", ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"], repository);
+  for (const file of files.output.trim().split("\n")) {
+    await mkdir(join(copy, dirname(file)), { recursive: true });
+    await cp(join(repository, file), join(copy, file));
+  }
+  for (const name of await changesets()) await rm(join(copy, ".changeset", name));
+  const { packageManager } = JSON.parse(await read("package.json")) as { packageManager: string };
+  const install = ["install", "--frozen-lockfile", "--prefer-offline", "--ignore-scripts"];
+  expect(run("npx", ["--yes", packageManager, ...install])).toMatchObject({ status: 0 });
+  run("git", ["init", "--quiet", "--initial-branch=main"]);
+  commit();
+}, timeoutMs);
+
+it("refuses when there is nothing to release, and when the working tree has changes", async () => {
+  expect(release()).toMatchObject({ status: 1, output: expect.stringContaining("There is nothing to release") });
+  await write(".changeset/first.md", '---\n"@petstore/client": major\n---\n\nNew shape.\n\nSecond paragraph.\n');
+  await write(".changeset/second.md", '---\n"@petstore/rest": patch\n---\n\nCorrected header.\n');
+  const { status, output } = release();
+  expect({ status, output }).toEqual({
+    status: 1,
+    output: expect.stringMatching(/has changes.*\.changeset\/first\.md/s),
+  });
+});
+
+it("refuses a version that SECURITY.md does not support", async () => {
+  commit();
+  expect(release()).toMatchObject({
+    status: 1,
+    output: expect.stringMatching(/SECURITY\.md does not list version 2\.0/),
+  });
+});
+
+it("shows the version and its changelog with --dry-run, and changes nothing", () => {
+  expect(release("--dry-run").output).toMatch(
+    /next version is 2\.0\.0\..*### Breaking changes\n\n\* New shape\.\n {2}\n {2}Second paragraph\.\n\n### Fixed\n\n\* Corrected header\.\n$/s,
+  );
+  expect(run("git", ["status", "--porcelain"]).output).toBe("");
+});
+
+it(
+  "sets the version everywhere, writes the changelog, packs the client, and tags the commit",
+  async () => {
+    const security = await read("SECURITY.md");
+    await write("SECURITY.md", security.replace("\n| 1.", "\n| 2.0 | yes |\n| 1."));
+    await write("services/rest/openapi.yaml", `${await read("services/rest/openapi.yaml")}# Changed\n`);
+    commit();
+    const { status, output } = release();
+    expect({ status, output }).toEqual({ status: 0, output: expect.stringContaining("git push --follow-tags") });
+
+    const manifests = run("git", ["ls-files", "package.json", "*/package.json"]).output.trim().split("\n");
+    expect(manifests.length).toBeGreaterThan(10);
+    for (const path of manifests) expect([path, JSON.parse(await read(path)).version]).toEqual([path, "2.0.0"]);
+    expect(run("git", ["grep", "--count", "petstore.*:2.0.0$", "tools/deploy/kubernetes"]).status).toBe(0);
+    const changelog = await read("CHANGELOG.md");
+    expect(changelog).toMatch(
+      /^# Changelog\n.*\n## 2\.0\.0 \(\d{4}-\d\d-\d\d\)\n.*\* Corrected header\.\n\n## 1\.1\.0 /s,
+    );
+    expect(await read("services/rest/openapi.released.yaml")).toMatch(/# Changed\n$/);
+    expect(await changesets()).toEqual([]);
+    expect(JSON.parse(await read("sbom.cdx.json")).bomFormat).toBe("CycloneDX");
+    expect(run("tar", ["-tzf", "petstore-client-2.0.0.tgz"]).output).toContain("package/dist/index.js\n");
+
+    expect(run("git", ["log", "-1", "--format=%s %D"]).output).toBe("Release 2.0.0 HEAD -> main, tag: v2.0.0\n");
+    expect(run("git", ["status", "--porcelain"]).output).toBe("");
+  },
+  timeoutMs,
+);
+
+function release(...options: readonly string[]): { status: number | null; output: string } {
+  return run("node", [".ci/release.mjs", ...options]);
+}
+
+function run(command: string, args: readonly string[], cwd = copy): { status: number | null; output: string } {
+  const identity = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@example.com" };
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    env: {
+      ...process.env,
+      ...identity,
+      GIT_COMMITTER_NAME: identity.GIT_AUTHOR_NAME,
+      GIT_COMMITTER_EMAIL: identity.GIT_AUTHOR_EMAIL,
+    },
+  });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+function commit(): void {
+  run("git", ["add", "--all"]);
+  expect(run("git", ["commit", "--quiet", "--message", "Change"])).toEqual({ status: 0, output: "" });
+}
+
+async function changesets(): Promise<string[]> {
+  const names = await readdir(join(copy, ".changeset"));
+  return names.filter((name) => name.endsWith(".md") && name !== "README.md");
+}
+
+function read(path: string): Promise<string> {
+  return readFile(join(copy, path), "utf8");
+}
+
+function write(path: string, content: string): Promise<void> {
+  return writeFile(join(copy, path), content);
+}
