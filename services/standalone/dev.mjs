@@ -25,7 +25,9 @@ function start(...nodeArguments) {
 
 function stop() {
   for (const program of programs) {
+    // The compiler takes up to minutes to end at SIGTERM, and nothing of it has to be closed.
+    const signal = program === programs[0] ? "SIGKILL" : "SIGTERM";
     if (process.platform === "win32") program.kill();
-    else if (program.exitCode === null && program.signalCode === null) process.kill(-program.pid, "SIGTERM");
+    else if (program.exitCode === null && program.signalCode === null) process.kill(-program.pid, signal);
   }
 }
