@@ -6,17 +6,11 @@ import { Cluster, type Redis } from "ioredis";
 import { type BanPolicy, defaultBanPolicy } from "../ban-policy.js";
 import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
-import type { BanRecord, Quota, Reservation } from "../quota.js";
+import type { Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows } from "../window.js";
 import { batchEqual } from "./batch-equal.js";
-import {
-  type AccountCounters,
-  bannedUntilOf,
-  outcomes,
-  refundScript,
-  reserveScript,
-  unsyncedArguments,
-} from "./reserve-script.js";
+import { listRedisBans } from "./redis-bans.js";
+import { type AccountCounters, outcomes, refundScript, reserveScript, unsyncedArguments } from "./reserve-script.js";
 
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
@@ -93,12 +87,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     async liftBan({ account, key: apiKey }) {
       await redis.del(penaltyKeyOf(account, apiKey));
     },
-    async bans() {
-      const [seconds, microseconds] = await redis.time();
-      const nowMs = now?.() ?? Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
-      const servers = redis instanceof Cluster ? redis.nodes("master") : [redis];
-      return (await Promise.all(servers.map((server) => bansOn(server, prefix, nowMs)))).flat();
-    },
+    bans: () => listRedisBans(redis, prefix, now),
     async reset({ account }) {
       await redis.del(accountKeyOf(account));
     },
@@ -170,22 +159,4 @@ function toDecision(reply: Reply, limits: Limits, cost: number): Decision {
     default:
       throw new Error(`the reserve script replied with an unknown outcome: ${outcome}`);
   }
-}
-
-/** Scans every key of a server, a thousand at a time, which does not block other clients for long. */
-async function bansOn(server: Redis, prefix: string, nowMs: number): Promise<BanRecord[]> {
-  // A scan may return a key twice.
-  const bans = new Map<string, BanRecord>();
-  let cursor = "0";
-  do {
-    const [next, found] = await server.scan(cursor, "MATCH", `${prefix}{*}:*`, "COUNT", 1_000);
-    cursor = next;
-    const values = await Promise.all(found.map((key) => server.get(key)));
-    for (const [index, penaltyKey] of found.entries()) {
-      const [account = "", key = ""] = penaltyKey.slice(prefix.length + 1).split("}:");
-      const bannedUntilMs = bannedUntilOf(values[index] ?? "");
-      if (bannedUntilMs > nowMs) bans.set(penaltyKey, { account, key, bannedUntilMs });
-    }
-  } while (cursor !== "0");
-  return [...bans.values()];
 }
