@@ -45,7 +45,13 @@ export interface Core extends AsyncDisposable {
   /** The current state, from memory: costs nothing. */
   health(): Health;
   /** The current counters, from memory: costs nothing. */
-  stats(): { readonly database: ConnectionCounts; readonly keyCache: KeyCacheUse; readonly quotaOutages: number };
+  stats(): {
+    readonly database: ConnectionCounts;
+    /** The most connections that `database` may open. */
+    readonly databasePoolSize: number;
+    readonly keyCache: KeyCacheUse;
+    readonly quotaOutages: number;
+  };
 }
 
 export interface Health {
@@ -124,6 +130,7 @@ export async function openCore(
     }),
     stats: () => ({
       database: database.connections(),
+      databasePoolSize: config.database.poolSize,
       keyCache: authenticator.cache(),
       quotaOutages: quotas.outages(),
     }),

@@ -23,7 +23,7 @@ export {
   responseChannel,
   subscriberName,
 } from "./changes/change-events.js";
-export type { Config, HttpConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/config.js";
+export type { Config, HttpConfig, LogConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/config.js";
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
 export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";
@@ -60,4 +60,4 @@ export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { Quota, Reservation, Usage } from "./quota/quota.js";
 export type { WindowState, Windows } from "./quota/window.js";
 export { type KeyScope, keyScopes } from "./scoped-catalogues.js";
-export { traceCall, tracedCalls } from "./traced-calls.js";
+export { type DatabaseCall, databaseCalls, traceCall, tracedCalls } from "./traced-calls.js";

@@ -1,16 +1,32 @@
+/** Publishes the steps of a request and the calls of its databases, for traces and metrics. */
 import { type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 
-/** A step of a request, or a statement that PostgreSQL runs for it. */
+/** A step of a request, such as its authentication. */
 export interface TracedCall {
   readonly name: string;
-  readonly isStatement?: boolean;
 }
 
-/** The service subscribes to all its channels when traces are configured. Without a subscriber, a call costs one check. */
-export const tracedCalls: TracingChannel<unknown, TracedCall> = tracingChannel<unknown, TracedCall>("petstore:call");
+/** A statement that PostgreSQL runs, or a script that Redis runs. */
+export interface DatabaseCall extends TracedCall {
+  readonly system: "postgresql" | "redis";
+}
 
-export function traceCall<Result>(call: TracedCall, run: () => Promise<Result>): Promise<Result>;
-export function traceCall<Result>(call: TracedCall, run: () => Result | Promise<Result>): Result | Promise<Result>;
-export function traceCall<Result>(call: TracedCall, run: () => Result | Promise<Result>): Result | Promise<Result> {
-  return tracedCalls.start.hasSubscribers ? tracedCalls.tracePromise(async () => run(), call) : run();
+/** Tracing subscribes to both channels, and metrics to `databaseCalls`. Without a subscriber, a call costs one check. */
+export const tracedCalls: TracingChannel<unknown, TracedCall> = tracingChannel<unknown, TracedCall>("petstore:call");
+export const databaseCalls: TracingChannel<unknown, DatabaseCall> = tracingChannel<unknown, DatabaseCall>(
+  "petstore:database-call",
+);
+
+export function traceCall<Result>(name: string, run: () => Promise<Result>): Promise<Result>;
+export function traceCall<Result>(name: string, run: () => Result | Promise<Result>): Result | Promise<Result>;
+export function traceCall<Result>(name: string, run: () => Result | Promise<Result>): Result | Promise<Result> {
+  return tracedCalls.start.hasSubscribers ? tracedCalls.tracePromise(async () => run(), { name }) : run();
+}
+
+export function traceDatabaseCall<Result>(
+  system: DatabaseCall["system"],
+  name: string,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  return databaseCalls.start.hasSubscribers ? databaseCalls.tracePromise(run, { system, name }) : run();
 }

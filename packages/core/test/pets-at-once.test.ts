@@ -4,7 +4,7 @@ import type { Database } from "../src/database/database.js";
 import type { NewPet } from "../src/pets/pet.js";
 import { type AddPet, createAddPet } from "../src/pets/pet-inserts.js";
 import { listPets } from "../src/pets/pet-queries.js";
-import { type TracedCall, tracedCalls } from "../src/traced-calls.js";
+import { databaseCalls, type TracedCall } from "../src/traced-calls.js";
 import { useDatabase } from "./database-fixture.js";
 
 const cat: NewPet = { name: "Tom", categoryId: 1n, status: "available" };
@@ -97,7 +97,7 @@ describe("pets that are added at once", () => {
 function recordQueries(read = (query: TracedCall): string | undefined => query.name): (string | undefined)[] {
   const recorded: (string | undefined)[] = [];
   const start = (message: unknown) => void recorded.push(read(message as TracedCall));
-  tracedCalls.start.subscribe(start);
-  onTestFinished(() => void tracedCalls.start.unsubscribe(start));
+  databaseCalls.start.subscribe(start);
+  onTestFinished(() => void databaseCalls.start.unsubscribe(start));
   return recorded;
 }

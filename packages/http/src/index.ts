@@ -1,4 +1,5 @@
-export { createLog, openLog } from "./observability/log.js";
+export { containsKey, createLog } from "./observability/log.js";
+export { openLog } from "./observability/open-log.js";
 export { printError } from "./observability/standard-output.js";
 export type { Admission } from "./pipeline/admission.js";
 export { readJson } from "./pipeline/body.js";

@@ -2,8 +2,8 @@ import { type Core, type HttpConfig, openCore, readConfig } from "@petstore/core
 import type { Router } from "express";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
-import { openLog } from "./observability/log.js";
 import { openMetrics } from "./observability/metrics.js";
+import { openLog } from "./observability/open-log.js";
 import { createRequestMetrics } from "./observability/request-metrics.js";
 import { printError } from "./observability/standard-output.js";
 import { type Admission, createAdmission } from "./pipeline/admission.js";
@@ -31,6 +31,8 @@ export type ApiRouter = (deps: RouterDeps) => Router;
 export interface ServiceOptions extends Omit<RouterDeps, "admission" | "serveStaticFiles"> {
   readonly routers: readonly ApiRouter[];
   readonly droppedLogLines?: () => number;
+  /** The clock of durations, in milliseconds with fractions. */
+  readonly monotonicNow?: () => number;
 }
 
 export interface Service extends Listener {
@@ -42,8 +44,9 @@ export interface Service extends Listener {
  * Opens any number of APIs on one port, with metrics and traces if they are configured. Disposing drains the service: it
  * reports `draining` on `/readyz`, serves during the grace, finishes the requests in flight, and sends the last traces.
  */
-export async function openService({ routers, droppedLogLines = () => 0, ...deps }: ServiceOptions): Promise<Service> {
+export async function openService({ routers, ...deps }: ServiceOptions): Promise<Service> {
   const { core, config, log, now } = deps;
+  const { droppedLogLines = () => 0, monotonicNow = performance.now.bind(performance) } = deps;
   let isDraining = false;
   const registry = new Registry();
   const metrics = createRequestMetrics(registry);
@@ -56,10 +59,18 @@ export async function openService({ routers, droppedLogLines = () => 0, ...deps 
   const serveStaticFiles = createStaticFileServer(admission, log, now);
   const apiRouters = routers.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles }));
   const rateLimitStatus = createRateLimitStatus({ admission, core, now });
-  const app = createApp({ ...deps, ...health, admission, metrics, tracing, routers: [...apiRouters, rateLimitStatus] });
+  const app = createApp({
+    ...deps,
+    ...health,
+    monotonicNow,
+    admission,
+    metrics,
+    tracing,
+    routers: [...apiRouters, rateLimitStatus],
+  });
   const server = createHttpServer({
     app,
-    answerMalformedRequest: createMalformedRequestResponse(admission, log, metrics),
+    answerMalformedRequest: createMalformedRequestResponse(admission, log, metrics, monotonicNow),
     onError: (error) => log.error({ error }, "connection failed"),
     limits: { maxConnectionsPerAddress: config.maxConnectionsPerAddress },
   });
@@ -94,12 +105,19 @@ export async function openService({ routers, droppedLogLines = () => 0, ...deps 
   };
 }
 
-/** Runs one API until a signal stops the process. If it cannot start, prints one line and sets the exit status to 1. */
-export async function runService(environment: NodeJS.ProcessEnv, router: ApiRouter): Promise<void> {
+/**
+ * Runs one API until a signal stops the process. If it cannot start, prints one line and sets the exit status to 1.
+ * `serviceName` names it in log lines and traces, unless OTEL_SERVICE_NAME is set.
+ */
+export async function runService(
+  environment: NodeJS.ProcessEnv,
+  serviceName: string,
+  router: ApiRouter,
+): Promise<void> {
   const stopped = untilSignal();
   try {
-    const config = readConfig(environment);
-    await using output = openLog(config.logLevel);
+    const config = readConfig({ ...environment, OTEL_SERVICE_NAME: environment.OTEL_SERVICE_NAME || serviceName });
+    await using output = openLog(config.log);
     const deps = { log: output.log, now: Date.now, droppedLogLines: output.dropped };
     await using core = await openCore(config, deps);
     await using service = await openService({ ...deps, core, config: config.http, routers: [router] });

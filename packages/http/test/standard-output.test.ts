@@ -20,7 +20,7 @@ type Output = "pipe" | "ignore" | "inherit" | number;
 function run(body: string, stdout: Output, stderr: Output = "inherit", shell?: string): ChildProcess {
   const script = `
     const { openLog, printError } = await import("@petstore/http");
-    const output = openLog("info");
+    const output = openLog({ level: "info", serviceName: "petstore" });
     const { log, dropped } = output;
     const logLines = async (count) => {
       for (let line = 1; line <= count; line += 1) {
@@ -114,7 +114,7 @@ it("logging continues when a full file has room again", async () => {
   const path = join(directory, "log");
   // 64 KiB fit.
   const body = `
-    await logLines(400);
+    await logLines(300);
     setTimeout(() => process.send("full"), 1_500);
     process.once("message", () => {
       log.info("room again");
@@ -127,8 +127,8 @@ it("logging continues when a full file has room again", async () => {
   truncateSync(path);
   child.send("end");
   await exited;
-  const messages = (await readFile(path, "utf8")).match(/"msg":"(line 400|room again)"/g);
-  expect(messages).toEqual(['"msg":"line 400"', '"msg":"room again"']);
+  const messages = (await readFile(path, "utf8")).match(/"msg":"(line 300|room again)"/g);
+  expect(messages).toEqual(['"msg":"line 300"', '"msg":"room again"']);
 });
 
 it("an error message is dropped when standard error cannot be written", async () => {

@@ -1,4 +1,4 @@
 import { runService } from "@petstore/http";
 import { createRestRouter } from "./rest-router.js";
 
-await runService(process.env, createRestRouter);
+await runService(process.env, "petstore-rest", createRestRouter);

@@ -6,7 +6,7 @@ import { openSharedStore, openTestStore, type TestStore } from "./test-store.js"
 const store = await openSharedStore();
 
 const fields = new Set(
-  "level time requestId traceId clientAddress method route status durationMs account key code aborted error msg".split(
+  "level time requestId traceId clientAddress method route status durationMs operationType operationName cost account key code aborted error msg".split(
     " ",
   ),
 );
@@ -86,12 +86,18 @@ it.each(hostile)("a log line is one JSON object of known fields when a client se
   }
 });
 
-it("a log line contains request id, address, method, route template, status, duration, account, key and problem", async () => {
+const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+it("a log line contains message, trace of the client, request id, address, method, route template, status, duration, account, key and problem", async () => {
   const { key, keyId, accountId } = await store.issueKey();
-  const { headers, logged } = await logOf(() => store.call("GET", "/v1/pets/77777?x=1", { key }));
+  const { headers, logged } = await logOf(() =>
+    store.call("GET", "/v1/pets/77777?x=1", { key, headers: { traceparent } }),
+  );
   expect(logged).toEqual({
     level: "info",
     time: expect.any(Number),
+    msg: "request completed",
+    traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
     requestId: headers["x-request-id"],
     clientAddress: "127.0.0.1",
     method: "GET",

@@ -19,8 +19,10 @@ interface Span {
 /** With a status of 0 the receiver does not answer. */
 async function openReceiver(status = 200) {
   const bodies: string[] = [];
+  const keys: unknown[] = [];
   const server = createServer(async (req, res) => {
     expect([req.method, req.url]).toEqual(["POST", "/v1/traces"]);
+    keys.push(req.headers["api-key"]);
     bodies.push(await text(req));
     if (status > 0) res.writeHead(status, { "Content-Type": "application/json" }).end("{}");
   });
@@ -28,6 +30,7 @@ async function openReceiver(status = 200) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     bodies,
+    keys,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -71,14 +74,45 @@ it("creates HTTP, quota and PostgreSQL spans for a request, below the client's s
   expect(treeOf(spans, callerSpanId)).toEqual([
     ["POST /v1/pets", ["authenticate", ["select-key-by-digest"]], ["quota.reserve"], ["insert-pets"]],
   ]);
+  const client = { "url.path": "/v1/pets", "url.scheme": "http", "client.address": "127.0.0.1" };
   const attributes = Object.fromEntries(spans.map((span) => [`${span.kind} ${span.name}`, attributesOf(span)]));
   expect(attributes).toMatchObject({
-    "2 POST /v1/pets": { "http.request.method": "POST", "http.route": "/v1/pets", "http.response.status_code": 201 },
+    "2 POST /v1/pets": {
+      "http.request.method": "POST",
+      "http.route": "/v1/pets",
+      "http.response.status_code": 201,
+      ...client,
+    },
     "3 insert-pets": { "db.system.name": "postgresql", "db.query.summary": "insert-pets" },
   });
   expect(logged).toContain(`"traceId":"${traceId}"`);
   expect(exports).toContain('"service.name","value":{"stringValue":"petstore"}');
+  expect(exports).toMatch(/"service\.version","value":\{"stringValue":"\d+\.\d+\.\d+"\}/);
   expect(exports).not.toMatch(/pets_|mauve|secret|select |insert into/);
+});
+
+it("shows no API key in the path and the User-Agent, and at most 256 characters of each", async () => {
+  const { spans } = await trace(async (store, key) => {
+    const encoded = key.replaceAll("_", "%5F");
+    await store.call("GET", `/v1/pets/${key}`, { key, headers: { traceparent, "User-Agent": `curl ${key}` } });
+    await store.call("GET", `/v1/pets/${encoded}`, { key, headers: { traceparent, "User-Agent": "curl/8" } });
+    await store.call("GET", `/${"a".repeat(1_000)}`, { key, headers: { traceparent } });
+  });
+  const servers = spans.filter(({ kind }) => kind === 2).map(attributesOf);
+  expect(servers.map((span) => [span["url.path"], span["user_agent.original"]])).toEqual([
+    ["[redacted]", "[redacted]"],
+    ["[redacted]", "curl/8"],
+    [`/${"a".repeat(255)}`, undefined],
+  ]);
+});
+
+it("sends the configured headers to the receiver", async () => {
+  await using receiver = await openReceiver();
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20secret" };
+  const store = await openTestStore(environment);
+  await store.call("GET", "/v1/pets");
+  await store[Symbol.asyncDispose]();
+  expect(receiver.keys).toEqual(["a secret"]);
 });
 
 it("marks failed requests with the error code only", async () => {
@@ -159,10 +193,3 @@ it.each([
     expect(store.logged.filter((line) => line.includes("traces could not be sent"))).toHaveLength(1);
   },
 );
-
-it("without a receiver requests have no trace, and their log lines no trace id", async () => {
-  await using store = await openTestStore();
-  await store.call("GET", "/v1/pets", { headers: { traceparent } });
-  await expect.poll(() => store.logged.length).toBeGreaterThan(0);
-  expect(store.logged.join()).not.toContain("traceId");
-});

@@ -20,7 +20,7 @@ export function readStoreConfig(environment: NodeJS.ProcessEnv, userId: number |
     DATABASE_DIRECT_URL: "",
     DATABASE_DIRECT_URL_FILE: "",
   };
-  const config = readConfig({ LOG_LEVEL: "warn", TEST_STORE: "true", ...environment, ...embedded });
+  const config = readConfig({ TEST_STORE: "true", ...environment, ...embedded });
   return {
     ...config,
     directory: dataDirectory(environment.PETSTORE_DIR),

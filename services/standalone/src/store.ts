@@ -17,7 +17,7 @@ export async function serveStore(config: StoreConfig, stopped: Promise<unknown>)
   }
   await using postgres = opened.database;
   await migrate(postgres.ownerUrl);
-  await using output = openLog(config.logLevel);
+  await using output = openLog(config.log);
   const deps = { log: output.log, now: Date.now };
   const database: Config["database"] = { ...config.database, url: postgres.url };
   await using core = await openCore({ ...config, database }, deps);

@@ -50,7 +50,7 @@ export async function openTestStore({ routers, environment = {} }: TestStoreOpti
   const logged: string[] = [];
   const log = createLog("trace", { write: (line) => void logged.push(line) });
   const core = await openCore(config, { log, now, monotonicNow: now });
-  const service = await openService({ core, config: config.http, log, now, routers });
+  const service = await openService({ core, config: config.http, log, now, monotonicNow: now, routers });
   const session = openDatabase({ ...config.database, poolSize: 1 }, log);
   const client = openHttpClient(`http://127.0.0.1:${service.port}`);
 

@@ -107,12 +107,20 @@ it.each(["rest", "graphql"])("the dashboard and the alerts use only metrics that
   await petstore(database.url, "migrate");
   await using service = await startService(image, { DATABASE_URL: database.url });
   await service.until(() => isAnswering(`${service.origin}/readyz`));
-  // A refusal is a request, a problem and a decision.
-  await fetch(`${service.origin}${image === "rest" ? "/v1/pets" : "/graphql"}`);
+  // A refusal is a request, a problem and a decision. The look-up of a key is a statement.
+  await petstore(database.url, "account", "create", "shop");
+  const [key] = (await petstore(database.url, "key", "issue", "shop")).match(/pets_\w+/) ?? [];
+  const address = `${service.origin}${image === "rest" ? "/v1/pets" : "/graphql"}`;
+  await fetch(address);
+  await fetch(address, { headers: { Authorization: `Bearer ${key}` } });
   let exported = new Map<string, Set<string>>();
   await service.until(async () => {
     exported = seriesOf(await (await fetch(service.metricsUrl)).text());
-    return exported.has("petstore_http_problems_total") && exported.has("nodejs_gc_duration_seconds_sum");
+    return [
+      "petstore_http_problems_total",
+      "db_client_operation_duration_seconds_bucket",
+      "nodejs_gc_duration_seconds_sum",
+    ].every((name) => exported.has(name));
   });
 
   const asked = askedFor([...questions, ...rules.map(({ expr }) => expr)]);

@@ -6,7 +6,7 @@ export interface Config {
   readonly database: DatabaseConfig;
   readonly quota: QuotaConfig;
   readonly http: HttpConfig;
-  readonly logLevel: LogLevel;
+  readonly log: LogConfig;
   /** The store holds no real data, so test keys work. */
   readonly isTestStore: boolean;
 }
@@ -36,8 +36,17 @@ export interface SheddingConfig {
 
 export interface TracingConfig {
   readonly endpoint: string;
+  /** The headers of every export. They may hold the key of a hosted receiver. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
   readonly serviceName: string;
   readonly sampledShare: number;
+}
+
+export interface LogConfig {
+  readonly level: LogLevel;
+  /** Lines for people instead of JSON. Undefined: if standard output is a terminal. */
+  readonly isPretty: boolean | undefined;
+  readonly serviceName: string;
 }
 
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;

@@ -15,7 +15,7 @@ describe("the configuration", () => {
         anonymousLimits: { perMinute: 300, perDay: 10_000 },
         banPolicy: { minimumStrikes: 120, strikesPerUnit: 2, longestEpisodeMs: 60_000 },
       },
-      logLevel: "info",
+      log: { level: "info", isPretty: undefined, serviceName: "petstore" },
     });
   });
 
@@ -73,7 +73,11 @@ describe("the configuration", () => {
     "TRUST_PROXY=true",
     "TRUST_PROXY=0.0.0.0/0",
     "TRUST_PROXY=10.0.0.0/8/8",
+    "OTEL_EXPORTER_OTLP_HEADERS=secret",
+    "OTEL_EXPORTER_OTLP_HEADERS=a name=secret",
+    "OTEL_EXPORTER_OTLP_HEADERS=name=a%0Ab",
     "OTEL_TRACES_SAMPLER_ARG=1.5",
+    "LOG_PRETTY=yes",
   ])("refuses %s", (setting) => {
     const [name = "", ...value] = setting.split("=");
     expect(() => readConfig({ DATABASE_URL, [name]: value.join("=") })).toThrow(`  ${name} must`);

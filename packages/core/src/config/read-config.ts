@@ -4,7 +4,17 @@ import type { DatabaseConfig } from "../database/database.js";
 import { defaultBanPolicy } from "../quota/ban-policy.js";
 import { type Config, logLevels } from "./config.js";
 import { type Environment, readSettings, type Setting, secret, setting } from "./read-settings.js";
-import { addressRanges, databaseUrl, flag, httpUrl, origin, redisUrls, share, whole } from "./setting-values.js";
+import {
+  addressRanges,
+  databaseUrl,
+  flag,
+  headers,
+  httpUrl,
+  origin,
+  redisUrls,
+  share,
+  whole,
+} from "./setting-values.js";
 
 const databaseSettings = {
   url: secret("DATABASE_URL", databaseUrl()),
@@ -29,7 +39,7 @@ const httpSettings = {
 
 const redisSettings = {
   urls: secret("REDIS_URL", redisUrls().optional()),
-  isCluster: setting("REDIS_CLUSTER", flag()),
+  isCluster: setting("REDIS_CLUSTER", flag().default(false)),
   decisionTimeoutMs: setting("REDIS_COMMAND_TIMEOUT_MS", whole(1, 10_000).default(80)),
 };
 
@@ -63,6 +73,7 @@ const sheddingSettings = {
 
 const tracingSettings = {
   endpoint: setting("OTEL_EXPORTER_OTLP_ENDPOINT", httpUrl().optional()),
+  headers: secret("OTEL_EXPORTER_OTLP_HEADERS", headers().optional()),
   serviceName: setting("OTEL_SERVICE_NAME", z.string().default("petstore")),
   sampledShare: setting("OTEL_TRACES_SAMPLER_ARG", share().default(1)),
 };
@@ -78,7 +89,10 @@ const tables = {
   banPolicy: banSettings,
   shedding: sheddingSettings,
   tracing: tracingSettings,
-  log: { level: setting("LOG_LEVEL", logLevel.default("info")) },
+  log: {
+    level: setting("LOG_LEVEL", logLevel.default("info")),
+    isPretty: setting("LOG_PRETTY", flag().optional()),
+  },
   access: { isTestStore: setting("TEST_STORE", flag()) },
 };
 
@@ -102,7 +116,7 @@ export function readConfig(environment: Environment): Config {
       redis: urls && { ...redis, urls, isCluster: isCluster || urls.length > 1 },
     },
     http: { ...http, maxConnectionsPerAddress, shedding, tracing: endpoint ? { ...tracing, endpoint } : undefined },
-    logLevel: log.level,
+    log: { ...log, serviceName: tracing.serviceName },
     isTestStore: access.isTestStore,
   };
 }

@@ -7,10 +7,7 @@ export function whole(minimum: number, maximum: number): z.ZodType<number> {
 }
 
 export function flag(): z.ZodType<boolean> {
-  return z
-    .enum(["true", "false"], { error: "must be true or false" })
-    .default("false")
-    .transform((text) => text === "true");
+  return z.enum(["true", "false"], { error: "must be true or false" }).transform((text) => text === "true");
 }
 
 export function databaseUrl(): z.ZodType<string> {
@@ -39,6 +36,20 @@ export function httpUrl(): z.ZodType<string> {
   return z.string().refine(hasProtocol(/^https?:$/), "must be a URL that begins with http:// or https://");
 }
 
+/** `name=value` pairs as OpenTelemetry defines them: separated by commas, with percent-encoded values. */
+export function headers(): z.ZodType<Record<string, string>> {
+  const isPair = (text: string) =>
+    /^[\w!#$&'*+.^`|~-]+ *= *([\w!#$&'()*+./:<=>?@[\]^`{|}~ -]|%[2-7][\da-f])+$/i.test(text);
+  return z
+    .string()
+    .transform(listOf)
+    .refine(
+      (pairs) => pairs.every(isPair),
+      "must be name=value pairs, separated by commas, with percent-encoded values",
+    )
+    .transform((pairs) => Object.fromEntries(pairs.map(readPair)));
+}
+
 export function share(): z.ZodType<number> {
   const isShare = (text: string) => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text);
   return z.string().refine(isShare, "must be a number from 0 to 1, such as 0.05").transform(Number);
@@ -50,6 +61,11 @@ export function addressRanges(): z.ZodType<string[]> {
     .default("")
     .transform(listOf)
     .refine((ranges) => ranges.every(isAddressRange), "must list addresses or CIDR ranges, separated by commas");
+}
+
+function readPair(pair: string): [name: string, value: string] {
+  const separator = pair.indexOf("=");
+  return [pair.slice(0, separator).trim(), decodeURIComponent(pair.slice(separator + 1).trim())];
 }
 
 function listOf(text: string): string[] {

@@ -1,5 +1,5 @@
 import type { Log } from "../log.js";
-import { traceCall } from "../traced-calls.js";
+import { traceDatabaseCall } from "../traced-calls.js";
 import { clientConfigOf, isTransactionPooler } from "./client-config.js";
 import { answerGraceMs, closeTimeoutMs } from "./connection.js";
 import { openConnectionPool } from "./connection-pool.js";
@@ -72,7 +72,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   }
 
   return {
-    run: (statement, values) => traceCall({ name: statement.name, isStatement: true }, () => run(statement, values)),
+    run: (statement, values) => traceDatabaseCall("postgresql", statement.name, () => run(statement, values)),
     connections() {
       const { open, idle } = reads.connections();
       const inPool = pool.connections();

@@ -1,37 +1,26 @@
 import type { LogLevel } from "@petstore/core";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { openStandardOutput, type StandardOutput } from "./standard-output.js";
-
-export interface OpenLog extends AsyncDisposable, Pick<StandardOutput, "print" | "dropped"> {
-  readonly log: Logger;
-}
 
 /**
- * JSON lines on standard output. An uncaught exception is logged like any other error before it ends the process; Node
- * would print its stack. Disposing writes the buffered lines.
+ * Removes API keys from every line, and file paths from the messages in `error`. `base` holds the fields that every line
+ * begins with.
  */
-export function openLog(level: LogLevel): OpenLog {
-  const output = openStandardOutput();
-  const log = createLog(level, output);
-  process.on("uncaughtException", (error) => {
-    log.fatal({ error }, "uncaught exception");
-    void output.flush().then(() => process.exit(1));
-  });
-  return { log, print: output.print, dropped: output.dropped, [Symbol.asyncDispose]: output.flush };
-}
-
-/** Removes API keys from every line, and file paths from the messages in `error`. */
-export function createLog(level: LogLevel, destination: DestinationStream): Logger {
+export function createLog(level: LogLevel, destination: DestinationStream, base: object = {}): Logger {
   return pino(
     {
       level,
-      base: null,
+      base,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: describeError },
       hooks: { streamWrite: redactKeys },
     },
     destination,
   );
+}
+
+/** A duration in milliseconds, with three decimals. */
+export function roundToMicroseconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1_000) / 1_000;
 }
 
 /** Name, code and message of an error and of its causes. The stack stays out: it shows paths and source. */
@@ -51,6 +40,11 @@ function escapeControls(message: string): string {
 
 function redactPaths(message: string): string {
   return message.replace(/file:\/\/\S+|(?<![\w:/])(\/[\w.@+-]+){2,}|[A-Za-z]:\\[^\s'"]+/g, "[path]");
+}
+
+/** True if the text may contain an API key. Such a text of a client is neither logged nor traced. */
+export function containsKey(text: string): boolean {
+  return /pets_(live|test)_/i.test(text);
 }
 
 function redactKeys(line: string): string {

@@ -2,7 +2,9 @@ import { createServer } from "node:http";
 import type { Core, HttpConfig } from "@petstore/core";
 import { Counter, collectDefaultMetrics, Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import { type Listener, listen } from "../server/listen.js";
+import { measureDatabaseCalls } from "./database-metrics.js";
 import { answerHealth, type HealthDeps } from "./health.js";
+import { readVersion } from "./open-log.js";
 
 export interface MetricsDeps extends HealthDeps {
   readonly core: Pick<Core, "health" | "stats">;
@@ -19,8 +21,13 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
   const { config, registry } = deps;
   if (config.metricsPort === undefined) return undefined;
   registerStateMetrics(deps);
+  const stopMeasuring = measureDatabaseCalls(registry);
   // Memory, CPU, garbage collection and the delay of the event loop.
   collectDefaultMetrics({ register: registry, gcDurationBuckets: [0.01, 0.1, 1] });
+  // 27 series about the parts of V8's heap, which tell an operator nothing more than its whole size.
+  for (const part of ["total", "used", "available"]) {
+    registry.removeSingleMetric(`nodejs_heap_space_size_${part}_bytes`);
+  }
   const probe = answerHealth(deps, "causes");
   const server = createServer((req, res) => {
     probe(req, res, () => {
@@ -36,7 +43,18 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
     });
   });
   // A scrape or an unused connection must not delay the end of the service.
-  return listen({ server }, { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100 });
+  const options = { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100 };
+  const listener = await listen({ server }, options).catch((error: unknown) => {
+    stopMeasuring();
+    throw error;
+  });
+  return {
+    ...listener,
+    async [Symbol.asyncDispose]() {
+      stopMeasuring();
+      await listener[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** A number, or a number for each value of a metric's label. */
@@ -57,6 +75,8 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
     registry.registerMetric(metric);
   }
 
+  const build = { [readVersion()]: 1 };
+  add(Gauge, "petstore_build_info", "1; the label is the version of the running release.", () => build, "version");
   const database = () => core.stats().database;
   const reachable = () => Number(core.health().isDatabaseReachable);
   add(Gauge, "petstore_database_reachable", "1 while the database answers.", reachable);
@@ -68,6 +88,8 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
     () => ({ idle: database().idle, busy: database().open - database().idle }),
     "state",
   );
+  const poolSize = () => core.stats().databasePoolSize;
+  add(Gauge, "petstore_database_connections_max", "The most connections that the pool may open.", poolSize);
   add(
     Gauge,
     "petstore_quota_mode",

@@ -1,9 +1,11 @@
 /**
- * Traces over OTLP/HTTP: a span for each request, for the calls that `traceCall` publishes, and for each statement. A
- * name or an attribute is a route template, a code or the name of a statement, never text of a client.
+ * Traces over OTLP/HTTP: a span for each request, for the steps that `traceCall` publishes, and for each call of PostgreSQL
+ * and Redis. Names and attributes are those of OpenTelemetry's semantic conventions. Three attributes are text of a client:
+ * path, User-Agent and the name of a GraphQL operation. They are bounded, and redacted if they may contain an API key. The
+ * query string is left out, because it can hold a whole GraphQL request.
  *
- * OpenTelemetry's own instrumentations are not used: instrumentation-http records path, query and User-Agent, which can hold
- * a key; instrumentation-pg records SQL; instrumentation-express patches nothing in an ES module without a loader hook.
+ * OpenTelemetry's own instrumentations are not used: instrumentation-http records path, query and User-Agent as they are;
+ * instrumentation-pg records SQL; instrumentation-express patches nothing in an ES module without a loader hook.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,6 +14,7 @@ import {
   defaultTextMapGetter,
   ROOT_CONTEXT,
   SpanKind,
+  type SpanOptions,
   SpanStatusCode,
   type Tracer,
   trace,
@@ -25,10 +28,12 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { Problem, type TracingConfig, tracedCalls } from "@petstore/core";
-import type { RequestHandler } from "express";
+import { databaseCalls, Problem, type TracingConfig, tracedCalls } from "@petstore/core";
+import type { Request, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { contextOf } from "../pipeline/request-context.js";
+import { containsKey } from "./log.js";
+import { readVersion } from "./open-log.js";
 
 /** Disposing sends the last spans. */
 export interface Tracing extends AsyncDisposable {
@@ -43,13 +48,15 @@ const exportTimeoutMs = 5_000;
 /** How long a silent receiver delays the end of the process. */
 const lastExportMs = 1_000;
 
-export function openTracing({ endpoint, serviceName, sampledShare }: TracingConfig, log: Logger): Tracing {
+export function openTracing(config: TracingConfig, log: Logger): Tracing {
+  const { endpoint, headers = {}, serviceName, sampledShare } = config;
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/$/, "")}/v1/traces`,
+    headers,
     timeoutMillis: exportTimeoutMs,
   });
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ "service.name": serviceName }),
+    resource: resourceFromAttributes({ "service.name": serviceName, "service.version": readVersion() }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampledShare) }),
     // It drops spans when the receiver is too slow: memory is bounded, and requests never wait.
     spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: exportTimeoutMs })],
@@ -75,15 +82,24 @@ function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler 
   return (req, res, next) => {
     const parent = propagator.extract(ROOT_CONTEXT, req.headers, defaultTextMapGetter);
     const context = contextOf(res);
-    const span = tracer.startSpan(req.method, { kind: SpanKind.SERVER }, parent);
+    const { scheme, clientAddress } = context;
+    const attributes = {
+      "http.request.method": req.method,
+      "url.path": pathOf(req),
+      "url.scheme": scheme,
+      ...(clientAddress !== undefined && { "client.address": clientAddress }),
+      ...(req.headers["user-agent"] && { "user_agent.original": safeText(req.headers["user-agent"]) }),
+    };
+    const span = tracer.startSpan(req.method, { kind: SpanKind.SERVER, attributes }, parent);
     context.traceId = span.spanContext().traceId;
     res.on("close", () => {
-      const { route, problemCode } = context;
+      const { route, operation, problemCode } = context;
       span.updateName(`${req.method} ${route}`);
       span.setAttributes({
-        "http.request.method": req.method,
         "http.route": route,
         "http.response.status_code": res.statusCode,
+        ...(operation !== undefined && { "graphql.operation.type": operation.type }),
+        ...(operation?.name !== undefined && { "graphql.operation.name": operation.name }),
         ...(problemCode !== undefined && { "error.type": problemCode }),
       });
       if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
@@ -93,15 +109,32 @@ function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler 
   };
 }
 
+function pathOf({ url }: Request): string {
+  const queryStart = url.indexOf("?");
+  return safeText(queryStart === -1 ? url : url.slice(0, queryStart));
+}
+
+const maxTextLength = 256;
+
+/** Text of a client for an attribute: at most 256 characters, and no API key, also not with percent-encoded characters. */
+function safeText(text: string): string {
+  const decoded = text.replace(/%([0-7][\da-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return containsKey(decoded) ? "[redacted]" : text.slice(0, maxTextLength);
+}
+
 /** Opens a span for each call of a traced request. A call of the service for itself has no parent, and no span. */
 function traceCalls(tracer: Tracer, storage: RequestStorage): () => void {
-  // `tracePromise` runs the call, and the listeners of its end, with the context that this function returns.
-  tracedCalls.start.bindStore(storage, ({ name, isStatement }) => {
+  // `tracePromise` runs the call, and the listeners of its end, with the context that these functions return.
+  function open(name: string, options: SpanOptions): Context | undefined {
     const parent = storage.getStore();
-    if (parent === undefined) return undefined;
-    const statement = { "db.system.name": "postgresql", "db.query.summary": name };
-    const options = isStatement ? { kind: SpanKind.CLIENT, attributes: statement } : {};
-    return trace.setSpan(parent, tracer.startSpan(name, options, parent));
+    return parent && trace.setSpan(parent, tracer.startSpan(name, options, parent));
+  }
+  tracedCalls.start.bindStore(storage, ({ name }) => open(name, {}));
+  databaseCalls.start.bindStore(storage, ({ system, name }) => {
+    const attributes = { "db.system.name": system, "db.query.summary": name };
+    return open(name, { kind: SpanKind.CLIENT, attributes });
   });
   const currentSpan = () => trace.getSpan(storage.getStore() ?? ROOT_CONTEXT);
   const listeners = {
@@ -117,8 +150,11 @@ function traceCalls(tracer: Tracer, storage: RequestStorage): () => void {
     },
   };
   tracedCalls.subscribe(listeners);
+  databaseCalls.subscribe(listeners);
   return () => {
-    tracedCalls.start.unbindStore(storage);
-    tracedCalls.unsubscribe(listeners);
+    for (const channel of [tracedCalls, databaseCalls]) {
+      channel.start.unbindStore(storage);
+      channel.unsubscribe(listeners);
+    }
   };
 }

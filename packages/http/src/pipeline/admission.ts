@@ -71,7 +71,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     const token = bearerToken(req);
     if (token instanceof Problem) return { outcome: "rejected", problem: token };
     const address = addressBucket(contextOf(res).clientAddress);
-    return traceCall({ name: "authenticate" }, () => authenticator.authenticate(token, address));
+    return traceCall("authenticate", () => authenticator.authenticate(token, address));
   }
 
   /** Returns the key of the request if it is valid, else throws the refusal. Throws SERVICE_UNAVAILABLE during an overload. */
@@ -122,8 +122,8 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     let decision: Decision;
     try {
       decision = heldIn
-        ? await traceCall({ name: "quota.extend" }, () => quota.extend({ ...reservation, heldIn }))
-        : await traceCall({ name: "quota.reserve" }, () => quota.reserve(reservation));
+        ? await traceCall("quota.extend", () => quota.extend({ ...reservation, heldIn }))
+        : await traceCall("quota.reserve", () => quota.reserve(reservation));
     } catch (error) {
       // Redis is unavailable and QUOTA_ON_REDIS_FAILURE is deny. The quota still knows the last usage it saw.
       metrics.decided(bucket, "fallback", "undecided");

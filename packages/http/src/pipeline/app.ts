@@ -2,6 +2,7 @@ import { type HttpConfig, Problem } from "@petstore/core";
 import express, { type Express, type Request, type RequestHandler, type Response, type Router } from "express";
 import type { Logger } from "pino";
 import { answerHealth, type HealthDeps } from "../observability/health.js";
+import { roundToMicroseconds } from "../observability/log.js";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Tracing } from "../observability/tracing.js";
 import type { Admission } from "./admission.js";
@@ -13,10 +14,10 @@ export interface AppDeps extends HealthDeps {
   readonly admission: Admission;
   readonly config: Pick<HttpConfig, "trustedProxies">;
   readonly log: Logger;
-  readonly metrics: Pick<RequestMetrics, "responded">;
+  readonly metrics: Pick<RequestMetrics, "started" | "ended">;
   readonly tracing: Pick<Tracing, "traceRequest"> | undefined;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
+  /** Milliseconds of a clock that never jumps, with fractions. */
+  readonly monotonicNow: () => number;
   readonly routers: readonly Router[];
 }
 
@@ -46,28 +47,31 @@ const routeNotFound: RequestHandler = () => {
   throw new Problem("ROUTE_NOT_FOUND");
 };
 
-/** Creates the request context, sets the common headers, and records the response when it is over. */
-function startRequest({ log, metrics, now }: Pick<AppDeps, "log" | "metrics" | "now">): RequestHandler {
+/** Creates the request context, sets the headers of every response, and records the response when it is over. */
+function startRequest({ log, metrics, monotonicNow }: StartDeps): RequestHandler {
   return (req, res, next) => {
-    const context = createRequestContext(req, now());
+    const context = createRequestContext(req, monotonicNow());
     res.locals.context = context;
     res.setHeader("X-Request-Id", context.id);
     res.setHeader("Cache-Control", "no-store");
     res.setHeader("X-Content-Type-Options", "nosniff");
     if (req.headers.origin !== undefined) exposeToAnyOrigin(res);
+    metrics.started(req.method, context.scheme);
     res.on("close", () => {
-      const durationMs = now() - context.startedAtMs;
+      const durationMs = monotonicNow() - context.startedAtMs;
       // 499 is nginx's status for a client that closed the connection before a response.
       const status = res.headersSent ? res.statusCode : 499;
-      metrics.responded(context, req.method, status, durationMs);
-      log.info(logFields(req, res, context, status, durationMs));
+      metrics.ended(context, req.method, status, durationMs);
+      log.info(logFields(req, res, context, status, durationMs), "request completed");
     });
     next();
   };
 }
 
+type StartDeps = Pick<AppDeps, "log" | "metrics" | "monotonicNow">;
+
 function logFields(req: Request, res: Response, context: RequestContext, status: number, durationMs: number): object {
-  const { id, traceId, clientAddress, route, problemCode } = context;
+  const { id, traceId, clientAddress, route, operation, problemCode } = context;
   const key = context.key ?? context.rejectedKey;
   return {
     requestId: id,
@@ -76,7 +80,10 @@ function logFields(req: Request, res: Response, context: RequestContext, status:
     method: req.method,
     route,
     status,
-    durationMs,
+    durationMs: roundToMicroseconds(durationMs),
+    operationType: operation?.type,
+    operationName: operation?.name,
+    cost: operation?.cost,
     account: key && `${key.accountId}`,
     key: key && `${key.id}`,
     code: problemCode,

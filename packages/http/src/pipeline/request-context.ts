@@ -1,18 +1,23 @@
 import { randomUUID } from "node:crypto";
 import type { Admitted, Catalogue, Core, KeyWithAccount, KeyWithLimits, Quota, Reservation } from "@petstore/core";
 import type { Request, RequestHandler, Response } from "express";
+import { containsKey } from "../observability/log.js";
 import { clientAddress } from "./client-identity.js";
 
 /** One request and its response, from the first handler to the log line. */
 export interface RequestContext {
   readonly id: string;
-  /** Epoch milliseconds. */
+  /** Milliseconds of a clock that never jumps; only differences have a meaning. */
   readonly startedAtMs: number;
+  readonly scheme: "http" | "https";
   /** Requests without a valid key are counted by this address. */
   readonly clientAddress: string | undefined;
   /** The route's template, never the path itself: a path can hold anything a client sends. */
   route: string;
+  /** The trace of the caller, or of this service if it records traces. */
   traceId: string | undefined;
+  /** The operation of a GraphQL request, as soon as it is known. */
+  operation: GraphqlOperation | undefined;
   /** The valid key of the request, also if the quota then refuses the request. */
   key: KeyWithLimits | undefined;
   /** PostgreSQL is unavailable or too busy, so the key may have been revoked since it was last checked. */
@@ -26,6 +31,14 @@ export interface RequestContext {
   problemCode: string | undefined;
 }
 
+interface GraphqlOperation {
+  readonly type: "query" | "mutation" | "subscription";
+  /** A GraphQL name that is safe to log. Undefined for an operation without a name. */
+  readonly name: string | undefined;
+  /** In units of the quota, once it is computed. */
+  readonly cost: number | undefined;
+}
+
 declare global {
   namespace Express {
     interface Locals {
@@ -34,14 +47,17 @@ declare global {
   }
 }
 
-export function createRequestContext(req: Request, nowMs: number): RequestContext {
+export function createRequestContext(req: Request, startedAtMs: number): RequestContext {
   return {
     id: requestId(req),
-    startedAtMs: nowMs,
+    startedAtMs,
+    // The header decides only if a trusted proxy sent it. It may hold any text.
+    scheme: req.headers["x-forwarded-proto"] !== undefined && req.protocol === "https" ? "https" : "http",
     // A closed connection no longer has its address, so it is read at the start.
     clientAddress: clientAddress(req),
     route: "unmatched",
-    traceId: undefined,
+    traceId: callersTraceId(req),
+    operation: undefined,
     key: undefined,
     isKeyStale: false,
     isBodyPending: false,
@@ -79,9 +95,18 @@ export function onRoute(template: string): RequestHandler {
   };
 }
 
+/** Version, trace id, parent id and flags (W3C Trace Context, section 3.2). */
+const traceparent = /^00-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
+
+/** A malformed or repeated `traceparent` is ignored. Node joins repeated ones, so they do not match. */
+function callersTraceId(req: Request): string | undefined {
+  const sent = req.headers.traceparent;
+  return typeof sent === "string" ? traceparent.exec(sent)?.[1] : undefined;
+}
+
 /** The client's own id when it is safe to repeat and to log, else a new one. An API key is not safe. */
 function requestId(req: Request): string {
   const given = req.headers["x-request-id"];
-  const isSafe = typeof given === "string" && /^[\w.:+/=-]{1,128}$/.test(given) && !/pets_(live|test)_/i.test(given);
+  const isSafe = typeof given === "string" && /^[\w.:+/=-]{1,128}$/.test(given) && !containsKey(given);
   return isSafe ? given : randomUUID();
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
 import type { Logger } from "pino";
+import { roundToMicroseconds } from "../observability/log.js";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import { type Admission, rateLimitHeaders } from "../pipeline/admission.js";
 import { jsonMediaType } from "../pipeline/json-response.js";
@@ -26,14 +27,18 @@ export interface MalformedRequestDeps {
 export function createMalformedRequestResponse(
   admission: Pick<Admission, "countMalformedRequest">,
   log: Pick<Logger, "info">,
-  metrics: Pick<RequestMetrics, "responded">,
+  metrics: Pick<RequestMetrics, "malformed">,
+  monotonicNow: () => number,
 ): AnswerMalformedRequest {
   return async (clientError, remoteAddress) => {
+    const startedAtMs = monotonicNow();
     const requestId = randomUUID();
-    const route = "malformed";
     const { decision, problem } = await admission.countMalformedRequest(clientError, remoteAddress);
-    metrics.responded({ route, problemCode: problem.code }, "", problem.status, 0);
-    log.info({ requestId, clientAddress: remoteAddress, route, status: problem.status, code: problem.code });
+    const { code, status } = problem;
+    const durationMs = monotonicNow() - startedAtMs;
+    metrics.malformed(code, status, durationMs);
+    const request = { requestId, clientAddress: remoteAddress, route: "malformed", status };
+    log.info({ ...request, durationMs: roundToMicroseconds(durationMs), code }, "request completed");
     return {
       status: problem.status,
       headers: [

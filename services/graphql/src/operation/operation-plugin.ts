@@ -4,7 +4,7 @@
  */
 import type { ApolloServerPlugin } from "@apollo/server";
 import { Problem } from "@petstore/core";
-import type { Admission } from "@petstore/http";
+import { type Admission, containsKey, contextOf } from "@petstore/http";
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -18,6 +18,7 @@ import type { OperationContext } from "../schema/pet-resolver.js";
 import { declareVariablesAsId, readVariables, type Variables } from "./variables.js";
 
 const maxCost = 10;
+const maxDescribedName = 64;
 
 export function createOperationPlugin(admission: Pick<Admission, "extend">): ApolloServerPlugin<OperationContext> {
   return {
@@ -33,8 +34,11 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
 
         async didResolveOperation({ contextValue: { res }, document, operation, request, schema }) {
           if (operation === undefined) throw invalid("operationName must name one of the operations of the document.");
+          const described = { type: operation.operation, name: describedName(operation), cost: undefined };
+          contextOf(res).operation = described;
           variables = readVariables(schema, operation, request.variables ?? {});
           cost = operationCost(schema, document, operation, variables);
+          contextOf(res).operation = { ...described, cost };
           if (operation.operation !== "query" && res.req.method !== "POST") {
             res.setHeader("Allow", "POST");
             throw new Problem("METHOD_NOT_ALLOWED", "Only POST can be used for a mutation.");
@@ -97,6 +101,11 @@ export function operationCost(
   const fields = collectFields(schema, fragments, variables, rootType, operation.selectionSet);
   const counted = [...fields.values()].filter(([field]) => !field?.name.value.startsWith("__"));
   return Math.max(1, counted.length);
+}
+
+/** The name for log and traces. The client chose it: it may be long, or an API key. */
+function describedName({ name }: OperationDefinitionNode): string | undefined {
+  return name === undefined || containsKey(name.value) ? undefined : name.value.slice(0, maxDescribedName);
 }
 
 function invalid(message: string): Problem {

@@ -3,6 +3,7 @@
  * of Redis and never on ours.
  */
 import { Cluster, type Redis } from "ioredis";
+import { traceDatabaseCall } from "../../traced-calls.js";
 import { type BanPolicy, defaultBanPolicy } from "../ban-policy.js";
 import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
@@ -48,16 +49,18 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   ): Promise<Replies> {
     const redisKeys = redisKeysOf(account, apiKey);
     corkUntilNextTick(redis);
-    return commands.petstoreReserve(
-      redisKeys.length,
-      ...redisKeys,
-      time(),
-      limits.perMinute,
-      limits.perDay,
-      cost,
-      times,
-      ...(heldIn ? [heldIn.minute.resetAtMs - minuteMs, heldIn.day.resetAtMs - dayMs] : ["", ""]),
-      ...(unsynced ? unsyncedArguments(unsynced) : []),
+    return traceDatabaseCall("redis", "reserve", () =>
+      commands.petstoreReserve(
+        redisKeys.length,
+        ...redisKeys,
+        time(),
+        limits.perMinute,
+        limits.perDay,
+        cost,
+        times,
+        ...(heldIn ? [heldIn.minute.resetAtMs - minuteMs, heldIn.day.resetAtMs - dayMs] : ["", ""]),
+        ...(unsynced ? unsyncedArguments(unsynced) : []),
+      ),
     );
   }
 
@@ -81,7 +84,9 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     async refund({ account, limits, cost, heldIn }) {
       const minuteStartMs = heldIn.minute.resetAtMs - minuteMs;
       const dayStartMs = heldIn.day.resetAtMs - dayMs;
-      const reply = await commands.petstoreRefund(accountKeyOf(account), time(), cost, minuteStartMs, dayStartMs);
+      const reply = await traceDatabaseCall("redis", "refund", () =>
+        commands.petstoreRefund(accountKeyOf(account), time(), cost, minuteStartMs, dayStartMs),
+      );
       return toWindows(reply, limits);
     },
     async liftBan({ account, key: apiKey }) {

@@ -1,0 +1,70 @@
+/** The log of a process: its destination, its form, and the fields that name the process. */
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import type { LogConfig } from "@petstore/core";
+import type { Logger } from "pino";
+import { createLog } from "./log.js";
+import { openStandardOutput, type StandardOutput } from "./standard-output.js";
+
+export interface OpenLog extends AsyncDisposable, Pick<StandardOutput, "print" | "dropped"> {
+  readonly log: Logger;
+}
+
+/**
+ * JSON lines on standard output, or lines for people. Each JSON line names the process that wrote it. An uncaught exception
+ * is logged like any other error before it ends the process; Node would print its stack. Disposing writes the buffered
+ * lines.
+ */
+export function openLog({ level, isPretty = process.stdout.isTTY, serviceName }: LogConfig): OpenLog {
+  const output = openStandardOutput();
+  const destination = isPretty ? { write: (line: string) => output.print(prettyLine(line)) } : output;
+  const log = createLog(level, destination, {
+    service: serviceName,
+    version: readVersion(),
+    host: hostname(),
+    pid: process.pid,
+  });
+  process.on("uncaughtException", (error) => {
+    log.fatal({ error }, "uncaught exception");
+    void output.flush().then(() => process.exit(1));
+  });
+  return { log, print: output.print, dropped: output.dropped, [Symbol.asyncDispose]: output.flush };
+}
+
+/** The version of the running release. */
+export function readVersion(): string {
+  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The same in every line of a process, or shown elsewhere in the line. */
+const hidden = ["level", "time", "msg", "service", "version", "host", "pid", "requestId"];
+/** Shown in the sentence of a request. */
+const ofRequest = ["method", "route", "status", "durationMs", "operationType", "operationName", "code"];
+
+/**
+ * One JSON line of the log as one readable line. It is formatted in this process: a transport of pino starts a worker
+ * thread, and pino-pretty brings thirteen packages for these lines.
+ */
+export function prettyLine(json: string): string {
+  const entry = JSON.parse(json) as Entry;
+  const isRequest = entry.status !== undefined;
+  const omitted = isRequest ? [...hidden, ...ofRequest] : hidden;
+  const shown = Object.entries(entry).filter(([name]) => !omitted.includes(name));
+  const text = [
+    // "14:03:22", in the time zone of this machine.
+    new Date(Number(entry.time)).toTimeString().slice(0, 8),
+    `${entry.level}`.toUpperCase().padEnd(5),
+    isRequest ? requestSentence(entry) : `${entry.msg}`,
+    ...shown.map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`),
+    entry.requestId && `requestId=${entry.requestId}`,
+  ];
+  return `${text.filter(Boolean).join(" ")}\n`;
+}
+
+/** "POST /graphql query ListPets 200 in 1.2 ms", or "GET /v1/pets 401 API_KEY_MISSING in 0.3 ms". */
+function requestSentence(entry: Entry): string {
+  const { method, route, operationType, operationName, status, code, durationMs } = entry;
+  return [method, route, operationType, operationName, status, code, `in ${durationMs} ms`].filter(Boolean).join(" ");
+}

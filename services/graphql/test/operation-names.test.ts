@@ -1,0 +1,72 @@
+// The log line and the span of a request name its GraphQL operation, which the client chose.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { openTestStore } from "@petstore/checks/test-store";
+import { createGraphqlRouter } from "@petstore/graphql";
+import { expect, it } from "vitest";
+import { openSharedStore } from "./test-store.js";
+
+const store = await openSharedStore();
+
+type Line = Readonly<Record<string, unknown>>;
+
+it("a log line contains the operation, and neither a key nor the text of the document", async () => {
+  const { key } = await store.issueKey();
+  async function lineOf(query: string, options: { readonly operationName?: string } = {}): Promise<Line> {
+    const before = store.logged.length;
+    await store.ask(query, { key, ...options });
+    await expect.poll(() => store.logged.length).toBe(before + 1);
+    const line = store.logged.at(-1) ?? "";
+    expect(line).not.toMatch(/mauve|\{ id|pets_(live|test)/i);
+    const { operationType, operationName, cost } = JSON.parse(line) as Line;
+    return { operationType, operationName, cost };
+  }
+
+  expect(await lineOf("query List { pets { id } again: pets { id } }")).toEqual({
+    operationType: "query",
+    operationName: "List",
+    cost: 2,
+  });
+  const pet = '{name: "mauve", categoryId: 1}';
+  expect(
+    await lineOf(`query A { pets { id } } mutation B { createPet(input: ${pet}) { id } }`, { operationName: "B" }),
+  ).toEqual({ operationType: "mutation", operationName: "B", cost: 1 });
+  expect(await lineOf("{ pets { id } }")).toEqual({ operationType: "query", cost: 1 });
+  const long = "a".repeat(1_000);
+  expect(await lineOf(`query ${long} { pets { id } }`)).toMatchObject({ operationName: "a".repeat(64) });
+  expect(await lineOf(`query ${key} { pets { id } }`)).toEqual({ operationType: "query", cost: 1 });
+  expect(await lineOf(`query ${"x".repeat(50)}${key} { pets { id } }`)).toEqual({ operationType: "query", cost: 1 });
+  // Refused before its cost is known.
+  expect(await lineOf("query Count($limit: Int!) { pets(limit: $limit) { id } }")).toEqual({
+    operationType: "query",
+    operationName: "Count",
+  });
+  // The document has no such operation.
+  expect(await lineOf("query A { pets { id } }", { operationName: "mauve" })).toEqual({});
+});
+
+it("a span contains the type and the name of the operation", async () => {
+  const exported: string[] = [];
+  const receiver = createServer(async (req, res) => {
+    exported.push(await text(req));
+    res.writeHead(200, { "Content-Type": "application/json" }).end("{}");
+  });
+  await once(receiver.listen(0, "127.0.0.1"), "listening");
+  const { port } = receiver.address() as AddressInfo;
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
+  const traced = await openTestStore({ environment, routers: [createGraphqlRouter] });
+  const { key } = await traced.issueKey();
+  for (const query of ["query List { pets { id } }", `query ${key} { pets { id } }`]) {
+    await traced.call("POST", "/graphql", { key, body: JSON.stringify({ query }) });
+  }
+  await traced[Symbol.asyncDispose]();
+  receiver.close();
+  expect(exported.join().match(/"graphql\.operation\.\w+","value":\{"stringValue":"\w+"/g)).toEqual([
+    '"graphql.operation.type","value":{"stringValue":"query"',
+    '"graphql.operation.name","value":{"stringValue":"List"',
+    '"graphql.operation.type","value":{"stringValue":"query"',
+  ]);
+  expect(exported.join()).not.toContain("pets_");
+});
