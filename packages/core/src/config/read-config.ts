@@ -93,7 +93,7 @@ const tables = {
     level: setting("LOG_LEVEL", logLevel.default("info")),
     isPretty: setting("LOG_PRETTY", flag().optional()),
   },
-  access: { isTestStore: setting("TEST_STORE", flag()) },
+  access: { isTestStore: setting("TEST_STORE", flag().default(false)) },
 };
 
 /** Every setting, for the test of `.env.example`. */
