@@ -7,10 +7,10 @@ const { resolve } = createRequire(import.meta.url);
 const target = new URL("./dist/vendored/", import.meta.url);
 
 mkdirSync(target, { recursive: true });
-copy("react", "umd/react.production.min.js", "vendor-react.js");
-copy("react-dom", "umd/react-dom.production.min.js", "vendor-react-dom.js");
-copy("graphiql", "graphiql.min.js", "vendor-graphiql.js");
-copy("graphiql", "graphiql.min.css", "vendor-graphiql.css");
+copy("react", "umd/react.production.min.js", "react.js");
+copy("react-dom", "umd/react-dom.production.min.js", "react-dom.js");
+copy("graphiql", "graphiql.min.js", "graphiql.js");
+copy("graphiql", "graphiql.min.css", "graphiql.css");
 
 function copy(packageName, file, name) {
   cpSync(join(dirname(resolve(`${packageName}/package.json`)), file), new URL(name, target));

@@ -9,20 +9,27 @@ const mediaTypes = {
 
 /** The style sheets, the icon and the compiled scripts of the pages. */
 export function pageAssets(): readonly StaticFile[] {
-  return [...readAssets("../browser/", "css"), ...readAssets("../browser/", "svg"), ...readAssets("./browser/", "js")];
+  return [
+    ...readAssets("../browser/", "css", "/pages"),
+    ...readAssets("../browser/", "svg", "/pages"),
+    ...readAssets("./browser/", "js", "/pages"),
+  ];
 }
 
 /** GraphiQL and its dependencies, unchanged from their npm packages. */
 export function vendoredAssets(): readonly StaticFile[] {
-  return [...readAssets("./vendored/", "css"), ...readAssets("./vendored/", "js")];
+  return [
+    ...readAssets("./vendored/", "css", "/pages/vendored"),
+    ...readAssets("./vendored/", "js", "/pages/vendored"),
+  ];
 }
 
-function readAssets(folder: string, extension: keyof typeof mediaTypes): StaticFile[] {
+function readAssets(folder: string, extension: keyof typeof mediaTypes, path: string): StaticFile[] {
   const directory = new URL(folder, import.meta.url);
   return readdirSync(directory)
     .filter((name) => name.endsWith(`.${extension}`))
     .map((name) => ({
-      path: `/pages/${name}`,
+      path: `${path}/${name}`,
       mediaType: mediaTypes[extension],
       content: readFileSync(new URL(name, directory)),
     }));

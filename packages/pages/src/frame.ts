@@ -1,21 +1,5 @@
 import { html, type Markup } from "./html.js";
-
-interface Link {
-  readonly path: string;
-  readonly title: string;
-}
-
-export interface Guide extends Link {
-  /** The path of the Markdown file, relative to the root of the repository. */
-  readonly file: string;
-  readonly markdown: string;
-}
-
-/** The links in the header (`pages`) and the footer (`guides`) of every page. */
-export interface Links {
-  readonly pages: readonly Link[];
-  readonly guides: readonly Guide[];
-}
+import { guideLinks, type Link, pageLinks } from "./links.js";
 
 export interface Page extends Link {
   readonly main: Markup;
@@ -30,10 +14,7 @@ export interface Page extends Link {
 }
 
 /** Returns a complete HTML page: the shared layout with the page's own content in `main`. */
-export function renderPage(
-  { path, title, main, styles = [], scripts = [], module }: Page,
-  { pages, guides }: Links,
-): string {
+export function renderPage({ path, title, main, styles = [], scripts = [], module }: Page): string {
   const link = (to: Link) =>
     html`<li><a href="${to.path}"${to.path === path ? html` aria-current="page"` : undefined}>${to.title}</a></li>`;
   return html`<!doctype html>
@@ -53,13 +34,13 @@ ${module === undefined ? undefined : html`<script type="module" src="/pages/${mo
 <header>
 <a class="brand" href="/"><img src="/pages/icon.svg" alt="" width="28" height="28">Pet store</a>
 <nav aria-label="Pages"><ul>
-${pages.map(link)}
+${pageLinks.map(link)}
 </ul></nav>
 </header>
 <main id="main">
 ${main}
 </main>
-${guides.length === 0 ? undefined : html`<footer><nav aria-label="Guides"><h2>Guides</h2><ul>${guides.map(link)}</ul></nav></footer>`}
+<footer><nav aria-label="Guides"><h2>Guides</h2><ul>${guideLinks.map(link)}</ul></nav></footer>
 </body>
 </html>
 `.markup;

@@ -4,19 +4,15 @@
  */
 import type { StaticFile } from "@petstore/http";
 import { vendoredAssets } from "./assets.js";
-import { keyForm, type Links } from "./frame.js";
+import { keyForm } from "./frame.js";
 import { pageFiles } from "./guides.js";
 import { html } from "./html.js";
+import type { Guide } from "./links.js";
 
-export interface GraphiqlOptions {
-  readonly path: string;
-  readonly links: Links;
-}
-
-/** The page at `path`, the guides that it links to, and the styles and scripts of both. */
-export function graphiqlFiles({ path, links }: GraphiqlOptions): readonly StaticFile[] {
+/** The page at `/graphiql`, the guides, and the styles and scripts of both. */
+export function graphiqlFiles(guides: readonly Guide[]): readonly StaticFile[] {
   const page = {
-    path,
+    path: "/graphiql",
     title: "GraphiQL",
     main: html`<h1>GraphiQL</h1>
 <p class="lead">Queries and mutations for the same pets as the REST API, with the same keys and limits. Each root field costs one request. Loading the schema costs one request too.</p>
@@ -24,12 +20,12 @@ ${keyForm}
 <p id="answer-state" role="status">Enter an API key to load the schema.</p>
 <div id="graphiql"></div>
 <details id="answer-headers" hidden><summary>Headers of the last response</summary><table class="headers"><tbody></tbody></table></details>`,
-    styles: ["reference", "vendor-graphiql", "graphiql"],
-    scripts: ["vendor-react", "vendor-react-dom", "vendor-graphiql"],
+    styles: ["reference", "vendored/graphiql", "graphiql"],
+    scripts: ["vendored/react", "vendored/react-dom", "vendored/graphiql"],
     module: "graphiql",
     contentSecurityPolicy: policy,
   };
-  return [...pageFiles([page], links), ...vendoredAssets()];
+  return [...pageFiles([page], guides), ...vendoredAssets()];
 }
 
 /** Wider than the default policy: the editor adds inline styles, and its style sheet contains fonts and icons as data: URLs. */

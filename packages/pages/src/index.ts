@@ -1,4 +1,5 @@
-export { keyForm, type Links, type Page } from "./frame.js";
-export { type GraphiqlOptions, graphiqlFiles } from "./graphiql.js";
-export { pageFiles, readGuides } from "./guides.js";
+export { keyForm, type Page } from "./frame.js";
+export { graphiqlFiles } from "./graphiql.js";
+export { pageFiles } from "./guides.js";
 export { html, type Markup, trusted } from "./html.js";
+export { readGuides } from "./links.js";

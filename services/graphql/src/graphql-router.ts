@@ -15,7 +15,7 @@ import {
   onRoute,
   type RouterDeps,
 } from "@petstore/http";
-import { type GraphiqlOptions, graphiqlFiles, type Links, readGuides } from "@petstore/pages";
+import { graphiqlFiles, readGuides } from "@petstore/pages";
 import { type RequestHandler, Router } from "express";
 import { type GraphQLSchema, printSchema } from "graphql";
 import { formatExecutionError, formatRefusal, graphqlMediaType } from "./error-response.js";
@@ -27,8 +27,6 @@ import { createPersistedQueries } from "./operation/persisted-queries.js";
 import { buildPetSchema, type OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlRouterDeps extends RouterDeps {
-  /** The path and the links of GraphiQL. By default it is at `/`, with the links of this API alone. */
-  readonly graphiql?: GraphiqlOptions;
   /** Apollo Server plugins. They see every operation whose document is valid. */
   readonly plugins?: readonly ApolloServerPlugin<OperationContext>[];
 }
@@ -36,7 +34,7 @@ export interface GraphqlRouterDeps extends RouterDeps {
 /** The GraphQL API at `/graphql`, its schema, and GraphiQL. The last two need no key to load and cost nothing. */
 export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   const { core, admission, serveStaticFiles, log } = deps;
-  const { graphiql = { path: "/", links: graphqlLinks("/") } } = deps;
+  const guides = readGuides("services/graphql/docs", new URL("../docs/", import.meta.url));
   const schema = buildPetSchema();
   const apollo = createApolloServer(deps, schema);
   const readDocument = createDocumentReader(schema);
@@ -57,12 +55,16 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
     .get(answer)
     .post(answer)
     .all(methodNotAllowed("GET", "HEAD", "POST"));
+  router.get("/", onRoute("static"), async (_req, res) => {
+    await admission.reportAddressQuota(res);
+    res.redirect("/graphiql");
+  });
   const schemaText = {
     path: "/schema.graphql",
     mediaType: "text/plain; charset=utf-8",
     content: `${printSchema(schema)}\n`,
   };
-  router.use(serveStaticFiles([schemaText, ...graphiqlFiles(graphiql)]));
+  router.use(serveStaticFiles([schemaText, ...graphiqlFiles(guides)]));
   router.use(answerProblems(deps, (problem, res) => JSON.stringify({ errors: [formatRefusal(problem, res)] })));
   return router;
 }
@@ -103,19 +105,6 @@ function createApolloServer(
   });
   server.startInBackgroundHandlingStartupErrorsByLoggingAndFailingAllRequests();
   return server;
-}
-
-/** The pages and guides of the GraphQL API, with GraphiQL at `graphiqlPath`. */
-export function graphqlLinks(graphiqlPath: string): Links {
-  const directory = new URL("../docs/", import.meta.url);
-  const folder = { directory, folder: "services/graphql/docs", path: "/docs/graphql" };
-  return {
-    pages: [
-      { path: graphiqlPath, title: "GraphiQL" },
-      { path: "/schema.graphql", title: "GraphQL schema" },
-    ],
-    guides: readGuides({ ...folder, names: ["quickstart"] }),
-  };
 }
 
 /** Chooses the media type of every response, refusals included. If none is acceptable, `answer` throws 406 after admission. */

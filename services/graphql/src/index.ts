@@ -1,2 +1,2 @@
-export { createGraphqlRouter, graphqlLinks } from "./graphql-router.js";
+export { createGraphqlRouter } from "./graphql-router.js";
 export type { OperationContext } from "./schema/pet-resolver.js";

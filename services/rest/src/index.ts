@@ -1,1 +1,1 @@
-export { createRestRouter, restLinks } from "./rest-router.js";
+export { createRestRouter } from "./rest-router.js";

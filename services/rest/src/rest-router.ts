@@ -1,26 +1,22 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { RouterDeps, StaticFile, StaticRedirect } from "@petstore/http";
-import { type Links, type Page, pageFiles, readGuides } from "@petstore/pages";
+import { type Page, pageFiles, readGuides } from "@petstore/pages";
 import { Router } from "express";
 import { openApiDocument, openApiJson, openApiYaml } from "./openapi-document.js";
 import { addPetRoutes } from "./pet-routes.js";
 import { referenceMain } from "./reference/reference-page.js";
 import { usageMain } from "./reference/usage-page.js";
 
-export interface RestRouterDeps extends RouterDeps {
-  /** The links on its pages. By default they are the links of this API alone. */
-  readonly links?: Links;
-}
-
 /** The REST API at `/v1`, and its description and pages, which need no key and cost nothing. */
-export function createRestRouter(deps: RestRouterDeps): Router {
-  const { serveStaticFiles, config, links = restLinks() } = deps;
+export function createRestRouter(deps: RouterDeps): Router {
+  const { serveStaticFiles, config } = deps;
   const description = openApiDocument(config);
   const pages: readonly Page[] = [
     { path: "/", title: "Reference", main: referenceMain(description), styles: ["reference"], module: "reference" },
     { path: "/usage", title: "Usage", main: usageMain(), styles: ["reference", "usage"], module: "usage" },
   ];
+  const guides = readGuides("services/rest/docs", new URL("../docs/", import.meta.url));
   const router = Router({ caseSensitive: true, strict: true });
   addPetRoutes(router, deps);
   router.use(
@@ -28,30 +24,10 @@ export function createRestRouter(deps: RestRouterDeps): Router {
       { path: "/openapi.json", mediaType: "application/json; charset=utf-8", content: openApiJson(description) },
       { path: "/openapi.yaml", mediaType: "application/yaml; charset=utf-8", content: openApiYaml(description) },
       ...clientFiles(),
-      ...pageFiles(pages, links),
+      ...pageFiles(pages, guides),
     ]),
   );
   return router;
-}
-
-/** The pages and guides of the REST API, with those of another API on the same port (`additional`). */
-export function restLinks(additional: Links = { pages: [], guides: [] }): Links {
-  const guides = readGuides({
-    directory: new URL("../docs/", import.meta.url),
-    folder: "services/rest/docs",
-    path: "/docs",
-    names: ["quickstart", "limits", "get-pet-removal"],
-  });
-  return {
-    pages: [
-      { path: "/", title: "Reference" },
-      { path: "/usage", title: "Usage" },
-      ...additional.pages,
-      { path: "/openapi.json", title: "OpenAPI JSON" },
-      { path: "/openapi.yaml", title: "OpenAPI YAML" },
-    ],
-    guides: [...guides.slice(0, 1), ...additional.guides, ...guides.slice(1)],
-  };
 }
 
 /** The npm package of the client, which the build copies, at a path with its digest; and the path that users know. */

@@ -47,27 +47,9 @@ it("a page answers HEAD like GET without a body, and other methods like an unkno
   expect((await store.call("POST", "/", { body: "{}" })).json).toMatchObject({ code: "API_KEY_MISSING" });
 });
 
-it("pages link only to files that exist, and lead to every guide", async () => {
-  const visited = new Set<string>();
-  for (const queue = ["/"]; queue.length > 0; ) {
-    const path = queue.pop() ?? "";
-    visited.add(path);
-    const { status, headers, text } = await page(path);
-    if (status === 302) {
-      queue.push(headers.location ?? "");
-      continue;
-    }
-    expect(status, path).toBe(200);
-    if (!headers["content-type"]?.startsWith("text/html")) continue;
-    for (const [, link = ""] of text.matchAll(/(?:href|src)="([^"]*)"/g)) {
-      // An external link, or a link within the page.
-      if (/^([a-z]+:|#)/.test(link)) continue;
-      const { pathname } = new URL(link, `${store.origin}${path}`);
-      if (!visited.has(pathname)) queue.push(pathname);
-    }
-  }
+it("every guide is a page, and is there as Markdown", async () => {
   for (const file of await readdir(new URL("../docs/", import.meta.url))) {
-    expect(visited).toContain(`/docs/${file.replace(/\.md$/, "")}`);
+    expect((await page(`/docs/${file.replace(/\.md$/, "")}`)).status, file).toBe(200);
     expect((await page(`/docs/${file}`)).text.startsWith("# ")).toBe(true);
   }
 });

@@ -1,12 +1,10 @@
 import { type Config, migrate, openCore } from "@petstore/core";
 import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
-import { createGraphqlRouter, graphqlLinks } from "@petstore/graphql";
-import { type ApiRouter, openLog, openService, printError } from "@petstore/http";
-import { createRestRouter, restLinks } from "@petstore/rest";
+import { createGraphqlRouter } from "@petstore/graphql";
+import { openLog, openService, printError } from "@petstore/http";
+import { createRestRouter } from "@petstore/rest";
 import type { StoreConfig } from "./store-config.js";
 import { createDemoAccount, welcome } from "./welcome.js";
-
-const graphiqlPath = "/graphiql";
 
 /** Serves both APIs over an embedded PostgreSQL until `stopped` resolves. Throws if the database is lost before. */
 export async function serveStore(config: StoreConfig, stopped: Promise<unknown>): Promise<void> {
@@ -22,11 +20,8 @@ export async function serveStore(config: StoreConfig, stopped: Promise<unknown>)
   const database: Config["database"] = { ...config.database, url: postgres.url };
   await using core = await openCore({ ...config, database }, deps);
   const { dropped: droppedLogLines } = output;
-  const links = restLinks(graphqlLinks(graphiqlPath));
-  const routers: readonly ApiRouter[] = [
-    (routerDeps) => createRestRouter({ ...routerDeps, links }),
-    (routerDeps) => createGraphqlRouter({ ...routerDeps, graphiql: { path: graphiqlPath, links } }),
-  ];
+  // REST comes first: its page at `/` is the one that `npm start` shows.
+  const routers = [createRestRouter, createGraphqlRouter];
   await using service = await openService({ ...deps, core, config: config.http, routers, droppedLogLines });
   if (warning !== undefined) printError(warning);
   output.print(welcome(service.url, directory, await createDemoAccount(core)));

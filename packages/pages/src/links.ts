@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+
+export interface Link {
+  readonly path: string;
+  readonly title: string;
+}
+
+/** A link to a guide. `file` is its Markdown file, relative to the root of the repository. */
+export interface GuideLink extends Link {
+  readonly file: string;
+}
+
+export interface Guide extends GuideLink {
+  readonly markdown: string;
+}
+
+/**
+ * The links in the header and in the footer of every page. The addresses are the same in every topology: `npm start` serves
+ * all of them, and the balancers in tools/deploy send each path to the service that has it.
+ */
+export const pageLinks: readonly Link[] = [
+  { path: "/", title: "Reference" },
+  { path: "/usage", title: "Usage" },
+  { path: "/graphiql", title: "GraphiQL" },
+  { path: "/schema.graphql", title: "GraphQL schema" },
+  { path: "/openapi.json", title: "OpenAPI JSON" },
+  { path: "/openapi.yaml", title: "OpenAPI YAML" },
+];
+
+export const guideLinks: readonly GuideLink[] = [
+  { path: "/docs/quickstart", title: "Quickstart: REST", file: "services/rest/docs/quickstart.md" },
+  { path: "/docs/graphql/quickstart", title: "Quickstart: GraphQL", file: "services/graphql/docs/quickstart.md" },
+  { path: "/docs/limits", title: "Rate limits", file: "services/rest/docs/limits.md" },
+  {
+    path: "/docs/get-pet-removal",
+    title: "Removal of GET /pets/{petId} on 5 December 2030",
+    file: "services/rest/docs/get-pet-removal.md",
+  },
+  { path: "/docs/errors", title: "Error codes", file: "packages/core/errors.md" },
+];
+
+/** The guides in this folder, relative to the root of the repository. `directory` is the same folder as a URL. */
+export function readGuides(folder: string, directory: URL): readonly Guide[] {
+  return guideLinks
+    .filter(({ file }) => dirname(file) === folder)
+    .map((link) => ({ ...link, markdown: readFileSync(new URL(basename(link.file), directory), "utf8") }));
+}
