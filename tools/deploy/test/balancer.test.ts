@@ -9,7 +9,8 @@ import { createTestDatabase, describeWithProgram } from "@petstore/harness";
 import { isAnswering } from "@petstore/harness/network";
 import { startProgram } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
-import { issueKey, startService } from "./image.js";
+import { parse } from "yaml";
+import { issueKey, petstore, startService } from "./image.js";
 import { answerNames } from "./names.js";
 import { askOverTls, makeSecrets } from "./secrets.js";
 
@@ -57,6 +58,44 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
+  it("leads every link and file of every page to a service that has it, and so does the Ingress", async () => {
+    await using database = await createTestDatabase();
+    await petstore(database.url, "migrate");
+    const environment = { DATABASE_URL: database.url };
+    const port = await choosePort(undefined);
+    await using rest = await startService("rest", environment, { host: "127.0.0.5", port });
+    await using graphql = await startService("graphql", environment, { host: "127.0.0.6", port });
+    await using names = await answerNames({ rest: [rest.host], graphql: [graphql.host] });
+    await using balancer = await startBalancer({ dnsPort: names.port, servicePort: port });
+    for (const path of ["/", "/graphiql"]) {
+      await expect.poll(async () => (await fetch(`${balancer.origin}${path}`)).status).toBe(200);
+    }
+
+    const paths = await linkedPaths(balancer.origin);
+    expect(paths).toEqual(expect.arrayContaining(["/usage", "/graphiql", "/docs/graphql/quickstart", "/docs/limits"]));
+    const ingress = await readIngress();
+    const origins: Readonly<Record<string, string>> = { rest: rest.origin, graphql: graphql.origin };
+    for (const path of paths) {
+      const origin = origins[serviceOf(path, ingress)];
+      expect((await fetch(`${origin}${path}`)).status, path).toBe(200);
+    }
+    // The paths that no page links to. Only the GraphQL API has a list of errors.
+    for (const path of ["/graphql", "/v1/pets", "/rate_limit"]) {
+      const body = await (await fetch(`${balancer.origin}${path}`)).text();
+      expect(body.includes('"errors"') ? "graphql" : "rest", path).toBe(serviceOf(path, ingress));
+    }
+  });
+
+  it("sends the same paths to the GraphQL service as the Ingress", async () => {
+    const configuration = await readFile(configurationFile, "utf8");
+    const listed = [...configuration.matchAll(/^ *acl is_graphql (path|path_beg) (.+)$/gm)].flatMap(
+      ([, match, paths = ""]) => paths.split(" ").map((path) => [match === "path" ? "Exact" : "Prefix", path]),
+    );
+    const ingress = await readIngress();
+    const rules = rulesOf(ingress).filter(({ backend }) => backend.service.name === "graphql");
+    expect(rules.map(({ path, pathType }) => [pathType, pathType === "Prefix" ? `${path}/` : path])).toEqual(listed);
+  });
+
   it("terminates TLS with the certificate it is given, and then asks browsers for nothing but HTTPS", async () => {
     await using secrets = await makeSecrets();
     const authority = await readFile(join(secrets.path, "authority.crt"));
@@ -96,6 +135,49 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     expect(Number(next)).toBe(Number(remaining) - 1);
   });
 });
+
+interface Ingress {
+  readonly spec: { readonly rules: readonly { readonly http: { readonly paths: readonly IngressPath[] } }[] };
+}
+
+interface IngressPath {
+  readonly path: string;
+  readonly pathType: "Exact" | "Prefix";
+  readonly backend: { readonly service: { readonly name: string } };
+}
+
+async function readIngress(): Promise<Ingress> {
+  return parse(await readFile(new URL("../kubernetes/base/ingress.yaml", import.meta.url), "utf8")) as Ingress;
+}
+
+function rulesOf({ spec }: Ingress): readonly IngressPath[] {
+  return spec.rules.flatMap(({ http }) => http.paths);
+}
+
+/** The service that an Ingress controller chooses: an exact path first, then the longest prefix of whole segments. */
+function serviceOf(path: string, ingress: Ingress): string {
+  const matching = rulesOf(ingress).filter((rule) => {
+    return path === rule.path || (rule.pathType === "Prefix" && path.startsWith(rule.path.replace(/\/?$/, "/")));
+  });
+  const best = matching.sort((a, b) => b.path.length - a.path.length)[0];
+  return best?.backend.service.name ?? "";
+}
+
+/** Every path of this origin that the first page leads to, over any number of links. Each of them must answer 200. */
+async function linkedPaths(origin: string): Promise<string[]> {
+  const paths = new Set(["/"]);
+  for (const path of paths) {
+    const response = await fetch(`${origin}${path}`);
+    expect(response.status, path).toBe(200);
+    const text = await response.text();
+    if (!response.headers.get("Content-Type")?.startsWith("text/html")) continue;
+    for (const [, link = ""] of text.matchAll(/(?:href|src)="([^"]*)"/g)) {
+      const target = new URL(link, `${origin}${path}`);
+      if (target.origin === origin) paths.add(target.pathname);
+    }
+  }
+  return [...paths];
+}
 
 interface BalancerOptions {
   readonly dnsPort: number;

@@ -10,7 +10,6 @@ import { startProgram } from "@petstore/harness/processes";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { readDockerfile, stagesOf } from "./dockerfile.js";
-import { readManifests } from "./manifests.js";
 import { askOverTls, makeSecrets } from "./secrets.js";
 
 const run = promisify(execFile);
@@ -31,6 +30,7 @@ interface Service {
   readonly ports?: readonly string[];
   readonly secrets?: readonly string[];
   readonly stop_grace_period?: string;
+  readonly volumes?: readonly string[];
 }
 
 let compose: Compose;
@@ -88,6 +88,11 @@ describe("the compose file", () => {
       expect(timeoutMs).toBeGreaterThanOrEqual(Number(environment?.SHUTDOWN_GRACE_MS) + 10_000);
       expect(environment?.TRUST_PROXY).toBe(compose.networks.services.ipam.config[0]?.subnet);
     }
+  });
+
+  it("starts the balancer with the configuration that another test starts", () => {
+    const mounted = "./haproxy.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro";
+    expect(compose.services.balancer?.volumes).toEqual([mounted]);
   });
 
   it("gives no container a right that it does not need", () => {
@@ -166,13 +171,12 @@ describeWithProgram("redis-server", "the Redis of the compose file", () => {
 it("every variable that is set somewhere is one the services read", async () => {
   const documented = await readFile(new URL("../../../packages/core/.env.example", import.meta.url), "utf8");
   const known = new Set([...documented.matchAll(/^#? ?([A-Z][A-Z_]+)=/gm)].map(([, name]) => name));
-  const inManifests = (await readManifests()).map(({ document }) => (document as { data?: object }).data ?? {});
   const inImages = stagesOf(await readDockerfile())
     .flatMap(({ steps }) => steps)
     .filter(({ keyword }) => keyword === "ENV")
     .flatMap(({ text }) => [...text.matchAll(/(\w+)=/g)].map(([, name = ""]) => name))
     .filter((name) => name !== "CI" && name !== "NODE_ENV");
-  const set = [...apis.map(({ environment = {} }) => environment), ...inManifests].flatMap((map) => Object.keys(map));
+  const set = apis.flatMap(({ environment = {} }) => Object.keys(environment));
   known.add("NODE_EXTRA_CA_CERTS");
   for (const name of [...set, ...inImages]) expect(known, name).toContain(name.replace(/_FILE$/, ""));
 });

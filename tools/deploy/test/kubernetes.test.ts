@@ -1,6 +1,8 @@
+import { readFile } from "node:fs/promises";
 import { BlockList } from "node:net";
-import { beforeAll, describe, expect, it } from "vitest";
-import { faultsOf, type Manifest, readManifests } from "./manifests.js";
+import { describeWithProgram } from "@petstore/harness";
+import { beforeAll, expect, it } from "vitest";
+import { faultsOf, type Manifest, renderManifests } from "./manifests.js";
 
 interface Pod {
   readonly terminationGracePeriodSeconds: number;
@@ -10,6 +12,7 @@ interface Pod {
 
 interface Container {
   readonly image: string;
+  readonly ports: readonly { readonly name: string }[];
   readonly readinessProbe: { readonly periodSeconds: number; readonly failureThreshold: number };
   readonly resources: { readonly limits: { readonly memory?: string } };
 }
@@ -21,17 +24,18 @@ interface Rule {
 }
 
 let manifests: readonly Manifest[] = [];
+const readOverlay = async () => {
+  manifests = await renderManifests();
+};
 
-beforeAll(async () => {
-  manifests = await readManifests();
-});
+describeWithProgram("kubectl", "the Kubernetes manifests", () => {
+  beforeAll(readOverlay);
 
-describe("the Kubernetes manifests", () => {
   it("are what the API server takes, to the last field", () => {
-    expect(manifests.length).toBeGreaterThan(10);
-    expect(manifests.map(({ file, ...manifest }) => ({ file, faults: faultsOf(manifest) }))).toEqual(
-      manifests.map(({ file }) => ({ file, faults: [] })),
-    );
+    // kustomize generates the secrets, in base64 with line breaks. The Prometheus Operator defines ServiceMonitor.
+    const found = manifests.filter(({ kind }) => kind !== "Secret" && kind !== "ServiceMonitor");
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.flatMap(faultsOf)).toEqual([]);
   });
 
   it("a misspelt field is found", () => {
@@ -77,13 +81,39 @@ describe("the Kubernetes manifests", () => {
     expect(JSON.stringify(pods())).not.toMatch(/secretKeyRef|secretRef/);
     const secretsOf = (kind: string) =>
       pods(kind).flatMap(({ volumes }) => volumes.map((one) => one.secret.secretName));
-    expect(secretsOf("Deployment")).toEqual(["petstore", "petstore"]);
-    expect(secretsOf("Job")).toEqual(["petstore-owner"]);
-    expect(ofKind("Secret").map(({ metadata }) => metadata.name)).toEqual(["petstore", "petstore-owner"]);
+    const [service = "", owner = ""] = ofKind("Secret").map(({ metadata }) => metadata.name);
+    expect([service, owner]).toEqual([
+      expect.stringMatching(/^petstore-\w+$/),
+      expect.stringMatching(/^petstore-owner-/),
+    ]);
+    expect(secretsOf("Deployment")).toEqual([service, service]);
+    expect(secretsOf("Job")).toEqual([owner]);
+  });
+
+  it("set only variables that the services read", async () => {
+    const documented = await readFile(new URL("../../../packages/core/.env.example", import.meta.url), "utf8");
+    for (const name of Object.keys(settings())) expect(documented).toContain(`${name.replace(/_FILE$/, "")}=`);
+  });
+
+  it("lets Prometheus scrape both APIs, with the job that the alerts expect", () => {
+    const [monitor] = ofKind("ServiceMonitor").map(({ document }) => (document as { spec: Monitor }).spec);
+    const selected = Object.entries(monitor?.selector.matchLabels ?? {});
+    const services = ofKind("Service").map(({ metadata }) => metadata);
+    expect(services.map(({ name }) => name)).toEqual(["graphql", "rest"]);
+    for (const { labels = {} } of services) {
+      for (const [name, value] of selected) expect(labels[name]).toBe(value);
+      expect(labels[monitor?.jobLabel ?? ""]).toBe("petstore");
+    }
+    for (const { containers } of pods("Deployment")) {
+      const ports = (containers[0]?.ports ?? []).map(({ name }) => name);
+      expect(monitor?.endpoints.map(({ targetPort }) => targetPort)).toEqual(
+        ports.filter((name) => name === "metrics"),
+      );
+    }
   });
 
   it("reach PostgreSQL and Redis over TLS, each with a password", () => {
-    const addresses = ofKind("Secret").flatMap(({ document }) => Object.values(fieldOf(document, "stringData")));
+    const addresses = ofKind("Secret").flatMap((secret) => Object.values(valuesOf(secret)));
     expect(addresses).toHaveLength(3);
     for (const address of addresses) {
       const { protocol, password, searchParams } = new URL(address);
@@ -94,7 +124,7 @@ describe("the Kubernetes manifests", () => {
   });
 
   it("end TLS at the ingress, for every host, and redirect to it", () => {
-    const host = expect.stringMatching(/./);
+    const { host } = new URL(settings().PUBLIC_URL ?? "");
     expect(ofKind("Ingress")).toMatchObject([
       {
         metadata: { annotations: { "nginx.ingress.kubernetes.io/force-ssl-redirect": "true" } },
@@ -124,13 +154,14 @@ describe("the Kubernetes manifests", () => {
   });
 });
 
-describe("the network policies", () => {
+describeWithProgram("kubectl", "the network policies", () => {
+  beforeAll(readOverlay);
+
   it("deny everything that they do not allow, in both directions, to every pod of the namespace", () => {
-    const [denial, allowance] = ofKind("NetworkPolicy");
-    const policyTypes = ["Ingress", "Egress"];
-    expect(denial?.document).toMatchObject({ spec: { podSelector: {}, policyTypes } });
+    const [denial, ...allowances] = ofKind("NetworkPolicy");
+    expect(denial?.document).toMatchObject({ spec: { podSelector: {}, policyTypes: ["Ingress", "Egress"] } });
     const podSelector = { matchLabels: { "app.kubernetes.io/part-of": "petstore" } };
-    expect(allowance?.document).toMatchObject({ spec: { podSelector, policyTypes } });
+    for (const { document } of allowances) expect(document).toMatchObject({ spec: { podSelector } });
   });
 
   it("let the ingress controller alone reach the APIs, and name a sender in every rule", () => {
@@ -146,7 +177,7 @@ describe("the network policies", () => {
   it("let a pod reach name servers, PostgreSQL, Redis and the collector of traces, and nothing else", () => {
     const ports = allowed("egress").flatMap((rule) => rule.ports.map(({ port }) => port));
     const portOf = (name: string) => Number(new URL(secrets()[name] ?? "").port);
-    expect(ports).toEqual([53, 53, portOf("database-url"), portOf("redis-url"), 4318]);
+    expect(ports).toEqual([53, 53, 4318, portOf("database-url"), portOf("redis-url")]);
     for (const { to = [] } of allowed("egress")) expect(to).not.toEqual([]);
     // Addresses, not a whole network: 0.0.0.0/0 would be everything.
     for (const cidr of storeRanges()) expect(prefixOf(cidr)).toBeGreaterThanOrEqual(24);
@@ -162,6 +193,12 @@ describe("the network policies", () => {
   });
 });
 
+interface Monitor {
+  readonly jobLabel: string;
+  readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+  readonly endpoints: readonly { readonly targetPort: string }[];
+}
+
 interface Autoscaling {
   readonly maxReplicas: number;
   readonly scaleTargetRef: { readonly name: string };
@@ -176,10 +213,11 @@ function pods(...kinds: readonly string[]): Pod[] {
   return found.map(({ document }) => (document as { spec: { template: { spec: Pod } } }).spec.template.spec);
 }
 
-/** The rules of the policy that allows. */
+/** The rules of all policies. */
 function allowed(direction: "ingress" | "egress"): readonly Rule[] {
-  const allowance = ofKind("NetworkPolicy")[1]?.document as { spec: Record<typeof direction, readonly Rule[]> };
-  return allowance.spec[direction];
+  return ofKind("NetworkPolicy").flatMap(({ document }) => {
+    return (document as { spec: Partial<Record<typeof direction, readonly Rule[]>> }).spec[direction] ?? [];
+  });
 }
 
 /** The ranges of PostgreSQL and Redis. */
@@ -187,9 +225,15 @@ function storeRanges(): string[] {
   return allowed("egress").flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock?.cidr ?? []));
 }
 
-/** The addresses for the services, which come first in their file. */
+/** The addresses for the services. */
 function secrets(): Record<string, string> {
-  return fieldOf(ofKind("Secret")[0]?.document, "stringData");
+  const secret = ofKind("Secret")[0];
+  return secret === undefined ? {} : valuesOf(secret);
+}
+
+function valuesOf({ document }: Manifest): Record<string, string> {
+  const encoded = Object.entries(fieldOf(document, "data"));
+  return Object.fromEntries(encoded.map(([name, value]) => [name, Buffer.from(value, "base64").toString()]));
 }
 
 function settings(): Record<string, string> {

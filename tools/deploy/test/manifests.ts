@@ -1,18 +1,19 @@
-// The Kubernetes manifests, and what the API server would say to them.
-import { readdir, readFile } from "node:fs/promises";
+// The manifests that kustomize makes of the overlay, and what the API server would say to them.
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { Deployment } from "kubernetes-models/apps/v1";
 import { HorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2";
 import { Job } from "kubernetes-models/batch/v1";
 import { Ingress, NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
-import { ConfigMap, Namespace, Secret, Service } from "kubernetes-models/v1";
+import { ConfigMap, Namespace, Service } from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
 
-const folder = new URL("../kubernetes/", import.meta.url);
+const overlay = fileURLToPath(new URL("../kubernetes/overlay", import.meta.url));
 const models = {
   "v1 ConfigMap": ConfigMap,
   "v1 Namespace": Namespace,
-  "v1 Secret": Secret,
   "v1 Service": Service,
   "apps/v1 Deployment": Deployment,
   "autoscaling/v2 HorizontalPodAutoscaler": HorizontalPodAutoscaler,
@@ -23,23 +24,23 @@ const models = {
 } as const;
 
 export interface Manifest {
-  readonly file: string;
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
   readonly document: unknown;
 }
 
-export async function readManifests(): Promise<Manifest[]> {
-  const manifests: Manifest[] = [];
-  for (const file of await readdir(folder)) {
-    for (const document of parseAllDocuments(await readFile(new URL(file, folder), "utf8"), { merge: true })) {
-      if (document.errors.length > 0) throw new Error(`${file}: ${document.errors[0]?.message}`);
-      const content = document.toJS() as Omit<Manifest, "file" | "document">;
-      manifests.push({ file, ...content, document: content });
-    }
-  }
-  return manifests;
+/** Needs `kubectl`, which contains kustomize. */
+export async function renderManifests(): Promise<Manifest[]> {
+  const { stdout } = await promisify(execFile)("kubectl", ["kustomize", overlay]);
+  return parseAllDocuments(stdout).map((document) => {
+    const content = document.toJS() as Omit<Manifest, "document">;
+    return { ...content, document: content };
+  });
 }
 
 /** Every fault against the schema of its kind, fields the schema does not know included. */
