@@ -102,10 +102,17 @@ describe("the operations guide", () => {
     expect(await run(await markedSnippet(guide, "accounts"), {})).toMatch(/shop.*pets_live_\w+.*pets_live_\w+/s);
   });
 
+  it("lists accounts as JSON alone, so that another program can read it", async () => {
+    const output = await run({ language: "sh", code: "npx petstore account list --json" }, {});
+    expect(JSON.parse(output)).toEqual(expect.arrayContaining([expect.objectContaining({ name: "shop" })]));
+  });
+
   it("starts both APIs with an existing PostgreSQL and Redis", { tags: ["redis-server"] }, async () => {
     await using redis = await openRedisServer();
     const [restPort, graphqlPort] = [await choosePort(undefined), await choosePort(undefined)];
     const replacements = [
+      // The test runs on the built output of this repository.
+      ["npm run build", ""],
       ["postgres://petstore_service:password@host:5432/petstore?sslmode=verify-full", store.databaseUrl],
       // All migrations have run, so the role of the services is enough here.
       ["postgres://petstore:password@host:5432/petstore?sslmode=verify-full", store.databaseUrl],

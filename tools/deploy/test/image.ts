@@ -51,14 +51,15 @@ export async function startService(
   return { ...program, host, origin, metricsUrl: `http://${host}:${metricsPort}/metrics` };
 }
 
-/** Runs the petstore command once. Rejects when it fails. */
+/** Runs the petstore command once, without input. Rejects when it fails. */
 export async function petstore(databaseUrl: string, ...words: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [...(await argumentsOf("petstore")), ...words], {
+  const running = promisify(execFile)(process.execPath, [...(await argumentsOf("petstore")), ...words], {
     cwd: "/",
     env: { NODE_ENV: "production", DATABASE_URL: databaseUrl },
     ...withoutRights(),
   });
-  return stdout;
+  running.child.stdin?.end();
+  return (await running).stdout;
 }
 
 /** Migrates the database, creates an account and returns a key of it. */
