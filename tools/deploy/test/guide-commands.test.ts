@@ -17,7 +17,7 @@ const inline = [...guide.replaceAll(/^ *```.*?^ *```$/gms, "").matchAll(/`([^`]+
 const commands = [...blocks, ...inline.flatMap((code) => pipelineOf(code))];
 
 const petstoreGroups =
-  /^(?:npx petstore|docker compose run --rm petstore|petstore) (?=\S)|^(?=(?:account|key|ban|usage) .* )/;
+  /^(?:npx petstore|docker compose run --rm petstore|petstore) (?=\S)|^(?=(?:account|audit|ban|key|usage) .* )/;
 
 it("has no command that this file or the other tests of the guide do not know", () => {
   const programs = new Set(blocks.map((command) => command.split(" ")[0]));
@@ -110,7 +110,7 @@ function pipelineOf(line: string): string[] {
   return line.trim().replaceAll(/\s+/g, " ").split(" | ");
 }
 
-/** What the command prints when no server answers. */
+/** Returns what the command prints on standard error when no server answers. */
 async function failureOf(command: string, cwd = folder): Promise<string> {
   const nowhere = "127.0.0.1:1";
   const url = `postgres://petstore@${nowhere}/petstore`;
