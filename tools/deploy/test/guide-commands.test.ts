@@ -54,11 +54,12 @@ it("uses the petstore command as it is", { timeout: 180_000 }, async () => {
   for (const command of new Set(found.map((text) => text.replace(petstoreGroups, "")))) {
     const words = command.replace("ACCOUNT", "shop").replace("ID", "1").split(" ");
     // 1: understood, but this database does not have the account or the key. 2: not understood.
-    const exitCode = await petstore(database.url, ...words).then(
-      () => 0,
-      ({ code }: { readonly code: number }) => code,
+    const { code, stderr } = await petstore(database.url, ...words).then(
+      () => ({ code: 0, stderr: "" }),
+      (failure: { readonly code: number; readonly stderr: string }) => failure,
     );
-    expect([0, 1], command).toContain(exitCode);
+    // A sentence may name a command without its arguments.
+    if (!stderr.includes("missing required argument")) expect([0, 1], command).toContain(code);
   }
 });
 
