@@ -1,11 +1,4 @@
-import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
-import {
-  ApolloServerPluginCacheControlDisabled,
-  ApolloServerPluginInlineTraceDisabled,
-  ApolloServerPluginLandingPageDisabled,
-  ApolloServerPluginSchemaReportingDisabled,
-  ApolloServerPluginUsageReportingDisabled,
-} from "@apollo/server/plugin/disabled";
+import type { ApolloServerPlugin } from "@apollo/server";
 import { Problem } from "@petstore/core";
 import {
   acceptedType,
@@ -17,12 +10,12 @@ import {
 } from "@petstore/http";
 import { graphiqlFiles, readGuides } from "@petstore/pages";
 import { type RequestHandler, Router } from "express";
-import { type GraphQLSchema, printSchema } from "graphql";
-import { formatExecutionError, formatRefusal, graphqlMediaType } from "./error-response.js";
+import { printSchema } from "graphql";
+import { createApolloServer } from "./apollo-server.js";
+import { formatRefusal, graphqlMediaType } from "./error-response.js";
 import { readGraphqlRequest } from "./graphql-request.js";
 import { respondToGraphql } from "./graphql-response.js";
 import { createDocumentReader } from "./operation/documents.js";
-import { createOperationPlugin } from "./operation/operation-plugin.js";
 import { createPersistedQueries } from "./operation/persisted-queries.js";
 import { buildPetSchema, type OperationContext } from "./schema/pet-resolver.js";
 
@@ -33,10 +26,10 @@ export interface GraphqlRouterDeps extends RouterDeps {
 
 /** The GraphQL API at `/graphql`, its schema, and GraphiQL. The last two need no key to load and cost nothing. */
 export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
-  const { core, admission, serveStaticFiles, log } = deps;
+  const { core, admission, serveStaticFiles, log, plugins = [] } = deps;
   const guides = readGuides("services/graphql/docs", new URL("../docs/", import.meta.url));
   const schema = buildPetSchema();
-  const apollo = createApolloServer(deps, schema);
+  const apollo = createApolloServer(deps, schema, plugins);
   const readDocument = createDocumentReader(schema);
   const persistedQueries = createPersistedQueries();
 
@@ -67,44 +60,6 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   router.use(serveStaticFiles([schemaText, ...graphiqlFiles(guides)]));
   router.use(answerProblems(deps, (problem, res) => JSON.stringify({ errors: [formatRefusal(problem, res)] })));
   return router;
-}
-
-/**
- * The Apollo Server that executes every operation. We call its `executeOperation` and do not use its HTTP integration,
- * because admission must run before the body is read. The document is already parsed and validated, so Apollo Server's
- * options for HTTP, parsing and validation have no effect here.
- */
-function createApolloServer(
-  { admission, log, plugins = [] }: GraphqlRouterDeps,
-  schema: GraphQLSchema,
-): ApolloServer<OperationContext> {
-  const server = new ApolloServer<OperationContext>({
-    schema,
-    documentStore: null,
-    persistedQueries: false,
-    formatError: (_formatted, error) => formatExecutionError(error),
-    includeStacktraceInErrorResponses: false,
-    stopOnTerminationSignals: false,
-    logger: {
-      debug: () => {},
-      info: () => {},
-      warn: (message: unknown) => log.warn({ error: message }, "apollo"),
-      error: (message: unknown) => log.error({ error: message }, "apollo"),
-    },
-    plugins: [
-      ...plugins,
-      // After the caller's plugins: it replaces the document and the variables during execution.
-      createOperationPlugin(admission),
-      // Otherwise Apollo Server would add these by default, or if environment variables or the schema ask for them.
-      ApolloServerPluginCacheControlDisabled(),
-      ApolloServerPluginInlineTraceDisabled(),
-      ApolloServerPluginLandingPageDisabled(),
-      ApolloServerPluginSchemaReportingDisabled(),
-      ApolloServerPluginUsageReportingDisabled(),
-    ],
-  });
-  server.startInBackgroundHandlingStartupErrorsByLoggingAndFailingAllRequests();
-  return server;
 }
 
 /** Chooses the media type of every response, refusals included. If none is acceptable, `answer` throws 406 after admission. */
