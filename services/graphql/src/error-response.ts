@@ -1,5 +1,5 @@
 import { Problem, type ProblemCode, problems } from "@petstore/core";
-import { contextOf, sendJson } from "@petstore/http";
+import { addHelpLink, contextOf, sendJson } from "@petstore/http";
 import type { Response } from "express";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 
@@ -47,6 +47,7 @@ export function problemOf(error: unknown): Problem {
  */
 export function sendRequestError(res: Response, code: ProblemCode, errors: readonly GraphQLFormattedError[]): void {
   contextOf(res).problemCode = code;
+  addHelpLink(res, code);
   const status = res.getHeader("Content-Type") === graphqlMediaType ? 400 : 200;
   sendJson(res, status, JSON.stringify({ errors }));
 }

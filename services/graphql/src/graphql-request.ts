@@ -30,7 +30,7 @@ function readQueryString(url: string): unknown {
   const start = url.indexOf("?");
   const parameters = start === -1 ? {} : { ...parse(url.slice(start + 1), "&", "=", { maxKeys: 0 }) };
   for (const [name, value] of Object.entries(parameters)) {
-    if (Array.isArray(value)) invalid("A parameter of the query string must be given once");
+    if (Array.isArray(value)) invalid("query parameter must be given once");
     if (name === "operationName" && value === "") parameters.operationName = undefined;
   }
   return {

@@ -1,6 +1,6 @@
 import type { ApolloServer } from "@apollo/server";
 import { type Core, type Log, Problem, type ProblemCode } from "@petstore/core";
-import { admittedKeyOf, catalogueFor, contextOf, problemHeaders, sendJson } from "@petstore/http";
+import { addHelpLink, admittedKeyOf, catalogueFor, contextOf, problemHeaders, sendJson } from "@petstore/http";
 import type { Response } from "express";
 import { formatProblem, sendRequestError } from "./error-response.js";
 import type { GraphqlRequest } from "./graphql-request.js";
@@ -70,8 +70,11 @@ export async function respondToGraphql(
   const isReplay = createdPets.length > 0 && createdPets.every(({ replayed }) => replayed);
   if (isReplay) res.setHeader("Idempotency-Replayed", "true");
   const requestContext = contextOf(res);
+  if (problems[0] !== undefined) {
+    requestContext.problemCode = problems[0].code;
+    addHelpLink(res, problems[0].code);
+  }
   for (const problem of problems) {
-    requestContext.problemCode ??= problem.code;
     for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
     if (problem.status < 500) continue;
     log.error({ requestId: requestContext.id, code: problem.code, error: problem.cause }, "operation failed");

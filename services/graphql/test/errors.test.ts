@@ -76,7 +76,12 @@ describe("an error in the variables is VALIDATION_FAILED in REST's words, withou
     ]),
     ["petsConnection", connection, { first: "mauve", status: 1 }, `first ${limit}; ${status}`],
     ["createPet", createPet, { pet: [[[{}]]] }, `input ${shape}`],
-    ["createPet", createPet, { pet: { name: 1, categoryId: 1, id: 1 } }, `name must be a string; input ${shape}`],
+    [
+      "createPet",
+      createPet,
+      { pet: { name: 1, categoryId: 1, id: 1 } },
+      `name must be a string; id is unknown; input ${shape}`,
+    ],
     ["createPet", createOf, { name: 1, categoryId: "x", status: 1 }, `name must be a string; ${categoryId}; ${status}`],
   ])("core reports all invalid values at once: %# %s", async (field, query, variables, message) => {
     const [error] = errorBody(400, "VALIDATION_FAILED", message).errors;

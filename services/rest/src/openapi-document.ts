@@ -154,9 +154,10 @@ function errorResponses(
   for (const { status } of codes.map((code) => problems[code])) {
     const same = restCodes.filter((code) => codes.includes(code) && problems[code].status === status);
     const ownHeaders = statusesBeforeRouting.includes(status) ? [] : routeHeaders;
+    const link = ownHeaders.includes("DeprecationLink") ? "DeprecationErrorLink" : "ErrorLink";
     responses[status] = {
       description: same.map((code) => `\`${code}\`: ${problems[code].meaning}`).join("\n\n"),
-      headers: references([...headers, ...headersOfStatus(status), ...ownHeaders]),
+      headers: references([...headers, ...headersOfStatus(status), ...ownHeaders, link]),
       content: {
         "application/json": {
           schema: { $ref: "#/components/schemas/Error" },
@@ -174,9 +175,11 @@ function headersOfStatus(status: number): readonly string[] {
   return [409, 429, 503].includes(status) ? ["Retry-After"] : [];
 }
 
-/** Headers with a different definition in some responses. */
+/** Headers with a different definition in some responses. The last definition in the list of a response is used. */
 const secondDefinitions: Readonly<Record<string, string>> = {
   DeprecationLink: "Link",
+  ErrorLink: "Link",
+  DeprecationErrorLink: "Link",
   ScopeChallenge: "WWW-Authenticate",
 };
 

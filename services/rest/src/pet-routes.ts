@@ -88,7 +88,7 @@ function nextPageUrl(url: string, { limit, status }: Record<string, unknown>, cu
 }
 
 const invalidQuotedKey =
-  'A quoted Idempotency-Key must end with a quote, and inside the quotes " and \\ must be escaped with a backslash';
+  'Idempotency-Key must end with a quote if it begins with one, and inside the quotes " and \\ must be escaped with a backslash';
 
 /**
  * The Idempotency-Key of a request, without quotes. The draft (draft-ietf-httpapi-idempotency-key-header-07, section 2.1)

@@ -66,7 +66,7 @@ describe("the Idempotency-Key header", () => {
 
   const rule = "idempotency key must be 1 to 255 printable ASCII characters";
   const quotedRule =
-    'A quoted Idempotency-Key must end with a quote, and inside the quotes " and \\ must be escaped with a backslash';
+    'Idempotency-Key must end with a quote if it begins with one, and inside the quotes " and \\ must be escaped with a backslash';
 
   it.each([
     ["nothing in quotes", '""', rule],

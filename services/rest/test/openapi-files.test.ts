@@ -20,7 +20,12 @@ describe("the OpenAPI document", () => {
   it("is compatible with clients that were generated from the last release", () => {
     const released = readFileSync(new URL("../openapi.released.yaml", import.meta.url), "utf8");
     /** Changes of which a review found that they break no client. A release empties this list. */
-    const reviewed: string[] = [];
+    const reviewed = [
+      // A Link header is a list (RFC 8288), and an error has a new link at its end.
+      ...[401, 404, 406, 410, 429, 500, 503].map(
+        (status) => `paths > /pets/{petId} > get > responses > ${status} > headers > Link > $ref`,
+      ),
+    ];
     expect(breakingChanges(parseYaml(released), parseYaml(openApiYaml(description)))).toEqual(reviewed);
   });
 

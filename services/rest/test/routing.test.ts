@@ -1,4 +1,5 @@
 // Paths, identifiers and methods of REST. tools/checks/conformance/contract tests what the APIs have in common.
+import { openRawClient } from "@petstore/harness/network";
 import { describe, expect, it } from "vitest";
 import { type Answer, openSharedStore } from "./test-store.js";
 
@@ -25,6 +26,13 @@ it.each([
 ])("the petId %s is 404 like an unknown one", async (id) => {
   const { text } = await store.call("GET", "/v1/pets/999999", { key });
   expect(await store.call("GET", `/v1/pets/${id}`, { key })).toMatchObject({ ...problem(404, "PET_NOT_FOUND"), text });
+});
+
+it("the response to bytes that are not HTTP links to the explanation of its code", async () => {
+  using client = openRawClient(store.port);
+  client.write("GET / HTTP/9\r\n\r\n");
+  const [answer] = await client.received(1);
+  expect(answer?.headers.link).toBe('</docs/errors#MALFORMED_REQUEST>; rel="help"');
 });
 
 it("a percent-encoded digit is the same path", async () => {

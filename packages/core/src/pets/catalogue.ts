@@ -89,6 +89,16 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
 function validate<T>(schema: z.ZodType<T>, input: unknown, subject: string): T {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  const errors = result.error.issues.map(({ path, message }) => `${path.join(".") || subject} ${message}`);
+  const errors = result.error.issues.flatMap((issue) => {
+    const unknown = issue.code === "unrecognized_keys" ? issue.keys.filter(isPlainName).slice(0, maxUnknownNames) : [];
+    return [...unknown.map((name) => `${name} is unknown`), `${issue.path.join(".") || subject} ${issue.message}`];
+  });
   throw new Problem("VALIDATION_FAILED", errors.join("; "));
+}
+
+const maxUnknownNames = 5;
+
+/** Other names are not repeated in messages, because they can hold anything. A part of an API key is not a name. */
+function isPlainName(name: string): boolean {
+  return /^\w{1,40}$/.test(name) && !/pets_(live|test)_/i.test(name);
 }

@@ -6,6 +6,7 @@ import { maxJsonDepth, parseExactJson } from "./exact-json.js";
 
 /** 64 KiB. A new pet needs less than 4 KB, even with every character escaped. GraphQL documents are longer. */
 const maxBodyBytes = 65_536;
+const noContentType = "The Content-Type header is missing; send Content-Type: application/json.";
 /** It drops a byte order mark, unlike `toString`. */
 const utf8 = new TextDecoder();
 
@@ -19,6 +20,7 @@ export async function readJson(
   res: ServerResponse,
   maxDepth: number = maxJsonDepth,
 ): Promise<unknown> {
+  if (!req.headers["content-type"]) throw new Problem("UNSUPPORTED_MEDIA_TYPE", noContentType);
   if (!isPlainJson(req)) throw new Problem("UNSUPPORTED_MEDIA_TYPE");
   const bytes = await readBody(req, res);
   if (!isUtf8(bytes)) throw new Problem("INVALID_JSON", "The request body is not UTF-8.");

@@ -1,4 +1,5 @@
-import { type Log, Problem } from "@petstore/core";
+import type { ServerResponse } from "node:http";
+import { type Log, Problem, type ProblemCode } from "@petstore/core";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import type { Admission } from "./admission.js";
 import { sendJson } from "./json-response.js";
@@ -33,10 +34,12 @@ export function answerProblems(
       });
     }
     for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
+    addHelpLink(res, problem.code);
     sendJson(res, problem.status, format(problem, res));
   };
 }
 
+/** The headers of a problem, without the help link. */
 export function problemHeaders(problem: Problem): [name: string, value: string][] {
   const headers: [string, string][] = [];
   const challenge = challengeOf(problem);
@@ -51,6 +54,17 @@ function challengeOf({ code, status }: Problem): string | undefined {
   const realm = 'Bearer realm="petstore"';
   if (code === "API_KEY_MISSING" || code === "ACCOUNT_SUSPENDED") return realm;
   return `${realm}, error="${code === "INSUFFICIENT_SCOPE" ? "insufficient_scope" : "invalid_token"}"`;
+}
+
+/** A link to the explanation of an error code (RFC 8288). It is relative, so it is right at any address of the service. */
+export function helpLink(code: ProblemCode): string {
+  return `</docs/errors#${code}>; rel="help"`;
+}
+
+/** Adds the help link after the links that the response already has. */
+export function addHelpLink(res: ServerResponse, code: ProblemCode): void {
+  const links = res.getHeader("Link");
+  res.setHeader("Link", links === undefined ? helpLink(code) : `${links}, ${helpLink(code)}`);
 }
 
 /** Refuses every method that a resource does not have (RFC 9110 section 15.5.6). */

@@ -6,7 +6,7 @@ import { roundToMicroseconds } from "../observability/log.js";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import { type Admission, rateLimitHeaders } from "../pipeline/admission.js";
 import { jsonMediaType } from "../pipeline/json-response.js";
-import { problemHeaders } from "../pipeline/problem-response.js";
+import { helpLink, problemHeaders } from "../pipeline/problem-response.js";
 import { closeGracefully, respondLast, responsesSent, stopReading } from "./closing.js";
 import { type Connection, type Connections, newestResponse } from "./connections.js";
 
@@ -48,6 +48,7 @@ export function createMalformedRequestResponse(
         ["Access-Control-Allow-Origin", "*"],
         ...rateLimitHeaders(decision),
         ...problemHeaders(problem),
+        ["Link", helpLink(problem.code)],
         ["Content-Type", jsonMediaType],
       ],
       body: JSON.stringify(problem),

@@ -109,6 +109,11 @@ function expectEveryHeader(name: string, reply: Reply): void {
   });
   expect(comparableHeaders(reply)["x-ratelimit-reset"], name).toMatch(/^end of the (minute|day)$/);
   expect(Number(headers["retry-after"] ?? 0) >= 1, name).toBe([409, 429, 503].includes(status));
+  const help = outcome.kind === "failure" ? `</docs/errors#${outcome.code}>; rel="help"` : undefined;
+  expect(
+    headers.link?.split(", ").find((link) => link.endsWith('rel="help"')),
+    name,
+  ).toBe(help);
   expect(headers["www-authenticate"] !== undefined, name).toBe(status === 401 || status === 403);
   expect(headers["x-powered-by"], name).toBeUndefined();
   // The response to a preflight request has no body.

@@ -83,7 +83,7 @@ export const listRows: readonly Row[] = [
   {
     title: "an unknown parameter is refused",
     send: list({ colour: '"red"' }),
-    expected: invalid("query parameter must be limit, status or cursor"),
+    expected: invalid("colour is unknown; query parameter must be limit, status or cursor"),
     graphql: unknownArgument,
   },
   ...rowsOf(

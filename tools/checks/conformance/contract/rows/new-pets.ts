@@ -4,6 +4,9 @@ const statusRule = invalid("status must be one of available, pending, sold");
 const propertyRule = invalid(
   "body must be a JSON object with name, categoryId and optionally status, and no other property",
 );
+const createWith = (name: string) => create(`{"name":"Rex","categoryId":1,${JSON.stringify(name)}:1}`);
+const unknown = (...names: readonly string[]) =>
+  invalid([...names.map((name) => `${name} is unknown`), propertyRule.message].join("; "));
 const notJson = refused(400, "INVALID_JSON", "The request body is not well-formed JSON in UTF-8.");
 
 /** A pet whose status nests lists, so that the body has this many levels. */
@@ -31,14 +34,24 @@ export const newPetRows: readonly Row[] = [
     ([input, message]: readonly [string, string]) => ({ send: create(input), expected: invalid(message) }),
   ),
   ...rowsOf(
-    "no other property",
-    ["id", "Name", "category_id", "age", "", "__proto__", "constructor", "toString", "hasOwnProperty"],
-    (name) => ({ send: create(`{"name":"Rex","categoryId":1,${JSON.stringify(name)}:1}`), expected: propertyRule }),
+    "an unknown property is named if its name is plain",
+    ["id", "Name", "category_id", "__proto__", "constructor", "toString", "9", "x".repeat(40)],
+    (name) => ({ send: createWith(name), expected: unknown(name) }),
   ),
   {
     title: "no field is read inside of __proto__",
     send: create(`{"__proto__":${rex}}`),
-    expected: invalid(`name is required; categoryId is required; ${propertyRule.message}`),
+    expected: invalid(`name is required; categoryId is required; ${unknown("__proto__").message}`),
+  },
+  ...rowsOf(
+    "any other unknown property is not named",
+    ["", "x".repeat(41), "a-b", "a b", "a.b", "<b>", "caf\u00e9", "a\n", "pets_live_0123456789"],
+    (name) => ({ send: createWith(name), expected: propertyRule }),
+  ),
+  {
+    title: "five unknown properties are named",
+    send: create('{"name":"Rex","categoryId":1,"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}'),
+    expected: unknown("a", "b", "c", "d", "e"),
   },
   ...rowsOf("a new pet is a JSON object", ["[]", `[${rex}]`, '"Rex"', '""', "null", "true", "0", "1.5"], (input) => ({
     send: create(input),
@@ -56,7 +69,7 @@ export const newPetRows: readonly Row[] = [
   {
     title: "an unknown property is reported with the other faults",
     send: create('{"name":"","categoryId":1,"age":3}'),
-    expected: invalid(`name must contain a character that is not blank; ${propertyRule.message}`),
+    expected: invalid(`name must contain a character that is not blank; ${unknown("age").message}`),
   },
   { title: "JSON may nest 100 levels", send: create(nested(100)), expected: statusRule },
   { title: "JSON may not nest 101 levels", send: create(nested(101)), expected: notJson },

@@ -1,6 +1,10 @@
 import { create, created, list, type Problem, type Row, refused, rex, rowsOf, succeeds } from "../row.js";
 
-const mediaType = refused(415, "UNSUPPORTED_MEDIA_TYPE", "The request body is not plain application/json in UTF-8.");
+const mediaType = refused(
+  415,
+  "UNSUPPORTED_MEDIA_TYPE",
+  "The Content-Type is not application/json in UTF-8, or the body is compressed.",
+);
 const tooLarge = refused(413, "PAYLOAD_TOO_LARGE", "The request body exceeds 64 KiB.");
 const notAcceptable = refused(406, "NOT_ACCEPTABLE", "The Accept header excludes application/json.");
 /** GraphQL has a second media type for responses. */
@@ -25,12 +29,21 @@ export const requestRows: readonly Row[] = [
   ...rowsOf(
     "another media type is refused",
     [
-      ...["", "text/plain", "application/jsonp", "application/graphql", "application/merge-patch+json"],
+      ...["text/plain", "application/jsonp", "application/graphql", "application/merge-patch+json"],
       ...["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json, text/plain"],
       ...["application/json; charset=iso-8859-1", "application/json; charset=utf-16", "application/json; charset="],
     ],
     (type) => ({ send: create(rex, { headers: { "content-type": type } }), expected: mediaType }),
   ),
+  {
+    title: "a missing media type is refused, and the message names the header",
+    send: create(rex, { headers: { "content-type": "" } }),
+    expected: refused(
+      415,
+      "UNSUPPORTED_MEDIA_TYPE",
+      "The Content-Type header is missing; send Content-Type: application/json.",
+    ),
+  },
   ...rowsOf("a content coding is refused", ["gzip", "br", "deflate", "gzip, identity", "x"], (coding) => ({
     send: create(rex, { headers: { "content-encoding": coding } }),
     expected: mediaType,
