@@ -56,7 +56,7 @@ export async function openService({ routers, ...deps }: ServiceOptions): Promise
   const tracing = config.tracing && (await import("./observability/tracing.js")).openTracing(config.tracing, log);
 
   const admission = createAdmission({ core, metrics, overload });
-  const serveStaticFiles = createStaticFileServer(admission, log, now);
+  const { serveStaticFiles, serveNotFoundPage } = createStaticFileServer(admission, log, now);
   const apiRouters = routers.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles }));
   const rateLimitStatus = createRateLimitStatus({ admission, core, now });
   const app = createApp({
@@ -67,6 +67,7 @@ export async function openService({ routers, ...deps }: ServiceOptions): Promise
     metrics,
     tracing,
     routers: [...apiRouters, rateLimitStatus],
+    serveNotFoundPage,
   });
   const server = createHttpServer({
     app,

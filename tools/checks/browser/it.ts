@@ -78,13 +78,13 @@ export async function openVisit({ browser, origin }: StoreInBrowser, options: Vi
   const { width, colorScheme = "light" } = options;
   const context = await browser.newContext({ baseURL: origin, viewport: { width, height: 844 }, colorScheme });
   const page = await context.newPage();
-  /** Errors of scripts, of the Content-Security-Policy and of loading. A refused API call is not an error. */
+  /** Errors of scripts, of the Content-Security-Policy and of loading. A refused API call and an unknown page are no errors. */
   const errors: string[] = [];
   const otherOrigins: string[] = [];
   let receivedBytes = 0;
   page.on("console", (message) => {
     const isAnswer =
-      /\/(v1\/|graphql|rate_limit)/.test(message.location().url) && /status of 4\d\d/.test(message.text());
+      /\/(v1\/|graphql|rate_limit|unknown-page)/.test(message.location().url) && /status of 4\d\d/.test(message.text());
     if (["error", "warning"].includes(message.type()) && !isAnswer) errors.push(message.text());
   });
   page.on("pageerror", (error) => errors.push(error.message));

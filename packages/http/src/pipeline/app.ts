@@ -19,11 +19,15 @@ export interface AppDeps extends HealthDeps {
   /** Milliseconds of a clock that never jumps, with fractions. */
   readonly monotonicNow: () => number;
   readonly routers: readonly Router[];
+  readonly serveNotFoundPage: RequestHandler;
 }
 
-/** One Express application with any number of APIs. A request for an unknown path is authenticated and costs one unit. */
+/**
+ * One Express application with any number of APIs. A request for an unknown path is authenticated and costs one unit. A
+ * browser without a key gets a page instead.
+ */
 export function createApp(deps: AppDeps): Express {
-  const { admission, config, tracing, routers } = deps;
+  const { admission, config, tracing, routers, serveNotFoundPage } = deps;
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -39,7 +43,7 @@ export function createApp(deps: AppDeps): Express {
   app.options(/.*/, answerPreflight(admission));
   app.use(...routers);
   // Each router has its own call of admission. This one is for unknown paths only.
-  app.use(admission.admit, routeNotFound, answerProblems(deps));
+  app.use(serveNotFoundPage, admission.admit, routeNotFound, answerProblems(deps));
   return app;
 }
 

@@ -4,6 +4,7 @@ import { createLocalQuota, type Limits, type Log, Problem, retryAfterSeconds } f
 import { type Request, type RequestHandler, type Response, Router } from "express";
 import { type Admission, rateLimitHeaders } from "./admission.js";
 import { addressBucket } from "./client-identity.js";
+import { acceptedType, jsonMediaType } from "./json-response.js";
 import { answerProblems } from "./problem-response.js";
 import { contextOf } from "./request-context.js";
 
@@ -25,6 +26,18 @@ export interface StaticRedirect {
 }
 
 export type ServeStaticFiles = (files: readonly (StaticFile | StaticRedirect)[]) => RequestHandler;
+
+/** The path of the page that browsers get for an unknown path. */
+export const notFoundPath = "/404";
+
+export interface StaticFileServer {
+  readonly serveStaticFiles: ServeStaticFiles;
+  /**
+   * Answers a browser that opens an unknown path with the page of `notFoundPath`. Stands after every route. A request with
+   * a key, or for a path of an API, goes on and gets the Error body.
+   */
+  readonly serveNotFoundPage: RequestHandler;
+}
 
 /** A page may load and call only its own origin, and nothing inline runs. */
 const strictPolicy: string = [
@@ -53,7 +66,7 @@ export function createStaticFileServer(
   admission: Pick<Admission, "reportAddressQuota" | "refund">,
   log: Log,
   now: () => number,
-): ServeStaticFiles {
+): StaticFileServer {
   const quota = createLocalQuota({ now, capacity: maxAddresses });
 
   async function countFile(res: Response): Promise<void> {
@@ -66,24 +79,50 @@ export function createStaticFileServer(
     });
   }
 
-  return (files) => {
-    const byPath = new Map(files.map((file) => [file.path, file]));
-    // Prepared at the first request: a start need not compress a megabyte that perhaps nobody reads.
-    const prepared = new Map<string, PreparedFile>();
-    const serve: RequestHandler = async (req, res, next) => {
-      const file = byPath.get(req.path);
-      if (file === undefined || (req.method !== "GET" && req.method !== "HEAD")) return next();
-      // One route for all files: each route adds 11 series to the metrics.
-      contextOf(res).route = "static";
-      await countFile(res);
-      if ("location" in file) return res.redirect(file.location);
-      const response = prepared.get(file.path) ?? prepare(file);
-      prepared.set(file.path, response);
-      send(response, req, res);
-    };
-    // A router with its own error handler, so that a refusal has the Error shape in both APIs.
-    return Router({ caseSensitive: true, strict: true }).use(serve, answerProblems({ admission, log }));
+  // Prepared at the first request: a start need not compress a megabyte that perhaps nobody reads.
+  const prepared = new Map<StaticFile, PreparedFile>();
+  let notFoundPage: StaticFile | undefined;
+
+  async function serveFile(file: StaticFile | StaticRedirect, req: Request, res: Response): Promise<void> {
+    // One route for all files: each route adds 11 series to the metrics.
+    contextOf(res).route = "static";
+    await countFile(res);
+    if ("location" in file) return res.redirect(file.location);
+    const response = prepared.get(file) ?? prepare(file);
+    prepared.set(file, response);
+    send(response, req, res);
+  }
+
+  return {
+    serveStaticFiles(files) {
+      const byPath = new Map(files.map((file) => [file.path, file]));
+      notFoundPage ??= files.find((file): file is StaticFile => file.path === notFoundPath);
+      const serve: RequestHandler = async (req, res, next) => {
+        const file = byPath.get(req.path);
+        if (file === undefined || file.path === notFoundPath || !isRead(req)) return next();
+        await serveFile(file, req, res);
+      };
+      // A router with its own error handler, so that a refusal has the Error shape in both APIs.
+      return Router({ caseSensitive: true, strict: true }).use(serve, answerProblems({ admission, log }));
+    },
+    async serveNotFoundPage(req, res, next) {
+      if (notFoundPage === undefined || !isFromBrowser(req)) return next();
+      contextOf(res).problemCode = "ROUTE_NOT_FOUND";
+      res.statusCode = 404;
+      await serveFile(notFoundPage, req, res);
+    },
   };
+}
+
+function isRead({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** A browser prefers HTML to JSON and sends no key. The paths of the APIs are for programs only. */
+function isFromBrowser(req: Request): boolean {
+  const isApi = /^\/(v1|graphql)(\/|$)/.test(req.path);
+  const prefersHtml = acceptedType(req, [jsonMediaType, "text/html"]) === "text/html";
+  return isRead(req) && !isApi && prefersHtml && req.headers.authorization === undefined;
 }
 
 interface PreparedFile {

@@ -1,0 +1,38 @@
+// Shows the address of this service in the examples of a guide, and adds a button to each of them that copies it.
+import { element, within } from "./elements.js";
+
+/** The address of `npm start`, which the guides use. */
+const documentedOrigin = "http://127.0.0.1:3000";
+const copiedMs = 2_000;
+
+const guide = within(document, ".guide", HTMLElement);
+showOwnOrigin(guide);
+// Browsers offer the clipboard only to pages from HTTPS or from this machine.
+if (navigator.clipboard !== undefined) for (const block of guide.querySelectorAll(".code")) addCopyButton(block);
+
+function showOwnOrigin(article: HTMLElement): void {
+  const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode() !== null) {
+    const { currentNode: text } = texts;
+    text.nodeValue = text.nodeValue?.replaceAll(documentedOrigin, location.origin) ?? null;
+  }
+}
+
+function addCopyButton(block: Element): void {
+  const code = within(block, "code", HTMLElement);
+  const button = element("button", "", "Copy") as HTMLButtonElement;
+  button.type = "button";
+  const show = (text: string) => {
+    button.textContent = text;
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, copiedMs);
+  };
+  button.addEventListener("click", () => {
+    navigator.clipboard.writeText(code.textContent ?? "").then(
+      () => show("Copied"),
+      () => show("Not allowed"),
+    );
+  });
+  block.append(button);
+}
