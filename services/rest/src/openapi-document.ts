@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import {
   type HttpConfig,
+  isLoopback,
   type JsonSchema,
   limitsOf,
   type Plan,
@@ -133,7 +134,8 @@ function servers({ publicUrl, stagingUrl }: Environments): JsonSchema[] {
   const staging = { url: `${stagingUrl}/v1`, description: "Staging" };
   // On the staging environment both addresses are the same, and it must not be called production.
   if (stagingUrl !== undefined && stagingUrl === publicUrl) return [staging];
-  const production = { url: `${publicUrl ?? ""}/v1`, description: publicUrl ? "Production" : "This service" };
+  const isPublic = publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname);
+  const production = { url: `${publicUrl ?? ""}/v1`, description: isPublic ? "Production" : "This service" };
   return stagingUrl === undefined ? [production] : [production, staging];
 }
 

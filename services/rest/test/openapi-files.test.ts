@@ -25,6 +25,22 @@ describe("the OpenAPI document", () => {
       ...[401, 404, 406, 410, 429, 500, 503].map(
         (status) => `paths > /pets/{petId} > get > responses > ${status} > headers > Link > $ref`,
       ),
+      // New limits of responses: the service never sent any other value.
+      ...["code", "message"].flatMap((name) =>
+        ["maxLength", "pattern"].map((limit) => `components > schemas > Error > properties > ${name} > ${limit}`),
+      ),
+      ...Object.entries({
+        "X-RateLimit-Limit": "maximum",
+        "X-RateLimit-Remaining": "maximum",
+        "X-RateLimit-Reset": "maximum",
+        RateLimit: "maxLength",
+        "RateLimit-Policy": "maxLength",
+        "X-Request-Id": "maxLength",
+        "Retry-After": "maximum",
+        "WWW-Authenticate": "maxLength",
+        Link: "maxLength",
+        DeprecationLink: "maxLength",
+      }).map(([name, limit]) => `components > headers > ${name} > schema > ${limit}`),
     ];
     expect(breakingChanges(parseYaml(released), parseYaml(openApiYaml(description)))).toEqual(reviewed);
   });

@@ -21,3 +21,14 @@ it("refuses root that would show its metrics to other machines", () => {
   const environment = { METRICS_PORT: "9464", METRICS_HOST: "0.0.0.0" };
   expect(() => warningFor(0, environment)).toThrow("leave METRICS_HOST out");
 });
+
+it.each([
+  [{}, "http://127.0.0.1:3000"],
+  [{ HOST: "::1", PORT: "3001" }, "http://[::1]:3001"],
+  [{ HOST: "localhost" }, "http://localhost:3000"],
+  [{ PUBLIC_URL: "https://pets.example" }, "https://pets.example"],
+  [{ HOST: "0.0.0.0" }, undefined],
+  [{ PORT: "0" }, undefined],
+])("knows its own address for links: %j", (environment, publicUrl) => {
+  expect(readStoreConfig(environment, 1_000).http.publicUrl).toBe(publicUrl);
+});

@@ -12,7 +12,10 @@ export interface StoreConfig extends Config {
 /** Without a grace period the store ends within 5 seconds of Ctrl-C. */
 const stopTimeoutMs = 4_500;
 
-/** Reads everything before anything starts, so a fault is reported at once. `database.url` is only known later. */
+/**
+ * Reads everything before anything starts, so a fault is reported at once. `database.url` is only known later. Without
+ * PUBLIC_URL, the address of the store is used if it is known.
+ */
 export function readStoreConfig(environment: NodeJS.ProcessEnv, userId: number | undefined): StoreConfig {
   const embedded = {
     DATABASE_URL: "postgres://embedded",
@@ -23,10 +26,17 @@ export function readStoreConfig(environment: NodeJS.ProcessEnv, userId: number |
   const config = readConfig({ TEST_STORE: "true", ...environment, ...embedded });
   return {
     ...config,
+    http: { ...config.http, publicUrl: config.http.publicUrl ?? ownUrl(config.http) },
     directory: dataDirectory(environment.PETSTORE_DIR),
     stopTimeoutMs: stopTimeoutMs + config.http.shutdownGraceMs,
     warning: checkUser(userId, config.http),
   };
+}
+
+/** Undefined for a port that is not chosen yet, and for other machines, which may use another address. */
+function ownUrl({ host, port }: Pick<HttpConfig, "host" | "port">): string | undefined {
+  if (port === 0 || !isLoopback(host)) return undefined;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Returns the warning for root, or undefined for any other user. Throws if root would serve other machines. */
