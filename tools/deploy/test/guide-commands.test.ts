@@ -117,6 +117,7 @@ async function failureOf(command: string, cwd = folder): Promise<string> {
   const url = `postgres://petstore@${nowhere}/petstore`;
   const env = {
     PATH: process.env.PATH,
+    USER: "operator",
     DOCKER_HOST: `tcp://${nowhere}`,
     KUBERNETES_MASTER: `http://${nowhere}`,
     PGHOST: "127.0.0.1",
