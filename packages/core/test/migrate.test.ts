@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createTestDatabase } from "@petstore/harness";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
+import { migrations } from "../src/database/migrations/migrations.js";
 import { migrate, pendingMigrations } from "../src/index.js";
 
 const everyMigration = ["0001-first-tables", "0002-keys-that-change", "0003-managed-keys"];
@@ -21,6 +23,29 @@ describe("migrations", () => {
     await expect(migrate(database.url, { lockWaitMs: 200 })).rejects.toThrow(/^Another process has been migrating/);
     await other.end();
     expect(await migrate(database.url, { lockWaitMs: 200 })).toEqual(everyMigration);
+  });
+
+  it("let other sessions read while a long transaction holds a table, and run when it ends", async () => {
+    await using database = await createTestDatabase();
+    const [backup, service] = [1, 2].map(() => new Client({ connectionString: database.directUrl }));
+    await Promise.all([backup?.connect(), service?.connect()]);
+    await backup?.query(
+      "create table kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null)",
+    );
+    for (const name of everyMigration.slice(0, 2)) {
+      await backup?.query(`${migrations[name]}; insert into kysely_migration values ('${name}', '')`);
+    }
+    await backup?.query("begin; select from api_keys");
+    await expect(migrate(database.url, { lockWaitMs: 300 })).rejects.toThrow(/^Other programs, such as a backup/);
+    const migrated = migrate(database.url);
+    await service?.query("set statement_timeout = 900");
+    for (let read = 0; read < 20; read++) {
+      await service?.query("select from accounts, api_keys");
+      await sleep(100);
+    }
+    await backup?.query("commit");
+    expect(await migrated).toEqual(["0003-managed-keys"]);
+    await Promise.all([backup?.end(), service?.end()]);
   });
 
   it("are listed while they are missing, and the list changes nothing", async () => {

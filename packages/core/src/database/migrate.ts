@@ -1,9 +1,17 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { DatabaseError, Pool } from "pg";
 import { migrations } from "./migrations/migrations.js";
 
 /** This version cannot serve requests without it. */
 export const newestMigration: string = Object.keys(migrations).at(-1) ?? "";
+
+/**
+ * How long a migration waits for a table that a long transaction reads, such as a backup. PostgreSQL makes all later requests
+ * for the table wait behind the migration, so it gives up soon and begins again after a pause, in which they are served.
+ */
+const tableWaitMs = 200;
+const pauseMs = 1_000;
 
 /**
  * Brings the database to the current schema and returns the names of the migrations that ran. Any number of processes
@@ -14,22 +22,39 @@ export async function migrate(
   url: string,
   { lockWaitMs = 30_000 }: { readonly lockWaitMs?: number } = {},
 ): Promise<string[]> {
-  try {
-    return await inTransaction(url, async (db) => {
-      await lock(db, lockWaitMs);
-      const pending = await pendingIn(db);
-      if (pending.length > 0) await sql.raw(createMigrationTable).execute(db);
-      for (const name of pending) {
-        await sql.raw(migrations[name] ?? "").execute(db);
-        await sql`insert into kysely_migration values (${name}, ${sql.raw(isoTime)})`.execute(db);
-      }
-      return pending;
-    });
-  } catch (error) {
-    if (!(error instanceof DatabaseError) || error.code !== "55P03") throw error;
-    const message = `Another process has been migrating this database for ${lockWaitMs / 1000} s; try again later.`;
-    throw new Error(message, { cause: error });
+  const giveUpAtMs = performance.now() + lockWaitMs;
+  for (;;) {
+    let isAlone = false;
+    try {
+      return await inTransaction(url, async (db) => {
+        await lock(db, { waitMs: Math.max(1, Math.ceil(giveUpAtMs - performance.now())), idleMs: lockWaitMs * 0.8 });
+        isAlone = true;
+        return await runPending(db);
+      });
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.code !== "55P03") throw error;
+      if (!isAlone || performance.now() + pauseMs > giveUpAtMs)
+        throw new Error(refusal(isAlone, lockWaitMs), { cause: error });
+    }
+    await sleep(pauseMs);
   }
+}
+
+async function runPending(db: Transaction<unknown>): Promise<string[]> {
+  const pending = await pendingIn(db);
+  if (pending.length > 0) await sql.raw(createMigrationTable).execute(db);
+  for (const name of pending) {
+    await sql.raw(migrations[name] ?? "").execute(db);
+    await sql`insert into kysely_migration values (${name}, ${sql.raw(isoTime)})`.execute(db);
+  }
+  return pending;
+}
+
+function refusal(isAlone: boolean, lockWaitMs: number): string {
+  const cause = isAlone
+    ? "Other programs, such as a backup, have been using the tables"
+    : "Another process has been migrating this database";
+  return `${cause} for ${lockWaitMs / 1000} s; try again later.`;
 }
 
 /** The names of the migrations that have not run yet, in order. Changes nothing. */
@@ -63,10 +88,14 @@ async function inTransaction<Result>(
  * Kysely's migrator is not used: its lock waits for an hour and belongs to the session, which a PgBouncer in transaction
  * mode does not keep. This lock and its time limits belong to the transaction and end with it.
  */
-async function lock(db: Transaction<unknown>, waitMs: number): Promise<void> {
+async function lock(
+  db: Transaction<unknown>,
+  { waitMs, idleMs }: { readonly waitMs: number; readonly idleMs: number },
+): Promise<void> {
   await sql`select set_config('lock_timeout', ${`${waitMs}`}, true),
-    set_config('idle_in_transaction_session_timeout', ${`${Math.ceil(waitMs * 0.8)}`}, true)`.execute(db);
+    set_config('idle_in_transaction_session_timeout', ${`${Math.ceil(idleMs)}`}, true)`.execute(db);
   await sql`select pg_advisory_xact_lock(${sql.lit(migrationLockId)})`.execute(db);
+  await sql`select set_config('lock_timeout', ${`${tableWaitMs}`}, true)`.execute(db);
 }
 
 /** An arbitrary number. It must not change: other versions may migrate at the same time. */
