@@ -73,10 +73,11 @@ it("needs a valid key, and counts other requests by their address", async () => 
 });
 
 it("has GET and HEAD, and answers in JSON only", async () => {
-  const { key } = await store.issueKey();
+  const { key } = await store.issueKey({ plan: "free" });
+  const rateLimit = { limit: 60, remaining: 60 };
   expect(await store.call("HEAD", "/rate_limit", { key })).toMatchObject({ status: 200, text: "" });
   const posted = await store.call("POST", "/rate_limit", { key });
-  expect(posted).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
+  expect(posted).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" }, rateLimit });
   const headers = { accept: "text/html" };
-  expect(await store.call("GET", "/rate_limit", { key, headers })).toMatchObject({ status: 406 });
+  expect(await store.call("GET", "/rate_limit", { key, headers })).toMatchObject({ status: 406, rateLimit });
 });

@@ -37,22 +37,24 @@ export function createRateLimitStatus({ admission, core, now }: RateLimitStatusD
     return read;
   }
 
-  const answer: RequestHandler = async (_req, res) => {
+  const refuseMethod = methodNotAllowed("GET", "HEAD");
+
+  /** Checks the method and the media type after it has set the headers, which every refusal has too. */
+  const answer: RequestHandler = async (req, res, next) => {
     const key = admittedKeyOf(res);
     const usage = await usageOf(key);
     for (const [name, value] of rateLimitHeaders(usage)) res.setHeader(name, value);
     refuseSuspended(key);
-    const { minute, day, bannedUntilMs } = usage;
-    const bannedUntil = bannedUntilMs === undefined ? null : Math.ceil(bannedUntilMs / 1000);
-    sendJson(res, 200, JSON.stringify({ plan: key.plan, minute: shown(minute), day: shown(day), bannedUntil }));
+    if (req.method !== "GET" && req.method !== "HEAD") return refuseMethod(req, res, next);
+    return acceptsJson(req, res, () => {
+      const { minute, day, bannedUntilMs } = usage;
+      const bannedUntil = bannedUntilMs === undefined ? null : Math.ceil(bannedUntilMs / 1000);
+      sendJson(res, 200, JSON.stringify({ plan: key.plan, minute: shown(minute), day: shown(day), bannedUntil }));
+    });
   };
 
   const router = Router({ caseSensitive: true, strict: true });
-  router
-    .route("/rate_limit")
-    .all(onRoute("/rate_limit"), admission.authenticate)
-    .get(acceptsJson, answer)
-    .all(methodNotAllowed("GET", "HEAD"));
+  router.all("/rate_limit", onRoute("/rate_limit"), admission.authenticate, answer);
   return router;
 }
 
