@@ -106,6 +106,14 @@ it("shows no API key in the path and the User-Agent, and at most 256 characters 
   ]);
 });
 
+it("does not repeat the tracestate of a client", async () => {
+  const { spans, exports } = await trace((store, key) =>
+    store.call("GET", "/v1/pets", { key, headers: { traceparent, tracestate: `vendor=${key}` } }),
+  );
+  expect(spans.some(({ parentSpanId }) => parentSpanId === callerSpanId)).toBe(true);
+  expect(exports).not.toMatch(/vendor|pets_live_/);
+});
+
 it("sends the configured headers to the receiver", async () => {
   await using receiver = await openReceiver();
   const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20secret" };

@@ -80,7 +80,9 @@ export function openTracing(config: TracingConfig, log: Logger): Tracing {
 function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler {
   const propagator = new W3CTraceContextPropagator();
   return (req, res, next) => {
-    const parent = propagator.extract(ROOT_CONTEXT, req.headers, defaultTextMapGetter);
+    // Without `tracestate`, which every span would repeat: it holds any text of a client, also an API key.
+    const { traceparent } = req.headers;
+    const parent = propagator.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter);
     const context = contextOf(res);
     const { scheme, clientAddress } = context;
     const attributes = {
