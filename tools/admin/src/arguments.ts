@@ -2,11 +2,12 @@
 import { maxInt64 } from "@petstore/core";
 import { InvalidArgumentError } from "commander";
 import { Refusal } from "./command-context.js";
+import { isShowable } from "./showable-text.js";
 
 /** The name of an account or a key. */
 export function checkName(name: string): void {
-  if (name.trim() === "" || name.length > 255 || /\p{Cc}/u.test(name)) {
-    throw new Refusal("A name has 1 to 255 characters, not all blank, and no control characters.");
+  if (name.trim() === "" || !isShowable(name)) {
+    throw new Refusal("A name has 1 to 255 characters, not all blank, no control characters, and is no API key.");
   }
 }
 

@@ -9,6 +9,7 @@ import {
   readDatabaseConfig,
 } from "@petstore/core";
 import { explainDatabase } from "./database-fault.js";
+import { isShowable } from "./showable-text.js";
 
 /** Everything that a command reads or writes outside PostgreSQL and Redis. */
 export interface CommandContext {
@@ -72,8 +73,8 @@ export async function withDatabase(
 /** The person who runs the command: PETSTORE_ACTOR or, without it, the user and the host of the operating system. */
 function actorOf({ environment }: CommandContext): string {
   const actor = environment.PETSTORE_ACTOR || `${userName()}@${hostname()}`;
-  if (actor.length > 255 || /\p{Cc}/u.test(actor)) {
-    throw new Refusal("PETSTORE_ACTOR has at most 255 characters, and no control characters.");
+  if (!isShowable(actor)) {
+    throw new Refusal("PETSTORE_ACTOR has at most 255 characters, no control characters, and is no API key.");
   }
   return actor;
 }

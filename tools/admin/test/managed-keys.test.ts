@@ -121,10 +121,21 @@ describe("petstore audit", () => {
     const forged = { PETSTORE_ACTOR: "Ada\n2026" };
     expect(await petstore("account suspend shop", forged)).toMatchObject({
       exitCode: 1,
-      complained: "PETSTORE_ACTOR has at most 255 characters, and no control characters.",
+      complained: "PETSTORE_ACTOR has at most 255 characters, no control characters, and is no API key.",
     });
     expect(await json("account list")).not.toMatchObject([{ suspendedAt: expect.anything() }]);
   });
+});
+
+it.each([
+  ["U+202E, which turns the text after it", "shop\u202Epohs"],
+  ["U+2028, which ends a line", "shop\u20282026"],
+  ["an API key", `pets_live_${"a".repeat(32)}_aaaaaa`],
+])("refuses a name and an actor with %s", async (_what, text) => {
+  const refused = { exitCode: 1, complained: expect.stringContaining("no control characters, and is no API key.") };
+  expect(await petstore(`account create ${text}`)).toMatchObject(refused);
+  expect(await petstore(`key issue shop --name ${text}`)).toMatchObject(refused);
+  expect(await petstore("account suspend shop", { PETSTORE_ACTOR: text })).toMatchObject(refused);
 });
 
 it("petstore key list shows the day on which a running instance last used a key", async () => {
