@@ -32,3 +32,11 @@ it.each([
 ])("knows its own address for links: %j", (environment, publicUrl) => {
   expect(readStoreConfig(environment, 1_000).http.publicUrl).toBe(publicUrl);
 });
+
+it.each([
+  [{}, true],
+  [{ TEST_STORE: "" }, true],
+  [{ TEST_STORE: "false" }, false],
+])("is a test store unless TEST_STORE is false: %j", (environment, isTestStore) => {
+  expect(readStoreConfig(environment, 1_000).isTestStore).toBe(isTestStore);
+});

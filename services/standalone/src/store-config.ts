@@ -23,7 +23,7 @@ export function readStoreConfig(environment: NodeJS.ProcessEnv, userId: number |
     DATABASE_DIRECT_URL: "",
     DATABASE_DIRECT_URL_FILE: "",
   };
-  const config = readConfig({ TEST_STORE: "true", ...environment, ...embedded });
+  const config = readConfig({ ...environment, ...embedded, TEST_STORE: environment.TEST_STORE || "true" });
   return {
     ...config,
     http: { ...config.http, publicUrl: config.http.publicUrl ?? ownUrl(config.http) },

@@ -24,7 +24,7 @@ export async function serveStore(config: StoreConfig, stopped: Promise<unknown>)
   const routers = [createRestRouter, createGraphqlRouter];
   await using service = await openService({ ...deps, core, config: config.http, routers, droppedLogLines });
   if (warning !== undefined) printError(warning);
-  output.print(welcome(service.url, directory, await createDemoAccount(core)));
+  output.print(welcome(service.url, directory, await createDemoAccount(core, config.isTestStore ? "test" : "live")));
   const lost = await Promise.race([stopped, postgres.lost]);
   if (lost instanceof Error) throw lost;
   output.print("Stopping ...\n");

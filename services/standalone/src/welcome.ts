@@ -1,16 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { type Core, digestApiKey, mintApiKey, visiblePrefix } from "@petstore/core";
+import { type Core, digestApiKey, type KeyMode, mintApiKey, visiblePrefix } from "@petstore/core";
 
 const demoAccountName = "demo";
 
-/** On the first start: creates an account to try the store with, and returns its key. Later: `undefined`. */
-export async function createDemoAccount(core: Pick<Core, "accounts" | "keys">): Promise<string | undefined> {
+/** On the first start: creates an account to try the store with, and returns its key, of this mode. Later: `undefined`. */
+export async function createDemoAccount(
+  core: Pick<Core, "accounts" | "keys">,
+  mode: KeyMode,
+): Promise<string | undefined> {
   const { accounts, keys } = core;
   const created = await accounts.create({ name: demoAccountName, plan: "free" });
   const account = created ?? (await accounts.findByName(demoAccountName));
   // A first start that was killed may have left the account without its key.
   if (account === undefined || (await keys.list(account.id)).length > 0) return undefined;
-  const key = mintApiKey("test", randomBytes);
+  const key = mintApiKey(mode, randomBytes);
   await keys.add({
     accountId: account.id,
     digest: digestApiKey(key),
