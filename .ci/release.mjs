@@ -45,7 +45,7 @@ for (const path of output("git", "ls-files", "tools/deploy/kubernetes").trim().s
   // The version is written as `image: name:1.1.0` or as `newTag: 1.1.0`.
   edit(path, (text) => text.replaceAll(new RegExp(`(?<=: ?)${oldVersion}$`, "gm"), version));
 }
-edit("CHANGELOG.md", (text) => text.replace("\n## ", `\n${changes}\n## `));
+edit("CHANGELOG.md", (text) => text.replace("\n## ", () => `\n${changes}\n## `));
 copyFileSync("services/rest/openapi.yaml", "services/rest/openapi.released.yaml");
 // An older build may have left files that no source has.
 rmSync("packages/client/dist", { recursive: true, force: true });

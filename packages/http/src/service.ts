@@ -58,7 +58,7 @@ export async function openService({ routers, ...deps }: ServiceOptions): Promise
   const admission = createAdmission({ core, metrics, overload });
   const { serveStaticFiles, serveNotFoundPage } = createStaticFileServer(admission, log, now);
   const apiRouters = routers.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles }));
-  const rateLimitStatus = createRateLimitStatus({ admission, core, now });
+  const rateLimitStatus = createRateLimitStatus({ admission, core, monotonicNow });
   const app = createApp({
     ...deps,
     ...health,

@@ -9,8 +9,8 @@ import { admittedKeyOf, onRoute } from "./request-context.js";
 export interface RateLimitStatusDeps {
   readonly admission: Pick<Admission, "authenticate">;
   readonly core: Pick<Core, "accountQuota">;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
+  /** Milliseconds of a monotonic clock. */
+  readonly monotonicNow: () => number;
 }
 
 /** How long an answer is repeated from memory: a client that polls must not cost Redis a call each time. */
@@ -21,12 +21,12 @@ const maxKeys = 10_000;
  * `GET /rate_limit`, as GitHub has it: what the account of the key has left in both windows, its plan, and the ban of the key.
  * It needs a key and costs nothing. For each key the quota is read at most once a second.
  */
-export function createRateLimitStatus({ admission, core, now }: RateLimitStatusDeps): Router {
+export function createRateLimitStatus({ admission, core, monotonicNow }: RateLimitStatusDeps): Router {
   const reads = new LRUCache<bigint, Promise<Usage>>({
     max: maxKeys,
     ttl: repeatedForMs,
     ttlResolution: 0,
-    perf: { now },
+    perf: { now: monotonicNow },
   });
 
   function usageOf({ id, accountId, lineage, limits }: KeyWithLimits): Promise<Usage> {
