@@ -41,10 +41,9 @@ checkRepository();
 
 pnpm("exec", "changeset", "version");
 edit("package.json", (text) => text.replace(`"version": "${oldVersion}"`, `"version": "${version}"`));
-for (const path of output("git", "ls-files", "tools/deploy/kubernetes").trim().split("\n")) {
-  // The version is written as `image: name:1.1.0` or as `newTag: 1.1.0`.
-  edit(path, (text) => text.replaceAll(new RegExp(`(?<=: ?)${oldVersion}$`, "gm"), version));
-}
+edit("tools/deploy/kubernetes/overlay/kustomization.yaml", (text) =>
+  text.replaceAll(`newTag: ${oldVersion}`, `newTag: ${version}`),
+);
 edit("CHANGELOG.md", (text) => text.replace("\n## ", () => `\n${changes}\n## `));
 copyFileSync("services/rest/openapi.yaml", "services/rest/openapi.released.yaml");
 // An older build may have left files that no source has.
