@@ -54,7 +54,7 @@ export function statement<Values, Row>(
 
 interface Query<Row> {
   compile(compiler: Kysely<Tables>): CompiledQuery;
-  /** Never called. Only its type, unlike that of `compile`, makes a query without a column of `Row` fail to compile. */
+  /** Never called. It is declared for its type: TypeScript rejects a query that lacks a column of `Row`. */
   execute(compiler: Kysely<Tables>): Promise<readonly Row[] | QueryResult<Row>>;
 }
 

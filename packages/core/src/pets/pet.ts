@@ -14,8 +14,8 @@ export interface Pet {
 export type NewPet = Omit<Pet, "id">;
 
 /**
- * `Type` if `Named` names each of its fields. The type of a parameter that is taken apart: when `Type` gets a field, the
- * function fails to compile until it handles the field.
+ * `Type` if `Named` names each of its fields. Use it as the type of a destructured parameter: if a field is added to `Type`,
+ * the function does not compile until it names that field.
  */
 export type AllFields<Type, Named extends keyof Type> = [keyof Type] extends [Named]
   ? Type

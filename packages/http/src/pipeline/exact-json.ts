@@ -10,8 +10,9 @@ export const maxJsonDepth = 100;
 
 /**
  * JSON text (RFC 8259) without rounding: whole numbers in any spelling (`1`, `1.0`, `1e3`) become bigint, others number.
- * A whole number with a point or an exponent becomes a number, and may be rounded, if it has more than 40 digits when the
- * exponent is written out as zeros. Leading zeros count too, so only an int64 with many of them is affected.
+ * A whole number with a point or an exponent becomes a JavaScript number, which may be rounded, if it has more than 40 digits
+ * when it is written without the exponent. Leading zeros count as digits. An int64 has at most 19 other digits, so it is
+ * rounded only if it is written with many leading zeros.
  * Throws INVALID_JSON, also for an object that repeats a name and for nesting deeper than `maxDepth`.
  */
 export function parseExactJson(text: string, maxDepth: number = maxJsonDepth): unknown {

@@ -25,7 +25,7 @@ export interface Connections {
   /**
    * Records a request. It becomes the last request of its connection, and its response has `Connection: close`, if the
    * connection has 64 outstanding requests, if the process is at its limit, or if the server drains. While the server
-   * drains, a later request that arrives on the connection becomes the last one instead.
+   * drains, each new request is marked as the last one. If a later request was already pipelined, the mark moves to that.
    */
   accept(connection: Connection, response: ServerResponse): void;
   /** From now on each connection ends with the request it has, or gets next. */
