@@ -36,9 +36,9 @@ const selectPets = statement<{ after: bigint; limit: number }, Pet>("pipelined r
 );
 
 /**
- * `(status, id) > ($1, $2) and status <= $1` selects the same rows as `status = $1 and id > $2`. Only the index on
- * (status, id) returns this order without a sort. For `status = $1 and id > $2 order by id`, PostgreSQL may scan the primary
- * key instead, and read every pet of another status.
+ * `(status, id) > ($1, $2) and status <= $1` selects the same rows as `status = $1 and id > $2`. With `order by status, id`,
+ * only the index on (status, id) returns the rows without a sort. For `status = $1 and id > $2 order by id`, PostgreSQL may
+ * scan the primary key instead, and read every pet of another status.
  */
 const selectPetsByStatus = statement<{ after: bigint; status: PetStatus; limit: number }, Pet>(
   "pipelined read",

@@ -6,8 +6,8 @@
  * With even load all instances together grant the limit. With uneven load, an instance that last saw an account early in
  * the window does not know the later units of the others, and may grant up to its whole share of the limit. Together they
  * grant at most limit x (2 - 1 / instances) in each window that overlaps the outage, or twice the limit if Redis loses its
- * data too. If a limit is below the number of instances, each instance grants one
- * unit in a window that it has not seen before the outage.
+ * data too. If a limit is below the number of instances, an instance grants one unit
+ * in a window for which it has no counts from Redis.
  */
 import type { BanPolicy } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";
