@@ -4,7 +4,7 @@ import { pageAssets } from "./assets.js";
 import { type Page, renderPage } from "./frame.js";
 import { html } from "./html.js";
 import { type Guide, guideLinks } from "./links.js";
-import { renderMarkdown } from "./markdown.js";
+import { createMarkdownRenderer } from "./markdown.js";
 
 /**
  * The pages, the guides of an API with the guide to errors, the page for unknown paths, and the files that all of them load.
@@ -13,6 +13,7 @@ import { renderMarkdown } from "./markdown.js";
 export function pageFiles(pages: readonly Page[], apiGuides: readonly Guide[]): readonly StaticFile[] {
   const errors = guideLinks.filter(({ path }) => path === "/docs/errors");
   const guides = [...apiGuides, ...errors.map((link) => ({ ...link, markdown: problemReference() }))];
+  const renderMarkdown = createMarkdownRenderer();
   const guidePages: readonly Page[] = guides.map((guide) => {
     const article = renderMarkdown(guide.markdown, (href) => targetOf(href, guide));
     return { ...guide, main: html`<article class="guide">${article}</article>`, styles: ["guide"], module: "guide" };

@@ -191,7 +191,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
 
 type Rejected = Pick<Extract<Authentication, { outcome: "rejected" }>, "problem" | "key">;
 
-/** Called when the response has the headers of the quota. */
+/** Call it after the quota headers are set: the refusal has them too. */
 export function refuseSuspended({ accountSuspendedAt }: KeyWithLimits): void {
   if (accountSuspendedAt !== undefined) throw new Problem("ACCOUNT_SUSPENDED");
 }
