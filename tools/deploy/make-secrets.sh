@@ -9,18 +9,31 @@ cd secrets
 
 random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
 for role in superuser owner service redis; do random > "$role-password"; done
+# For compose.ha.yaml.
+for role in replication rewind patroni sentinel; do random > "$role-password"; done
 
 database='@postgres:5432/petstore?sslmode=verify-full'
 printf 'postgres://petstore:%s%s' "$(cat owner-password)" "$database" > database-owner-url
 printf 'postgres://petstore_service:%s%s' "$(cat service-password)" "$database" > database-url
 printf 'rediss://:%s@redis:6379' "$(cat redis-password)" > redis-url
-printf 'requirepass %s\n' "$(cat redis-password)" > redis.conf
+printf 'requirepass %s\nmasterauth %s\n' "$(cat redis-password)" "$(cat redis-password)" > redis.conf
+# For compose.ha.yaml, whose Sentinels call the Redis `petstore`.
+sentinels='sentinel1:26379,sentinel2:26379,sentinel3:26379'
+printf 'rediss+sentinel://:%s@%s/petstore' "$(cat redis-password)" "$sentinels" > redis-sentinel-url
+printf 'requirepass %s\nsentinel sentinel-pass %s\nsentinel auth-pass petstore %s\n' \
+  "$(cat sentinel-password)" "$(cat sentinel-password)" "$(cat redis-password)" > sentinel.conf
+# For redis_exporter.
+address='"rediss://sentinel%s:26379": "%s"'
+printf "{$address, $address, $address}" 1 "$(cat sentinel-password)" 2 "$(cat sentinel-password)" 3 "$(cat sentinel-password)" \
+  > sentinel-passwords.json
 
 # A certificate authority of the store's own: the services believe it, and it signs for PostgreSQL and Redis alone.
 certificate() { openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 "$@" 2> /dev/null; }
 certificate -subj '/CN=petstore' -keyout authority.key -out authority.crt
 for host in postgres redis; do
-  certificate -CA authority.crt -CAkey authority.key -subj "/CN=$host" -addext "subjectAltName=DNS:$host" \
+  names="DNS:$host"
+  if [ "$host" = redis ]; then for number in 1 2 3; do names="$names,DNS:redis$number,DNS:sentinel$number"; done; fi
+  certificate -CA authority.crt -CAkey authority.key -subj "/CN=$host" -addext "subjectAltName=$names" \
     -addext 'basicConstraints=critical,CA:FALSE' -keyout "$host.key" -out "$host.crt"
   chmod 644 "$host.key"
 done

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import {
   after,
   createScriptedService,
@@ -9,8 +9,7 @@ import {
   useVirtualTime,
 } from "./scripted-service.js";
 
-beforeEach(useVirtualTime);
-afterEach(() => vi.useRealTimers());
+useVirtualTime();
 
 const reason = new Error("changed my mind");
 

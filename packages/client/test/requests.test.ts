@@ -1,10 +1,9 @@
 // tools/checks/conformance/contract sends lists, creates and gets to a running service.
 import { createPetStoreClient } from "@petstore/client";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { createScriptedService, respond, resultsAfter, rexJson, useVirtualTime } from "./scripted-service.js";
 
-beforeEach(useVirtualTime);
-afterEach(() => vi.useRealTimers());
+useVirtualTime();
 
 /** Advances the time by two minutes, and returns the result of the call. */
 async function settle<T>(call: Promise<T>): Promise<T> {
@@ -61,20 +60,6 @@ it("sends a new Idempotency-Key with each create, or the key of the caller", asy
   expect(keys[0]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   expect(new Set(keys).size).toBe(3);
   expect(keys[2]).toBe("order 7");
-});
-
-it.each([
-  ["not JSON", "<html>"],
-  ["not an array", rexJson],
-  ["not a pet", "[1]"],
-  ["null instead of a pet", "[null]"],
-  ["a pet with an unknown status", '[{"id":1,"name":"Rex","categoryId":1,"status":"lost"}]'],
-  ["a pet with a fractional id", '[{"id":1.5,"name":"Rex","categoryId":1,"status":"sold"}]'],
-])("rejects with UNEXPECTED_RESPONSE, without a retry, if the body is %s", async (_name, body) => {
-  const { client, received } = createScriptedService(() => respond(200, body));
-  const [error] = await resultsAfter(120_000, client.pets.list());
-  expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", status: 200, requestId: "request-1" });
-  expect(received).toHaveLength(1);
 });
 
 it("accepts a base address with a trailing slash, and rejects a malformed one", async () => {

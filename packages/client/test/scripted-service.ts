@@ -1,5 +1,5 @@
 import { createPetStoreClient, type PetStoreClient, type PetStoreClientOptions, PetStoreError } from "@petstore/client";
-import { vi } from "vitest";
+import { afterEach, beforeEach, vi } from "vitest";
 
 interface Received {
   readonly method: string;
@@ -21,9 +21,10 @@ export type Script = (request: Received, index: number) => Response | Promise<Re
 
 export const startMs: number = Date.UTC(2027, 4, 3, 12);
 
-/** Call this before each test. Time then passes only in `vi.advanceTimersByTimeAsync`. */
+/** In the tests of this file, time passes only in `vi.advanceTimersByTimeAsync`. */
 export function useVirtualTime(): void {
-  vi.useFakeTimers({ now: startMs, toFake: ["setTimeout", "clearTimeout", "Date"] });
+  beforeEach(() => vi.useFakeTimers({ now: startMs, toFake: ["setTimeout", "clearTimeout", "Date"] }));
+  afterEach(() => vi.useRealTimers());
 }
 
 /** Creates a client whose `fetch` returns the responses of the script. Without `random` in the options there is no jitter. */

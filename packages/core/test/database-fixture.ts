@@ -1,36 +1,26 @@
 import { createTestDatabase, type TestDatabase } from "@petstore/harness";
 import { Client } from "pg";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
 import type { Statement } from "../src/database/statement.js";
 
 export const silentLog = { info() {}, warn() {}, error() {} };
 
-interface DatabaseFixture {
-  /** The address for services, and the address of PostgreSQL itself: they differ behind a PgBouncer. */
-  readonly url: string;
-  readonly directUrl: string;
+interface SharedDatabase extends Pick<TestDatabase, "url" | "directUrl"> {
+  /** Behind a PgBouncer in a run with PgBouncer, unless the configuration names another address. */
   open(config?: Partial<DatabaseConfig>): Database;
   /** Runs the statements on a connection of their own, and returns the rows of the last one. */
   execute<Row = Record<string, unknown>>(...statements: readonly string[]): Promise<Row[]>;
 }
 
 /** A temporary database for the tests of a file. */
-export function useDatabase({ isMigrated = true } = {}): DatabaseFixture {
-  let server: TestDatabase;
-  beforeAll(async () => {
-    server = await createTestDatabase();
-    if (isMigrated) await migrate(server.directUrl);
-  });
-  afterAll(() => server?.[Symbol.asyncDispose]());
+export async function openSharedDatabase({ isMigrated = true } = {}): Promise<SharedDatabase> {
+  const server = await createTestDatabase();
+  afterAll(() => server[Symbol.asyncDispose]());
+  if (isMigrated) await migrate(server.directUrl);
   return {
-    get url() {
-      return server.url;
-    },
-    get directUrl() {
-      return server.directUrl;
-    },
+    ...server,
     open(config) {
       const limits = { poolSize: 5, acquireTimeoutMs: 2_000, readTimeoutMs: 2_000, writeTimeoutMs: 2_000 };
       return openDatabase({ url: server.url, ...limits, ...config }, silentLog);

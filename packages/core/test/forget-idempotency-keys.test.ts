@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { forgetIdempotencyKeys } from "../src/pets/idempotency.js";
-import { useDatabase } from "./database-fixture.js";
+import { openSharedDatabase } from "./database-fixture.js";
 
-const server = useDatabase();
+const server = await openSharedDatabase();
 beforeAll(() =>
   server.execute(
     "insert into accounts (id, name, plan) overriding system value values (1, 'one', 'free')",

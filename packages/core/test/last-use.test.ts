@@ -5,41 +5,41 @@ import { writeLastUse } from "../src/access/key-statements.js";
 import { createKeyUses } from "../src/access/key-uses.js";
 import type { Database } from "../src/index.js";
 import { silentLog } from "./database-fixture.js";
-import { type IssuedKey, useStoredKeys } from "./stored-keys-fixture.js";
+import { type IssuedKey, openStoredKeys } from "./stored-keys-fixture.js";
 
-const store = useStoredKeys();
+const { database, keys, issueKey, execute, directUrl } = await openStoredKeys();
 
 describe("the day of the last use", () => {
   it("is written once a day for each key", async () => {
-    const issued = await store.issueKey();
-    const { statements, counting } = countStatements();
-    using uses = createKeyUses(counting, silentLog);
+    const issued = await issueKey();
+    const statements: unknown[] = [];
+    using uses = createKeyUses(countingIn(statements), silentLog);
     const before = await read(issued);
     for (let request = 0; request < 100; request += 1) uses.record(before);
     await expect.poll(async () => (await read(issued)).lastUsedOn).toBe(await databaseDay());
     const after = await read(issued);
     expect(after.isUsedToday).toBe(true);
     uses.record(after);
-    const other = await store.issueKey();
+    const other = await issueKey();
     uses.record(await read(other));
     await expect.poll(async () => (await read(other)).isUsedToday).toBe(true);
     expect(statements).toEqual([[before.id], [other.key.id]]);
   });
 
   it("is written again on another day", async () => {
-    const issued = await store.issueKey();
+    const issued = await issueKey();
     const { key } = issued;
-    await store.execute(`update api_keys set last_used_on = '2020-02-29' where id = ${key.id}`);
+    await execute(`update api_keys set last_used_on = '2020-02-29' where id = ${key.id}`);
     expect(await read(issued)).toMatchObject({ lastUsedOn: "2020-02-29", isUsedToday: false });
-    await store.database.run(writeLastUse, { ids: [key.id] });
+    await database.run(writeLastUse, { ids: [key.id] });
     expect(await read(issued)).toMatchObject({ lastUsedOn: await databaseDay(), isUsedToday: true });
   });
 
   it("is not written for a key that is refused", async () => {
-    const issued = await store.issueKey();
+    const issued = await issueKey();
     const working = await read(issued);
-    const { statements, counting } = countStatements();
-    using uses = createKeyUses(counting, silentLog);
+    const statements: unknown[] = [];
+    using uses = createKeyUses(countingIn(statements), silentLog);
     for (const state of [{ revokedAt: new Date(0) }, { expiresInMs: 0 }, { accountSuspendedAt: new Date(0) }]) {
       uses.record({ ...working, ...state });
     }
@@ -48,70 +48,64 @@ describe("the day of the last use", () => {
   });
 
   it("does not wait for a key that another transaction is changing", async () => {
-    const issued = await store.issueKey();
+    const issued = await issueKey();
     const { key } = issued;
-    const other = new Client({ connectionString: store.directUrl });
+    const other = new Client({ connectionString: directUrl });
     await other.connect();
     await other.query(`begin; update api_keys set expires_at = now() where id = ${key.id}`);
-    await store.database.run(writeLastUse, { ids: [key.id] });
+    await database.run(writeLastUse, { ids: [key.id] });
     await other.query("rollback");
     await other.end();
     expect((await read(issued)).isUsedToday).toBe(false);
   });
 
   it("concerns no instance: nobody is notified", async () => {
-    const { key } = await store.issueKey();
-    const listener = new Client({ connectionString: store.directUrl });
+    const { key } = await issueKey();
+    const listener = new Client({ connectionString: directUrl });
     await listener.connect();
     const received: string[] = [];
     listener.on("notification", ({ payload = "" }) => received.push(payload));
     await listener.query("listen petstore");
-    await store.database.run(writeLastUse, { ids: [key.id] });
-    await store.execute("select pg_notify('petstore', 'the end')");
+    await database.run(writeLastUse, { ids: [key.id] });
+    await execute("select pg_notify('petstore', 'the end')");
     await expect.poll(() => received).toContain("the end");
     await listener.end();
     expect(received).toEqual(["the end"]);
   });
 
   it("is tried again after a failure, which is logged once", async () => {
-    const issued = await store.issueKey();
+    const issued = await issueKey();
     const record = await read(issued);
     const warnings: string[] = [];
     const log = { ...silentLog, warn: (_fields: object, message: string) => warnings.push(message) };
-    let attempts = 0;
-    const run: Database["run"] = (statement, values) => {
-      attempts += 1;
-      if (attempts <= 2) return Promise.reject(new Error("planted"));
-      return store.database.run(statement, values);
-    };
-    using uses = createKeyUses({ run }, log);
+    const statements: unknown[] = [];
+    using uses = createKeyUses(countingIn(statements, 2), log);
     const reported = async () => {
       uses.record(record);
       return (await read(issued)).isUsedToday;
     };
     await expect.poll(reported).toBe(true);
-    expect(attempts).toBe(3);
-    expect(warnings).toHaveLength(1);
+    expect([statements.length, warnings.length]).toEqual([3, 1]);
   });
 });
 
-async function read({ keys, digest }: Pick<IssuedKey, "keys" | "digest">): Promise<KeyWithAccount> {
+async function read({ digest }: Pick<IssuedKey, "digest">): Promise<KeyWithAccount> {
   const found = await keys.findByDigest(digest);
   if (found === undefined) throw new Error("the key is not stored");
   return found;
 }
 
-/** The real database, and the keys of each statement that it ran. */
-function countStatements() {
-  const statements: unknown[] = [];
-  const run: Database["run"] = (statement, values) => {
-    statements.push((values as { readonly ids: unknown }).ids);
-    return store.database.run(statement, values);
+/** The real database. Adds the keys of each statement that it runs to a list, and fails as often as it is told. */
+function countingIn(statements: unknown[], failures = 0): Pick<Database, "run"> {
+  return {
+    run(statement, values) {
+      statements.push((values as { readonly ids: unknown }).ids);
+      return statements.length <= failures ? Promise.reject(new Error("planted")) : database.run(statement, values);
+    },
   };
-  return { statements, counting: { run } };
 }
 
 async function databaseDay(): Promise<unknown> {
-  const [row] = await store.execute("select to_char(now() at time zone 'UTC', 'YYYY-MM-DD') as day");
+  const [row] = await execute("select to_char(now() at time zone 'UTC', 'YYYY-MM-DD') as day");
   return row?.day;
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createTestDatabase } from "@petstore/harness";
+import { createTestDatabase, grantService } from "@petstore/harness";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { migrations } from "../src/database/migrations/migrations.js";
 import { migrate, pendingMigrations } from "../src/index.js";
+import { execute } from "./database-fixture.js";
 
-const everyMigration = ["0001-first-tables", "0002-keys-that-change", "0003-managed-keys"];
+const everyMigration = ["0001-first-tables", "0002-keys-that-change", "0003-managed-keys", "0004-lasting-audit-log"];
 
 describe("migrations", () => {
   it("run once when four processes migrate an empty database at once", async () => {
@@ -44,7 +45,7 @@ describe("migrations", () => {
       await sleep(100);
     }
     await backup?.query("commit");
-    expect(await migrated).toEqual(["0003-managed-keys"]);
+    expect(await migrated).toEqual(everyMigration.slice(2));
     await Promise.all([backup?.end(), service?.end()]);
   });
 
@@ -55,14 +56,28 @@ describe("migrations", () => {
     expect(await pendingMigrations(database.url)).toEqual([]);
   });
 
+  it("let the role of the services add entries to the audit log, and change or delete none", async () => {
+    await using database = await createTestDatabase();
+    const service = new Client({ connectionString: await grantService(database) });
+    await migrate(database.url);
+    await service.connect();
+    const add = "insert into audit_log (actor, action, account_id, details) values ('ada', 'test', 1, '{}')";
+    // The grants are repeated when a standalone store loses the password of the role.
+    for (const grant of [async () => "", () => grantService(database)]) {
+      await grant();
+      await service.query(add);
+      expect((await service.query("select actor from audit_log")).rows[0]).toEqual({ actor: "ada" });
+      for (const refused of ["update audit_log set actor = 'nobody'", "delete from audit_log", "truncate audit_log"]) {
+        await expect(service.query(refused), refused).rejects.toMatchObject({ code: "42501" });
+      }
+    }
+    await service.end();
+  });
+
   it("change nothing when one of them fails", async () => {
     await using database = await createTestDatabase();
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
-    await client.query("create table accounts (id bigint)");
+    await execute(database.url, "create table accounts (id bigint)");
     await expect(migrate(database.url)).rejects.toThrow();
-    const { rows } = await client.query("select from pg_class where relname = 'pets'");
-    await client.end();
-    expect(rows).toHaveLength(0);
+    expect(await execute(database.url, "select from pg_class where relname = 'pets'")).toEqual([]);
   });
 });

@@ -5,11 +5,11 @@ import type { NewPet } from "../src/pets/pet.js";
 import { type AddPet, createAddPet } from "../src/pets/pet-inserts.js";
 import { listPets } from "../src/pets/pet-queries.js";
 import { databaseCalls, type TracedCall } from "../src/traced-calls.js";
-import { useDatabase } from "./database-fixture.js";
+import { openSharedDatabase } from "./database-fixture.js";
 
 const cat: NewPet = { name: "Tom", categoryId: 1n, status: "available" };
 
-const server = useDatabase();
+const server = await openSharedDatabase();
 let database: Database;
 let addPet: AddPet;
 beforeEach(() => {

@@ -1,12 +1,12 @@
 // A host has vanished, or a firewall has forgotten a connection: nothing answers the packets we send.
 import { readFile } from "node:fs/promises";
-import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openFaultProxy } from "@petstore/harness/network";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { readConfig } from "../src/config/read-config.js";
-import { type Core, openCore } from "../src/core.js";
+import { openCore } from "../src/core.js";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { watchDatabase } from "../src/database/reachability.js";
-import { silentLog, sqlOf, useDatabase } from "./database-fixture.js";
+import { openSharedDatabase, silentLog, sqlOf } from "./database-fixture.js";
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -23,12 +23,9 @@ const timeout = expect.objectContaining({
   retryAfterSeconds: 1,
 });
 
-const server = useDatabase();
-let proxy: FaultProxy;
-beforeAll(async () => {
-  proxy = await openFaultProxy({ url: server.directUrl });
-});
-afterAll(() => proxy?.[Symbol.asyncDispose]());
+const server = await openSharedDatabase();
+const proxy = await openFaultProxy({ url: server.directUrl });
+afterAll(() => proxy[Symbol.asyncDispose]());
 
 function configOf(config: Partial<DatabaseConfig> = {}): DatabaseConfig {
   return {
@@ -42,45 +39,33 @@ function configOf(config: Partial<DatabaseConfig> = {}): DatabaseConfig {
   };
 }
 
-/** Holds two connections outside the pool: one listens for changes, one checks the database. */
-function openCoreAlone(): Promise<Core> {
-  const { quota } = readConfig({ DATABASE_URL: proxy.url });
-  return openCore({ database: configOf(), quota, isTestStore: false }, { log: silentLog, now: Date.now });
-}
-
 /** Two shared connections and four of the pool. */
 async function openAll(config?: Partial<DatabaseConfig>): Promise<Database> {
   const database = openDatabase(configOf({ readTimeoutMs: 5_000, writeTimeoutMs: 5_000, ...config }), silentLog);
-  await expect
-    .poll(
-      async () => {
-        await Promise.all(Array.from({ length: 4 }, () => [database.run(read, []), database.run(write, [])]).flat());
-        return database.connections().open;
-      },
-      { timeout: 10_000 },
-    )
-    .toBe(6);
+  const open = async () => {
+    await Promise.all(Array.from({ length: 4 }, () => [database.run(read, []), database.run(write, [])]).flat());
+    return database.connections().open;
+  };
+  await expect.poll(open).toBe(6);
   return database;
 }
 
 describe("a database that is silent", () => {
   it.each([read, readAlone, write])("is a timeout for a $access", async (statement) => {
-    const database = openDatabase(configOf(), silentLog);
+    await using database = openDatabase(configOf(), silentLog);
     await proxy.blackHole();
     await expect(database.run(statement, [])).rejects.toEqual(timeout);
     await proxy.restore();
     expect(await database.run(statement, [])).toHaveLength(1);
-    await database[Symbol.asyncDispose]();
   });
 
   it("costs one timeout: all other idle connections are replaced", async () => {
-    const database = await openAll({ readTimeoutMs: 300, writeTimeoutMs: 300 });
+    await using database = await openAll({ readTimeoutMs: 300, writeTimeoutMs: 300 });
     await proxy.blackHole();
     await expect(database.run(write, [])).rejects.toEqual(timeout);
     await expect.poll(() => database.connections()).toMatchObject({ open: 0, idle: 0 });
     await proxy.restore();
     await Promise.all(Array.from({ length: 20 }, (_, index) => database.run(index % 2 ? read : write, [])));
-    await database[Symbol.asyncDispose]();
   });
 
   it("does not delay the end of idle connections", async () => {
@@ -114,31 +99,21 @@ it("answers a statement that was sent before the database is closed", async () =
   expect(await Promise.all(answers)).toMatchObject([[{}], [{}]]);
 });
 
-describe("a pool without a free connection", () => {
-  it("is busy while the database stays reachable", async () => {
-    const config = configOf({ poolSize: 1, readTimeoutMs: 2_000, writeTimeoutMs: 20_000 });
-    const database = openDatabase(config, silentLog);
-    await using reachability = await watchDatabase(config, database, silentLog);
-    expect([reachability.isReachable(), reachability.isBusy()]).toEqual([true, false]);
-    const sleeping = database.run(sleepLong, []);
-    await expect(database.run(write, [])).rejects.toEqual(timeout);
-    await expect.poll(() => reachability.isBusy()).toBe(true);
-    expect(reachability.isReachable()).toBe(true);
-    await sleeping;
-    await expect.poll(() => reachability.isBusy()).toBe(false);
-    await database[Symbol.asyncDispose]();
-  });
-
-  it("differs from a silent database, which is unreachable", async () => {
-    const config = configOf();
-    const database = openDatabase(config, silentLog);
-    await using reachability = await watchDatabase(config, database, silentLog);
-    await proxy.blackHole();
-    await expect.poll(() => reachability.isReachable()).toBe(false);
-    await proxy.restore();
-    await expect.poll(() => reachability.isReachable()).toBe(true);
-    await database[Symbol.asyncDispose]();
-  });
+it("is busy, but reachable, while its pool has no free connection, and unreachable while it is silent", async () => {
+  const config = configOf({ poolSize: 1, readTimeoutMs: 2_000, writeTimeoutMs: 20_000 });
+  await using database = openDatabase(config, silentLog);
+  await using reachability = await watchDatabase(config, database, silentLog);
+  const state = () => ({ isReachable: reachability.isReachable(), isBusy: reachability.isBusy() });
+  expect(state()).toEqual({ isReachable: true, isBusy: false });
+  const sleeping = database.run(sleepLong, []);
+  await expect(database.run(write, [])).rejects.toEqual(timeout);
+  await expect.poll(state).toEqual({ isReachable: true, isBusy: true });
+  await sleeping;
+  await expect.poll(state).toEqual({ isReachable: true, isBusy: false });
+  await proxy.blackHole();
+  await expect.poll(state).toMatchObject({ isReachable: false });
+  await proxy.restore();
+  await expect.poll(state).toMatchObject({ isReachable: true });
 });
 
 it.skipIf(process.platform !== "linux")(
@@ -146,7 +121,10 @@ it.skipIf(process.platform !== "linux")(
   async () => {
     const port = Number(new URL(proxy.url).port);
     const database = await openAll();
-    const core = await openCoreAlone();
+    // It holds two connections outside the pool: one listens for changes, one checks the database.
+    const { quota } = readConfig({ DATABASE_URL: proxy.url });
+    const deps = { log: silentLog, now: Date.now };
+    const core = await openCore({ database: configOf(), quota, isTestStore: false }, deps);
     const timers = await keepAliveTimersOf(port);
     expect(timers).toHaveLength(8);
     for (const seconds of timers) expect(seconds).toBeLessThanOrEqual(30);

@@ -1,71 +1,39 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll } from "vitest";
 import {
-  type Account,
-  type Core,
   createAccountRepository,
   createKeyRepository,
-  type Database,
   digestApiKey,
   type KeyRecord,
-  type KeyScope,
   mintApiKey,
   visiblePrefix,
 } from "../src/index.js";
-import { useDatabase } from "./database-fixture.js";
-
-export interface IssuedKey extends Pick<Core, "accounts" | "keys"> {
-  readonly text: string;
-  readonly digest: string;
-  readonly key: KeyRecord;
-  readonly account: Account;
-}
-
-/** A temporary database for the tests of a file, and the repositories of an administrator. */
-export interface StoredKeysFixture extends Pick<Core, "accounts" | "keys"> {
-  readonly database: Database;
-  readonly directUrl: string;
-  /** A key of a new account. */
-  issueKey(given?: { readonly name?: string; readonly scope?: KeyScope }): Promise<IssuedKey>;
-  execute(sql: string): Promise<Record<string, unknown>[]>;
-}
+import { openSharedDatabase } from "./database-fixture.js";
 
 export const actor = "ada@office";
+export const unknownId = 9_999_999n;
 
-export function useStoredKeys(): StoredKeysFixture {
-  const server = useDatabase();
-  let database: Database;
-  beforeAll(() => {
-    const timeouts = { acquireTimeoutMs: 15_000, readTimeoutMs: 15_000, writeTimeoutMs: 15_000 };
-    database = server.open({ poolSize: 2, ...timeouts });
-  });
-  afterAll(() => database?.[Symbol.asyncDispose]());
+export type IssuedKey = Awaited<ReturnType<Awaited<ReturnType<typeof openStoredKeys>>["issueKey"]>>;
 
-  const store: StoredKeysFixture = {
-    get database() {
-      return database;
-    },
-    get accounts() {
-      return createAccountRepository(database, actor);
-    },
-    get keys() {
-      return createKeyRepository(database, actor);
-    },
-    get directUrl() {
-      return server.directUrl;
-    },
-    async issueKey(given) {
-      const { accounts, keys } = store;
-      const account = await accounts.create({ name: `account ${randomBytes(8).toString("hex")}`, plan: "free" });
-      if (account === undefined) throw new Error("the name was taken");
-      const text = mintApiKey("live", randomBytes);
-      const stored = storedText(text);
-      const key = await keys.add({ accountId: account.id, ...stored, ...given });
-      return { accounts, keys, account, key, text, digest: stored.digest };
-    },
-    execute: (sql) => server.execute(sql),
-  };
-  return store;
+/** A temporary database for the tests of a file, and the repositories of an administrator. */
+export async function openStoredKeys() {
+  const server = await openSharedDatabase();
+  const timeouts = { acquireTimeoutMs: 15_000, readTimeoutMs: 15_000, writeTimeoutMs: 15_000 };
+  const database = server.open({ poolSize: 2, ...timeouts });
+  afterAll(() => database[Symbol.asyncDispose]());
+  const accounts = createAccountRepository(database, actor);
+  const keys = createKeyRepository(database, actor);
+
+  /** Adds a key of a new account. */
+  async function issueKey(given?: Partial<Pick<KeyRecord, "name" | "scope" | "expiresAt">>) {
+    const account = await accounts.create({ name: `account ${randomBytes(8).toString("hex")}`, plan: "free" });
+    if (account === undefined) throw new Error("the name was taken");
+    const text = mintApiKey("live", randomBytes);
+    const stored = storedText(text);
+    const key = await keys.add({ accountId: account.id, ...stored, ...given });
+    return { ...stored, account, key, text };
+  }
+  return { ...server, database, accounts, keys, issueKey };
 }
 
 /** The parts of a key that the database stores. */

@@ -1,3 +1,4 @@
+export { chooseAccount, giveTo } from "./account.js";
 export { dataDirectory } from "./cluster.js";
 export { choosePort, isPortFree, loopback } from "./connection.js";
 export {

@@ -71,7 +71,10 @@ async function createMissingDatabase(superuser: pg.Client): Promise<void> {
   if (found.rowCount === 0) await superuser.query(`CREATE DATABASE ${databaseName} OWNER ${roleNames.owner}`);
 }
 
-/** For the owner of a database: covers the tables that exist, and those that its migrations will create. */
+/**
+ * For the owner of a database: covers the tables that exist, and those that its migrations will create. A migration
+ * makes the audit log one to which the service role only adds entries; a repeated grant does not undo this.
+ */
 export function serviceGrants(database: string): string {
   const service = roleNames.service;
   return `
@@ -81,7 +84,10 @@ export function serviceGrants(database: string): string {
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${service};
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${service};
     ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${service};
-    ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO ${service};`;
+    ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO ${service};
+    DO $$ BEGIN
+      IF to_regclass('audit_log') IS NOT NULL THEN REVOKE UPDATE, DELETE ON audit_log FROM ${service}; END IF;
+    END $$;`;
 }
 
 /**

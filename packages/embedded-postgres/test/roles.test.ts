@@ -14,9 +14,8 @@ test("services get a role that reads and writes rows and creates, alters and dro
   await query(database.ownerUrl, "CREATE TABLE later (id bigint GENERATED ALWAYS AS IDENTITY, n int)");
   await query(database.ownerUrl, "CREATE SEQUENCE numbers");
 
-  expect(await query(database.url, "INSERT INTO later (n) VALUES (1), (nextval('numbers')) RETURNING id")).toHaveLength(
-    2,
-  );
+  const insert = "INSERT INTO later (n) VALUES (1), (nextval('numbers')) RETURNING id";
+  expect(await query(database.url, insert)).toHaveLength(2);
   await query(database.url, "UPDATE later SET n = 3 WHERE id = 1");
   await query(database.url, "DELETE FROM later WHERE id = 2");
   expect(await query(database.url, "SELECT n FROM later FOR UPDATE")).toEqual([{ n: 3 }]);

@@ -52,10 +52,8 @@ describe("connections of one client address", () => {
     await using server = await startTestServer({ maxConnectionsPerAddress: 2 });
     using first = openRawClient(server.port);
     using second = openRawClient(server.port);
-    for (const client of [first, second]) {
-      client.write(list);
-      await client.received(1);
-    }
+    for (const client of [first, second]) client.write(list);
+    await Promise.all([first, second].map((client) => client.received(1)));
     using third = openRawClient(server.port);
     third.write(list);
     await third.closed;
@@ -64,14 +62,13 @@ describe("connections of one client address", () => {
     first.write(list);
     await first.received(2);
     first.socket.destroy();
-    await expect
-      .poll(async () => {
-        using client = openRawClient(server.port);
-        client.write(list);
-        await client.until(1);
-        return statuses(client);
-      })
-      .toEqual([200]);
+    const tryAgain = async () => {
+      using client = openRawClient(server.port);
+      client.write(list);
+      await client.until(1);
+      return statuses(client);
+    };
+    await expect.poll(tryAgain).toEqual([200]);
   });
 
   it("have no limit if it is 0", async () => {

@@ -1,10 +1,10 @@
+import { createServer } from "node:http";
 import type { Health } from "@petstore/core";
 import express from "express";
 import { expect, it } from "vitest";
 import { answerHealth, type HealthDetail } from "../src/observability/health.js";
 import { listen } from "../src/server/listen.js";
 import type { OverloadReason } from "../src/server/overload.js";
-import { createHttpServer } from "../src/server/server.js";
 
 interface State extends Partial<Health> {
   readonly overload?: OverloadReason;
@@ -18,10 +18,8 @@ async function openProbe({ overload, isDraining = false, ...health }: State, det
     overload: { reason: overload },
     isDraining: () => isDraining,
   };
-  const app = express().use(answerHealth(deps, detail));
-  const answerMalformedRequest = () => Promise.reject(new Error("no request is malformed here"));
-  const server = createHttpServer({ app, answerMalformedRequest, onError: () => {} });
-  return listen(server, { host: "127.0.0.1", port: 0 });
+  const server = createServer(express().use(answerHealth(deps, detail)));
+  return listen({ server }, { host: "127.0.0.1", port: 0 });
 }
 
 it.each<[status: string, state: State, code: number, causes: object]>([

@@ -1,12 +1,21 @@
-import { openRawClient, type RawClient } from "@petstore/harness/network";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ProblemCode, problems } from "@petstore/core";
+import { openRawClient } from "@petstore/harness/network";
 import { describe, expect } from "vitest";
+import type { ServerLimits } from "../src/server/server-limits.js";
 import { chunked, create, host, it, list, refused, slow, statuses } from "./it.js";
 import { answerPlainly, startTestServer } from "./test-server.js";
 
+const bad = "GET/bad\r\n\r\n";
 const brokenChunk = "no chunk size\r\n";
-const shortLimits = { headersTimeoutMs: 60, requestTimeoutMs: 120, timeoutCheckMs: 20 };
+const largeField = `X: ${"y".repeat(17_000)}\r\n\r\n`;
+const cutBody = "Content-Length: 9\r\n\r\nabc";
+const start = `GET /pets HTTP/1.1\r\n${host}`;
+const slowLast = `GET /slow HTTP/1.1\r\n${host}Connection: close\r\n\r\n`;
+const malformed = "MALFORMED_REQUEST";
+const impatient = { limits: { headersTimeoutMs: 60, requestTimeoutMs: 120, timeoutCheckMs: 20 } };
 const answerLater: typeof answerPlainly = async (problem, address) => {
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await sleep(30);
   return answerPlainly(problem, address);
 };
 
@@ -39,124 +48,82 @@ describe("a request that the parser refuses", () => {
     expect([more, server.handled, server.malformedRequests]).toEqual([[], [], ["MALFORMED_REQUEST"]]);
   });
 
-  it("gets 431 if its headers have more than 16 KiB", async ({ server, client }) => {
-    client.write(`GET /pets HTTP/1.1\r\n${host}X: ${"y".repeat(17_000)}\r\n\r\n`);
-    await client.closed;
-    expect(statuses(client)).toEqual([431]);
-    expect(server.malformedRequests).toEqual(["HEADERS_TOO_LARGE"]);
-  });
-
-  it("is answered once, after the requests before it on the connection", async ({ server, client }) => {
-    client.write(`${slow}${list}GET/bad\r\n\r\n`);
-    await expect.poll(() => server.malformedRequests).toHaveLength(1);
-    client.write("and more of it\r\n\r\n");
-    server.release();
-    await client.closed;
-    expect(statuses(client)).toEqual([200, 200, 400]);
-    expect(client.answers()[0]?.text).toContain("slow");
-    expect(server.malformedRequests).toHaveLength(1);
-  });
-
-  it("is answered once, even if it waits for its turn until its time is up", async () => {
-    await using server = await startTestServer(shortLimits);
-    using client = openRawClient(server.port);
-    client.write(`${slow}GET/bad\r\n\r\n`);
-    await new Promise((resolve) => setTimeout(resolve, 160));
-    server.release();
-    await client.closed;
-    expect(statuses(client)).toEqual([200, 400]);
-    expect(server.malformedRequests).toEqual(["MALFORMED_REQUEST"]);
-  });
-
-  it("is answered if the client has closed its sending side", async () => {
-    await using server = await startTestServer({}, answerLater);
-    using client = openRawClient(server.port);
-    client.socket.end(`${list}GET/bad\r\n\r\n`);
-    await client.closed;
-    expect(statuses(client)).toEqual([200, 400]);
-  });
-
-  it("is ignored behind a request that was to be the last", async ({ server, client }) => {
-    client.write(`GET /slow HTTP/1.1\r\n${host}Connection: close\r\n\r\n${list}`);
-    await expect.poll(() => server.handled).toHaveLength(1);
-    server.release();
-    await client.closed;
-    expect([statuses(client), server.handled, server.malformedRequests]).toEqual([[200], ["GET /slow"], []]);
-  });
-
   it("closes the connection if it cannot be answered, and the fault is reported", async () => {
     await using server = await startTestServer({}, () => Promise.reject(new Error("no quota")));
     using client = openRawClient(server.port);
-    client.write("GET/bad\r\n\r\n");
+    client.write(bad);
     await client.closed;
     expect([client.answers(), server.faults]).toEqual([[], [new Error("no quota")]]);
   });
 });
 
-it("a client that closes its sending side after its requests gets its responses", async ({ server, client }) => {
-  client.socket.end(slow + slow);
-  await expect.poll(() => server.handled).toHaveLength(2);
-  server.release();
-  await client.closed;
-  expect(statuses(client)).toEqual([200, 200]);
-});
+/** The status of each answer of the app, and the code of each request that is answered without the app. */
+type Outcomes = readonly (number | ProblemCode)[];
 
-describe("a request that takes too long", () => {
-  it("gets 408 if its headers do not end, and no more of it is read", async () => {
-    await using server = await startTestServer(shortLimits, answerLater);
-    using client = openRawClient(server.port);
-    client.write(`${list}GET /pets HTTP/1.1\r\n${host}`);
-    await expect.poll(() => server.malformedRequests).toHaveLength(1);
-    client.write("\r\n");
-    await client.closed;
-    expect(statuses(client)).toEqual([200, 408]);
-    expect(server.handled).toHaveLength(1);
-  });
+interface Conversation {
+  readonly limits?: Partial<ServerLimits>;
+  readonly isHalfClosed?: boolean;
+  /** The client sends these bytes when all requests are handled or refused. */
+  readonly later?: string;
+  /** The time from then until the slow requests are answered. */
+  readonly waitMs?: number;
+}
 
-  it.each([
-    ["closes the connection without a response before its first byte", "", []],
-    ["gets one 408, from the app, while the app waits for its body", `${create}Content-Length: 9\r\n\r\nabc`, [408]],
-    ["is not answered again if the app refused it before its body", `${refused}Content-Length: 9\r\n\r\nabc`, [413]],
-  ])("%s", async (_promise, bytes, expected) => {
-    await using server = await startTestServer(shortLimits);
+describe.each<[what: string, cases: readonly (readonly [string, string, Outcomes, Conversation?])[]]>([
+  [
+    "a malformed request",
+    [
+      ["gets 431 if its headers have more than 16 KiB", start + largeField, ["HEADERS_TOO_LARGE"]],
+      ["is answered once, after those before it", slow + list + bad, [200, 200, malformed], { later: "more\r\n\r\n" }],
+      ["is answered once, also when its time is up", slow + bad, [200, malformed], { ...impatient, waitMs: 160 }],
+      ["is answered if the client has closed its sending side", list + bad, [200, malformed], { isHalfClosed: true }],
+    ],
+  ],
+  [
+    "a request",
+    [
+      ["is ignored behind the last one of its connection", slowLast + list, [200]],
+      ["is answered if the client has closed its sending side", slow + slow, [200, 200], { isHalfClosed: true }],
+    ],
+  ],
+  [
+    "a request that takes too long",
+    [
+      ["gets 408 if its headers do not end", list + start, [200, "REQUEST_TIMEOUT"], { ...impatient, later: "\r\n" }],
+      ["gets no response if it has no first byte", "", [], impatient],
+      ["gets one 408, from the app that waits for its body", create + cutBody, [408], impatient],
+      ["gets no 408 if the app has refused it before its body", refused + cutBody, [413], impatient],
+    ],
+  ],
+  [
+    "a body that breaks off",
+    [
+      ["in a broken chunk is answered once, by the app", create + chunked + brokenChunk, [400]],
+      ["with the connection is answered once, by the app", create + cutBody, [400], { isHalfClosed: true }],
+      ["in its trailers is answered once, by the app", `${create}${chunked}0\r\n${largeField}`, [431]],
+      ["is not answered if its request was", `${refused}${chunked}3\r\nabc\r\n`, [413], { later: brokenChunk }],
+      ["is answered in its turn", slow + create + chunked, [200, 400], { later: brokenChunk, waitMs: 20 }],
+      ["is no other answer to its request", slow + refused + chunked, [200, 413], { later: brokenChunk, waitMs: 20 }],
+    ],
+  ],
+])("%s", (_what, cases) => {
+  it.for(cases)("%s", async ([_promise, bytes, outcomes, conversation = {}]) => {
+    const { limits, isHalfClosed, later, waitMs } = conversation;
+    await using server = await startTestServer(limits, answerLater);
     using client = openRawClient(server.port);
     client.write(bytes);
-    await client.closed;
-    expect([statuses(client), server.malformedRequests]).toEqual([expected, []]);
-    const [answer] = client.answers();
-    if (answer?.status === 408) expect(answer.headers.connection).toBe("close");
-  });
-});
-
-describe("a body that breaks off", () => {
-  it.for<[where: string, send: (client: RawClient) => void, status: number]>([
-    ["in a broken chunk", (client) => client.write(create + chunked + brokenChunk), 400],
-    ["at the end of the connection", (client) => client.socket.end(`${create}Content-Length: 9\r\n\r\nabc`), 400],
-    ["in its trailers", (client) => client.write(`${create}${chunked}0\r\nX: ${"y".repeat(17_000)}\r\n\r\n`), 431],
-  ])("%s is answered once, by the app", async ([_where, send, status], { server, client }) => {
-    send(client);
-    await client.closed;
-    expect([statuses(client), server.malformedRequests]).toEqual([[status], []]);
-  });
-
-  it("is not answered again if the app refused the request before it", async ({ server, client }) => {
-    client.write(`${refused}${chunked}3\r\nabc\r\n`);
-    await client.received(1);
-    client.write(brokenChunk);
-    await client.closed;
-    expect([statuses(client), server.malformedRequests]).toEqual([[413], []]);
-  });
-
-  it.for([
-    ["a request that waits for it", create, [200, 400]],
-    ["a request refused before it", refused, [200, 413]],
-  ] as const)("keeps the order of responses, behind %s", async ([_name, request, expected], { server, client }) => {
-    client.write(slow + request + chunked);
-    await expect.poll(() => server.handled).toHaveLength(2);
-    client.write(brokenChunk);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (isHalfClosed) client.end();
+    const reached = () => [...server.handled, ...server.malformedRequests];
+    await expect.poll(reached).toHaveLength(outcomes.length);
+    if (later !== undefined) client.write(later);
+    await sleep(waitMs);
     server.release();
     await client.closed;
-    expect([statuses(client), server.malformedRequests]).toEqual([expected, []]);
+    const refusals = outcomes.filter((outcome) => typeof outcome === "string");
+    expect(statuses(client)).toEqual(outcomes.map((one) => (typeof one === "string" ? problems[one].status : one)));
+    expect(server.malformedRequests).toEqual(refusals);
+    expect(reached()).toHaveLength(outcomes.length);
+    const answer = client.answers().at(-1);
+    if (answer?.status === 408) expect(answer.headers.connection).toBe("close");
   });
 });

@@ -1,12 +1,20 @@
-import { openRawClient } from "@petstore/harness/network";
+import { openRawClient, type RawClient } from "@petstore/harness/network";
 import { describe, expect } from "vitest";
 import { chunked, connectionHeaders, create, host, it, keptAlive, list, slow, statuses } from "./it.js";
-import { startTestServer } from "./test-server.js";
+import { startTestServer, type TestServer } from "./test-server.js";
 
 const createWithBody = `${create}Content-Length: 3\r\n\r\nabc`;
 const createInChunks = `${create}${chunked}3\r\nabc\r\n0\r\n\r\n`;
 const maxOutstanding = 64;
-const allButLastKeptAlive = [...keptAlive(maxOutstanding - 1), "close"];
+
+/** Lets slow requests be answered after the app has received 64 requests. It receives no others. */
+async function expectLastAnswer(server: TestServer, client: RawClient): Promise<void> {
+  await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
+  server.release();
+  await client.closed;
+  expect(connectionHeaders(client)).toEqual([...keptAlive(maxOutstanding - 1), "close"]);
+  expect([server.handled.length, server.malformedRequests, server.faults]).toEqual([maxOutstanding, [], []]);
+}
 
 describe("a connection with more than 64 outstanding requests", () => {
   it("is answered 64 times, the last time with Connection: close, and the app sees no further request", async ({
@@ -18,11 +26,9 @@ describe("a connection with more than 64 outstanding requests", () => {
       created += 1;
     });
     client.write(list.repeat(2_500));
-    await client.closed;
+    await expectLastAnswer(server, client);
     expect(statuses(client)).toEqual(Array(maxOutstanding).fill(200));
-    expect(connectionHeaders(client)).toEqual(allButLastKeptAlive);
-    expect([created, server.handled.length]).toEqual([maxOutstanding, maxOutstanding]);
-    expect(server.malformedRequests).toEqual([]);
+    expect(created).toBe(maxOutstanding);
   });
 
   it.for([
@@ -30,21 +36,16 @@ describe("a connection with more than 64 outstanding requests", () => {
     ["in chunks", createInChunks],
   ] as const)("is answered in order with bodies %s in between", async ([_name, withBody], { server, client }) => {
     client.write(slow + (withBody + list).repeat(500));
-    await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
-    server.release();
-    await client.closed;
+    await expectLastAnswer(server, client);
     const pairs = Array.from({ length: maxOutstanding / 2 }, () => ['{"received":3}', "[]"]).flat();
     expect(client.answers().map(({ text }) => text)).toEqual(['{"slow":true}', ...pairs].slice(0, maxOutstanding));
-    expect(connectionHeaders(client)).toEqual(allButLastKeptAlive);
   });
 
   it("still reads the body of the 64th request, which arrives later", async ({ server, client }) => {
     client.write(`${slow}${list.repeat(maxOutstanding - 2)}${create}Content-Length: 3\r\n\r\n`);
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
     client.write(`abc${list}`);
-    server.release();
-    await client.closed;
-    expect(statuses(client)).toEqual([...Array(maxOutstanding - 1).fill(200), 201]);
+    await expectLastAnswer(server, client);
     expect(client.answers().at(-1)?.text).toBe('{"received":3}');
   });
 
@@ -54,10 +55,7 @@ describe("a connection with more than 64 outstanding requests", () => {
       client.write(byte);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
-    server.release();
-    await client.closed;
-    expect(connectionHeaders(client)).toEqual(allButLastKeptAlive);
+    await expectLastAnswer(server, client);
   });
 
   it.for([
@@ -69,12 +67,8 @@ describe("a connection with more than 64 outstanding requests", () => {
     ["a body that does not end", `${create}Content-Length: 9\r\n\r\nabc`],
   ] as const)("drops %s behind the 64th request", async ([_name, bytes], { server, client }) => {
     client.write(slow + list.repeat(maxOutstanding - 1) + bytes);
-    await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
-    server.release();
-    await client.closed;
+    await expectLastAnswer(server, client);
     expect(statuses(client)).toEqual(Array(maxOutstanding).fill(200));
-    expect(connectionHeaders(client)).toEqual(allButLastKeptAlive);
-    expect([server.handled.length, server.malformedRequests, server.faults]).toEqual([maxOutstanding, [], []]);
   });
 
   it("is answered readably, though the client reads only after it has sent everything", async () => {
@@ -101,7 +95,6 @@ describe("a connection with more than 64 outstanding requests", () => {
     const drained = server.listener[Symbol.asyncDispose]();
     server.release();
     await Promise.all([client.closed, drained]);
-    expect(statuses(client)).toEqual(Array(maxOutstanding).fill(200));
     expect(connectionHeaders(client).at(-1)).toBe("close");
   });
 });

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { Problem } from "@petstore/core";
-import express, { type ErrorRequestHandler, type Express } from "express";
+import express, { type ErrorRequestHandler } from "express";
 import { type Listener, type ListenOptions, listen } from "../src/server/listen.js";
 import type { AnswerMalformedRequest } from "../src/server/malformed-request.js";
 import { createHttpServer } from "../src/server/server.js";
@@ -10,7 +10,6 @@ import { validateRequestMessage } from "../src/server/validate-request-message.j
 
 export interface TestServer extends AsyncDisposable {
   readonly server: Server;
-  readonly app: Express;
   readonly listener: Listener;
   readonly port: number;
   /** Method and path of every request that reached the app. */
@@ -84,7 +83,6 @@ export async function startTestServer(
   const listener = await listen(httpServer, { host: "127.0.0.1", port: 0, drainTimeoutMs: 300, ...draining });
   return {
     server: httpServer.server,
-    app,
     listener,
     port: listener.port,
     handled,

@@ -5,18 +5,20 @@ const fields = (count: number): string =>
   Array.from({ length: count }, (_value, index) => `X-${index}: y\r\n`).join("");
 
 describe("a request message", () => {
-  it.for(["Host: a", "hOsT: a", "Host:", "Host: a.example:8080", "Host: [::1]:80", "Host: 127.0.0.1", "Host: a%20b"])(
-    "may have %j",
-    async (header, { client }) => {
-      client.write(`GET /pets HTTP/1.1\r\n${header}\r\n\r\n`);
-      expect((await client.received(1))[0]?.status).toBe(200);
-    },
-  );
-
+  const names = [
+    "Host: a",
+    "hOsT: a",
+    "Host:",
+    "Host: a.example:8080",
+    "Host: [::1]:80",
+    "Host: 127.0.0.1",
+    "Host: a%20b",
+  ];
   it.for([
+    ...names.map((header) => [header, `GET /pets HTTP/1.1\r\n${header}\r\n\r\n`]),
     ["HTTP/1.0 without a Host", "GET /pets HTTP/1.0\r\n\r\n"],
     ["200 header fields", `GET /pets HTTP/1.1\r\nHost: a\r\n${fields(199)}\r\n`],
-  ] as const)("may be %s", async ([_what, request], { client }) => {
+  ])("may have %s", async ([_what, request = ""], { client }) => {
     client.write(request);
     expect((await client.received(1))[0]?.status).toBe(200);
   });
@@ -34,24 +36,20 @@ describe("a request message", () => {
   ])("may not be %j", async (request, { client }) => {
     client.write(request);
     const [answer] = await client.received(1);
-    expect(answer?.status).toBe(400);
-    expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "MALFORMED_REQUEST" });
+    expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "MALFORMED_REQUEST", status: 400 });
   });
 
-  it("may not have 201 header fields", async ({ client }) => {
-    client.write(`GET /pets HTTP/1.1\r\nHost: a\r\n${fields(200)}\r\n`);
-    const [answer] = await client.received(1);
-    expect(answer?.status).toBe(431);
-    expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "HEADERS_TOO_LARGE" });
-  });
-
-  it("loses no field of 2,500, so that none can hide", async ({ server, client }) => {
-    let seen: string | undefined;
-    server.server.prependListener("request", (request) => {
-      seen = request.headers.authorization;
-    });
-    client.write(`GET /pets HTTP/1.1\r\nHost: a\r\n${"a:b\r\n".repeat(2_500)}Authorization: Bearer late\r\n\r\n`);
-    expect((await client.received(1))[0]?.status).toBe(431);
-    expect(seen).toBe("Bearer late");
-  });
+  it.for([200, 2_499])(
+    "may not have %i header fields before its key, and loses none of them",
+    async (count, { server, client }) => {
+      let seen: string | undefined;
+      server.server.prependListener("request", (request) => {
+        seen = request.headers.authorization;
+      });
+      client.write(`GET /pets HTTP/1.1\r\nHost: a\r\n${"a:b\r\n".repeat(count - 1)}Authorization: Bearer late\r\n\r\n`);
+      const [answer] = await client.received(1);
+      expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "HEADERS_TOO_LARGE", status: 431 });
+      expect(seen).toBe("Bearer late");
+    },
+  );
 });

@@ -18,7 +18,9 @@ const readyQueries = [
     query: `# The available pets, five per page.
 # Each root field costs one request.
 query Available($after: String) {
-  petsConnection(first: 5, after: $after, status: available) {
+  petsConnection(
+    first: 5, after: $after, status: available
+  ) {
     nodes { id name categoryId status }
     pageInfo { hasNextPage endCursor }
   }
@@ -42,8 +44,12 @@ mutation Add($input: NewPet!, $key: String) {
   {
     query: `# Two root fields cost two requests.
 query SoldAndPending {
-  sold: pets(limit: 2, status: sold) { id name }
-  pending: pets(limit: 2, status: pending) { id name }
+  sold: pets(limit: 2, status: sold) {
+    id name
+  }
+  pending: pets(limit: 2, status: pending) {
+    id name
+  }
 }
 `,
   },

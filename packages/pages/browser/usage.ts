@@ -14,24 +14,29 @@ interface WindowReading {
 
 const readings = new Map<Window, WindowReading>();
 const state = byId("usage-state", HTMLElement);
+const plan = byId("usage-plan", HTMLElement);
+const gauges = byId("gauges", HTMLElement);
+const controls = byId("refresh-controls", HTMLElement);
 const refreshButton = byId("refresh", HTMLButtonElement);
 const autoRefresh = byId("refresh-often", HTMLInputElement);
 const refreshIntervalMs = 15_000;
 let refreshedAtMs = Number.NEGATIVE_INFINITY;
 
-openKeyForm(() => void refresh());
+openKeyForm(() => {
+  forgetReadings();
+  void refresh();
+});
 refreshButton.addEventListener("click", () => void refresh());
 setInterval(tick, 1_000);
 if (apiKey() !== undefined) void refresh();
 
 async function refresh(): Promise<void> {
   const key = apiKey();
-  readings.clear();
   refreshedAtMs = performance.now();
+  controls.hidden = key === undefined;
   if (key === undefined) {
+    state.className = "";
     state.textContent = "Enter an API key to see its limits.";
-    byId("usage-plan", HTMLElement).textContent = "";
-    draw();
     return;
   }
   refreshButton.disabled = true;
@@ -39,10 +44,18 @@ async function refresh(): Promise<void> {
     const response = await fetch("/rate_limit", { headers: { Authorization: `Bearer ${key}` } });
     show(response, await response.json());
   } catch (error) {
-    // Show the error to the user. The gauges stay empty, because old numbers would be wrong.
+    // Show the error to the user, and no gauges, because old numbers would be wrong.
+    forgetReadings();
     state.textContent = `No response: ${error instanceof Error ? error.message : error}`;
   }
   refreshButton.disabled = false;
+  draw();
+}
+
+function forgetReadings(): void {
+  readings.clear();
+  plan.textContent = "";
+  for (const row of planRows()) row.removeAttribute("data-current");
   draw();
 }
 
@@ -66,6 +79,7 @@ type RateLimitStatus =
 function show({ headers }: Response, status: RateLimitStatus): void {
   state.className = "";
   if ("code" in status) {
+    forgetReadings();
     state.className = "status bad";
     state.textContent = `${status.code}: ${status.message}`;
     return;
@@ -82,17 +96,21 @@ function show({ headers }: Response, status: RateLimitStatus): void {
     state.className = "status bad";
     state.textContent = `As of ${at}: this key is banned for another ${Math.ceil(status.bannedUntil - nowSeconds)} s.`;
   }
-  byId("usage-plan", HTMLElement).textContent = planText(status.plan, status.minute.limit, status.day.limit);
+  plan.textContent = planText(status.plan, status.minute.limit, status.day.limit);
 }
 
-function planText(plan: string, perMinute: number, perDay: number): string {
-  let name = plan;
-  for (const row of document.querySelectorAll<HTMLElement>("#plans [data-plan]")) {
-    const isCurrent = row.dataset.plan === plan;
+function planText(planName: string, perMinute: number, perDay: number): string {
+  let name = planName;
+  for (const row of planRows()) {
+    const isCurrent = row.dataset.plan === planName;
     row.toggleAttribute("data-current", isCurrent);
-    if (isCurrent) name = row.querySelector("th")?.textContent ?? plan;
+    if (isCurrent) name = row.querySelector("th")?.textContent ?? planName;
   }
   return `You have the ${name} plan: ${perMinute.toLocaleString()} requests a minute, ${perDay.toLocaleString()} a day.`;
+}
+
+function planRows(): NodeListOf<HTMLElement> {
+  return document.querySelectorAll<HTMLElement>("#plans [data-plan]");
 }
 
 function tick(): void {
@@ -102,27 +120,28 @@ function tick(): void {
 }
 
 function draw(): void {
-  for (const window of windows) drawGauge(byId(`gauge-${window}`, HTMLElement), readings.get(window));
+  gauges.hidden = readings.size === 0;
+  for (const [window, reading] of readings) drawGauge(byId(`gauge-${window}`, HTMLElement), reading);
 }
 
-function drawGauge(gauge: HTMLElement, reading: WindowReading | undefined): void {
+function drawGauge(gauge: HTMLElement, reading: WindowReading): void {
   const dial = within(gauge, ".dial", HTMLElement);
   const setText = (selector: string, text: string) => {
     within(gauge, selector, HTMLElement).textContent = text;
   };
-  const seconds = reading === undefined ? 0 : Math.ceil((reading.resetAtMs - performance.now()) / 1_000);
-  const limit = reading?.limit ?? 1;
+  const { limit } = reading;
+  const seconds = Math.ceil((reading.resetAtMs - performance.now()) / 1_000);
   // After the reset the page shows the full limit until the next refresh.
-  const remaining = reading === undefined ? 0 : seconds <= 0 ? limit : reading.remaining;
+  const remaining = seconds <= 0 ? limit : reading.remaining;
   const share = remaining / limit;
   within(gauge, ".level", SVGElement).setAttribute("stroke-dasharray", `${100 * share} 100`);
-  gauge.dataset.level = reading === undefined ? "unknown" : share <= 0.1 ? "low" : share <= 0.3 ? "medium" : "good";
-  setText(".left", reading === undefined ? "-" : remaining.toLocaleString());
-  setText(".of", reading === undefined ? "of -" : `of ${limit.toLocaleString()} left`);
-  setText(".reset", reading === undefined ? "resets -" : resetText(reading, seconds));
+  gauge.dataset.level = share <= 0.1 ? "low" : share <= 0.3 ? "medium" : "good";
+  setText(".left", remaining.toLocaleString());
+  setText(".of", `of ${limit.toLocaleString()} left`);
+  setText(".reset", resetText(reading, seconds));
   dial.ariaValueMax = `${limit}`;
   dial.ariaValueNow = `${remaining}`;
-  dial.ariaValueText = reading === undefined ? "not known yet" : `${remaining} of ${limit} requests left`;
+  dial.ariaValueText = `${remaining} of ${limit} requests left`;
 }
 
 function resetText({ resetAtMs }: WindowReading, seconds: number): string {

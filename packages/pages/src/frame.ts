@@ -2,7 +2,8 @@ import { html, type Markup } from "./html.js";
 import { guideLinks, type Link, pageLinks } from "./links.js";
 
 export interface Page extends Link {
-  readonly main: Markup;
+  /** Renders the content of the page, at its first request. */
+  readonly main: () => Markup;
   /** The names of style sheets, in addition to those of every page. */
   readonly styles?: readonly string[];
   /** The names of scripts that run before the module. */
@@ -38,7 +39,7 @@ ${pageLinks.map(link)}
 </ul></nav>
 </header>
 <main id="main">
-${main}
+${main()}
 </main>
 <footer><nav aria-label="Guides"><h2>Guides</h2><ul>${guideLinks.map(link)}</ul></nav></footer>
 </body>

@@ -14,7 +14,7 @@ export function graphiqlFiles(guides: readonly Guide[]): readonly StaticFile[] {
   const page = {
     path: "/graphiql",
     title: "GraphiQL",
-    main: html`<h1>GraphiQL</h1>
+    main: () => html`<h1>GraphiQL</h1>
 <p class="lead">Queries and mutations for the same pets as the REST API, with the same keys and limits. Each root field costs one request. Loading the schema costs one request too.</p>
 ${keyForm}
 <p id="answer-state" role="status">Enter an API key to load the schema.</p>

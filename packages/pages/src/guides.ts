@@ -14,15 +14,20 @@ export function pageFiles(pages: readonly Page[], apiGuides: readonly Guide[]): 
   const errors = guideLinks.filter(({ path }) => path === "/docs/errors");
   const guides = [...apiGuides, ...errors.map((link) => ({ ...link, markdown: problemReference() }))];
   const renderMarkdown = createMarkdownRenderer();
-  const guidePages: readonly Page[] = guides.map((guide) => {
-    const article = renderMarkdown(guide.markdown, (href) => targetOf(href, guide));
-    return { ...guide, main: html`<article class="guide">${article}</article>`, styles: ["guide"], module: "guide" };
+  const guidePages = guides.map((guide): Page => {
+    const article = () => renderMarkdown(guide.markdown, (href) => targetOf(href, guide));
+    return {
+      ...guide,
+      main: () => html`<article class="guide">${article()}</article>`,
+      styles: ["guide"],
+      module: "guide",
+    };
   });
   return [
     ...[...pages, ...guidePages, notFound].map((page) => ({
       path: page.path,
       mediaType: "text/html; charset=utf-8",
-      content: renderPage(page),
+      content: () => renderPage(page),
       ...(page.contentSecurityPolicy !== undefined && { contentSecurityPolicy: page.contentSecurityPolicy }),
     })),
     ...guides.map(({ path, markdown }) => ({
@@ -37,7 +42,7 @@ export function pageFiles(pages: readonly Page[], apiGuides: readonly Guide[]): 
 const notFound: Page = {
   path: notFoundPath,
   title: "Page not found",
-  main: html`<h1>Page not found</h1>
+  main: () => html`<h1>Page not found</h1>
 <p class="lead">This service has no page at this address.</p>
 <p>Check the address for a typing error, or start at the <a href="/">first page</a>. The guides are listed below.</p>`,
 };

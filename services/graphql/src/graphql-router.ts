@@ -55,7 +55,7 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   const schemaText = {
     path: "/schema.graphql",
     mediaType: "text/plain; charset=utf-8",
-    content: `${printSchema(schema)}\n`,
+    content: () => `${printSchema(schema)}\n`,
   };
   router.use(serveStaticFiles([schemaText, ...graphiqlFiles(guides)]));
   router.use(answerProblems(deps, (problem, res) => JSON.stringify({ errors: [formatRefusal(problem, res)] })));

@@ -1,10 +1,7 @@
 // The log line and the span of a request name its GraphQL operation, which the client chose.
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
 import { openTestStore } from "@petstore/checks/test-store";
 import { createGraphqlRouter } from "@petstore/graphql";
+import { openTraceReceiver } from "@petstore/harness/network";
 import { expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
@@ -48,25 +45,19 @@ it("a log line contains the operation, and neither a key nor the text of the doc
 });
 
 it("a span contains the type and the name of the operation", async () => {
-  const exported: string[] = [];
-  const receiver = createServer(async (req, res) => {
-    exported.push(await text(req));
-    res.writeHead(200, { "Content-Type": "application/json" }).end("{}");
-  });
-  await once(receiver.listen(0, "127.0.0.1"), "listening");
-  const { port } = receiver.address() as AddressInfo;
-  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
+  await using receiver = await openTraceReceiver();
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
   const traced = await openTestStore({ environment, routers: [createGraphqlRouter] });
   const { key } = await traced.issueKey();
   for (const query of ["query List { pets { id } }", `query ${key} { pets { id } }`]) {
     await traced.call("POST", "/graphql", { key, body: JSON.stringify({ query }) });
   }
   await traced[Symbol.asyncDispose]();
-  receiver.close();
-  expect(exported.join().match(/"graphql\.operation\.\w+","value":\{"stringValue":"\w+"/g)).toEqual([
+  const exported = receiver.requests.map(({ body }) => body).join();
+  expect(exported.match(/"graphql\.operation\.\w+","value":\{"stringValue":"\w+"/g)).toEqual([
     '"graphql.operation.type","value":{"stringValue":"query"',
     '"graphql.operation.name","value":{"stringValue":"List"',
     '"graphql.operation.type","value":{"stringValue":"query"',
   ]);
-  expect(exported.join()).not.toContain("pets_");
+  expect(exported).not.toContain("pets_");
 });

@@ -11,18 +11,32 @@ import { usageMain } from "./reference/usage-page.js";
 /** The REST API at `/v1`, and its description and pages, which need no key and cost nothing. */
 export function createRestRouter(deps: RouterDeps): Router {
   const { serveStaticFiles, config } = deps;
-  const description = openApiDocument(config);
+  const description = () => openApiDocument(config);
   const pages: readonly Page[] = [
-    { path: "/", title: "Reference", main: referenceMain(description), styles: ["reference"], module: "reference" },
-    { path: "/usage", title: "Usage", main: usageMain(), styles: ["reference", "usage"], module: "usage" },
+    {
+      path: "/",
+      title: "Reference",
+      main: () => referenceMain(description()),
+      styles: ["reference"],
+      module: "reference",
+    },
+    { path: "/usage", title: "Usage", main: usageMain, styles: ["reference", "usage"], module: "usage" },
   ];
   const guides = readGuides("services/rest/docs", new URL("../docs/", import.meta.url));
   const router = Router({ caseSensitive: true, strict: true });
   addPetRoutes(router, deps);
   router.use(
     serveStaticFiles([
-      { path: "/openapi.json", mediaType: "application/json; charset=utf-8", content: openApiJson(description) },
-      { path: "/openapi.yaml", mediaType: "application/yaml; charset=utf-8", content: openApiYaml(description) },
+      {
+        path: "/openapi.json",
+        mediaType: "application/json; charset=utf-8",
+        content: () => openApiJson(description()),
+      },
+      {
+        path: "/openapi.yaml",
+        mediaType: "application/yaml; charset=utf-8",
+        content: () => openApiYaml(description()),
+      },
       ...clientFiles(),
       ...pageFiles(pages, guides),
     ]),

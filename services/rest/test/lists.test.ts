@@ -41,13 +41,15 @@ describe("the query", () => {
 
 describe("the pages of a list", () => {
   it.each([
-    ["without a filter", "", 47],
-    ["one by one", "?limit=1", 47],
-    ["in pages that end exactly with the list", "?status=pending&limit=8", 16],
-    ["with a filter", "?limit=5&status=sold", 15],
-  ])("contain every pet once in ascending order of id, following rel=next %s", async (_how, query, count) => {
-    const ids = (await allPages(query)).flatMap(idsOf);
-    expect(ids).toHaveLength(count);
+    ["without a filter", "", 47, 3],
+    ["one by one", "?limit=1", 47, 47],
+    ["in pages that end exactly with the list", "?status=pending&limit=8", 16, 2],
+    ["with a filter", "?limit=5&status=sold", 15, 3],
+  ])("contain every pet once in ascending order of id, following rel=next to the last page %s", async (...row) => {
+    const [_how, query, count, pageCount] = row;
+    const pages = await allPages(query);
+    const ids = pages.flatMap(idsOf);
+    expect([ids.length, pages.length]).toEqual([count, pageCount]);
     expect(ids).toEqual([...new Set(ids)].sort((one, other) => one - other));
   });
 
@@ -59,11 +61,6 @@ describe("the pages of a list", () => {
       if (during.length < 30) during.push(await add("sold"), await add("sold"));
     };
     expect((await allPages("?limit=10", addTwo)).flatMap(idsOf)).toEqual([...before, ...during]);
-  });
-
-  it("have a Link with rel=next only if another page exists", async () => {
-    const pages = await allPages("?limit=8&status=pending");
-    expect(pages.map(({ headers }) => headers.link !== undefined)).toEqual([true, false]);
   });
 });
 

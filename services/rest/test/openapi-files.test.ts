@@ -48,14 +48,11 @@ describe("the OpenAPI document", () => {
   it.each([
     ["/openapi.json", "application/json; charset=utf-8", openApiJson(description)],
     ["/openapi.yaml", "application/yaml; charset=utf-8", openApiYaml(description)],
-  ])("is served at %s without a key and without using the quota", async (path, mediaType, content) => {
-    const first = await store.call("GET", path);
-    const { status, headers, text, rateLimit } = await store.call("GET", path);
-    expect(status).toBe(200);
-    expect(headers["content-type"]).toBe(mediaType);
-    expect(text).toBe(content);
-    expect(rateLimit).toEqual(first.rateLimit);
-    expect(rateLimit.remaining).toBe(rateLimit.limit);
+  ])("is served at %s without a key and without using the quota", async (path, mediaType, text) => {
+    await store.call("GET", path);
+    const answer = await store.call("GET", path);
+    expect(answer).toMatchObject({ status: 200, headers: { "content-type": mediaType }, text });
+    expect(answer.rateLimit.remaining).toBe(answer.rateLimit.limit);
   });
 
   it("has the same content in JSON and YAML, the version of the contract, and every digit of an int64", () => {
@@ -69,15 +66,9 @@ describe("the OpenAPI document", () => {
 
   it("lists every error code of the REST API, and no other", () => {
     const text = openApiJson(description);
-    const graphqlOnlyCodes = [
-      "GRAPHQL_PARSE_FAILED",
-      "GRAPHQL_VALIDATION_FAILED",
-      "OPERATION_TOO_LARGE",
-      "PERSISTED_QUERY_NOT_FOUND",
-    ];
-    for (const code of Object.keys(problems)) {
-      expect(text.includes(`"${code}"`), code).toBe(!graphqlOnlyCodes.includes(code));
-    }
+    const listed = Object.keys(problems).filter((code) => text.includes(`"${code}"`));
+    const ofGraphql = /^(GRAPHQL_|OPERATION_TOO_LARGE|PERSISTED_QUERY_NOT_FOUND)/;
+    expect(listed).toEqual(Object.keys(problems).filter((code) => !ofGraphql.test(code)));
   });
 
   it.each([

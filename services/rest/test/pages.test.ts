@@ -1,25 +1,30 @@
-// Tests the HTTP responses of the pages. tools/checks/browser tests the pages in a browser.
-import { readdir } from "node:fs/promises";
+// Tests the HTTP responses of the pages and files. tools/checks/browser tests the pages in a browser.
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
 import { problems } from "@petstore/core";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore({ TRUST_PROXY: "127.0.0.0/8" });
 const page = (path: string, headers: Readonly<Record<string, string>> = {}) => store.call("GET", path, { headers });
 const first = await page("/");
+/** The counts of an address that has used nothing. */
+const unused = first.rateLimit;
 
 it.each(["/", "/usage", "/docs/get-pet-removal", "/docs/get-pet-removal.md", "/pages/reference.js"])(
   "%s needs no key, uses no quota, and allows scripts and styles of this origin only",
   async (path) => {
-    const { status, rateLimit, headers } = await page(path);
-    expect(status).toBe(200);
-    expect(rateLimit.remaining).toBe(rateLimit.limit);
-    expect(headers).toMatchObject({
-      "content-security-policy":
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
-        "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
-      "x-content-type-options": "nosniff",
-      "referrer-policy": "no-referrer",
+    expect(unused.remaining).toBe(unused.limit);
+    expect(await page(path)).toMatchObject({
+      status: 200,
+      rateLimit: unused,
+      headers: {
+        "content-security-policy":
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
+          "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+      },
     });
   },
 );
@@ -42,9 +47,10 @@ it("a page is compressed only for clients that accept gzip", async () => {
 });
 
 it("a page answers HEAD like GET without a body, and other methods like an unknown path", async () => {
-  const { status, headers, text } = await store.call("HEAD", "/");
-  expect([status, headers["content-length"], text]).toEqual([200, first.headers["content-length"], ""]);
-  expect((await store.call("POST", "/", { body: "{}" })).json).toMatchObject({ code: "API_KEY_MISSING" });
+  const { "content-length": length } = first.headers;
+  expect(await store.call("HEAD", "/")).toMatchObject({ status: 200, text: "", headers: { "content-length": length } });
+  const headers = { "X-Forwarded-For": "192.0.2.4" };
+  expect(await store.call("POST", "/", { headers, body: "{}" })).toMatchObject({ code: "API_KEY_MISSING" });
 });
 
 it("every guide is a page, and is there as Markdown", async () => {
@@ -61,6 +67,24 @@ it("the list of errors has every code of both APIs", async () => {
   for (const code of Object.keys(problems)) expect(text).toContain(`<code>${code}</code>`);
 });
 
+it("redirects to the built client, whose path has its digest, and whose response can be kept for ever", async () => {
+  const built = await readFile(new URL("../node_modules/@petstore/client/dist/petstore-client.tgz", import.meta.url));
+  const location = `/petstore-client-${createHash("sha256").update(built).digest("hex").slice(0, 16)}.tgz`;
+  expect(await page("/petstore-client.tgz")).toMatchObject({
+    status: 302,
+    headers: { "cache-control": "no-store", location },
+    rateLimit: unused,
+  });
+  const file = await fetch(`${store.origin}${location}`, { headers: { "Accept-Encoding": "gzip" } });
+  expect(Object.fromEntries(file.headers)).toMatchObject({
+    "content-type": "application/gzip",
+    "cache-control": "max-age=31536000, immutable",
+  });
+  // The package is compressed already.
+  expect(file.headers.get("content-encoding")).toBeNull();
+  expect(Buffer.from(await file.arrayBuffer()).equals(built)).toBe(true);
+});
+
 it("an address that loads more than 600 files in a minute is refused, and no other", async () => {
   const load = (address: string, path = "/pages/reference.js") => page(path, { "X-Forwarded-For": address });
   const loaded = await Promise.all(Array.from({ length: 600 }, () => load("192.0.2.1")));
@@ -75,4 +99,50 @@ it("an address that loads more than 600 files in a minute is refused, and no oth
   expect((await load("192.0.2.1", "/v1/pets")).status).toBe(401);
   store.clock.nowMs += 61_000;
   expect((await load("192.0.2.1")).status).toBe(200);
+});
+
+describe("an unknown path", () => {
+  const Accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+  it.each([
+    ["GET", "/docs"],
+    ["HEAD", "/docs"],
+    ["GET", "/404"],
+  ])("is a page with status 404 for the %s of a browser, and costs nothing: %s", async (method, path) => {
+    const headers = { Accept, "X-Forwarded-For": "192.0.2.3" };
+    const answer = await store.call(method, path, { headers });
+    expect(answer).toMatchObject({
+      status: 404,
+      headers: {
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": expect.stringContaining("default-src 'none'"),
+        "x-request-id": expect.any(String),
+      },
+      rateLimit: { remaining: answer.rateLimit.limit },
+    });
+    expect(answer.text.includes('<a href="/">')).toBe(method === "GET");
+    expect((await page(path, { ...headers, "If-None-Match": answer.headers.etag ?? "" })).status).toBe(404);
+  });
+
+  it.each([
+    ["a path of the REST API", "GET", "/v1/none", Accept],
+    ["the base path of the REST API", "GET", "/v1", Accept],
+    ["a path of the GraphQL API", "GET", "/graphql/none", Accept],
+    ["another method", "POST", "/docs", Accept],
+    ["any media type", "GET", "/docs", "*/*"],
+    ["JSON before HTML", "GET", "/docs", "application/json, text/html;q=0.9"],
+    ["an image", "GET", "/favicon.ico", "image/*"],
+  ])("is the Error body for %s", async (_what, method, path, accepted) => {
+    const answer = await store.call(method, path, { headers: { Accept: accepted } });
+    expect(answer).toMatchObject({ status: 401, json: { code: "API_KEY_MISSING" } });
+  });
+
+  it("is the Error body for a browser with a key, and costs one unit", async () => {
+    const { key } = await store.issueKey({ plan: "free" });
+    expect(await store.call("GET", "/docs", { key, headers: { Accept } })).toMatchObject({
+      status: 404,
+      json: { code: "ROUTE_NOT_FOUND" },
+      rateLimit: { remaining: 59 },
+    });
+  });
 });

@@ -34,7 +34,7 @@ Its data is in ${directory}
     return `${addresses}
 The key of the demo account was shown at the first start. For another one:
 
-  npm run petstore -- key issue ${demoAccountName}
+  npx petstore key issue ${demoAccountName}
 `;
   }
   return `${addresses}

@@ -1,6 +1,12 @@
 // Both APIs admit requests in the same way: before the body, and without a valid key within the limits of the address.
 import { randomBytes } from "node:crypto";
-import { type Answer, type IssuedKey, openTestStore, type TestStore } from "@petstore/checks/test-store";
+import {
+  type Answer,
+  type CallOptions,
+  type IssuedKey,
+  openTestStore,
+  type TestStore,
+} from "@petstore/checks/test-store";
 import { migrate, mintApiKey } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
 import { createTestDatabase, describeWithRedis } from "@petstore/harness";
@@ -30,27 +36,23 @@ const changes: Readonly<Record<string, { readonly code: string; change(issued: I
   },
 };
 
-interface Sender {
-  readonly key?: string;
-  /** The address in `X-Forwarded-For`. */
-  readonly from?: string;
-}
-
 interface Api {
   readonly path: string;
   /** The body of a create. */
   readonly create: string;
-  list(store: TestStore, sender: Sender): Promise<Answer>;
+  readonly list: readonly [method: string, options: CallOptions];
 }
 
 const apis: readonly Api[] = [
-  { path: "/v1/pets", create: rex, list: (store, sender) => store.call("GET", "/v1/pets", optionsOf(sender)) },
-  {
-    path: "/graphql",
-    create: createRex,
-    list: (store, sender) => store.call("POST", "/graphql", { ...optionsOf(sender), body: graphql("{ pets { id } }") }),
-  },
+  { path: "/v1/pets", create: rex, list: ["GET", {}] },
+  { path: "/graphql", create: createRex, list: ["POST", { body: graphql("{ pets { id } }") }] },
 ];
+
+/** Lists pets, with a key or from an address in `X-Forwarded-For`. */
+function listPets(store: TestStore, { path, list: [method, options] }: Api, key?: string, from?: string) {
+  const headers = from === undefined ? {} : { "X-Forwarded-For": from };
+  return store.call(method, path, { ...options, ...(key !== undefined && { key }), headers });
+}
 
 describe.each(apis)("POST $path", async ({ path, create }) => {
   const store = await openTestStore({ routers });
@@ -99,12 +101,10 @@ describe("a key that PostgreSQL cannot check", () => {
     await using opened = await openStoreBehindProxy({ ANONYMOUS_REQUESTS_PER_MINUTE: "2" });
     const { store, proxy } = opened;
     const { key } = await store.issueKey({ plan: "free" });
-    for (const api of apis) expect((await api.list(store, {})).status).toBe(401);
-    for (const api of apis) expect((await api.list(store, {})).code).toBe("RATE_LIMIT_EXCEEDED");
+    for (const api of apis) expect((await listPets(store, api)).status).toBe(401);
+    for (const api of apis) expect((await listPets(store, api)).code).toBe("RATE_LIMIT_EXCEEDED");
     await proxy.refuse();
-    for (const api of apis) {
-      expectUnavailable(await api.list(store, { key }), { limit: 2, remaining: 0 });
-    }
+    for (const api of apis) expectUnavailable(await listPets(store, api, key), { limit: 2, remaining: 0 });
     await proxy.restore();
     await expect.poll(async () => (await store.call("GET", "/v1/none", { key })).status).toBe(404);
     expect((await store.call("GET", "/v1/none", { key })).rateLimit).toMatchObject({ limit: 60, remaining: 58 });
@@ -126,22 +126,19 @@ describe("a key that PostgreSQL cannot check", () => {
   });
 });
 
-it.each(apis)(
-  "$path looks 10 unknown keys of an address up, and then answers 503 without counting",
-  async ({ list }) => {
-    await using store = await openTestStore({ routers, environment: { ...behindProxy, METRICS_PORT: "0" } });
-    const lookUps = async (result: string) =>
-      (await store.scrape()).get(`petstore_key_lookups_total{result="${result}"}`);
-    const send = () => list(store, { key: mintApiKey("live", randomBytes), from: "192.0.2.1" });
-    for (let count = 1; count <= 10; count++) {
-      expect(await send()).toMatchObject({ status: 401, rateLimit: { remaining: 300 - count } });
-    }
-    for (let count = 0; count < 3; count++) expectUnavailable(await send(), { limit: 300, remaining: 290 });
-    expect([await lookUps("miss"), await lookUps("refused")]).toEqual([10, 3]);
-    store.clock.nowMs += 1_000;
-    expect((await send()).status).toBe(401);
-  },
-);
+it.each(apis)("$path looks 10 unknown keys of an address up, and then answers 503 without counting", async (api) => {
+  await using store = await openTestStore({ routers, environment: { ...behindProxy, METRICS_PORT: "0" } });
+  const lookUps = async (result: string) =>
+    (await store.scrape()).get(`petstore_key_lookups_total{result="${result}"}`);
+  const send = () => listPets(store, api, mintApiKey("live", randomBytes), "192.0.2.1");
+  for (let count = 1; count <= 10; count++) {
+    expect(await send()).toMatchObject({ status: 401, rateLimit: { remaining: 300 - count } });
+  }
+  for (let count = 0; count < 3; count++) expectUnavailable(await send(), { limit: 300, remaining: 290 });
+  expect([await lookUps("miss"), await lookUps("refused")]).toEqual([10, 3]);
+  store.clock.nowMs += 1_000;
+  expect((await send()).status).toBe(401);
+});
 
 describeWithRedis("addresses without a valid key", () => {
   it("leave nothing in Redis", async () => {
@@ -149,7 +146,9 @@ describeWithRedis("addresses without a valid key", () => {
     const environment = { ...behindProxy, REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" };
     await using store = await openTestStore({ routers, environment });
     for (let address = 1; address <= 100; address++) {
-      for (const api of apis) expect((await api.list(store, { from: `198.51.100.${address}` })).status).toBe(401);
+      for (const api of apis) {
+        expect((await listPets(store, api, undefined, `198.51.100.${address}`)).status).toBe(401);
+      }
     }
     expect(await redis.command("keys", "*")).toEqual([]);
     const { key } = await store.issueKey();
@@ -181,8 +180,4 @@ function expectUnavailable(answer: Answer, rateLimit: Partial<Answer["rateLimit"
 
 function graphql(query: string): string {
   return JSON.stringify({ query });
-}
-
-function optionsOf({ key, from }: Sender) {
-  return { ...(key !== undefined && { key }), headers: from === undefined ? {} : { "X-Forwarded-For": from } };
 }

@@ -8,6 +8,8 @@ import { serviceFlags } from "@petstore/harness/processes";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const standalone = fileURLToPath(new URL("../", import.meta.url));
+const repository = join(standalone, "../..");
+const { engines } = JSON.parse(await readFile(join(repository, "package.json"), "utf8"));
 let root: string;
 
 const fakeNpx = `#!/bin/sh
@@ -22,7 +24,7 @@ echo 'console.log("serving")' > services/standalone/dist/main.js
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "petstore-checkout-"));
-  await write("package.json", '{ "engines": { "node": ">=20.19" }, "packageManager": "pnpm@1.2.3" }');
+  await write("package.json", JSON.stringify({ engines, packageManager: "pnpm@1.2.3" }));
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "tsconfig.base.json", "turbo.json"]) await write(file);
   for (const file of ["packages/core/src/index.ts", "tools/admin/src/main.ts"]) await write(file);
   for (const file of ["start.mjs", "build-state.mjs"]) {
@@ -35,6 +37,15 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 describe("`npm start`", () => {
+  it.each(["18.20.8", "20.18.3"])("refuses Node.js %s in one line, before the install", (version) => {
+    const output = `The pet store needs Node.js 20.19 or later. This is ${version}.\n`;
+    expect(start(version)).toEqual({ exitCode: 1, output });
+  });
+
+  it.each(["20.19.0", "26.0.0"])("installs with Node.js %s", (version) => {
+    expect(start(version).output).toMatch(/^Installing \.\.\.\n/);
+  });
+
   it("installs and builds a new clone, and then only serves", () => {
     expect(start().output).toMatch(
       /^Installing \.\.\.\nnpx --yes pnpm@1\.2\.3 install --frozen-lockfile\nBuilding \.\.\.\nserving\n$/,
@@ -109,13 +120,17 @@ describe("`npm start`", () => {
 it.each(["", "services/rest/", "services/graphql/", "services/standalone/"])(
   "the start script of %spackage.json has the options of the services",
   async (folder) => {
-    const { scripts } = JSON.parse(await readFile(join(standalone, "../..", folder, "package.json"), "utf8"));
+    const { scripts } = JSON.parse(await readFile(join(repository, folder, "package.json"), "utf8"));
     expect(scripts.start).toMatch(new RegExp(`^node ${serviceFlags.join(" ")} `));
   },
 );
 
-function start(): { readonly exitCode: number | null; readonly output: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["services/standalone/start.mjs"], {
+/** Runs `start.mjs` in the checkout, as this version of Node.js or another one. */
+function start(version = process.versions.node): { readonly exitCode: number | null; readonly output: string } {
+  const versions = JSON.stringify({ ...process.versions, node: version });
+  const pretend = `data:text/javascript,Object.defineProperty(process, "versions", { value: ${versions} })`;
+  const args = ["--import", pretend, "services/standalone/start.mjs"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: root,
     encoding: "utf8",
     env: { PATH: `${join(root, "bin")}:${process.env.PATH}` },

@@ -1,4 +1,4 @@
-import { type Account, limitsOf, type NewAccount, type Plan, planNames } from "@petstore/core";
+import { type Account, type CustomLimits, limitsOf, type NewAccount, type Plan, planNames } from "@petstore/core";
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import { checkName, wholeNumber } from "./arguments.js";
 import { type CommandContext, Refusal, withDatabase } from "./command-context.js";
@@ -13,7 +13,7 @@ interface LimitOptions {
 }
 
 export function addAccountCommands(program: Command, context: CommandContext): void {
-  const account = program.command("account").description("the holders of plans and keys");
+  const account = program.command("account").description("accounts: each has a plan, and its keys share the limits");
 
   withLimits(account.command("create <name>").description("add an account"))
     .option("--plan <plan>", `its plan: ${planNames.join(", ")}`, planName, "free")
@@ -21,14 +21,14 @@ export function addAccountCommands(program: Command, context: CommandContext): v
       withDatabase(context, async ({ accounts }) => {
         checkName(name);
         const created = await accounts.create(planned(name, options.plan, options));
-        if (created === undefined) throw new Refusal("There is an account of this name already.");
+        if (created === undefined) throw new Refusal("An account with this name exists already.");
         context.print(formatRecord(fields(created), options.json));
       }),
     );
 
   account
     .command("list")
-    .description("show every account")
+    .description("show all accounts")
     .option("--json", "print JSON", false)
     .action((options: { json: boolean }) =>
       withDatabase(context, async ({ accounts }) => {
@@ -38,7 +38,7 @@ export function addAccountCommands(program: Command, context: CommandContext): v
 
   account
     .command("show <name>")
-    .description("show one account and its keys, without the keys themselves")
+    .description("show one account, and the ids, names and first characters of its keys")
     .option("--json", "print JSON", false)
     .action((name: string, { json }: { json: boolean }) =>
       withDatabase(context, async (opened) => {
@@ -49,7 +49,11 @@ export function addAccountCommands(program: Command, context: CommandContext): v
       }),
     );
 
-  withLimits(account.command("set-plan <name>").description("change what an account may ask; what it used is kept"))
+  withLimits(
+    account
+      .command("set-plan <name>")
+      .description("change the plan of an account; the units that it has used still count"),
+  )
     .addArgument(new Argument("<plan>", "its new plan").choices(planNames))
     .action((name: string, plan: Plan, options: LimitOptions) =>
       withDatabase(context, async ({ accounts }) => {
@@ -59,23 +63,23 @@ export function addAccountCommands(program: Command, context: CommandContext): v
     );
 
   withLimits(
-    account.command("set-limits <name>").description("change the numbers agreed with an Enterprise account"),
+    account.command("set-limits <name>").description("change the limits agreed with an Enterprise account"),
   ).action((name: string, options: LimitOptions) =>
     withDatabase(context, async (opened) => {
       const { plan } = await findAccount(opened, name);
-      if (plan !== "enterprise") {
+      const changed = await opened.accounts.setLimits({ name, customLimits: agreedLimits(options) });
+      if (changed === undefined) {
         throw new Refusal(
-          `Only Enterprise has numbers of its own, and this account is on ${plan}: petstore account set-plan changes that.`,
+          `Only an Enterprise account has limits of its own; this account has the plan ${plan}. petstore account set-plan changes the plan.`,
         );
       }
-      const changed = await opened.accounts.setPlan(planned(name, plan, options));
-      context.print(formatRecord(fields(changed ?? noSuchAccount()), options.json));
+      context.print(formatRecord(fields(changed), options.json));
     }),
   );
 
   account
     .command("suspend <name>")
-    .description("refuse every request with a key of the account, until it is resumed")
+    .description("refuse every request with a key of the account, until account resume")
     .option("--json", "print JSON", false)
     .action((name: string, { json }: { json: boolean }) =>
       withDatabase(context, async (opened) => {
@@ -103,15 +107,17 @@ function withLimits(command: Command): Command {
     .option("--json", "print JSON", false);
 }
 
-function planned(name: string, plan: Plan, { perMinute, perDay }: LimitOptions): NewAccount {
-  if (plan !== "enterprise") {
-    if (perMinute === undefined && perDay === undefined) return { name, plan };
-    throw new Refusal("Only the Enterprise plan has numbers of its own: leave --per-minute and --per-day out.");
-  }
+function planned(name: string, plan: Plan, options: LimitOptions): NewAccount {
+  if (plan === "enterprise") return { name, plan, customLimits: agreedLimits(options) };
+  if (options.perMinute === undefined && options.perDay === undefined) return { name, plan };
+  throw new Refusal("Only the Enterprise plan has limits of its own: omit --per-minute and --per-day.");
+}
+
+function agreedLimits({ perMinute, perDay }: LimitOptions): CustomLimits {
   if (perMinute === undefined || perDay === undefined) {
-    throw new Refusal("Enterprise limits are agreed one by one: give both --per-minute and --per-day.");
+    throw new Refusal("The limits of an Enterprise account are agreed: give both --per-minute and --per-day.");
   }
-  return { name, plan, customLimits: { perMinute, perDay } };
+  return { perMinute, perDay };
 }
 
 function fields(account: Account): Fields {

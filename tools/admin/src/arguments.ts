@@ -13,7 +13,7 @@ export function checkName(name: string): void {
 
 export function keyId(text: string): bigint {
   const id = /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
-  if (id < 1n || id > maxInt64) throw new Refusal("A key's id is a whole number; petstore key list shows it.");
+  if (id < 1n || id > maxInt64) throw new Refusal("The id of a key is a whole number; petstore key list shows it.");
   return id;
 }
 
@@ -25,14 +25,15 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
-/** A time to come in ISO 8601, as an argument of a command line. */
+/** A time in the future in ISO 8601, as an argument of a command line. */
 export function futureTime(now: () => number): (text: string) => Date {
   return (text) => {
     const [date] = /^\d{4}-\d\d-\d\d(?=$|T[\d:.]+(Z|[+-]\d\d:\d\d)$)/.exec(text) ?? [];
     const time = new Date(text);
     // JavaScript takes 30 February for 2 March.
     const isDay = date !== undefined && !Number.isNaN(time.getTime()) && new Date(date).toISOString().startsWith(date);
-    if (!isDay || time.getTime() <= now()) throw new InvalidArgumentError("It must be a time to come, in ISO 8601.");
+    if (!isDay || time.getTime() <= now())
+      throw new InvalidArgumentError("It must be a time in the future, in ISO 8601.");
     return time;
   };
 }

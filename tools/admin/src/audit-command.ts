@@ -14,7 +14,7 @@ interface AuditOptions {
 export function addAuditCommand(program: Command, context: CommandContext): void {
   program
     .command("audit")
-    .description("show who has changed accounts, keys and bans, the newest change first")
+    .description("show the changes of accounts, keys and bans, and who made them; the newest first")
     .option("--account <name>", "only changes of this account and its keys")
     .option("--limit <entries>", "at most this many entries", wholeNumber, 50)
     .option("--json", "print JSON", false)

@@ -8,11 +8,11 @@ import { formatRecord, formatRecords } from "./output.js";
 import { keyFields } from "./record-fields.js";
 
 export function addBanCommands(program: Command, context: CommandContext): void {
-  const ban = program.command("ban").description("keys that are banned for calling on after 429");
+  const ban = program.command("ban").description("keys that are banned because they continued to call after 429");
 
   ban
     .command("list [account]")
-    .description("ask the running instances which keys are banned, of all accounts or of the one of this name")
+    .description("show the banned keys of all accounts or of one account, from the running instances")
     .option("--json", "print JSON", false)
     .action((name: string | undefined, { json }: { json: boolean }) =>
       withDatabase(context, async (opened) => {
@@ -35,7 +35,7 @@ export function addBanCommands(program: Command, context: CommandContext): void 
 
   ban
     .command("lift <key>")
-    .description("end the ban of a key, by its id, and of those it was rotated from or to; its strikes are forgotten")
+    .description("end the ban of a key, by its id, and of the keys that it was rotated from or to; forgets its strikes")
     .option("--json", "print JSON", false)
     .action((id: string, { json }: { json: boolean }) =>
       withDatabase(context, async ({ keys }) => {

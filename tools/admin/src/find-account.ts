@@ -6,5 +6,5 @@ export async function findAccount({ accounts }: Pick<Core, "accounts">, name: st
 }
 
 export function noSuchAccount(): never {
-  throw new Refusal("There is no account of this name; petstore account list shows the names.");
+  throw new Refusal("No account has this name; petstore account list shows the names.");
 }

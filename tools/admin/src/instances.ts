@@ -33,7 +33,7 @@ export async function requestFromRunning(
   if (responses.length === 0) {
     throw new Refusal(
       listening === 0
-        ? "No instance of the store is running on this database, and only those know: start one."
+        ? "No instance of the store is running on this database. Only a running instance knows this: start one."
         : `None of ${listening} running instances answered within ${deadlineMs / 1_000} s; petstore doctor may say why.`,
     );
   }

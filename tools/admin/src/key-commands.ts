@@ -36,14 +36,14 @@ interface ChangeOptions extends JsonOption {
 }
 
 export function addKeyCommands(program: Command, context: CommandContext): void {
-  const key = program.command("key").description("the API keys of an account");
+  const key = program.command("key").description("the API keys of accounts");
 
   key
     .command("issue <account>")
-    .description("make a key for the account of this name; it is shown once and stored nowhere")
-    .option("--name <name>", "what the key is for, such as website")
+    .description("create a key for an account; the key is shown only now, because it is not stored")
+    .option("--name <name>", "a name that tells its purpose, such as website")
     .addOption(scopeOption().default("both"))
-    .option("--test", "make a test key, which works only in a test store", false)
+    .option("--test", "create a test key, which works only in a test store, such as npm start", false)
     .option(...expiresOption(context))
     .option("--json", "print JSON", false)
     .action((accountName: string, { test, name, scope, expires, json }: NewKeyOptions) =>
@@ -65,7 +65,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
 
   key
     .command("list <account>")
-    .description("show the keys of the account of this name, without the keys themselves")
+    .description("show the ids, names and first characters of the keys of an account")
     .option("--json", "print JSON", false)
     .action((name: string, { json }: JsonOption) =>
       withDatabase(context, async (opened) => {
@@ -77,7 +77,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
   key
     .command("find [text]")
     .description(
-      "show which key this is, by the key itself or the first 18 characters; without them, reads standard input",
+      "show the account and the id of a key, by its text or its first 18 characters; without them, reads standard input",
     )
     .option("--json", "print JSON", false)
     .action((text: string | undefined, { json }: JsonOption) =>
@@ -108,10 +108,10 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
 
   key
     .command("rotate <id>")
-    .description("make a key of the same mode, name and scope that takes the place of another; a ban holds for both")
+    .description("replace a key by a new one with the same mode, name and scope; a ban holds for both")
     .requiredOption(
       "--grace <duration>",
-      "how long the old key still works, such as 24h; never beyond its expiry",
+      "how long the old key continues to work, such as 24h; at most until it expires",
       duration,
     )
     .option(...expiresOption(context))
@@ -130,7 +130,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
         });
         if (rotated === undefined) {
           throw new Refusal(
-            "There is no working key of this id: what has ended is not rotated; petstore key issue makes one.",
+            "No working key has this id. A key that has ended cannot be rotated; petstore key issue creates a new one.",
           );
         }
         const { old, replacement } = rotated;
@@ -146,7 +146,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
 
   key
     .command("revoke [id]")
-    .description("end a key for good, by its id, or all keys of an account")
+    .description("end a key for ever, by its id, or all keys of an account")
     .option("--all <account>", "end all keys of the account of this name")
     .option("--json", "print JSON", false)
     .action((id: string | undefined, { all, json }: JsonOption & { all?: string }) =>
@@ -165,9 +165,9 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
 
   key
     .command("expire <id>")
-    .description("set when a key ends, earlier or later than before; without a time, now")
-    .option("--at <time>", "in ISO 8601, such as 2027-01-31T00:00:00Z", futureTime(context.now))
-    .option("--in <duration>", "from now on, such as 24h", duration)
+    .description("set when a key ends, earlier or later than before; without an option, it ends now")
+    .option("--at <time>", "when, in ISO 8601, such as 2027-01-31T00:00:00Z", futureTime(context.now))
+    .option("--in <duration>", "after this time, such as 24h", duration)
     .option("--json", "print JSON", false)
     .action((id: string, { at, in: within = 0, json }: JsonOption & { at?: Date; in?: number }) =>
       withDatabase(context, async ({ keys }) => {
@@ -175,7 +175,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
         const record = await keys.expire(keyId(id), at === undefined ? { inMs: within } : { at });
         if (record === undefined) {
           throw new Refusal(
-            (await keys.find(keyId(id))) === undefined ? noSuchKey : "This key was revoked, which is for good.",
+            (await keys.find(keyId(id))) === undefined ? noSuchKey : "This key was revoked, and cannot work again.",
           );
         }
         context.print(formatRecord(keyFields(record), json));
@@ -183,7 +183,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     );
 }
 
-export const noSuchKey = "There is no key of this id; petstore key list shows the ids.";
+export const noSuchKey = "No key has this id; petstore key list shows the ids.";
 
 function scopeOption(): Option {
   return new Option("--scope <scope>", "what the key may do: read lists pets, write adds pets").choices(keyScopes);
@@ -198,5 +198,5 @@ function searchedText(text: string): { digest: string } | { prefix: string } {
   if (isWellFormedApiKey(text)) return { digest: digestApiKey(text) };
   const prefix = visiblePrefix(text);
   if (/^pets_(live|test)_[0-9A-Za-z]{8}$/.test(prefix)) return { prefix };
-  throw new Refusal("This is no API key: one begins with pets_live_ or pets_test_ and 8 letters or digits.");
+  throw new Refusal("This is no API key: a key begins with pets_live_ or pets_test_ and 8 letters or digits.");
 }

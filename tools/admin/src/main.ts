@@ -4,6 +4,13 @@ import { text } from "node:stream/consumers";
 import { dataDirectory, embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { runPetstore } from "./program.js";
 
+// The reader of a pipe, such as head, may stop reading. The command then finishes its work without an error.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
+}
+
 process.exitCode = await runPetstore(process.argv.slice(2), {
   environment: process.env,
   standaloneUrl: () => embeddedPostgresUrl(dataDirectory(process.env.PETSTORE_DIR)),

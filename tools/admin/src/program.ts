@@ -9,7 +9,7 @@ import { addDoctorCommand } from "./doctor/doctor-command.js";
 import { addKeyCommands } from "./key-commands.js";
 import { addUsageCommands } from "./usage-commands.js";
 
-/** Runs one command line; the exit code is 0, 1 when it could not be done, 2 when it was not understood. */
+/** Runs one command line. The exit code is 0, 1 if the command failed, and 2 if the command line is wrong. */
 export async function runPetstore(commandLine: readonly string[], context: CommandContext): Promise<0 | 1 | 2> {
   let isSound = true;
   const program = createProgram(context, () => {
@@ -19,7 +19,7 @@ export async function runPetstore(commandLine: readonly string[], context: Comma
     await program.parseAsync(commandLine, { from: "user" });
     return isSound ? 0 : 1;
   } catch (error) {
-    // Commander has already said what it did not understand, or printed the help that was asked for.
+    // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     context.complain(error instanceof Error ? error.message : `${error}`);
     return 1;
@@ -28,15 +28,17 @@ export async function runPetstore(commandLine: readonly string[], context: Comma
 
 function createProgram(context: CommandContext, onUnsound: () => void): Command {
   const program = new Command("petstore")
-    .description("Accounts, keys, bans, usage, migrations and the state of the pet store.")
+    .description("Manages the accounts, API keys and bans of the pet store, and its database.")
     .version(version())
     .addHelpText(
       "after",
       `
-It works on the database that DATABASE_URL names or, without it, on that of the store \`npm start\` is running. What it
-changes is true on every running instance within a second.`,
+It uses the database of DATABASE_URL or, without it, the database of the running \`npm start\`. A change takes effect on
+every running instance within a second.
+
+Exit codes: 0 success, 1 the command failed, 2 the command line is wrong.`,
     )
-    .showHelpAfterError("(--help shows what can be said)")
+    .showHelpAfterError("(--help shows the commands and options)")
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
       writeErr: (text) => context.complain(text.trimEnd()),
@@ -45,7 +47,7 @@ changes is true on every running instance within a second.`,
 
   program
     .command("migrate")
-    .description("bring the database to the current schema")
+    .description("bring the database to the current schema; needs the owner of the tables")
     .option("--json", "print JSON", false)
     .action(async ({ json }: { json: boolean }) => {
       const { url } = await requireDatabaseConfig(context);

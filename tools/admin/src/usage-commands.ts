@@ -8,9 +8,9 @@ import { formatJson, formatTable } from "./output.js";
 export function addUsageCommands(program: Command, context: CommandContext): void {
   program
     .command("usage")
-    .description("what accounts have used of their limits")
+    .description("how much of its limits an account has used")
     .command("show <account>")
-    .description("ask the running instances how both windows of the account of this name stand; costs it nothing")
+    .description("show both windows of an account, from the running instances; costs no unit")
     .option("--json", "print JSON", false)
     .action((name: string, { json }: { json: boolean }) =>
       withDatabase(context, async (opened) => {

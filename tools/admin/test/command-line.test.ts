@@ -1,89 +1,154 @@
-import { createTestDatabase, type TestDatabase } from "@petstore/harness";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runCommand } from "./run-command.js";
-
-let database: TestDatabase;
-beforeEach(async () => {
-  database = await createTestDatabase();
-});
-afterEach(() => database[Symbol.asyncDispose]());
+// Command lines and addresses that the command does not accept, and its help.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { runCommand, useDatabase } from "./run-command.js";
 
 describe("petstore", () => {
+  it("--version prints the version of the package", async () => {
+    const { version } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
+    expect(await runCommand("--version", {})).toEqual({ exitCode: 0, printed: version, complained: "" });
+  });
+
   it.each([
     "",
     "accounts",
     "account create",
     "account create x --plan gold",
     "account create x --per-minute 0",
+    "account create x --per-minute 2147483648",
+    "account set-plan x gold",
+    "account set-plan x",
+    "audit --limit 0",
+    "ban lift",
+    "key change",
+    "key expire 1 --at yesterday",
     "key issue x --expires yesterday",
     "key issue x --expires 2001-01-01",
     "key issue x --expires 2099-02-30",
     "key issue x --expires 2099-13-01T00:00:00Z",
-    "account create x --per-minute 2147483648",
-    "--colour",
-    "account set-plan x gold",
-    "account set-plan x",
+    "key issue x --scope all",
     "key rotate 1",
     "key rotate 1 --grace soon",
     "key rotate 1 --grace 1h30m",
     "key rotate 1 --grace 99999d",
-    "key expire 1 --at yesterday",
-    "ban lift",
     "usage show",
+    "--colour",
   ])("answers %j, which it does not understand, with exit code 2 and a hint", async (commandLine) => {
-    const { exitCode, complained } = await petstore(commandLine);
+    const { exitCode, complained } = await runCommand(commandLine, {});
     expect(exitCode).toBe(2);
     expect(complained).toMatch(/help|Usage/);
   });
 
-  it.each([
-    ...["", "migrate", "doctor", "account", "account create", "account list", "account show", "account set-plan"],
-    ...["account set-limits", "key", "key issue", "key list", "key rotate", "key revoke", "key expire"],
-    ...["ban", "ban list", "ban lift", "usage", "usage show"],
-  ])("explains itself: %s --help", async (commandLine) => {
-    const { exitCode, printed } = await petstore(`${commandLine} --help`);
-    expect(exitCode).toBe(0);
-    expect(printed).toContain("Usage: petstore");
-    if (commandLine.includes(" ") || commandLine === "migrate") expect(printed).toContain("--json");
+  it.each(["", "account create"])("explains itself: %s --help", async (commandLine) => {
+    const { exitCode, printed } = await runCommand(`${commandLine} --help`, {});
+    expect([exitCode, printed]).toEqual([0, expect.stringContaining("Usage: petstore")]);
   });
+});
 
-  it("says what to do about a database without tables", async () => {
+it.each([
+  ["standard output", "stdout", "--help", 0],
+  ["standard error", "stderr", "nonsense", 2],
+] as const)("ends quietly when the reader of its %s has gone", async (_, closed, commandLine, exitCode) => {
+  const child = spawn(process.execPath, [fileURLToPath(new URL("../bin/petstore.mjs", import.meta.url)), commandLine]);
+  child[closed].destroy();
+  const [printed, complained, [code]] = await Promise.all([
+    closed === "stdout" ? "" : text(child.stdout),
+    closed === "stderr" ? "" : text(child.stderr),
+    once(child, "close"),
+  ]);
+  expect({ printed, complained, code }).toEqual({ printed: "", complained: "", code: exitCode });
+});
+
+describe("a database without tables", () => {
+  const { json, petstore, environment } = useDatabase();
+
+  it("gets the current schema, and the command says so when there is nothing to do", async () => {
     expect(await petstore("account list")).toMatchObject({
       exitCode: 1,
       complained: expect.stringContaining("migrate"),
     });
-  });
-
-  it("says what to do without a database, and does not show the password of an unreachable one", async () => {
-    expect(await petstore("account list", "")).toMatchObject({
-      exitCode: 1,
-      complained: "There is no database: start the store with npm start, or set DATABASE_URL.",
-    });
-    const unreachable = await petstore("account list", "postgres://someone:secret@127.0.0.1:1/petstore");
-    expect(unreachable).toMatchObject({ exitCode: 1, complained: expect.stringContaining("127.0.0.1") });
-    expect(unreachable.complained).not.toContain("secret");
+    const { printed } = await petstore("migrate");
+    expect(printed).toBe(
+      "Applied 0001-first-tables, 0002-keys-that-change, 0003-managed-keys, 0004-lasting-audit-log.",
+    );
+    expect(await petstore("migrate")).toMatchObject({ exitCode: 0, printed: "The schema is current." });
+    expect(await json("migrate")).toEqual({ applied: [] });
   });
 
   it.each([
-    ["http://someone:secret@127.0.0.1/", "DATABASE_URL must be a URL that begins with postgres://"],
-    ["secret", "DATABASE_URL must be a URL that begins with postgres://"],
-    ["postgres://someone:secret@no-such-host.invalid/petstore", "no-such-host.invalid"],
-  ])("says what is wrong with the address %s, and repeats no password", async (url, line) => {
-    const { exitCode, complained } = await petstore("account list", url);
-    expect({ exitCode, complained }).toMatchObject({ exitCode: 1, complained: expect.stringContaining(line) });
-    expect(complained).not.toContain("secret");
-  });
-
-  it("says that the password is wrong, and that the database does not exist", async () => {
-    const url = new URL(database.directUrl);
-    url.password = "wrong";
-    expect((await petstore("migrate", url.href)).complained).toMatch(/refuses the user or the password/);
-    const other = new URL(database.directUrl);
-    other.pathname = "nowhere";
-    expect((await petstore("account list", other.href)).complained).toMatch(/does not exist/);
+    ["migrate", { password: "wrong" }, /refuses the user or the password/],
+    ["account list", { pathname: "nowhere" }, /does not exist/],
+  ])("is not reached by %s with %j, and the command says why", async (commandLine, change, reason) => {
+    const url = Object.assign(new URL(environment().DATABASE_DIRECT_URL), change).href;
+    const ran = await runCommand(commandLine, { DATABASE_URL: url });
+    expect(ran).toMatchObject({ exitCode: 1, complained: expect.stringMatching(reason) });
   });
 });
 
-async function petstore(commandLine: string, url?: string) {
-  return runCommand(commandLine, { DATABASE_URL: url ?? database.url });
-}
+it.each([
+  ["", "There is no database: start the store with npm start, or set DATABASE_URL."],
+  ["postgres://someone:secret@127.0.0.1:1/petstore", "127.0.0.1"],
+  ["http://someone:secret@127.0.0.1/", "DATABASE_URL must be a URL that begins with postgres://"],
+  ["secret", "DATABASE_URL must be a URL that begins with postgres://"],
+  ["postgres://someone:secret@no-such-host.invalid/petstore", "no-such-host.invalid"],
+])("says what is wrong with the address %j, and repeats no password", async (url, line) => {
+  const { exitCode, complained } = await runCommand("account list", { DATABASE_URL: url });
+  expect({ exitCode, complained }).toMatchObject({ exitCode: 1, complained: expect.stringContaining(line) });
+  expect(complained).not.toContain("secret");
+});
+
+describe("a command that cannot be done", () => {
+  const { petstore } = useDatabase("migrate", "account create shop");
+
+  it.each([
+    ["account create shop", "An account with this name exists already."],
+    ["account create a\nb", "control"],
+    ["account create half --plan enterprise --per-day 5", "give both"],
+    ["account create small --plan pro --per-minute 5 --per-day 9", "Only the Enterprise plan"],
+    ["account resume nobody", "No account has this name"],
+    ["account set-limits nobody --per-minute 1 --per-day 1", "No account has this name"],
+    ["account set-limits shop --per-minute 1 --per-day 2", "petstore account set-plan"],
+    ["account set-plan nobody pro", "No account has this name"],
+    ["account set-plan shop enterprise --per-day 5", "give both"],
+    ["account set-plan shop free --per-day 5", "Only the Enterprise plan"],
+    ["account show nobody", "No account has this name"],
+    ["account suspend nobody", "No account has this name"],
+    ["audit --account nobody", "No account has this name"],
+    ["ban lift 99", "No key has this id"],
+    ["ban list", "No instance of the store is running on this database"],
+    ["ban list nobody", "No account has this name"],
+    ["key change 1", "Give --name, --scope, or both."],
+    ["key change 99 --scope read", "No key has this id"],
+    ["key expire 99", "No key has this id"],
+    ["key issue nobody", "No account has this name"],
+    ["key list nobody", "No account has this name"],
+    ["key revoke", "Give the id of a key, or --all <account>."],
+    ["key revoke 1 --all shop", "Give the id of a key, or --all <account>."],
+    ["key revoke 99", "No key has this id"],
+    ["key revoke 99999999999999999999", "The id of a key is a whole number"],
+    ["key revoke --all nobody", "No account has this name"],
+    ["key revoke one", "The id of a key is a whole number"],
+    ["key rotate 99 --grace 0", "No working key has this id"],
+    ["usage show nobody", "No account has this name"],
+    ["usage show shop", "No instance of the store is running on this database"],
+  ])("%s is refused with exit code 1 and one line", async (commandLine, line) => {
+    const ran = await petstore(commandLine);
+    expect(ran).toEqual({ exitCode: 1, printed: "", complained: expect.stringContaining(line) });
+    expect(ran.complained).not.toContain("\n");
+  });
+
+  it.each([
+    ["U+202E, which turns the text after it", "shop\u202Epohs"],
+    ["U+2028, which ends a line", "shop\u20282026"],
+    ["an API key", `pets_live_${"a".repeat(32)}_aaaaaa`],
+  ])("has a name or an actor with %s", async (_what, text) => {
+    const refused = { exitCode: 1, complained: expect.stringContaining("no control characters, and is no API key.") };
+    expect(await petstore(`account create ${text}`)).toMatchObject(refused);
+    expect(await petstore(`key issue shop --name ${text}`)).toMatchObject(refused);
+    expect(await petstore("account suspend shop", { PETSTORE_ACTOR: text })).toMatchObject(refused);
+  });
+});

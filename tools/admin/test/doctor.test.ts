@@ -30,7 +30,7 @@ describe("petstore doctor", () => {
     const { exitCode, printed } = await runCommand("doctor", environment);
     expect(exitCode).toBe(1);
     expect(printed).toContain(
-      "FAULT    schema: lacks 0001-first-tables, 0002-keys-that-change, 0003-managed-keys\n         -> Run petstore migrate",
+      "FAULT    schema: lacks 0001-first-tables, 0002-keys-that-change, 0003-managed-keys, 0004-lasting-audit-log\n         -> Run petstore migrate",
     );
   });
 

@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { createTestDatabase, type TestDatabase } from "@petstore/harness";
+import { afterEach, beforeEach } from "vitest";
 import { runPetstore } from "../src/program.js";
 
 export interface Ran {
@@ -7,10 +9,12 @@ export interface Ran {
   readonly complained: string;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Runs a command line as the `petstore` command does, and returns what it said. */
 export async function runCommand(
   commandLine: string,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   { clockOffsetMs = 0, input = "" }: { readonly clockOffsetMs?: number; readonly input?: string } = {},
 ): Promise<Ran> {
   const printed: string[] = [];
@@ -25,4 +29,27 @@ export async function runCommand(
     complain: (text) => complained.push(text),
   });
   return { exitCode, printed: printed.join("\n"), complained: complained.join("\n") };
+}
+
+/** Gives each test a database of its own, on which these command lines have run. */
+export function useDatabase(...commandLines: readonly string[]) {
+  let database: TestDatabase;
+  const environment = () => ({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.directUrl });
+  const petstore = (commandLine: string, more: Environment = {}, input = "") =>
+    runCommand(commandLine, { ...environment(), ...more }, { input });
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    for (const commandLine of commandLines) await petstore(commandLine);
+  });
+  afterEach(() => database[Symbol.asyncDispose]());
+  return {
+    environment,
+    petstore,
+    /** Returns the JSON that a command prints. */
+    async json(commandLine: string): Promise<ReturnType<typeof JSON.parse>> {
+      const { printed, complained } = await petstore(`${commandLine} --json`);
+      if (printed === "") throw new Error(complained);
+      return JSON.parse(printed);
+    },
+  };
 }

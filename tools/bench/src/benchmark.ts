@@ -5,7 +5,7 @@ export interface Benchmark {
   readonly measures: Measures;
   readonly targets: readonly Target[];
   readonly defaults: Defaults;
-  /** True where the number of connections is a part of the question, and a profile has no meaning. */
+  /** True where the number of connections is a part of the question. */
   readonly isFixed?: boolean;
   run(options: RunOptions, deps: RunDeps): Promise<Table[]>;
 }
@@ -37,8 +37,8 @@ export interface Target {
   readonly atLeast?: number;
   readonly atMost?: number;
   readonly connections?: number;
-  /** A missed target with this mark does not fail the run. */
-  readonly uncounted?: "stretch goal" | "information";
+  /** A missed stretch goal does not fail the run. */
+  readonly isStretch?: true;
 }
 
 export interface RunOptions {
@@ -46,8 +46,6 @@ export interface RunOptions {
   /** How long each server is loaded in each round. */
   readonly seconds: number;
   readonly connections: readonly number[];
-  /** The directory for a CPU profile of each server, taken in one more round. */
-  readonly profileDirectory?: string | undefined;
 }
 
 export interface RunDeps {

@@ -14,7 +14,6 @@ export interface CommandOptions {
   readonly seconds: number | undefined;
   readonly connections: readonly number[] | undefined;
   readonly jsonFile: string | undefined;
-  readonly profileDirectory: string | undefined;
 }
 
 export function readCommandLine(words: readonly string[], all: readonly Benchmark[]): Command {
@@ -23,9 +22,6 @@ export function readCommandLine(words: readonly string[], all: readonly Benchmar
     const { only = [], rounds, seconds, connections, help } = values;
     if (help) return { kind: "help" };
     const named = new Set(only.flatMap((word) => namedBy(word, all)));
-    if (named.size !== 1 && values.profile !== undefined) {
-      throw new Error("--profile needs one benchmark, named by --only.");
-    }
     return {
       kind: "run",
       benchmarks: all.filter((benchmark) => only.length === 0 || named.has(benchmark)),
@@ -35,7 +31,6 @@ export function readCommandLine(words: readonly string[], all: readonly Benchmar
         seconds: seconds === undefined ? undefined : decimal("seconds", seconds),
         connections: connections === undefined ? undefined : wholeNumbers("connections", connections),
         jsonFile: values.json,
-        profileDirectory: values.profile,
       },
     };
   } catch (error) {
@@ -45,15 +40,7 @@ export function readCommandLine(words: readonly string[], all: readonly Benchmar
 
 export function helpText(all: readonly Benchmark[]): string {
   const width = Math.max(...all.map(({ name }) => name.length)) + 2;
-  const lines = all.map(({ name, summary, defaults, isFixed }) => {
-    const { rounds, seconds, connections } = defaults;
-    const exceptions = [
-      ...(rounds === usual.rounds ? [] : [`${rounds} ${rounds === 1 ? "round" : "rounds"}`]),
-      ...(seconds === usual.seconds || seconds === 1 ? [] : [`${seconds} s`]),
-      ...(isFixed ? [] : [`at ${connections.join(", ")}`]),
-    ];
-    return `  ${name.padEnd(width)}${summary}${exceptions.length === 0 ? "" : ` [${exceptions.join(", ")}]`}`;
-  });
+  const lines = all.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`);
   return `Usage: npm run bench -- [options]
 
 Measures our services and their peers in interleaved rounds, each in a process of its own, over one private PostgreSQL and
@@ -61,17 +48,16 @@ Redis, and compares the ratios with their targets. The CPU time of the server pr
 ratios survive a noisy machine, and absolute times do not. All benchmarks take about an hour. The exit code is 1 when a
 target is missed or a benchmark fails. Stretch goals do not count.
 
-Benchmarks [and their defaults]:
+Benchmarks:
 ${lines.join("\n")}
 
 Options:
   --only <benchmark>    run only this benchmark, or all whose names begin with this word, such as rest or scalability;
                         may be repeated
-  --rounds <n>          how often each server is measured (default ${usual.rounds})
-  --seconds <n>         how long, each time, when all connections are open (default ${usual.seconds})
+  --rounds <n>          how often each server is measured (mostly ${usual.rounds})
+  --seconds <n>         how long, each time, when all connections are open (mostly ${usual.seconds})
   --connections <n,...> how many connections at once; a table for each number. A target is judged only at its own number
   --json <file>         write the result to this file, with every round
-  --profile <dir>       write a CPU profile of each server of one benchmark to this directory, from one more round
   --help                show this
 
 A run of every benchmark with the defaults, from a clean commit, is kept in tools/bench/results.
@@ -84,7 +70,6 @@ const optionShapes = {
   seconds: { type: "string" },
   connections: { type: "string" },
   json: { type: "string" },
-  profile: { type: "string" },
   help: { type: "boolean", short: "h", default: false },
 } as const;
 

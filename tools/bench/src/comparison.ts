@@ -3,7 +3,7 @@ import type { Benchmark, Defaults, Measured, Measures, Target } from "./benchmar
 import { makeLoad } from "./load/load.js";
 import { withKey } from "./load/requests.js";
 import { fillIn, type Workload, type WorkloadPart } from "./load/workload.js";
-import { measureRounds, profileEach, type Turn } from "./rounds.js";
+import { measureRounds, type Turn } from "./rounds.js";
 import { type Server, type ServerOptions, withEnvironment } from "./servers/environment.js";
 import type { ServerProgram } from "./servers/server-programs.js";
 import type { Store, StoreOptions } from "./servers/store.js";
@@ -53,10 +53,7 @@ export function compareServers({ cases, isSameWork = false, ...benchmark }: Serv
           servers.push({ ...server, parts: await parts(store), apiKeys });
         }
         await checkResponses(servers, isSameWork);
-        const measure = (server: LoadedServer, turn: Turn) => measureServer(server, turn, deps.signal);
-        const tables = await measureRounds(servers, options, deps, measure);
-        await profileEach(servers, options, deps, measure);
-        return tables;
+        return await measureRounds(servers, options, deps, (server, turn) => measureServer(server, turn, deps.signal));
       }),
   };
 }

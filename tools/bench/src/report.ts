@@ -55,7 +55,7 @@ export function describeMachine(): string {
 }
 
 function targetRow(benchmark: Benchmark, verdict: Verdict): string[] {
-  const { measure, of, against, atLeast, atMost, ratio, met, uncounted } = verdict;
+  const { measure, of, against, atLeast, atMost, ratio, met, isStretch } = verdict;
   const { label = measure, digits = 0 } = benchmark.measures[measure] ?? {};
   const limit = (value: number) => value.toFixed(against === undefined ? digits : 2);
   return [
@@ -67,6 +67,6 @@ function targetRow(benchmark: Benchmark, verdict: Verdict): string[] {
       ...(atLeast === undefined ? [] : [`>= ${limit(atLeast)}`]),
       ...(atMost === undefined ? [] : [`<= ${limit(atMost)}`]),
     ].join(", "),
-    uncounted === undefined ? (met ? "met" : "MISSED") : `${met ? "met" : "missed"} (${uncounted})`,
+    isStretch ? `${met ? "met" : "missed"} (stretch goal)` : met ? "met" : "MISSED",
   ];
 }

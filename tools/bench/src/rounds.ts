@@ -1,12 +1,9 @@
-import { join } from "node:path";
 import type { Measured, RunDeps, RunOptions, Table } from "./benchmark.js";
-import type { ProbedProgram } from "./servers/probed-program.js";
 
 /** One measurement of a subject within a round. */
 export interface Turn {
   readonly connections: number;
   readonly seconds: number;
-  readonly isWarmUp: boolean;
 }
 
 /**
@@ -29,7 +26,7 @@ export async function measureRounds<Subject extends { readonly name: string }>(
     for (const table of tables) {
       for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
         signal.throwIfAborted();
-        const turn = { connections: table.connections, seconds, isWarmUp: round === 0 };
+        const turn = { connections: table.connections, seconds };
         const measured = await measure(subject, turn).catch((cause) => {
           throw new Error(`${subject.name}: ${cause instanceof Error ? cause.message : cause}`, { cause });
         });
@@ -40,21 +37,4 @@ export async function measureRounds<Subject extends { readonly name: string }>(
     }
   }
   return tables;
-}
-
-/** Loads each program once more, at the first number of connections, and writes its CPU profile. */
-export async function profileEach<Subject extends { readonly name: string; readonly program: ProbedProgram }>(
-  subjects: readonly Subject[],
-  { connections: [connections = 1], seconds, profileDirectory }: RunOptions,
-  { progress }: RunDeps,
-  load: (subject: Subject, turn: Turn) => Promise<unknown>,
-): Promise<void> {
-  if (profileDirectory === undefined) return;
-  for (const subject of subjects) {
-    await subject.program.startProfile();
-    await load(subject, { connections, seconds, isWarmUp: true });
-    const file = join(profileDirectory, `${subject.name.replaceAll(/[^\w.]+/g, "-")}.cpuprofile`);
-    await subject.program.writeProfile(file);
-    progress(`Wrote ${file}`);
-  }
 }

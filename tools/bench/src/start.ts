@@ -20,7 +20,7 @@ export const start: Benchmark = {
   measures,
   targets: [
     { measure: "seconds", of: command.name, atMost: 2.5 },
-    { measure: "seconds", of: command.name, atMost: 1, uncounted: "stretch goal" },
+    { measure: "seconds", of: command.name, atMost: 1, isStretch: true },
   ],
   defaults: { rounds: 3, seconds: 1, connections: [1] },
   isFixed: true,

@@ -27,8 +27,6 @@ export interface Visit extends AsyncDisposable {
   receivedBytes(): number;
   /** Fails for an error, a request to another origin, a page wider than the window, or an issue that axe finds. */
   expectNoFault(): Promise<void>;
-  /** Written to the folder `screenshots`, which git ignores. */
-  screenshot(name: string): Promise<void>;
 }
 
 const withStore = base.extend<{ $file: { store: StoreInBrowser } }>({
@@ -59,7 +57,7 @@ export const it = withStore.extend<{
   /** Opens a window on the store. When the test ends, the page in the window must have no fault. */
   open: (options: VisitOptions) => Promise<Visit>;
 }>({
-  open: async ({ store, task }, use) => {
+  open: async ({ store }, use) => {
     const visits: Visit[] = [];
     await use(async (options) => {
       const visit = await openVisit(store, options);
@@ -68,7 +66,6 @@ export const it = withStore.extend<{
     });
     for (const visit of visits) {
       await using _closed = visit;
-      await visit.screenshot(task.name.replaceAll(/\W+/g, "-"));
       await visit.expectNoFault();
     }
   },
@@ -105,9 +102,6 @@ export async function openVisit({ browser, origin }: StoreInBrowser, options: Vi
       expect(otherOrigins).toEqual([]);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
       expect(await seriousIssues(page)).toEqual([]);
-    },
-    async screenshot(name) {
-      await page.screenshot({ path: new URL(`../screenshots/${name}.png`, import.meta.url).pathname, fullPage: true });
     },
     [Symbol.asyncDispose]: () => context.close(),
   };

@@ -20,7 +20,6 @@ describe("every page", needsChromium, () => {
       if (path !== "/graphiql") figures.atMost(40, path, visit.receivedBytes() / 1_024, "KiB");
       for (const colorScheme of ["light", "dark"] as const) {
         await visit.page.emulateMedia({ colorScheme });
-        await visit.screenshot(`page${path.replaceAll("/", "-")}-${colorScheme}`);
         await visit.expectNoFault();
       }
     }
@@ -150,12 +149,19 @@ describe("the usage page", needsChromium, () => {
     expect(await page.locator("#usage-plan").textContent()).toContain("the Enterprise plan: 1 requests a minute");
   });
 
-  it("shows no gauge for a malformed key", async ({ open }) => {
+  it("shows no gauge and no plan without a key, and for a malformed one", async ({ store, open }) => {
     const { page } = await open({ width: 390 });
     await page.goto("/usage");
+    const parts = page.locator("#gauges:visible, #usage-plan:not(:empty), [data-current]");
+    expect(await parts.count()).toBe(0);
+    await enterKey(page, await store.issueKey());
+    await expect.poll(() => parts.count()).toBe(3);
     await enterKey(page, "pets_live_nonsense");
     await expect.poll(() => page.locator("#usage-state").textContent()).toContain("API_KEY_INVALID");
-    expect(await page.locator("#gauge-minute .left").textContent()).toBe("-");
+    expect(await parts.count()).toBe(0);
+    await page.getByRole("button", { name: "Forget key" }).click();
+    await expect.poll(() => page.locator("#usage-state").textContent()).toContain("Enter an API key");
+    expect(await page.getByRole("button", { name: "Refresh" }).isVisible()).toBe(false);
   });
 });
 

@@ -44,8 +44,8 @@ it("stores every pet once when the first response to every tenth create is lost"
 it("stores every pet once when the service is killed", async ({ figures }) => {
   const { key: apiKey } = await store.database.issueKey();
   const { fetch, counts } = createWitness();
-  // The retries of the client then last 15 seconds. A slow machine starts the service within that time.
-  const client = createPetStoreClient({ baseUrl, apiKey, fetch, random: () => 0.5 });
+  // The retries last longer than a slow machine needs to start the service.
+  const client = createPetStoreClient({ baseUrl, apiKey, fetch, random: () => 0.5, maxRetries: 8 });
   const ledger = createLedger();
   const creating = createPets(client, ledger, 600, 50);
   await vi.waitUntil(() => ledger.acknowledged.size > 100, { timeout: 60_000 });

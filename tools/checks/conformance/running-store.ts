@@ -4,7 +4,7 @@ import { migrate } from "@petstore/core";
 import { createTestDatabase, grantService, isRedisInstalled } from "@petstore/harness";
 import { graphqlMain, restMain, type Service, startService } from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
-import { openStoreDatabase, type StoreDatabase } from "../src/store-database.js";
+import { openStoreDatabase, type StoreDatabase, unhurried } from "../src/store-database.js";
 
 export interface RunningStoreOptions {
   /** One process for each name. */
@@ -51,6 +51,7 @@ export async function openRunningStore(options: RunningStoreOptions = {}): Promi
     ...(redis && { REDIS_URL: redis.url }),
     // Tests call from this machine and report other client addresses.
     TRUST_PROXY: "127.0.0.1",
+    ...unhurried,
     // A busy machine must not cause the fallback of the quota, nor refusals by overload.
     REDIS_COMMAND_TIMEOUT_MS: "5000",
     SHED_EVENT_LOOP_DELAY_MS: "0",

@@ -33,27 +33,24 @@ async function findRepeatedly<T>(
   return failure;
 }
 
-it.for<[fault: string, when: RegExp, change: Change]>([
-  ["5xx: 500", /limit=2\d\b/, (answer) => ({ ...answer, status: 500 })],
-  ["error: AssertionError: reset", /limit=6\d\b/, () => expect.fail("reset")],
-])("finds a planted fault of REST: %s", options, async ([fault, when, change], { services }) => {
-  using session = await openSession(services, plant(when, change));
-  const failure = await findRepeatedly(fault, restRequests(session.document), (request) =>
+it("finds, shrinks and repeats a planted fault of REST", options, async ({ services }) => {
+  using session = await openSession(
+    services,
+    plant(/limit=2\d\b/, (answer) => ({ ...answer, status: 500 })),
+  );
+  const failure = await findRepeatedly("5xx: 500", restRequests(session.document), (request) =>
     checkRequest(session, "rest", request),
   );
-  expect(failure.message).toMatch(when);
   expect(failure.message.match(/^rest: /gm)).toHaveLength(1);
   expect(describeFailure("REST", failure)).toMatch(/--name REST --seed \d+ --path [\d:]+$/);
 });
 
 it.for<[fault: string, when: RegExp, change: Change]>([
   ["create: graphql refuses a valid pet: VALIDATION_FAILED", /createPet.*"status":"sold"/s, refuse],
-  ["create: the response shows", /"status":"pending"/, roundDigits],
+  ["create: the response shows", /createPet.*"status":"pending"/s, roundDigits],
   ["parity: REST: success", /petsConnection.*"status":"sold"/s, refuse],
 ])("finds a planted difference between the APIs: %s", options, async ([fault, when, change], { services }) => {
-  using session = await openSession(services, (request, answer) =>
-    request.api === "graphql" ? plant(when, change)(request, answer) : answer,
-  );
+  using session = await openSession(services, plant(when, change));
   await findRepeatedly(fault, operation, (given) => checkParity(session, given));
 });
 

@@ -6,7 +6,7 @@ import { createResponseFaults } from "./response-faults.js";
 
 const openApiFile = new URL("../../../services/rest/openapi.yaml", import.meta.url);
 const responseCheck = createResponseCheck(parse(await readFile(openApiFile, "utf8")) as OpenApi);
-const responseFaults = createResponseFaults({ responseCheck, secrets: ["pets_test_secret"] });
+const responseFaults = createResponseFaults(responseCheck, ["pets_test_secret"]);
 
 const usualHeaders = {
   "content-type": "application/json; charset=utf-8",
@@ -54,7 +54,7 @@ it.each<[kind: string, path: string, status: number, text: string, headers?: Rea
   ["document", "/v1/pets", 400, problem("PET_NOT_FOUND", 400)],
   ["document", "/v1/pets", 400, problem("INVALID_CURSOR", 404)],
   ["document", "/graphql", 418, graphqlError("VALIDATION_FAILED", 400)],
-  ["body", "/v1/toys", 404, problem("PET_NOT_FOUND", 404)],
+  ["body", "/v1/toys", 404, problem("API_KEY_MISSING", 404)],
   ["body", "/v1/toys", 404, '{"code":"ROUTE_NOT_FOUND","message":"Why.","status":404,"stack":""}'],
   ["body", "/graphql", 200, "[]"],
   ["body", "/graphql", 200, '{"data":{}}'],

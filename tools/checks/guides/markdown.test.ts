@@ -1,4 +1,4 @@
-// Rules for every Markdown file of the repository.
+// Rules for every Markdown file of the repository, and sentences that a release or a renamed script can make untrue.
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -8,9 +8,15 @@ import { describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const skipped = new Set(["node_modules", "dist", ".git", ".turbo"]);
 const files = await markdownFiles("");
+const manifest: Manifest = JSON.parse(await read("package.json"));
+
+interface Manifest {
+  readonly version: string;
+  readonly scripts: Readonly<Record<string, string>>;
+}
 
 it("the README has at most 150 lines", async () => {
-  expect((await readFile(join(root, "README.md"), "utf8")).split("\n").length - 1).toBeLessThanOrEqual(150);
+  expect((await read("README.md")).split("\n").length - 1).toBeLessThanOrEqual(150);
 });
 
 describe.each(files)("%s", (path) => {
@@ -34,6 +40,28 @@ describe.each(files)("%s", (path) => {
   });
 });
 
+it.each(["CONTRIBUTING.md", "tools/deploy/operations.md"])("%s names only scripts that exist", async (path) => {
+  const named = [...(await read(path)).matchAll(/npm run (?:-s )?([a-z][\w:-]*)/g)].map(([, script = ""]) => script);
+  expect(named.filter((script) => manifest.scripts[script] === undefined)).toEqual([]);
+  expect(named).not.toEqual([]);
+});
+
+it("CONTRIBUTING.md runs a single test that exists", async () => {
+  const [, folder = "", file = ""] = /`cd (\S+) && npx vitest run (\S+)`/.exec(await read("CONTRIBUTING.md")) ?? [];
+  expect(file).not.toBe("");
+  expect(existsSync(join(root, folder, file))).toBe(true);
+});
+
+it("SECURITY.md and CHANGELOG.md name the current version", async () => {
+  const [major, minor] = manifest.version.split(".");
+  expect(await read("SECURITY.md")).toContain(`\n| ${major}.${minor} | yes |\n`);
+  expect(await read("CHANGELOG.md")).toContain(`\n## ${manifest.version} (`);
+});
+
+function read(path: string): Promise<string> {
+  return readFile(join(root, path), "utf8");
+}
+
 async function markdownFiles(folder: string): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
@@ -46,7 +74,7 @@ async function markdownFiles(folder: string): Promise<string[]> {
 
 /** The text without its blocks of code. */
 async function prose(path: string): Promise<string> {
-  return (await readFile(join(root, path), "utf8")).replaceAll(/^ *```.*?^ *```$/gms, "");
+  return (await read(path)).replaceAll(/^ *```.*?^ *```$/gms, "");
 }
 
 /** The identifiers of the headings, as GitHub makes them. */

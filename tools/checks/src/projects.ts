@@ -1,7 +1,7 @@
 /** A vitest project: the tests in the folder of its name. */
 export interface Project {
   readonly about: string;
-  /** The programs of the machine that its tests name as tags. Debian's packages have the same names. */
+  /** The programs of the machine that its tests name as tags. */
   readonly programs: readonly string[];
   readonly globalSetup: readonly string[];
   /** Further options of its command line, by name. */
@@ -14,6 +14,9 @@ interface ProjectOption {
   readonly default?: string;
 }
 
+/** Debian's packages of the programs whose packages have other names. */
+export const packages: Readonly<Record<string, string>> = { etcd: "etcd-server", pg_rewind: "postgresql" };
+
 declare module "vitest" {
   interface ProvidedContext {
     /** The values of the project's own options; `undefined` in a run that the command line has not started. */
@@ -24,7 +27,7 @@ declare module "vitest" {
 export const projects: Readonly<Record<string, Project>> = {
   faults: {
     about: "Causes real faults under load against services in processes of their own, and counts the effects.",
-    programs: ["redis-server", "haproxy", "pgbouncer", "faketime", "git", "tar"],
+    programs: ["redis-server", "haproxy", "pgbouncer", "faketime", "patroni", "etcd", "pg_rewind", "git", "tar"],
     globalSetup: ["@petstore/harness/global-setup"],
   },
   conformance: {

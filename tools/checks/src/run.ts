@@ -6,7 +6,7 @@ import { isInstalled } from "@petstore/harness/processes";
 import { createVitest, type Reporter, type TestCase } from "vitest/node";
 import type { RunCommand } from "./command-line.js";
 import type {} from "./it.js";
-import { projects } from "./projects.js";
+import { packages, projects } from "./projects.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -24,7 +24,8 @@ const figureReporter: Reporter = {
 /** Runs or lists the tests, and sets the exit code. */
 export async function run({ kind, project, files, namePattern, jsonFile, options }: RunCommand): Promise<void> {
   const missing = projects[project]?.programs.filter((program) => !isInstalled(program)) ?? [];
-  if (missing.length > 0) warn(`Some tests are skipped. To run them: apt-get install ${missing.join(" ")}`);
+  const packagesOf = missing.map((program) => packages[program] ?? program);
+  if (missing.length > 0) warn(`Some tests are skipped. To run them: apt-get install ${packagesOf.join(" ")}`);
   const json = jsonFile === undefined ? [] : [["json", { outputFile: resolve(jsonFile) }] as ["json", object]];
   const vitest = await createVitest("test", {
     root,

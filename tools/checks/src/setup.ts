@@ -5,6 +5,9 @@ import { beforeEach } from "vitest";
 // When the command was killed, this ends the programs that the test has started.
 process.once("disconnect", () => process.exit(1));
 
+// Each program adds a listener for the end of this process. Node.js warns of a leak from the eleventh on.
+process.setMaxListeners(30);
+
 // Every tag of a test is the name of a program that it needs.
 beforeEach(({ task, skip }) => {
   const missing = missingPrograms(task.tags ?? []);

@@ -2,7 +2,7 @@ import { migrate, openCore, openDatabase, readConfig } from "@petstore/core";
 import { createTestDatabase } from "@petstore/harness";
 import { type HttpAnswer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { type ApiRouter, createLog, openService } from "@petstore/http";
-import { createKeyIssuer, type IssuedKey, type IssueOptions } from "./store-database.js";
+import { createKeyIssuer, type IssuedKey, type IssueOptions, unhurried } from "./store-database.js";
 
 export type { HttpAnswer as Answer, RequestOptions as CallOptions } from "@petstore/harness/network";
 export type { IssuedKey, IssueOptions } from "./store-database.js";
@@ -33,13 +33,6 @@ export interface TestStore extends AsyncDisposable {
   /** Runs one statement and returns its rows, always on the same connection, which is not of the service. */
   execute(sql: string): Promise<unknown[]>;
 }
-
-/** A busy machine must not fail a test. A test of a deadline sets its own. */
-const unhurried = {
-  DATABASE_ACQUIRE_TIMEOUT_MS: "15000",
-  DATABASE_READ_TIMEOUT_MS: "15000",
-  DATABASE_WRITE_TIMEOUT_MS: "15000",
-};
 
 export async function openTestStore({ routers, environment = {} }: TestStoreOptions): Promise<TestStore> {
   const database = environment.DATABASE_URL === undefined ? await createTestDatabase() : undefined;

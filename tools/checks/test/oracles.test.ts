@@ -35,12 +35,9 @@ it.each<[keyof Oracles, Partial<Result>, Record<string, number>]>([
   expect(await countFaults([{ ...good, ...fault }], stored)).toEqual({ ...nothing, [name]: 1 });
 });
 
-it.each([
-  ["nothing in a good answer", {}, "[]", false],
-  ["a stack in the body", {}, "at handle (/srv/main.js:1:1)", true],
-  ["a key in a header", { "www-authenticate": "Bearer pets_live_x" }, "[]", true],
-])("finds %s", (_what, headers, text, leaks) => {
-  expect(answerOf(readAnswer({ status: 200, headers, text }, 0))).toMatchObject({ leaks });
+it("finds a leak in a header", () => {
+  const answer = readAnswer({ status: 200, headers: { "www-authenticate": "Bearer pets_live_x" }, text: "[]" }, 0);
+  expect(answerOf(answer)).toMatchObject({ leaks: true });
 });
 
 it("counts a log line with a stack as a leak", async () => {

@@ -1,5 +1,6 @@
 -- The two roles of the store. `petstore` owns the tables and runs the migrations. `petstore_service` is the role of the
--- services and the petstore command: it reads and writes rows, and can create, alter or drop nothing.
+-- services and the petstore command: it reads and writes rows, and can create, alter or drop nothing. It adds entries to the
+-- audit log, and cannot change or delete them.
 -- An administrator of the server runs this once with psql, connected to the database of the store. Running it again
 -- changes the passwords and repeats the grants:
 --   OWNER_PASSWORD_FILE=... SERVICE_PASSWORD_FILE=... psql --file=roles.sql "$ADMINISTRATOR_URL"
@@ -32,3 +33,5 @@ grant usage on all sequences in schema public to petstore_service;
 alter default privileges for role petstore in schema public
   grant select, insert, update, delete on tables to petstore_service;
 alter default privileges for role petstore in schema public grant usage on sequences to petstore_service;
+-- The grant above includes an audit log that exists. Without one, its migration does this.
+select 'revoke update, delete on public.audit_log from petstore_service' where to_regclass('public.audit_log') is not null \gexec

@@ -48,17 +48,17 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
         await sleep(10);
       }
     });
-    await sleep(500);
+    const hundredMore = (before: number) => expect.poll(() => statuses.length).toBeGreaterThan(before + 100);
+    await hundredMore(0);
     expect(await stopping.stop()).toBe(0);
-    await sleep(500);
+    await hundredMore(statuses.length);
     isOver = true;
     await Promise.all(callers);
     process.stdout.write(`${statuses.length} requests while one of two instances stopped\n`);
-    expect(statuses.length).toBeGreaterThan(200);
     expect(new Set(statuses)).toEqual(new Set([200]));
-  });
+  }, 180_000);
 
-  it("leads every link and file of every page to a service that has it, and so does the Ingress", async () => {
+  it("leads every link and file of every page to a service that has it", async () => {
     await using database = await createTestDatabase();
     await petstore(database.url, "migrate");
     const environment = { DATABASE_URL: database.url };
@@ -73,16 +73,10 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
 
     const paths = await linkedPaths(balancer.origin);
     expect(paths).toEqual(expect.arrayContaining(["/usage", "/graphiql", "/docs/graphql/quickstart", "/docs/limits"]));
-    const ingress = await readIngress();
-    const origins: Readonly<Record<string, string>> = { rest: rest.origin, graphql: graphql.origin };
-    for (const path of paths) {
-      const origin = origins[serviceOf(path, ingress)];
-      expect((await fetch(`${origin}${path}`)).status, path).toBe(200);
-    }
     // The paths that no page links to. Only the GraphQL API has a list of errors.
     for (const path of ["/graphql", "/v1/pets", "/rate_limit"]) {
       const body = await (await fetch(`${balancer.origin}${path}`)).text();
-      expect(body.includes('"errors"') ? "graphql" : "rest", path).toBe(serviceOf(path, ingress));
+      expect(body.includes('"errors"'), path).toBe(path === "/graphql");
     }
   });
 
@@ -91,8 +85,9 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     const listed = [...configuration.matchAll(/^ *acl is_graphql (path|path_beg) (.+)$/gm)].flatMap(
       ([, match, paths = ""]) => paths.split(" ").map((path) => [match === "path" ? "Exact" : "Prefix", path]),
     );
-    const ingress = await readIngress();
-    const rules = rulesOf(ingress).filter(({ backend }) => backend.service.name === "graphql");
+    const ingress = await readFile(new URL("../kubernetes/base/ingress.yaml", import.meta.url), "utf8");
+    const paths = (parse(ingress) as Ingress).spec.rules.flatMap(({ http }) => http.paths);
+    const rules = paths.filter(({ backend }) => backend.service.name === "graphql");
     expect(rules.map(({ path, pathType }) => [pathType, pathType === "Prefix" ? `${path}/` : path])).toEqual(listed);
   });
 
@@ -144,23 +139,6 @@ interface IngressPath {
   readonly path: string;
   readonly pathType: "Exact" | "Prefix";
   readonly backend: { readonly service: { readonly name: string } };
-}
-
-async function readIngress(): Promise<Ingress> {
-  return parse(await readFile(new URL("../kubernetes/base/ingress.yaml", import.meta.url), "utf8")) as Ingress;
-}
-
-function rulesOf({ spec }: Ingress): readonly IngressPath[] {
-  return spec.rules.flatMap(({ http }) => http.paths);
-}
-
-/** The service that an Ingress controller chooses: an exact path first, then the longest prefix of whole segments. */
-function serviceOf(path: string, ingress: Ingress): string {
-  const matching = rulesOf(ingress).filter((rule) => {
-    return path === rule.path || (rule.pathType === "Prefix" && path.startsWith(rule.path.replace(/\/?$/, "/")));
-  });
-  const best = matching.sort((a, b) => b.path.length - a.path.length)[0];
-  return best?.backend.service.name ?? "";
 }
 
 /** Every path of this origin that the first page leads to, over any number of links. Each of them must answer 200. */

@@ -5,16 +5,16 @@ import { commandOf, lineageOf, readDockerfile, stagesOf } from "./dockerfile.js"
 
 const services = ["rest", "graphql"];
 const images = [...services, "petstore"];
+const text = await readDockerfile();
+const stages = stagesOf(text);
 
 describe("the Dockerfile", () => {
-  it("has no fault that a linter knows of", async () => {
-    const text = await readDockerfile();
+  it("has no fault that a linter knows of", () => {
     expect(validate(text)).toEqual([]);
     expect(validate(text.replace("WORKDIR /app", "WORKDIR app\nWRKDIR"))).not.toEqual([]);
   });
 
-  it("runs no image as root, nor with a shell or a package manager in it", async () => {
-    const stages = stagesOf(await readDockerfile());
+  it("runs no image as root, nor with a shell or a package manager in it", () => {
     for (const image of images) {
       const lineage = lineageOf(image, stages);
       expect(lineage.at(-1)?.from).toMatch(/^gcr\.io\/distroless\/.*:nonroot$/);
@@ -23,15 +23,13 @@ describe("the Dockerfile", () => {
     }
   });
 
-  it("starts Node in every image so that no code can be made from text", async () => {
-    const stages = stagesOf(await readDockerfile());
+  it("starts Node in every image so that no code can be made from text", () => {
     for (const image of images) {
       expect(commandOf(image, stages)).toEqual(["/nodejs/bin/node", ...serviceFlags, "/app/dist/main.js"]);
     }
   });
 
-  it("copies only the output of the build into an image", async () => {
-    const stages = stagesOf(await readDockerfile());
+  it("copies only the output of the build into an image", () => {
     for (const image of images) {
       const steps = lineageOf(image, stages).flatMap(({ steps }) => steps);
       const copies = steps.filter(({ keyword }) => keyword === "COPY" || keyword === "ADD");
@@ -39,8 +37,7 @@ describe("the Dockerfile", () => {
     }
   });
 
-  it("listens on every address of a container, for Prometheus and the kubelet too", async () => {
-    const stages = stagesOf(await readDockerfile());
+  it("listens on every address of a container, for Prometheus and the kubelet too", () => {
     for (const service of services) {
       const steps = stages.find(({ name }) => name === service)?.steps ?? [];
       const variables = steps.filter(({ keyword }) => keyword === "ENV").map(({ text }) => text);

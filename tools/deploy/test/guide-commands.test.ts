@@ -1,42 +1,37 @@
-// The commands of the operations guide exist, with their options. The examples of tools/checks/guides and other tests here run
-// the blocks on real servers.
+// Every command of the operations guide is run. Other tests run the marked blocks on real servers. This file runs the rest:
+// the commands for compose and Kubernetes only until they connect, because they need a Docker daemon or a cluster.
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createTestDatabase, describeWithProgram } from "@petstore/harness";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
-import { beforeAll, expect, it } from "vitest";
+import { openInstalledPostgres, openSession } from "@petstore/harness/postgres";
+import { openTemporaryDirectory, type TemporaryDirectory } from "@petstore/harness/processes";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { petstore } from "./image.js";
+import { petstore, startService } from "./image.js";
 
 const folder = fileURLToPath(new URL("../", import.meta.url));
 const guide = await readFile(`${folder}operations.md`, "utf8");
-const blocks = [...guide.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].flatMap(([, code = ""]) => commandsOf(code));
+const blocks = [...guide.matchAll(/(?:^<!-- (\S+) -->\n)?^ *```sh\n(.*?)^ *```$/gms)].map(([, mark, code = ""]) => {
+  return { mark, commands: commandsOf(code) };
+});
 const inline = [...guide.replaceAll(/^ *```.*?^ *```$/gms, "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
-const commands = [...blocks, ...inline.flatMap((code) => pipelineOf(code))];
+const commands = [...blocks.flatMap((block) => block.commands), ...inline.flatMap((code) => pipelineOf(code))];
+/** These files run the blocks that they name. */
+const tests = ["deploy/test/secrets.ts", "checks/guides/examples.test.ts", "checks/guides/backup.test.ts"];
 
 const petstoreGroups =
   /^(?:npx petstore|docker compose run --rm petstore|petstore) (?=\S)|^(?=(?:account|audit|ban|key|usage) .* )/;
 
-it("has no command that this file or the other tests of the guide do not know", () => {
-  const programs = new Set(blocks.map((command) => command.split(" ")[0]));
-  expect([...programs].sort()).toEqual(
-    [
-      "createdb",
-      "docker",
-      "export",
-      "grep",
-      "kubectl",
-      "node",
-      "npm",
-      "npx",
-      "pg_dump",
-      "pg_restore",
-      "psql",
-      "sh",
-    ].sort(),
-  );
+it("has no block that no test runs", async () => {
+  const texts = await Promise.all(tests.map((file) => readFile(`${folder}../${file}`, "utf8")));
+  const marks = blocks.flatMap(({ mark }) => mark ?? []);
+  expect(marks.length).toBeGreaterThan(10);
+  const isRun = (mark: string) => texts.some((text) => text.includes(`"${mark}"`) || text.includes(`<!-- ${mark} -->`));
+  expect(marks.filter((mark) => !isRun(mark))).toEqual([]);
+  const others = blocks.filter(({ mark }) => mark === undefined).flatMap((block) => block.commands);
+  expect(new Set(others.map((command) => command.split(" ")[0]))).toEqual(new Set(["docker", "grep", "kubectl"]));
 });
 
 it("runs scripts that the repository has", async () => {
@@ -68,28 +63,55 @@ describeWithProgram("docker-compose", "the commands for compose", () => {
   let services: readonly string[] = [];
 
   beforeAll(async () => {
-    services = Object.keys((parse(await readFile(`${folder}compose.yaml`, "utf8")) as { services: object }).services);
+    const files = ["compose.yaml", "compose.ha.yaml"].map((name) => readFile(`${folder}${name}`, "utf8"));
+    const read = (await Promise.all(files)).map((text) => parse(text) as { services: object });
+    services = read.flatMap((compose) => Object.keys(compose.services));
   });
 
-  it.each(unique(/^docker compose \S/))("%s", async (command) => {
+  it.each(unique(/^docker compose \S/))("%s", async (text) => {
+    const command = text.replace(/ [<>] \S+$/, "");
     expect(await failureOf(command.replace("docker compose", "docker-compose"))).toMatch(/refused|Cannot connect/);
     const [, action = "", words = ""] = /^docker compose (?:--\S+ \S+ )*(\w+)(.*)$/.exec(command) ?? [];
-    const names = words.split(" ").filter((word) => /^[a-z]+$/.test(word));
+    const names = words.split(" ").filter((word) => /^[a-z]+\d?$/.test(word));
     expect(services).toEqual(expect.arrayContaining(["run", "exec"].includes(action) ? names.slice(0, 1) : names));
   });
 });
 
 describeWithProgram("kubectl", "the commands for Kubernetes", () => {
-  it.each(unique(/^kubectl .*(job|overlay)/))("%s", async (command) => {
+  it.each(unique(/^kubectl .*(job|overlay|stores|ha)/))("%s", async (command) => {
     expect(await failureOf(command)).toContain("refused");
   });
 });
 
-describeWithProgram("psql", "the commands for PostgreSQL", () => {
-  it.each(unique(/^(createdb|pg_dump|pg_restore|psql) /))("%s", async (command) => {
-    await using directory = await openTemporaryDirectory();
-    // pg_restore opens its file before it connects.
-    expect(await failureOf(command, directory.path)).toMatch(/refused|could not open input file "petstore.dump"/);
+describeWithProgram("postgres", "the statements for an administrator of PostgreSQL", () => {
+  it.each(inline.filter((code) => /^(?:alter role|reassign owned) /.test(code)))("%s", async (code) => {
+    await using server = await openInstalledPostgres();
+    await using session = await openSession(server.url);
+    await session.query("create role petstore; create role petstore_service; create role that_role");
+    await session.query(code);
+  });
+});
+
+describe("the searches of the log", () => {
+  let directory: TemporaryDirectory;
+
+  beforeAll(async () => {
+    directory = await openTemporaryDirectory();
+    // Without a database, the service logs a warning or an error.
+    await using service = await startService("rest", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
+    // The guide has three dots in place of the id.
+    await fetch(`${service.origin}/v1/pets`, { headers: { "X-Request-Id": "..." } });
+    await service.printed(/"level":"(?:warn|error)"/);
+    await service.printed(/"requestId":"\.\.\."/);
+    // This request took less time than those that the guide searches for.
+    const lines = service.output.map((line) => line.replace('"durationMs":', '"durationMs":100'));
+    await writeFile(`${directory.path}/log`, `${lines.join("\n")}\n`);
+  }, 60_000);
+  afterAll(() => directory[Symbol.asyncDispose]());
+
+  it.each(unique(/^grep /))("%s", async (command) => {
+    const { stdout } = await promisify(execFile)("sh", ["-euc", `${command} log`], { cwd: directory.path });
+    expect(stdout).toMatch(/^\{.*\}$/m);
   });
 });
 
@@ -112,22 +134,15 @@ function pipelineOf(line: string): string[] {
 }
 
 /** Returns what the command prints on standard error when no server answers. */
-async function failureOf(command: string, cwd = folder): Promise<string> {
+async function failureOf(command: string): Promise<string> {
   const nowhere = "127.0.0.1:1";
-  const url = `postgres://petstore@${nowhere}/petstore`;
   const env = {
     PATH: process.env.PATH,
     USER: "operator",
     DOCKER_HOST: `tcp://${nowhere}`,
     KUBERNETES_MASTER: `http://${nowhere}`,
-    PGHOST: "127.0.0.1",
-    PGPORT: "1",
-    ADMINISTRATOR_URL: url,
-    PETSTORE_ADMINISTRATOR_URL: url,
-    DATABASE_OWNER_URL: url,
-    RESTORED_URL: url,
   };
-  return promisify(execFile)("sh", ["-euc", command], { cwd, env }).then(
+  return promisify(execFile)("sh", ["-euc", command], { cwd: folder, env }).then(
     ({ stdout }) => `It succeeded: ${stdout}`,
     ({ stderr }: { readonly stderr: string }) => stderr,
   );

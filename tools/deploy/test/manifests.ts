@@ -1,4 +1,4 @@
-// The manifests that kustomize makes of the overlay, and what the API server would say to them.
+// The manifests that kustomize makes of an overlay, and what the API server would say to them.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -10,7 +10,6 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { ConfigMap, Namespace, Service } from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
 
-const overlay = fileURLToPath(new URL("../kubernetes/overlay", import.meta.url));
 const models = {
   "v1 ConfigMap": ConfigMap,
   "v1 Namespace": Namespace,
@@ -35,8 +34,9 @@ export interface Manifest {
 }
 
 /** Needs `kubectl`, which contains kustomize. */
-export async function renderManifests(): Promise<Manifest[]> {
-  const { stdout } = await promisify(execFile)("kubectl", ["kustomize", overlay]);
+export async function renderManifests(folder: "overlay" | "ha" | "stores" = "overlay"): Promise<Manifest[]> {
+  const path = fileURLToPath(new URL(`../kubernetes/${folder}`, import.meta.url));
+  const { stdout } = await promisify(execFile)("kubectl", ["kustomize", path]);
   return parseAllDocuments(stdout).map((document) => {
     const content = document.toJS() as Omit<Manifest, "document">;
     return { ...content, document: content };

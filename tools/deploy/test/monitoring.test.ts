@@ -41,13 +41,13 @@ const folder = fileURLToPath(new URL("../prometheus/", import.meta.url));
 /** Prometheus creates these itself. */
 const ofPrometheus = ["up", "ALERTS"];
 
-const [guide, alertTests, rulesText, dashboardText] = await Promise.all(
-  ["../operations.md", "alerts.test.yaml", "alerts.yaml", "../grafana/petstore.json"].map((name) =>
-    readFile(join(folder, name), "utf8"),
-  ),
-);
-const rules = (parse(rulesText ?? "") as Rules).groups.flatMap((group) => group.rules);
-const dashboard = JSON.parse(dashboardText ?? "") as Dashboard;
+const read = (name: string): Promise<string> => readFile(join(folder, name), "utf8");
+const [guide, dashboardText] = [await read("../operations.md"), await read("../grafana/petstore.json")];
+const alertTests = `${await read("alerts.test.yaml")}${await read("alerts.ha.test.yaml")}`;
+const rulesOf = async (name: string) => (parse(await read(name)) as Rules).groups.flatMap((group) => group.rules);
+/** The rules on the metrics of the services. The others are on those of Patroni, etcd and redis_exporter. */
+const rules = await rulesOf("alerts.yaml");
+const dashboard = JSON.parse(dashboardText) as Dashboard;
 const questions = [
   ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
   ...dashboard.annotations.list.map(({ expr }) => expr),
@@ -57,7 +57,8 @@ describeWithProgram("promtool", "Prometheus", () => {
   it("accepts its configuration and the alert rules, which fire exactly where they should", async () => {
     const { stdout } = await run("promtool", ["check", "config", "prometheus.yaml"], { cwd: folder });
     expect(stdout).toMatch(/SUCCESS: 1 rule files found[\s\S]*SUCCESS: \d+ rules found/);
-    await run("promtool", ["test", "rules", "alerts.test.yaml"], { cwd: folder });
+    await run("promtool", ["check", "config", "prometheus.ha.yaml"], { cwd: folder });
+    await run("promtool", ["test", "rules", "alerts.test.yaml", "alerts.ha.test.yaml"], { cwd: folder });
   });
 
   it("can read the expressions of the dashboard", async () => {
@@ -72,12 +73,12 @@ describeWithProgram("promtool", "Prometheus", () => {
   });
 });
 
-it.each(rules)(
+it.each([...rules, ...(await rulesOf("alerts.ha.yaml"))])(
   "$alert is seen firing in a test, says how urgent it is, and leads to a section of the guide",
   (rule) => {
     expect(alertTests).toContain(`alertname="${rule.alert}"`);
     expect(["page", "warn"]).toContain(rule.labels.severity);
-    const titles = [...(guide ?? "").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) => title);
+    const titles = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) => title);
     // As the places that show Markdown make an anchor.
     const anchors = titles.map((title) =>
       title

@@ -2,11 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 
-const [guide = "", alerts = "", settings = ""] = await Promise.all(
-  ["../operations.md", "../prometheus/alerts.yaml", "../../../packages/core/.env.example"].map((path) =>
-    readFile(new URL(path, import.meta.url), "utf8"),
-  ),
-);
+const read = (path: string): Promise<string> => readFile(new URL(path, import.meta.url), "utf8");
+const [guide, settings] = [await read("../operations.md"), await read("../../../packages/core/.env.example")];
+const alerts = `${await read("../prometheus/alerts.yaml")}${await read("../prometheus/alerts.ha.yaml")}`;
 
 /** These belong to Node.js, PostgreSQL's image, and the examples of the guide. */
 const foreignNames = [
@@ -22,7 +20,6 @@ const foreignNames = [
   "PETSTORE_ACTOR",
   "PETSTORE_ADMINISTRATOR_URL",
   "POSTGRES_USER",
-  "RESTORED_URL",
   "SERVICE_PASSWORD_FILE",
   "SERVICE_UNAVAILABLE",
 ];

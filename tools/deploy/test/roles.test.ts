@@ -49,7 +49,9 @@ describeWithProgram("psql", "the roles of roles.sql", () => {
 
     // Running instances hear the question and answer it: LISTEN and NOTIFY need no right. Each counts for itself.
     expect(await petstore(url, "usage", "show", "shop", "--json")).toContain('"used": 2');
+    await server.runScript("owner-password", "service-password");
     for (const statement of [
+      ...["update audit_log set actor = 'nobody'", "delete from audit_log", "truncate audit_log"],
       ...["create table mine (id int)", "create temporary table mine (id int)", "alter table pets add column more int"],
       ...["drop table pets", "truncate pets", "create schema mine", "set role petstore"],
       ...["select lo_create(0)", "select lo_creat(-1)", "select lo_from_bytea(0, 'content')"],
@@ -67,6 +69,7 @@ describeWithProgram("psql", "the roles of roles.sql", () => {
     const url = server.urlOf("petstore_service", "service-password");
     expect(await petstore(url, "account", "list")).toContain("shop");
     await petstore(url, "key", "issue", "shop");
+    await expect(query(url, "delete from audit_log")).rejects.toMatchObject({ code: "42501" });
   });
 });
 

@@ -1,21 +1,18 @@
 // The passwords and certificates that the commands of the operations guide create.
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ConnectionOptions, connect } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { openTemporaryDirectory, type TemporaryDirectory } from "@petstore/harness/processes";
+import { markedSnippet, openTemporaryDirectory, type TemporaryDirectory } from "@petstore/harness/processes";
 
 const folder = fileURLToPath(new URL("../", import.meta.url));
 
 /** Runs the commands of the guide in a new folder. Returns the folder that compose.yaml calls `./secrets`. */
 export async function makeSecrets(): Promise<TemporaryDirectory> {
-  const guide = await readFile(join(folder, "operations.md"), "utf8");
-  const commands = /<!-- secrets -->\n```sh\n([^`]*)```/.exec(guide)?.[1];
-  if (commands === undefined) throw new Error("The guide has no commands that make secrets");
+  const { code } = await markedSnippet("tools/deploy/operations.md", "secrets");
   const directory = await openTemporaryDirectory();
-  const atHome = commands.replaceAll("make-secrets.sh", join(folder, "make-secrets.sh"));
+  const atHome = code.replaceAll("make-secrets.sh", join(folder, "make-secrets.sh"));
   await promisify(execFile)("sh", ["-euc", atHome], { cwd: directory.path });
   return { ...directory, path: join(directory.path, "secrets") };
 }

@@ -3,18 +3,23 @@ import { expect, it } from "vitest";
 import { search } from "./search.js";
 import type { Fault, Mistake, Model } from "./state.js";
 
-/** Enough requests to exceed the bound, if the protocol allowed it. */
-const oneFault: Omit<Model, "faults"> = { instances: 3, limit: 3, requests: 6, maxFaults: 1 };
-const twoFaults: Omit<Model, "faults"> = { instances: 2, limit: 2, requests: 5, maxFaults: 2 };
+/** Each has more requests than the bound allows. */
+const oneFault: Omit<Model, "faults"> = { instances: 3, limit: 3, windows: 2, requests: 6, maxFaults: 1 };
+const twoFaults: Omit<Model, "faults"> = { instances: 2, limit: 2, windows: 2, requests: 5, maxFaults: 2 };
+/** The bound is higher, so it needs more requests. */
+const lostUnits: Omit<Model, "faults"> = { instances: 2, limit: 2, windows: 2, requests: 6, maxFaults: 1 };
+const lostUnitsOfOneWindow: Omit<Model, "faults"> = { instances: 3, limit: 3, windows: 1, requests: 8, maxFaults: 1 };
 
 it.each<[readonly Fault[], Omit<Model, "faults">]>([
   [["kill"], oneFault],
-  [["kill", "lose data"], oneFault],
   [["pause"], oneFault],
   [["read-only"], oneFault],
   [["cut"], oneFault],
+  [["kill", "lose data"], lostUnits],
+  [["kill", "lose data"], lostUnitsOfOneWindow],
+  [["two primaries"], lostUnits],
   [["kill", "pause", "read-only", "cut"], twoFaults],
-])("no state breaks a promise with the faults: %s", (faults, size) => {
+])("no state breaks a promise with the faults %s in %j", (faults, size) => {
   const { states, counterexample } = search({ ...size, faults });
   expect(counterexample).toBeUndefined();
   expect(states).toBeGreaterThan(1_000);
@@ -27,6 +32,7 @@ it.each<[Mistake, Fault, Partial<Model>]>([
   ["Redis is not raised to the last known count", "kill", {}],
   ["an outage starts from an unused share", "kill", {}],
   ["carried units are not restored after an error reply", "read-only", { requests: 5, maxFaults: 2 }],
+  ["an instance changes the primary without an outage", "two primaries", {}],
 ])("the search finds the mistake: %s", (mistake, fault, change) => {
   expect(search({ ...oneFault, ...change, faults: [fault], mistake }).counterexample).toBeDefined();
 });

@@ -1,4 +1,4 @@
-import { firstState, inWindow, keyOf, type Model, type State } from "./state.js";
+import { type Fault, firstState, inWindow, keyOf, type Model, type State } from "./state.js";
 import { steps } from "./steps.js";
 
 export interface SearchResult {
@@ -46,7 +46,11 @@ export function search(model: Model): SearchResult {
 
 /** The most units of a window that may be admitted if a fault disturbs it. */
 function boundOf({ instances, limit, faults }: Model): number {
-  return faults.includes("lose data") ? 2 * limit : Math.floor(limit * (2 - 1 / instances));
+  return Math.floor(limit * (mayLoseUnits(faults) ? 3 - 2 / instances : 2 - 1 / instances));
+}
+
+function mayLoseUnits(faults: readonly Fault[]): boolean {
+  return faults.includes("lose data") || faults.includes("two primaries");
 }
 
 function brokenPromise(model: Model, state: State): string | undefined {
@@ -58,8 +62,12 @@ function brokenPromise(model: Model, state: State): string | undefined {
     if (redis.window !== window) continue;
     const explained = admitted + inWindow(state.countedWithoutReply, window) + repliesInFlight(state, window);
     if (redis.used > explained) return `Redis counts ${redis.used} units of window ${window}, more than ${explained}`;
+    if (!isCalm(state)) continue;
+    const known = Math.max(...state.instances.map(({ counter }) => (counter.window === window ? counter.known : 0)));
+    if (redis.used < known)
+      return `Redis counts ${redis.used} units of window ${window}, but an instance knows ${known}`;
     const least = admitted - inWindow(state.perhapsUncounted, window);
-    if (redis.used < least && isCalm(state) && !model.faults.includes("lose data")) {
+    if (redis.used < least && !mayLoseUnits(model.faults)) {
       return `Redis counts ${redis.used} units of window ${window} after the outage, fewer than ${least}`;
     }
   }
@@ -73,12 +81,12 @@ function repliesInFlight({ instances }: State, window: number): number {
 }
 
 /** Redis is up, no call is in flight, and no instance has anything to report. */
-function isCalm({ redis, instances }: State): boolean {
+function isCalm({ redis, oldPrimary, instances }: State): boolean {
   const isDone = instances.every(({ isOpen, calls, counter, outages, syncedOutage }) => {
     const isSynced = counter.window === -1 || (counter.unsynced === 0 && syncedOutage === outages);
     return !isOpen && calls.length === 0 && isSynced;
   });
-  return redis.status === "up" && isDone;
+  return redis.status === "up" && oldPrimary === undefined && isDone;
 }
 
 function wayTo(key: string, origins: ReadonlyMap<string, Origin | undefined>): string[] {

@@ -8,6 +8,11 @@ export type Fault =
   | "pause"
   /** Redis refuses calls with an error reply. */
   | "read-only"
+  /**
+   * A replica that may lack units becomes the primary. The old primary counts for each instance that is still connected to
+   * it, until it becomes a replica. No other fault is combined with this one.
+   */
+  | "two primaries"
   /** The connection of one instance breaks. Redis may have received its call. */
   | "cut";
 
@@ -17,11 +22,13 @@ export type Mistake =
   | "a call without a reply counts as not executed"
   | "Redis is not raised to the last known count"
   | "an outage starts from an unused share"
-  | "carried units are not restored after an error reply";
+  | "carried units are not restored after an error reply"
+  | "an instance changes the primary without an outage";
 
 export interface Model {
   readonly instances: number;
   readonly limit: number;
+  readonly windows: 1 | 2;
   /** Each has a cost of 1. */
   readonly requests: number;
   readonly faults: readonly Fault[];
@@ -39,6 +46,8 @@ export interface State {
   readonly requestsLeft: number;
   readonly faultsLeft: number;
   readonly redis: RedisState;
+  /** The former primary, while it accepts writes. */
+  readonly oldPrimary: Omit<RedisState, "status"> | undefined;
   readonly instances: readonly InstanceState[];
   /** Units that clients were granted. */
   readonly admitted: ByWindow;
@@ -58,6 +67,7 @@ interface RedisState {
 
 /** The breaker and the account snapshot of an instance. */
 export interface InstanceState {
+  readonly isOnOldPrimary: boolean;
   readonly isOpen: boolean;
   readonly outages: number;
   readonly counter: Counter;
@@ -77,6 +87,7 @@ export interface Counter {
 
 /** A call of the reserve script. */
 export interface Call {
+  readonly isOnOldPrimary: boolean;
   /** The counter that the call carries after an outage. */
   readonly carried: Counter | undefined;
   readonly reply: "none" | "error" | Executed;
@@ -94,6 +105,7 @@ export const noCounter: Counter = { window: -1, known: 0, unsynced: 0 };
 
 export function firstState({ instances, requests, maxFaults }: Model): State {
   const instance: InstanceState = {
+    isOnOldPrimary: false,
     isOpen: false,
     outages: 0,
     counter: noCounter,
@@ -107,6 +119,7 @@ export function firstState({ instances, requests, maxFaults }: Model): State {
     requestsLeft: requests,
     faultsLeft: maxFaults,
     redis: { status: "up", window: -1, used: 0 },
+    oldPrimary: undefined,
     instances: Array(instances).fill(instance),
     admitted: [0, 0],
     countedWithoutReply: [0, 0],

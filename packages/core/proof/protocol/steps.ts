@@ -1,20 +1,16 @@
-/**
- * Every step that a state allows. They follow `fallback-quota.ts`, `last-known-counts.ts`, `account-snapshots.ts`,
- * `breaker.ts` and the reserve script, for one account, one kind of window and a cost of 1. An instance has one request in
- * flight at a time.
- */
+/** Every step that a state allows: those of the protocol, and the faults. */
 import {
-  addTo,
-  type Call,
-  type Counter,
-  type Executed,
-  type InstanceState,
-  instanceAt,
-  type Model,
-  noCounter,
-  type State,
-  withInstance,
-} from "./state.js";
+  afterError,
+  afterReply,
+  decideHere,
+  disconnect,
+  disturb,
+  execute,
+  primaryOf,
+  replaceCall,
+  send,
+} from "./protocol.js";
+import { type Call, instanceAt, type Model, type State, withInstance } from "./state.js";
 
 export interface Step {
   readonly name: string;
@@ -26,15 +22,15 @@ export function* steps(model: Model, state: State): Generator<Step> {
     for (const { name, next } of stepsOfInstance(model, state, index)) yield { name: `${index}: ${name}`, next };
   }
   yield* stepsOfRedis(model, state);
-  if (state.window === 0) yield { name: "the next window begins", next: { ...state, window: 1 } };
+  if (state.window + 1 < model.windows) yield { name: "the next window begins", next: { ...state, window: 1 } };
 }
 
 function* stepsOfInstance(model: Model, state: State, index: number): Generator<Step> {
   const { redis, requestsLeft, faultsLeft } = state;
   const instance = instanceAt(state, index);
-  const { calls, isOpen } = instance;
+  const { calls, isOpen, isOnOldPrimary } = instance;
   const awaited = calls.find(({ answer }) => answer === undefined);
-  const isAbandonedPending = calls.some(({ answer }) => answer !== undefined);
+  const isAbandonedPending = calls.some((call) => call.answer !== undefined && !call.isOnOldPrimary);
   if (requestsLeft > 0 && awaited === undefined) {
     const counted = { ...state, requestsLeft: requestsLeft - 1 };
     yield isOpen
@@ -42,7 +38,7 @@ function* stepsOfInstance(model: Model, state: State, index: number): Generator<
       : { name: "request, sent to Redis", next: withInstance(counted, index, send(model, instance)) };
   }
   for (const call of calls) {
-    if (call.reply === "none" && redis.status === "up") {
+    if (call.reply === "none" && redis.status === "up" && primaryOf(state, call) !== undefined) {
       yield { name: "Redis executes the call", next: execute(model, state, index, call) };
     }
     if (call.answer !== undefined && model.faults.includes("cut")) {
@@ -67,6 +63,7 @@ function* stepsOfInstance(model: Model, state: State, index: number): Generator<
   if (isOpen && !isAbandonedPending && redis.status === "up") {
     yield { name: "probe succeeds", next: withInstance(state, index, { ...instance, isOpen: false }) };
   }
+  if (isOnOldPrimary) yield { name: "leaves the old primary", next: leaveOldPrimary(model, state, index) };
   if (faultsLeft > 0 && !isOpen && model.faults.includes("cut")) {
     const next = disconnect(model, { ...state, faultsLeft: faultsLeft - 1 }, index);
     yield { name: "the connection breaks", next };
@@ -86,6 +83,14 @@ function* stepsOfRedis(model: Model, state: State): Generator<Step> {
       yield { name: "Redis becomes read-only", next: { ...after, redis: { ...redis, status: "read-only" } } };
     }
   }
+  if (state.oldPrimary !== undefined) {
+    yield { name: "the old primary becomes a replica", next: demote(model, state) };
+  } else if (redis.status === "up" && faultsLeft > 0 && faults.includes("two primaries")) {
+    for (let used = 0; used <= redis.used; used += 1) {
+      const next = promote({ ...state, faultsLeft: faultsLeft - 1 }, used);
+      yield { name: `a replica with ${used} units is promoted`, next };
+    }
+  }
   if (redis.status !== "up") yield { name: "Redis is up", next: { ...state, redis: { ...redis, status: "up" } } };
   if (redis.status === "down" && faults.includes("lose data")) {
     for (let used = 0; used < redis.used; used += 1) {
@@ -93,68 +98,6 @@ function* stepsOfRedis(model: Model, state: State): Generator<Step> {
       yield { name: `Redis is up with ${used} units`, next };
     }
   }
-}
-
-/** `AccountSnapshots.drainUnsynced`. */
-function send({ mistake }: Model, instance: InstanceState): InstanceState {
-  const { counter, outages, syncedOutage, calls } = instance;
-  const carries = counter.window !== -1 && (syncedOutage !== outages || counter.unsynced > 0);
-  const call: Call = { carried: carries ? counter : undefined, reply: "none", answer: undefined };
-  const sent = { ...instance, calls: [...calls, call] };
-  if (!carries) return sent;
-  if (mistake === "a carried unit stays unsynced") return { ...sent, syncedOutage: outages };
-  return { ...sent, syncedOutage: outages, counter: moveToKnown(counter, counter.unsynced) };
-}
-
-/** The reserve script. */
-function execute({ limit, mistake }: Model, state: State, index: number, call: Call): State {
-  const { window, redis } = state;
-  const { carried, answer } = call;
-  let used = redis.window === window ? redis.used : 0;
-  if (carried?.window === window) {
-    const raised = mistake === "Redis is not raised to the last known count" ? used : Math.max(used, carried.known);
-    used = raised + carried.unsynced;
-  }
-  const isAdmitted = used < limit;
-  if (isAdmitted) used += 1;
-  const executed: Executed = { isAdmitted, window, used };
-  const isOver = answer !== undefined;
-  const next = { ...state, redis: { ...redis, window, used } };
-  const instance = replaceCall(instanceAt(state, index), call, isOver ? undefined : { ...call, reply: executed });
-  return withInstance(isOver ? countWithoutReply(next, executed, answer) : next, index, instance);
-}
-
-/** `AccountSnapshots.observe`. */
-function afterReply(state: State, index: number, call: Call, { isAdmitted, window, used }: Executed): State {
-  const instance = instanceAt(state, index);
-  const { outages } = instance;
-  const syncedOutage = instance.counter.window === -1 ? outages : instance.syncedOutage;
-  const counter = counterOf(instance, window);
-  const known = syncedOutage === outages ? used : Math.max(counter.known, used);
-  const admitted = addTo(state.admitted, window, isAdmitted ? 1 : 0);
-  const observed = { ...replaceCall(instance, call), syncedOutage, counter: { ...counter, known } };
-  return withInstance({ ...state, admitted }, index, observed);
-}
-
-/** `AccountSnapshots.restoreUnsynced`, and then a decision without Redis. */
-function afterError(model: Model, state: State, index: number, call: Call): State {
-  const opened = openBreaker(replaceCall(instanceAt(state, index), call));
-  const { carried } = call;
-  if (carried === undefined || model.mistake === "carried units are not restored after an error reply") {
-    return decideHere(model, withInstance(state, index, opened), index);
-  }
-  const { counter, outages } = opened;
-  const restored = counter.window === carried.window ? moveToKnown(counter, -carried.unsynced) : counter;
-  const instance = { ...opened, counter: restored, syncedOutage: outages - 1 };
-  return decideHere(model, withInstance(state, index, instance), index);
-}
-
-/** The breaker of an instance opens, and its call in flight gets no reply. */
-function disconnect(model: Model, state: State, index: number): State {
-  const instance = openBreaker(instanceAt(state, index));
-  const awaited = instance.calls.find(({ answer }) => answer === undefined);
-  const opened = withInstance(state, index, instance);
-  return awaited === undefined ? opened : decideHere(model, opened, index, awaited);
 }
 
 function kill(model: Model, state: State): State {
@@ -166,76 +109,33 @@ function kill(model: Model, state: State): State {
   return next;
 }
 
-/** `LastKnownCounts.decide`. `call` got no reply: Redis may have counted the request. */
-function decideHere(model: Model, state: State, index: number, call?: Call): State {
-  const { limit, instances, mistake } = model;
-  const { window } = state;
-  const instance = instanceAt(state, index);
-  const { outages, seededOutage } = instance;
-  const syncedOutage = instance.counter.window === -1 ? outages - 1 : instance.syncedOutage;
-  const share = Math.max(1, Math.floor(limit / instances));
-  let { local } = instance;
-  if (seededOutage !== outages) {
-    const { counter } = instance;
-    const used = share - Math.floor(Math.max(0, limit - counter.known) / instances) + counter.unsynced;
-    local = { window: counter.window, used: mistake === "an outage starts from an unused share" ? 0 : used };
+/** The instances do not know of it yet. */
+function promote(state: State, used: number): State {
+  const { redis, window } = state;
+  const instances = state.instances.map((instance) => {
+    const calls = instance.calls.map((call) => ({ ...call, isOnOldPrimary: true }));
+    return { ...instance, isOnOldPrimary: true, calls };
+  });
+  const oldPrimary = { window: redis.window, used: redis.used };
+  return { ...disturb(state, window), redis: { ...redis, used }, oldPrimary, instances };
+}
+
+/** Sentinel has told the instance, or its connection broke. The old primary may still execute a call without a reply. */
+function leaveOldPrimary(model: Model, state: State, index: number): State {
+  const instance = { ...instanceAt(state, index), isOnOldPrimary: false };
+  const isMistaken = model.mistake === "an instance changes the primary without an outage";
+  if (isMistaken && instance.calls.length === 0) return withInstance(state, index, instance);
+  return disconnect(model, withInstance(state, index, instance), index);
+}
+
+/** The old primary ends its connections, forgets its units, and executes nothing any more. */
+function demote(model: Model, state: State): State {
+  let next: State = { ...state, oldPrimary: undefined };
+  for (const index of state.instances.keys()) {
+    if (instanceAt(next, index).isOnOldPrimary) next = leaveOldPrimary(model, next, index);
+    const instance = instanceAt(next, index);
+    const calls = instance.calls.filter(({ isOnOldPrimary }) => !isOnOldPrimary);
+    next = withInstance(next, index, { ...instance, calls });
   }
-  const usedHere = local.window === window ? local.used : 0;
-  const isAdmitted = usedHere < share;
-  local = { window, used: usedHere + (isAdmitted ? 1 : 0) };
-
-  let { counter } = instance;
-  if (isAdmitted) {
-    counter = counterOf(instance, window);
-    counter = { ...counter, unsynced: counter.unsynced + 1 };
-    if (call !== undefined && mistake !== "a call without a reply counts as not executed") {
-      counter = moveToKnown(counter, 1);
-    }
-  }
-  const decided = { ...instance, local, counter, syncedOutage, seededOutage: outages };
-  const next: State = {
-    ...disturb(state, window),
-    admitted: addTo(state.admitted, window, isAdmitted ? 1 : 0),
-  };
-  if (call === undefined) return withInstance(next, index, decided);
-  const { reply, carried } = call;
-  const answer = { isAdmitted, window };
-  // Redis is only raised to known counts: if it has not counted this unit, it may count as many of other instances instead.
-  const isCounted = typeof reply === "object" && reply.isAdmitted && reply.window === window;
-  let perhapsUncounted = addTo(next.perhapsUncounted, window, isAdmitted && !isCounted ? 1 : 0);
-  if (typeof reply === "object") {
-    const counted = countWithoutReply({ ...next, perhapsUncounted }, reply, answer);
-    return withInstance(counted, index, replaceCall(decided, call));
-  }
-  if (carried !== undefined) perhapsUncounted = addTo(perhapsUncounted, carried.window, carried.unsynced);
-  return withInstance({ ...next, perhapsUncounted }, index, replaceCall(decided, call, { ...call, answer }));
-}
-
-/** Redis has counted a request whose answer, given without the reply, was not an admission in the same window. */
-function countWithoutReply(state: State, executed: Executed, answer: { isAdmitted: boolean; window: number }): State {
-  if (!executed.isAdmitted || (answer.isAdmitted && answer.window === executed.window)) return state;
-  return { ...state, countedWithoutReply: addTo(state.countedWithoutReply, executed.window, 1) };
-}
-
-function disturb(state: State, window: number): State {
-  const [first, second] = state.isDisturbed;
-  return { ...state, isDisturbed: window === 0 ? [1, second] : [first, 1] };
-}
-
-function openBreaker(instance: InstanceState): InstanceState {
-  return instance.isOpen ? instance : { ...instance, isOpen: true, outages: instance.outages + 1 };
-}
-
-function counterOf({ counter }: InstanceState, window: number): Counter {
-  return counter.window === window ? counter : { ...noCounter, window };
-}
-
-function moveToKnown({ window, known, unsynced }: Counter, units: number): Counter {
-  return { window, known: known + units, unsynced: unsynced - units };
-}
-
-/** Without a replacement the call is over. */
-function replaceCall(instance: InstanceState, call: Call, replacement?: Call): InstanceState {
-  const calls = instance.calls.flatMap((one) => (one === call ? (replacement ?? []) : one));
-  return { ...instance, calls };
+  return next;
 }

@@ -23,6 +23,8 @@ export interface Account {
 
 export type NewAccount = Pick<Account, "name" | "plan" | "customLimits">;
 
+type AgreedLimits = Required<Pick<Account, "name" | "customLimits">>;
+
 export interface AccountRepository {
   /** `undefined` if the name is taken. */
   create(account: NewAccount): Promise<Account | undefined>;
@@ -30,6 +32,8 @@ export interface AccountRepository {
   list(): Promise<Account[]>;
   /** The account on its new plan; `undefined` if no account has this name. */
   setPlan(change: NewAccount): Promise<Account | undefined>;
+  /** The account with its new limits; `undefined` if no Enterprise account has this name. */
+  setLimits(change: AgreedLimits): Promise<Account | undefined>;
   /** Refuses the requests of all its keys. `undefined` if no account has this name, or it is suspended already. */
   suspend(name: string): Promise<Account | undefined>;
   /** Ends the suspension. `undefined` if no account has this name, or it is not suspended. */
@@ -45,6 +49,7 @@ export function createAccountRepository(database: Database, actor: string): Acco
   return {
     create: async (account) => (await run(insertAccount, { ...toSaved(account), actor }))[0],
     setPlan: async (change) => (await run(updatePlan, { ...toSaved(change), actor }))[0],
+    setLimits: async (change) => (await run(updateLimits, { ...toSaved({ plan: "enterprise", ...change }), actor }))[0],
     suspend: async (name) => (await run(suspendAccount, { name, actor }))[0],
     resume: async (name) => (await run(resumeAccount, { name, actor }))[0],
     findByName: async (name) => (await run(selectAccountByName, { name }))[0],
@@ -94,6 +99,16 @@ const updatePlan = auditedStatement<SavedAccount, Row<Account>>("account", "acco
     .updateTable("accounts")
     .set({ plan: parameter("plan"), minute_limit: parameter("minuteLimit"), day_limit: parameter("dayLimit") })
     .where("name", "=", parameter("name"))
+    .returning(accountColumns);
+  return sql`changed as (${updated})`;
+});
+
+const updateLimits = auditedStatement<SavedAccount, Row<Account>>("account", "account set-limits", (db, parameter) => {
+  const updated = db
+    .updateTable("accounts")
+    .set({ minute_limit: parameter("minuteLimit"), day_limit: parameter("dayLimit") })
+    .where("name", "=", parameter("name"))
+    .where("plan", "=", parameter("plan"))
     .returning(accountColumns);
   return sql`changed as (${updated})`;
 });

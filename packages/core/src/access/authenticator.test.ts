@@ -7,16 +7,26 @@ import { createAuthenticator, type KeyWithLimits } from "./authenticator.js";
 const accepted = { outcome: "accepted", key: { id: 7n }, isStale: false };
 const stale = { outcome: "accepted", key: { id: 7n }, isStale: true };
 const rejected = (code: string) => ({ outcome: "rejected", problem: { code } });
-const liveStore = (clock: { nowMs: number }) => ({ monotonicNow: () => clock.nowMs, isTestStore: false });
+const unreachable = new Problem("SERVICE_UNAVAILABLE", undefined, { retryAfterSeconds: 1 });
 const unavailable = { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 };
 
 describe("the authenticator", () => {
   it("runs no query for a malformed key", async () => {
     const { authenticate, lookUps, known } = open();
-    for (const token of ["", "secret", known.slice(0, -1)]) {
-      expect(await authenticate(token)).toMatchObject(rejected("API_KEY_INVALID"));
-    }
+    const answers = await Promise.all(["", "secret", known.slice(0, -1)].map((token) => authenticate(token)));
+    expect(answers).toMatchObject(Array(3).fill(rejected("API_KEY_INVALID")));
     expect(lookUps).toEqual([]);
+  });
+
+  it.each([
+    ["live", false, 1],
+    ["live", true, 1],
+    ["test", true, 1],
+    ["test", false, 0],
+  ] as const)("refuses an unknown %s key, in a test store: %s, after %i queries", async (mode, isTestStore, count) => {
+    const { authenticate, lookUps } = open({ isTestStore });
+    expect(await authenticate(mintApiKey(mode, randomBytes))).toMatchObject(rejected("API_KEY_INVALID"));
+    expect(lookUps).toHaveLength(count);
   });
 
   it("runs one query for 10,000 concurrent requests with one key", async () => {
@@ -53,9 +63,8 @@ describe("the authenticator", () => {
     await authenticate(known);
     database.isEmpty = true;
     clock.nowMs += 5_001;
-    for (let round = 0; round < 3; round++) {
-      expect(await authenticate(known)).toMatchObject(rejected("API_KEY_INVALID"));
-    }
+    const answers = [await authenticate(known), await authenticate(known)];
+    expect(answers).toMatchObject(Array(2).fill(rejected("API_KEY_INVALID")));
     expect(lookUps).toHaveLength(2);
     clock.nowMs += 5_001;
     await authenticate(known);
@@ -73,10 +82,10 @@ describe("the authenticator", () => {
   });
 
   it("refuses an expired key from the millisecond of its expiry, also while PostgreSQL is unreachable", async () => {
-    for (const isUnreachable of [false, true]) {
+    for (const fault of [undefined, unreachable]) {
       const { authenticate, clock, known, database } = open({ expiresInMs: 1_000 });
       await authenticate(known);
-      database.isUnreachable = isUnreachable;
+      database.fault = fault;
       clock.nowMs += 999;
       expect(await authenticate(known)).toMatchObject(accepted);
       clock.nowMs += 1;
@@ -111,7 +120,7 @@ describe("after a change, the authenticator", () => {
     expect(await lookUpsAfter(() => authenticator.invalidateAccount(3n))).toBe(2);
     expect(await lookUpsAfter(() => authenticator.invalidateAll())).toBe(3);
     authenticator.invalidateAccount(3n);
-    database.isUnreachable = true;
+    database.fault = unreachable;
     await expect(authenticate(known)).rejects.toMatchObject(unavailable);
   });
 
@@ -146,7 +155,7 @@ describe("while PostgreSQL is unreachable, the authenticator", () => {
   it("uses a record for an hour, marks it as stale, and waits for one look-up in three seconds", async () => {
     const { authenticate, clock, lookUps, known, database } = open();
     await authenticate(known);
-    database.isUnreachable = true;
+    database.fault = unreachable;
     clock.nowMs += 6_000;
     expect(await authenticate(known)).toMatchObject(stale);
     const lookUp = database.hold();
@@ -158,39 +167,31 @@ describe("while PostgreSQL is unreachable, the authenticator", () => {
     expect(await authenticate(known)).toMatchObject(stale);
     clock.nowMs += 1;
     await expect(authenticate(known)).rejects.toMatchObject(unavailable);
-    database.isUnreachable = false;
+    database.fault = undefined;
     clock.nowMs += 3_000;
     expect(await authenticate(known)).toMatchObject(accepted);
   });
 
   it("runs one look-up at a time for any number of keys", async () => {
-    const { row, clock } = open();
-    let lookUps = 0;
-    let isUnreachable = false;
-    const findByDigest = async () => {
-      lookUps += 1;
-      if (isUnreachable) throw new Problem("SERVICE_UNAVAILABLE");
-      return row;
-    };
-    const { authenticate } = createAuthenticator({ keys: { findByDigest }, ...liveStore(clock) });
+    const { authenticate, clock, lookUps, database } = open();
+    database.hasEveryKey = true;
     const tokens = Array.from({ length: 20 }, () => mintApiKey("live", randomBytes));
     for (const token of tokens) await authenticate(token, token);
-    isUnreachable = true;
+    database.fault = unreachable;
     clock.nowMs += 6_000;
-    await authenticate(tokens[0] ?? "", "");
-    lookUps = 0;
+    await authenticate(tokens[0] ?? "");
+    lookUps.length = 0;
     const answers = await Promise.all(tokens.map((token) => authenticate(token, token)));
-    for (const answer of answers) expect(answer).toMatchObject(stale);
-    expect(lookUps).toBe(1);
+    expect([answers, lookUps]).toMatchObject([tokens.map(() => stale), [expect.any(String)]]);
   });
 
   it("rejects every request with an unseen key, and remembers nothing about it", async () => {
     const { authenticate, known, database } = open();
-    database.isUnreachable = true;
+    database.fault = unreachable;
     for (let request = 0; request < 2; request++) {
       await expect(authenticate(known)).rejects.toMatchObject(unavailable);
     }
-    database.isUnreachable = false;
+    database.fault = undefined;
     expect(await authenticate(known)).toMatchObject(accepted);
   });
 });
@@ -204,7 +205,7 @@ it("passes on a fault that is no unavailability", async () => {
 });
 
 /** An authenticator on a clock that the test moves, and a database with one key, of account 3. */
-function open(given: Partial<KeyWithLimits> = {}) {
+function open({ isTestStore = false, ...given }: Partial<KeyWithLimits> & { readonly isTestStore?: boolean } = {}) {
   const row: { -readonly [Name in keyof KeyWithLimits]: KeyWithLimits[Name] } = {
     id: 7n,
     accountId: 3n,
@@ -221,8 +222,8 @@ function open(given: Partial<KeyWithLimits> = {}) {
   const lookUps: string[] = [];
   let held: Promise<void> | undefined;
   const database = {
-    isUnreachable: false,
     isEmpty: false,
+    hasEveryKey: false,
     fault: undefined as Error | undefined,
     /** Reads the rows now, and returns them after the release. */
     hold() {
@@ -235,15 +236,15 @@ function open(given: Partial<KeyWithLimits> = {}) {
   };
   const findByDigest = async (digest: string) => {
     lookUps.push(digest);
-    const found = digest === digestApiKey(known) && !database.isEmpty ? { ...row } : undefined;
+    const found =
+      (digest === digestApiKey(known) && !database.isEmpty) || database.hasEveryKey ? { ...row } : undefined;
     const before = held;
     held = undefined;
     await before;
-    if (database.isUnreachable) throw new Problem("SERVICE_UNAVAILABLE", undefined, { retryAfterSeconds: 1 });
     if (database.fault !== undefined) throw database.fault;
     return found;
   };
-  const authenticator = createAuthenticator({ keys: { findByDigest }, ...liveStore(clock) });
+  const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow: () => clock.nowMs, isTestStore });
   const authenticate = async (token: string, client = "a client") => authenticator.authenticate(token, client);
   return { authenticator, authenticate, clock, known, lookUps, database, row };
 }

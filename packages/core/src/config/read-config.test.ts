@@ -19,37 +19,28 @@ describe("the configuration", () => {
     });
   });
 
-  it.each([
-    ["1,000", {}, 1_000],
-    ["unlimited behind a trusted proxy", { TRUST_PROXY: "10.0.0.0/8" }, 0],
-    ["as set", { MAX_CONNECTIONS_PER_ADDRESS: "20" }, 20],
-    ["as set behind a trusted proxy", { TRUST_PROXY: "10.0.0.0/8", MAX_CONNECTIONS_PER_ADDRESS: "20" }, 20],
-    ["unlimited where it is 0", { MAX_CONNECTIONS_PER_ADDRESS: "0" }, 0],
-  ])("allows connections of one address: %s", (_rule, environment, limit) => {
-    expect(readConfig({ DATABASE_URL, ...environment }).http.maxConnectionsPerAddress).toBe(limit);
-  });
-
-  it("treats an empty variable as absent", () => {
-    expect(readConfig({ DATABASE_URL, PORT: "", TRUST_PROXY: "" }).http.port).toBe(3000);
-  });
-
-  it("lets the old name of the time limit set both limits, unless a new name is set", () => {
-    const environment = { DATABASE_URL, DATABASE_STATEMENT_TIMEOUT_MS: "700" };
-    expect(readConfig(environment).database).toMatchObject({ readTimeoutMs: 700, writeTimeoutMs: 700 });
-    const both = { ...environment, DATABASE_WRITE_TIMEOUT_MS: "900" };
-    expect(readDatabaseConfig(both)).toMatchObject({ readTimeoutMs: 700, writeTimeoutMs: 900 });
-  });
-
-  it("reads a list of trusted proxies, and the public address without its last slash", () => {
-    const { http } = readConfig({
-      DATABASE_URL,
-      TRUST_PROXY: "10.0.0.0/8, ::1,192.168.1.1",
-      PUBLIC_URL: "https://api.example.com/",
-    });
-    expect(http).toMatchObject({
-      trustedProxies: ["10.0.0.0/8", "::1", "192.168.1.1"],
-      publicUrl: "https://api.example.com",
-    });
+  const old = { DATABASE_STATEMENT_TIMEOUT_MS: "700" };
+  const proxy = { TRUST_PROXY: "10.0.0.0/8" };
+  it.each<[rule: string, environment: object, read: object]>([
+    ["no value in an empty variable", { PORT: "", TRUST_PROXY: "" }, { http: { port: 3000, trustedProxies: [] } }],
+    ["1,000 connections of an address", {}, { http: { maxConnectionsPerAddress: 1_000 } }],
+    ["no limit of connections behind a trusted proxy", proxy, { http: { maxConnectionsPerAddress: 0 } }],
+    ["a set limit of connections", { ...proxy, ...connections("20") }, { http: { maxConnectionsPerAddress: 20 } }],
+    ["0 connections as no limit", connections("0"), { http: { maxConnectionsPerAddress: 0 } }],
+    ["an old name as two limits", old, { database: { readTimeoutMs: 700, writeTimeoutMs: 700 } }],
+    ["a new name first", { ...old, DATABASE_WRITE_TIMEOUT_MS: "900" }, { database: { writeTimeoutMs: 900 } }],
+    [
+      "a list",
+      { TRUST_PROXY: "10.0.0.0/8, ::1,10.1.1.1" },
+      { http: { trustedProxies: ["10.0.0.0/8", "::1", "10.1.1.1"] } },
+    ],
+    [
+      "a URL without its last slash",
+      { PUBLIC_URL: "https://a.example/" },
+      { http: { publicUrl: "https://a.example" } },
+    ],
+  ])("reads %s", (_rule, environment, read) => {
+    expect(readConfig({ DATABASE_URL, ...environment })).toMatchObject(read);
   });
 
   it("reports every fault at once, by name, and shows no value", () => {
@@ -65,6 +56,10 @@ describe("the configuration", () => {
     "PORT= 80",
     "DATABASE_POOL_SIZE=0",
     "BAN_STRIKES=many",
+    "REDIS_URL=one:6379",
+    "REDIS_URL=redis+sentinel://one:26379,two:26379",
+    "REDIS_URL=redis+sentinel://one:0,two:26379/name",
+    "REDIS_URL=redis+sentinel://one/name,redis+sentinel://two/name",
     "PUBLIC_URL=api.example.com",
     "PUBLIC_URL=file:///etc",
     "PUBLIC_URL=https://api.example.com/base",
@@ -81,6 +76,12 @@ describe("the configuration", () => {
   ])("refuses %s", (setting) => {
     const [name = "", ...value] = setting.split("=");
     expect(() => readConfig({ DATABASE_URL, [name]: value.join("=") })).toThrow(`  ${name} must`);
+  });
+
+  it("keeps the sentinels of one address together, also with a password that may hold a comma", () => {
+    const REDIS_URL = "redis+sentinel://:a,b@one:26379,two:26379/name";
+    const { quota } = readConfig({ DATABASE_URL, REDIS_URL, REDIS_SENTINEL_PASSWORD: "secret" });
+    expect(quota.redis).toMatchObject({ urls: [REDIS_URL], isCluster: false, sentinelPassword: "secret" });
   });
 
   it("reads a secret from the file its _FILE variable names, without the line break at its end", () => {
@@ -132,6 +133,10 @@ describe("the configuration", () => {
     expect(readDatabaseConfig({ DATABASE_URL, PORT: "x" })).toMatchObject({ url: DATABASE_URL });
   });
 });
+
+function connections(limit: string) {
+  return { MAX_CONNECTIONS_PER_ADDRESS: limit };
+}
 
 function temporaryFile(content: string): Disposable & { readonly name: string } {
   const directory = mkdtempSync(join(tmpdir(), "petstore-config-"));

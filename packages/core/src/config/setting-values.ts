@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "zod";
+import { isSentinelUrl, readSentinelUrl } from "../quota/engines/sentinel-url.js";
 
 export function whole(minimum: number, maximum: number): z.ZodType<number> {
   const isInRange = (text: string) => /^\d{1,12}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum;
@@ -19,10 +20,16 @@ export function databaseUrl(): z.ZodType<string> {
 export function redisUrls(): z.ZodType<string[]> {
   const rule =
     "must be a URL that begins with redis:// or rediss://, or several of them, separated by commas, for a cluster";
-  return z
-    .string()
-    .transform(listOf)
-    .refine((urls) => urls.length > 0 && urls.every(hasProtocol(/^rediss?:$/)), rule);
+  const faultOf = (urls: readonly string[]) =>
+    urls.length > 0 && urls.every(hasProtocol(/^rediss?:$/)) ? undefined : rule;
+  return z.string().transform((text, context) => {
+    // The commas of this URL are between its sentinels.
+    const isOne = isSentinelUrl(text.trim());
+    const urls = isOne ? [text.trim()] : listOf(text);
+    const fault = isOne ? sentinelFaultOf(text.trim()) : faultOf(urls);
+    if (fault !== undefined) context.addIssue(fault);
+    return urls;
+  });
 }
 
 export function origin(): z.ZodType<string> {
@@ -61,6 +68,11 @@ export function addressRanges(): z.ZodType<string[]> {
     .default("")
     .transform(listOf)
     .refine((ranges) => ranges.every(isAddressRange), "must list addresses or CIDR ranges, separated by commas");
+}
+
+function sentinelFaultOf(url: string): string | undefined {
+  const read = readSentinelUrl(url);
+  return "fault" in read ? read.fault : undefined;
 }
 
 function readPair(pair: string): [name: string, value: string] {

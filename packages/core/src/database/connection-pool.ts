@@ -4,6 +4,7 @@ import { clientConfigOf, isTransactionPooler, lockTimeoutMs } from "./client-con
 import { answerGraceMs, type BoundQuery, closeTimeoutMs, destroySocket, sendQuery } from "./connection.js";
 import type { ConnectionCounts, DatabaseConfig } from "./database.js";
 import { asProblem, DatabaseTimeout } from "./database-errors.js";
+import { requirePrimary } from "./primary.js";
 
 export interface ConnectionPool extends AsyncDisposable {
   /** Runs a query on a connection of its own. Rejects with a Problem. */
@@ -26,6 +27,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     max: size,
     // Idle connections stay open: closing them would set and clear a timer around every query.
     idleTimeoutMillis: 0,
+    onConnect: (client) => requirePrimary(client, config.acquireTimeoutMs),
   });
   const isBehindPgBouncer = isTransactionPooler(config.url);
   const clients = new Set<PoolClient>();

@@ -15,6 +15,7 @@ import {
   timeoutAfterReading,
 } from "./connection.js";
 import { asProblem, canRetryOnAnotherConnection, DatabaseTimeout } from "./database-errors.js";
+import { requirePrimary } from "./primary.js";
 
 export interface PipelinedReads extends AsyncDisposable {
   /**
@@ -78,9 +79,16 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
       if (drop(pipeline) && pipeline.isReady) onLoss(error);
     };
     client.on("error", lose);
-    client.connect().then(() => {
-      pipeline.isReady = true;
-    }, lose);
+    const opened = client.connect().then(() => requirePrimary(client, answerTimeoutMs));
+    opened.then(
+      () => {
+        pipeline.isReady = true;
+      },
+      (error) => {
+        lose(error);
+        void end(pipeline);
+      },
+    );
   }
 
   function drop(pipeline: Pipeline): boolean {

@@ -5,6 +5,7 @@ import { sendQuery } from "./connection.js";
 import type { Database, DatabaseConfig } from "./database.js";
 import { asProblem, sqlState } from "./database-errors.js";
 import { newestMigration } from "./migrate.js";
+import { requirePrimary } from "./primary.js";
 import { openSession } from "./session.js";
 
 /** The database as of the last check. Reading it costs nothing. */
@@ -36,6 +37,7 @@ export async function watchDatabase(
   let timeouts = 0;
   const session = openSession({
     config: { ...clientConfigOf(config, config.readTimeoutMs), application_name: "petstore-health" },
+    begin: (client) => requirePrimary(client, config.readTimeoutMs),
     check: (client) => findObstacle(client, config.readTimeoutMs),
     onResult(obstacle) {
       // At the start, the thrown line says it already.

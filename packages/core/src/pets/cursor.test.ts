@@ -20,19 +20,8 @@ describe("a cursor", () => {
     );
   });
 
+  // The contract table of tools/checks/conformance has the forms that are close to a cursor.
   it("is refused in any other form", () => {
-    const cursor = encodeCursor(42n, undefined);
-    for (const text of [
-      "",
-      `${cursor}=`,
-      ` ${cursor}`,
-      `${cursor}A`,
-      cursor.slice(1),
-      cursor.replace(/^A/, "B"),
-      "💥",
-    ]) {
-      expect(() => decodeCursor(text, undefined)).toThrow(expect.objectContaining({ code: "INVALID_CURSOR" }));
-    }
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         try {

@@ -5,6 +5,8 @@ import type { WindowState } from "../../src/quota/window.js";
 const nowMs = Date.UTC(2031, 4, 14, 12);
 const minute: WindowState = { limit: 60, used: 50, resetAtMs: nowMs + 60_000 };
 const day: WindowState = { limit: 1_000, used: 500, resetAtMs: nowMs + 3_600_000 };
+const retryAtMs = minute.resetAtMs;
+const refusal: Refused = { outcome: "refused", mode: "local", nowMs, minute, day, by: "minute", retryAtMs };
 
 describe("reportedWindow", () => {
   it.each([
@@ -32,15 +34,7 @@ describe("reportedWindow", () => {
       { ...minute, used: 59 },
     ],
   ] as const)("of a refusal is %s", (_, windows, by, reported) => {
-    const refused: Refused = {
-      outcome: "refused",
-      mode: "local",
-      nowMs,
-      ...windows,
-      by,
-      retryAtMs: windows[by].resetAtMs,
-    };
-    expect(reportedWindow(refused)).toEqual(reported);
+    expect(reportedWindow({ ...refusal, ...windows, by })).toEqual(reported);
   });
 });
 
@@ -53,8 +47,6 @@ describe("retryAfterSeconds", () => {
     [59_999, 60],
     [60_000, 61],
   ])("%i ms before the reset is %i s, so that a request made then comes after it", (beforeMs, seconds) => {
-    const retryAtMs = nowMs + beforeMs;
-    const refused: Refused = { outcome: "refused", mode: "local", nowMs, minute, day, by: "minute", retryAtMs };
-    expect(retryAfterSeconds(refused)).toBe(seconds);
+    expect(retryAfterSeconds({ ...refusal, retryAtMs: nowMs + beforeMs })).toBe(seconds);
   });
 });

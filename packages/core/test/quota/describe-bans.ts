@@ -76,17 +76,14 @@ export function describeBans(rule: Rule): void {
       await expectReplies(caller, [noon + minuteMs, 1, "banned 2/6"]);
     });
 
-    rule(
-      "reports the end of a ban, also when a window is used up beyond it",
-      { ...quick, limits: { perMinute: 4, perDay: 6 } },
-      async (caller) => {
-        const bannedUntilMs = start + 60_000;
-        await caller.admit(noon - minuteMs);
-        expect(await caller.callUntilBanned(start)).toMatchObject({ bannedUntilMs, retryAtMs: bannedUntilMs });
-        expect(await caller.reserve(start + 1, 1)).toMatchObject({ bannedUntilMs, retryAtMs: bannedUntilMs });
-        expect(await caller.reserve(start + 1, 2)).toMatchObject({ bannedUntilMs, retryAtMs: tomorrow });
-      },
-    );
+    const shortDay = { ...quick, limits: { perMinute: 4, perDay: 6 } };
+    rule("reports the end of a ban, also when a window is used up beyond it", shortDay, async (caller) => {
+      const bannedUntilMs = start + 60_000;
+      await caller.admit(noon - minuteMs);
+      expect(await caller.callUntilBanned(start)).toMatchObject({ bannedUntilMs, retryAtMs: bannedUntilMs });
+      expect(await caller.reserve(start + 1, 1)).toMatchObject({ bannedUntilMs, retryAtMs: bannedUntilMs });
+      expect(await caller.reserve(start + 1, 2)).toMatchObject({ bannedUntilMs, retryAtMs: tomorrow });
+    });
 
     const short = { limits, policy: { ...policy, firstBanMs: 10_000 } };
     rule("a ban shorter than the minute names the reset of the minute as the retry time", short, async (caller) => {
@@ -130,13 +127,10 @@ export function describeBans(rule: Rule): void {
       expect(await caller.bans(start)).toEqual(new Map());
       const { bannedUntilMs } = await caller.callUntilBanned(start);
       const later = (await sibling.callUntilBanned(start + 500)).bannedUntilMs;
-      const both = [
-        [caller.key, bannedUntilMs],
-        [sibling.key, later],
-      ] as const;
-      expect(await caller.bans(start + 500)).toEqual(new Map(both));
+      const first = new Map([[caller.key, bannedUntilMs]]);
+      expect(await caller.bans(start + 500)).toEqual(new Map([...first, [sibling.key, later]]));
       await sibling.liftBan(start + 500);
-      expect(await caller.bans(bannedUntilMs - 1)).toEqual(new Map([[caller.key, bannedUntilMs]]));
+      expect(await caller.bans(bannedUntilMs - 1)).toEqual(first);
       expect(await caller.bans(bannedUntilMs)).toEqual(new Map());
     });
   });

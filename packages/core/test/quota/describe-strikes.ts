@@ -69,7 +69,7 @@ export function describeStrikes(rule: Rule): void {
     });
 
     rule(
-      "a caller a little early for the minute is forgiven although the day refuses",
+      "a call just before the minute's reset is forgiven, even if the day refuses",
       oneStrikeInDay,
       async (first) => {
         for (const [beforeMs, reply] of [
@@ -84,29 +84,21 @@ export function describeStrikes(rule: Rule): void {
     );
 
     rule("an admission does not end the episode", oneStrike, async (caller) => {
-      await expectReplies(
-        caller,
-        [noon, 3, "admitted"],
-        [start, 2, "refused"],
-        [start + 1_000, 1, "admitted"],
-        [start + 10_000, 1, "banned"],
-      );
+      await expectReplies(caller, [noon, 3, "admitted"], [start, 2, "refused"]);
+      await expectReplies(caller, [start + 1_000, 1, "admitted"], [start + 10_000, 1, "banned"]);
     });
 
-    rule(
-      "an episode of a used-up day ends after 60 s",
-      { limits: { perMinute: 4, perDay: 4 }, policy },
-      async (first) => {
-        for (const [afterMs, reply] of [
-          [59_999, "banned"],
-          [60_000, "refused"],
-        ] as const) {
-          const caller = first.otherAccount();
-          await refuseAt(midnight, caller);
-          await expectReplies(caller, [midnight + afterMs, 1, reply]);
-        }
-      },
-    );
+    const shortDay = { limits: { perMinute: 4, perDay: 4 }, policy };
+    rule("an episode of a used-up day ends after 60 s", shortDay, async (first) => {
+      for (const [afterMs, reply] of [
+        [59_999, "banned"],
+        [60_000, "refused"],
+      ] as const) {
+        const caller = first.otherAccount();
+        await refuseAt(midnight, caller);
+        await expectReplies(caller, [midnight + afterMs, 1, reply]);
+      }
+    });
 
     rule("strikes count again under a clock that stepped back into their episode", twoStrikes, async (caller) => {
       await refuseAt(start, caller);
@@ -117,25 +109,17 @@ export function describeStrikes(rule: Rule): void {
 
     rule("a request is one strike at any cost, and none above a whole limit", twoStrikes, async (caller) => {
       await refuseAt(start, caller);
-      await expectReplies(
-        caller,
-        [start + 10_000, 5, "impossible"],
-        [start + 10_000, 5, "impossible"],
-        [start + 10_000, 4, "refused"],
-        [start + 10_000, 4, "banned"],
-      );
+      const nowMs = start + 10_000;
+      await expectReplies(caller, [nowMs, 5, "impossible"], [nowMs, 5, "impossible"]);
+      await expectReplies(caller, [nowMs, 4, "refused"], [nowMs, 4, "banned"]);
     });
 
-    rule(
-      "one key's strikes are not another's, and a caller without a key is never banned",
-      twoStrikes,
-      async (caller) => {
-        const sibling = caller.sibling();
-        for (const each of [caller, sibling]) await refuseAt(start, each);
-        for (const each of [caller, sibling]) await expectReplies(each, [start + 10_000, 1, "refused"]);
-        expect(await caller.withoutKey().outcomes(start + 10_000, 100)).toEqual(Array(100).fill("refused"));
-      },
-    );
+    rule("one key's strikes are not another's, and without a key nobody is banned", twoStrikes, async (caller) => {
+      const sibling = caller.sibling();
+      for (const each of [caller, sibling]) await refuseAt(start, each);
+      for (const each of [caller, sibling]) await expectReplies(each, [start + 10_000, 1, "refused"]);
+      expect(await caller.withoutKey().outcomes(start + 10_000, 100)).toEqual(Array(100).fill("refused"));
+    });
   });
 
   describe("ban threshold", () => {
@@ -152,16 +136,12 @@ export function describeStrikes(rule: Rule): void {
       }
     });
 
-    rule(
-      "120 programs that share a Free key are refused once each and not banned",
-      { limits: free },
-      async (caller) => {
-        await caller.admit(noon, 60);
-        for (let program = 0; program < 120; program += 1) {
-          await expectReplies(caller, [noon + 5_000 + program * 400, 1, "refused"]);
-        }
-      },
-    );
+    rule("120 programs that share a Free key are refused once each, not banned", { limits: free }, async (caller) => {
+      await caller.admit(noon, 60);
+      for (let program = 0; program < 120; program += 1) {
+        await expectReplies(caller, [noon + 5_000 + program * 400, 1, "refused"]);
+      }
+    });
 
     const oneForEachUnit = { limits, policy: { minimumStrikes: 1, strikesPerUnit: 1 } };
     rule("a change of plan changes the strikes that ban at once", oneForEachUnit, async (caller) => {

@@ -98,20 +98,11 @@ export function describeWindows(rule: Rule): void {
       });
     }
 
-    rule(
-      "units spent under a clock that stepped back count in the window it had reached",
-      { limits },
-      async (caller) => {
-        await expectReplies(
-          caller,
-          [noon, 3, "admitted 3/3"],
-          [noon - 1, 2, "admitted 5/5"],
-          [noon - 1, 1, "refused 5/5"],
-          [noon, 1, "refused 5/5"],
-          [noon - 5 * minuteMs, 3, "admitted 3/8"],
-        );
-      },
-    );
+    rule("units spent after the clock stepped back count in the window it had reached", { limits }, async (caller) => {
+      await expectReplies(caller, [noon, 3, "admitted 3/3"], [noon - 1, 2, "admitted 5/5"]);
+      await expectReplies(caller, [noon - 1, 1, "refused 5/5"], [noon, 1, "refused 5/5"]);
+      await expectReplies(caller, [noon - 5 * minuteMs, 3, "admitted 3/8"]);
+    });
 
     rule("keys of one account share its windows, accounts share nothing", { limits }, async (caller) => {
       await caller.admit(noon, 5);
@@ -141,10 +132,10 @@ export function describeWindows(rule: Rule): void {
     });
 
     rule("of 1,000 concurrent callers, exactly as many are admitted as fit", { limits }, async (first) => {
-      for (const { cost, perMinute, admitted } of [
-        { cost: 1, perMinute: 1, admitted: 1 },
-        { cost: 3, perMinute: 100, admitted: 33 },
-      ]) {
+      for (const [cost, perMinute, admitted] of [
+        [1, 1, 1],
+        [3, 100, 33],
+      ] as const) {
         const caller = first.otherAccount().onPlan({ perMinute, perDay: 1_000 });
         const decisions = await Promise.all(Array.from({ length: 1_000 }, () => caller.reserve(noon, cost)));
         expect(decisions.filter(({ outcome }) => outcome === "admitted")).toHaveLength(admitted);
@@ -168,22 +159,15 @@ export function describeWindows(rule: Rule): void {
       await expectReplies(caller, [noon, 5, "admitted 5/5"]);
     });
 
-    rule(
-      "give nothing to a later minute or day; the day they were spent in gets them back",
-      { limits },
-      async (first) => {
-        for (const [laterMs, used] of [
-          [reset, 4],
-          [tomorrow, 4],
-        ] as const) {
-          const caller = first.otherAccount();
-          const admitted = await caller.admit(laterMs - 1, 2);
-          await caller.admit(laterMs, 4);
-          const windows = await caller.refund(laterMs, 2, admitted);
-          expect(windows).toMatchObject({ minute: { used }, day: { used } });
-        }
-      },
-    );
+    rule("give nothing to a later minute or day, but give to the day they were spent in", { limits }, async (first) => {
+      for (const laterMs of [reset, tomorrow]) {
+        const caller = first.otherAccount();
+        const admitted = await caller.admit(laterMs - 1, 2);
+        await caller.admit(laterMs, 4);
+        const windows = await caller.refund(laterMs, 2, admitted);
+        expect(windows).toMatchObject({ minute: { used: 4 }, day: { used: 4 } });
+      }
+    });
 
     rule("never create an account", { limits }, async (caller) => {
       const other = caller.otherAccount();

@@ -33,13 +33,6 @@ describe("local quota", () => {
     await other.reset(noon);
     expect(await caller.usage(noon)).toMatchObject({ minute: { used: 5 } });
   });
-
-  it("bans by the documented policy unless told otherwise", async () => {
-    await using opened = openLocal({});
-    const caller = createCaller(opened, { perMinute: 60, perDay: 1_000 });
-    await caller.outcomes(noon, 61);
-    expect((await caller.outcomes(noon + 2_001, 120)).indexOf("banned")).toBe(119);
-  });
 });
 
 function openLocal(options: { readonly banPolicy?: BanPolicy; readonly capacity?: number }): OpenedQuota {

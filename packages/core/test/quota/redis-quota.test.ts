@@ -4,8 +4,13 @@ import { openRedisCluster, openRedisServer, type RedisCluster, type RedisServer 
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
+import { createBreaker } from "../../src/quota/engines/fallback/breaker.js";
+import { createFallbackQuota } from "../../src/quota/engines/fallback/fallback-quota.js";
+import { createLastKnownCounts } from "../../src/quota/engines/fallback/last-known-counts.js";
 import { createLocalQuota } from "../../src/quota/engines/local-quota.js";
+import { openRedis } from "../../src/quota/engines/redis-connection.js";
 import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
+import type { Quota } from "../../src/quota/quota.js";
 import { type Caller, createCaller, expectReplies, type OpenedQuota, openAtVirtualTime } from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
 import { everyKeyHasTtl, findDifference } from "./random/difference.js";
@@ -29,6 +34,7 @@ describeWithRedis("on one Redis", () => {
   });
 
   describeQuota("redis", "shared", async (banPolicy) => openOn(redis, banPolicy));
+  describeQuota("fallback, Redis healthy,", "shared", (banPolicy) => openWithFallback(server.url, banPolicy));
 
   describe("redis quota", () => {
     it("sends one EVALSHA, and nothing else, for each decision", async () => {
@@ -149,6 +155,14 @@ describeWithRedis("on one Redis", () => {
   });
 });
 
+describeQuota("fallback, Redis unavailable,", "fallback", async (banPolicy) => {
+  const { quota, ...opened } = await openWithFallback("redis://127.0.0.1:1", banPolicy);
+  // Both reject, because other instances cannot learn of them. They have their effect on this instance.
+  const liftBan: Quota["liftBan"] = (target) => expect(quota.liftBan(target)).rejects.toThrow();
+  const reset: Quota["reset"] = (target) => expect(quota.reset(target)).rejects.toThrow();
+  return { ...opened, quota: { ...quota, liftBan, reset } };
+});
+
 describeWithRedis("on a Redis Cluster", () => {
   let servers: RedisCluster;
   let cluster: Cluster;
@@ -179,6 +193,25 @@ describeWithRedis("on a Redis Cluster", () => {
 
 function openOn(redis: Redis | Cluster, banPolicy: BanPolicy, prefix = "petstore:quota:2:"): OpenedQuota {
   return openAtVirtualTime(({ now }) => createRedisQuota({ redis, banPolicy, prefix, now }));
+}
+
+/** The deadline is long enough for a busy machine. Other tests are about missed deadlines. */
+async function openWithFallback(url: string, banPolicy: BanPolicy): Promise<OpenedQuota> {
+  const connection = await openRedis({ urls: [url], isCluster: false, decisionTimeoutMs: 0 });
+  const log = { info() {}, warn() {}, error() {} };
+  const breaker = createBreaker({ connection, probe: async () => {}, deadlineMs: 10_000, log });
+  const opened = openAtVirtualTime(({ now }) => {
+    const redisQuota = createRedisQuota({ redis: connection.redis, banPolicy, now });
+    const counts = createLastKnownCounts({ now, banPolicy, instances: 1, currentOutage: breaker.outages });
+    return createFallbackQuota({ redisQuota, breaker, counts, onFailure: "local" });
+  });
+  return {
+    ...opened,
+    async [Symbol.asyncDispose]() {
+      breaker[Symbol.dispose]();
+      connection[Symbol.dispose]();
+    },
+  };
 }
 
 function openLocal(banPolicy: BanPolicy): OpenedQuota {

@@ -12,12 +12,15 @@ import { contextOf } from "./request-context.js";
 export interface StaticFile {
   readonly path: string;
   readonly mediaType: string;
-  readonly content: string | Buffer;
+  /** A function is called once, at the first request: a start need not render what perhaps nobody reads. */
+  readonly content: Content | (() => Content);
   /** Only for a page that needs more than `strictPolicy`. */
   readonly contentSecurityPolicy?: string;
   /** Only for a file whose path changes with its content: clients need not ask whether it is current. */
   readonly isImmutable?: boolean;
 }
+
+type Content = string | Buffer;
 
 /** A path that leads to the current version of an immutable file. */
 export interface StaticRedirect {
@@ -79,7 +82,7 @@ export function createStaticFileServer(
     });
   }
 
-  // Prepared at the first request: a start need not compress a megabyte that perhaps nobody reads.
+  // Rendered and compressed at the first request.
   const prepared = new Map<StaticFile, PreparedFile>();
   let notFoundPage: StaticFile | undefined;
 
@@ -138,7 +141,7 @@ function prepare({
   contentSecurityPolicy = strictPolicy,
   isImmutable = false,
 }: StaticFile): PreparedFile {
-  const bytes = Buffer.from(content);
+  const bytes = Buffer.from(typeof content === "function" ? content() : content);
   const compressed = gzipSync(bytes, { level: 9 });
   const headers = new Map([
     ["Content-Type", mediaType],

@@ -9,12 +9,12 @@ ${keyForm}
 <section aria-labelledby="now-title">
 <h2 id="now-title">Now</h2>
 <p id="usage-state" role="status">Enter an API key to see its limits.</p>
-<div class="gauges">
+<div class="gauges" id="gauges" hidden>
 ${gauge("minute", "This minute")}
 ${gauge("day", "This day (UTC)")}
 </div>
 <p id="usage-plan"></p>
-<div class="row">
+<div class="row" id="refresh-controls" hidden>
 <button type="button" id="refresh">Refresh</button>
 <label class="check"><input type="checkbox" id="refresh-often"> every 15 s while this page is visible</label>
 </div>
@@ -31,11 +31,11 @@ ${planNames.map(planRow)}
 function gauge(window: "minute" | "day", title: string): Markup {
   return html`<div class="gauge" id="gauge-${window}">
 <h3 id="gauge-${window}-title">${title}</h3>
-<div class="dial" role="meter" aria-labelledby="gauge-${window}-title" aria-valuemin="0" aria-valuemax="1" aria-valuenow="0" aria-valuetext="not known yet">
+<div class="dial" role="meter" aria-labelledby="gauge-${window}-title" aria-valuemin="0">
 <svg viewBox="0 0 120 120" aria-hidden="true" focusable="false"><circle class="track" cx="60" cy="60" r="52"></circle><circle class="level" cx="60" cy="60" r="52" pathLength="100" stroke-dasharray="0 100"></circle></svg>
-<p class="reading" aria-hidden="true"><strong class="left">-</strong><span class="of">of -</span></p>
+<p class="reading" aria-hidden="true"><strong class="left"></strong><span class="of"></span></p>
 </div>
-<p class="reset">resets -</p>
+<p class="reset"></p>
 </div>`;
 }
 

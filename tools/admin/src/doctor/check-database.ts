@@ -1,5 +1,6 @@
 import { type DatabaseConfig, pendingMigrations } from "@petstore/core";
 import { explainDatabase } from "../database-fault.js";
+import { checkReplication } from "./check-replication.js";
 import { checkDatabaseTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
 import { type DatabaseFacts, inspectDatabase } from "./inspect-database.js";
@@ -19,6 +20,7 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
         : fault("database", `PostgreSQL ${version}`, "Upgrade it: 14 is the oldest that works."),
       checkDatabaseTransport("DATABASE_URL", url),
       checkRole(facts.role),
+      ...checkReplication(facts.replication, facts.role.name),
       await checkMigrations(url),
       compareClocks("database clock", facts),
       checkPooler(config, facts),

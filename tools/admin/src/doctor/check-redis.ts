@@ -1,4 +1,5 @@
-import type { RedisConfig } from "@petstore/core";
+import { isSentinelUrl, type RedisConfig, readSentinelUrl } from "@petstore/core";
+import { checkSentinels } from "./check-sentinels.js";
 import { checkRedisTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
 import { inspectRedis, type RedisFacts } from "./inspect-redis.js";
@@ -8,7 +9,16 @@ export async function checkRedis(config: RedisConfig | undefined, now: () => num
   if (config === undefined) {
     return [ok("redis", "none: each instance counts for itself, which is right for one instance")];
   }
-  const where = config.urls.map((url) => new URL(url).host).join(", ");
+  const [url = ""] = config.urls;
+  const sentinels = isSentinelUrl(url) ? readSentinelUrl(url) : undefined;
+  if (sentinels !== undefined && "name" in sentinels) {
+    const view = await checkSentinels(sentinels, config.sentinelPassword);
+    return [...view, ...(await checkServers(config, now, `${sentinels.name} behind the sentinels`))];
+  }
+  return checkServers(config, now, config.urls.map((one) => new URL(one).host).join(", "));
+}
+
+async function checkServers(config: RedisConfig, now: () => number, where: string): Promise<Finding[]> {
   try {
     const servers = await inspectRedis(config, now);
     return [...servers.flatMap((facts) => checkServer(facts, config)), ...checkRedisTransport(config)];
@@ -25,7 +35,7 @@ export async function checkRedis(config: RedisConfig | undefined, now: () => num
   }
 }
 
-function checkServer(facts: RedisFacts, { isCluster }: RedisConfig): Finding[] {
+function checkServer(facts: RedisFacts, { isCluster, urls }: RedisConfig): Finding[] {
   const { address, version, evictionPolicy } = facts;
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const name = `redis ${address}`;
@@ -50,5 +60,16 @@ function checkServer(facts: RedisFacts, { isCluster }: RedisConfig): Finding[] {
           "Set maxmemory-policy noeviction.",
         ),
     compareClocks(`${name} clock`, facts),
+    ...(isSentinelUrl(urls[0] ?? "") ? [checkReplicaWrites(name, facts)] : []),
   ];
+}
+
+function checkReplicaWrites(name: string, { needsReplica }: RedisFacts): Finding {
+  const check = `${name} writes`;
+  if (needsReplica) return ok(check, "refused without a replica");
+  return warning(
+    check,
+    "accepted without a replica: an old primary that is cut off from the sentinels continues to count",
+    "Set min-replicas-to-write 1 on every server, and min-replicas-max-lag 10.",
+  );
 }

@@ -1,5 +1,5 @@
 // Checks that nobody can read the connections to PostgreSQL and Redis, by their addresses as pg and ioredis read them.
-import { isLoopback, type RedisConfig } from "@petstore/core";
+import { isLoopback, isSentinelUrl, type RedisConfig, readSentinelUrl } from "@petstore/core";
 import { type Finding, ok, warning } from "./finding.js";
 
 /** pg checks the certificate and the name in each of these modes; like libpq, in the last one alone. */
@@ -24,20 +24,59 @@ export function checkDatabaseTransport(variable: string, address: string): Findi
 }
 
 /** One finding for each thing that is wrong with an address, or one for an address that is well protected. */
-export function checkRedisTransport({ urls }: RedisConfig): Finding[] {
+export function checkRedisTransport({ urls, sentinelPassword = "" }: RedisConfig): Finding[] {
   return urls.flatMap((address) => {
-    const url = new URL(address);
-    const check = `redis ${url.host} protection`;
-    if (isLoopback(url.hostname)) return [ok(check, "stays on this machine")];
-    const findings: Finding[] = [];
-    if (url.protocol !== "rediss:") {
-      const found = "no TLS: everybody on the way reads the password and every counter";
-      findings.push(warning(check, found, "Let REDIS_URL begin with rediss://, and Redis listen with TLS."));
+    const sentinel = isSentinelUrl(address) ? readSentinelUrl(address) : undefined;
+    if (sentinel === undefined || "fault" in sentinel) {
+      const { host, hostname, protocol, password } = new URL(address);
+      return checkProtection({
+        name: `redis ${host}`,
+        hostname,
+        isTls: protocol === "rediss:",
+        password,
+        own: redisWords,
+      });
     }
-    if (url.password === "") {
-      const found = "no password: everybody who reaches it can change every counter and ban";
-      findings.push(warning(check, found, "Set requirepass, or an ACL user, and name it in REDIS_URL."));
-    }
-    return findings.length === 0 ? [ok(check, "TLS and a password")] : findings;
+    const { sentinels, name, isTls, password } = sentinel;
+    // The servers may be on other machines than the sentinels. Both are local only in a test.
+    const [{ host: hostname } = { host: "" }] = sentinels.filter(({ host }) => !isLoopback(host)).concat(sentinels);
+    return [
+      ...checkProtection({ name: `redis ${name}`, hostname, isTls, password, own: serverWords }),
+      ...checkProtection({ name: "sentinels", hostname, isTls, password: sentinelPassword, own: sentinelWords }),
+    ];
   });
+}
+
+interface Protected {
+  readonly name: string;
+  readonly hostname: string;
+  readonly isTls: boolean;
+  readonly password: string;
+  readonly own: typeof redisWords;
+}
+
+const redisWords = {
+  withoutTls: "no TLS: everybody on the way reads the password and every counter",
+  tls: "Let REDIS_URL begin with rediss://, and Redis listen with TLS.",
+  withoutPassword: "no password: everybody who reaches it can change every counter and ban",
+  password: "Set requirepass, or an ACL user, and name it in REDIS_URL.",
+};
+
+const sentinelWords: typeof redisWords = {
+  withoutTls: "no TLS: everybody on the way can name another primary",
+  tls: "Let REDIS_URL begin with rediss+sentinel://, and Redis and the sentinels listen with TLS.",
+  withoutPassword: "no password: everybody who reaches them can name another primary",
+  password: "Set requirepass in every sentinel.conf, and REDIS_SENTINEL_PASSWORD.",
+};
+
+/** The servers behind the sentinels. */
+const serverWords: typeof redisWords = { ...redisWords, tls: sentinelWords.tls };
+
+function checkProtection({ name, hostname, isTls, password, own }: Protected): Finding[] {
+  const check = `${name} protection`;
+  if (isLoopback(hostname)) return [ok(check, "stays on this machine")];
+  const findings: Finding[] = [];
+  if (!isTls) findings.push(warning(check, own.withoutTls, own.tls));
+  if (password === "") findings.push(warning(check, own.withoutPassword, own.password));
+  return findings.length === 0 ? [ok(check, "TLS and a password")] : findings;
 }

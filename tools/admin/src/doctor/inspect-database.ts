@@ -1,4 +1,5 @@
 import { Client } from "pg";
+import { inspectReplication, type ReplicationFacts } from "./inspect-replication.js";
 
 /** The state of a database that concerns an operator, seen from this machine. */
 export interface DatabaseFacts {
@@ -15,6 +16,7 @@ export interface DatabaseFacts {
   /** Set by the role, the database or the pooler, not by us. In milliseconds; 0 for none. */
   readonly statementTimeoutMs: number;
   readonly role: RoleFacts;
+  readonly replication: ReplicationFacts;
 }
 
 /** The rights of the connection's role, beyond reading and writing rows. */
@@ -57,6 +59,7 @@ export async function inspectDatabase({ url, timeoutMs, now }: InspectOptions): 
       // PgBouncer sends its clients process numbers of its own.
       isPooled: pid !== (client as unknown as { processID: number | null }).processID,
       role,
+      replication: await inspectReplication(client),
     };
   } finally {
     await client.end().catch(() => {});

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { openRedis, type RedisConfig, type RedisConnection } from "@petstore/core";
+import { addressOf } from "./inspect-sentinels.js";
 
 /** The facts about one Redis server that an operator must know, seen from this machine. */
 export interface RedisFacts {
@@ -10,6 +11,8 @@ export interface RedisFacts {
   readonly isCluster: boolean;
   /** The `maxmemory-policy`. Only `noeviction` keeps counters exact. */
   readonly evictionPolicy: string;
+  /** It refuses writes while too few replicas follow it. */
+  readonly needsReplica: boolean;
   /** How far its clock is ahead of the clock of this machine. */
   readonly clockOffsetMs: number;
   /** Half the round trip: the error of that measurement. */
@@ -41,10 +44,15 @@ async function factsOf(server: Server, now: () => number): Promise<RedisFacts> {
   const receivedAtMs = now();
   const serverMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
   return {
-    address: `${server.options.host}:${server.options.port}`,
+    // The options name no server if Sentinel does.
+    address: server.options.sentinels
+      ? addressOf({ host: `${server.stream.remoteAddress}`, port: Number(server.stream.remotePort) })
+      : `${server.options.host}:${server.options.port}`,
     version: field("redis_version"),
     isCluster: field("redis_mode") === "cluster",
     evictionPolicy: field("maxmemory_policy"),
+    // Only there if min-replicas-to-write is set.
+    needsReplica: field("min_slaves_good_slaves") !== "",
     clockOffsetMs: Math.round(serverMs - (sentAtMs + receivedAtMs) / 2),
     clockUncertaintyMs: Math.ceil((receivedAtMs - sentAtMs) / 2),
   };

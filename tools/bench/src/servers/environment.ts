@@ -1,12 +1,13 @@
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { choosePort, openEmbeddedPostgres } from "@petstore/embedded-postgres";
+import { choosePort } from "@petstore/embedded-postgres";
+import { openPostgresServer } from "@petstore/harness/postgres";
 import { isInstalled, openTemporaryDirectory } from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import type { RunDeps } from "../benchmark.js";
 import { type ProbedProgram, startProbedProgram } from "./probed-program.js";
 import type { ServerProgram } from "./server-programs.js";
-import { fillStore, query, type Store, type StoreOptions } from "./store.js";
+import { fillStore, type Store, type StoreOptions } from "./store.js";
 
 /** A private PostgreSQL and Redis, and the servers of one benchmark. */
 export interface Environment {
@@ -38,9 +39,7 @@ export async function withEnvironment<Result>(
   progress("Starting PostgreSQL and Redis ...");
   await using directory = await openTemporaryDirectory();
   await using redis = await openPrivateRedis();
-  const opened = await openEmbeddedPostgres({ directory: join(directory.path, "database") });
-  if (opened.kind === "in-use") throw new Error(`process ${opened.holderPid} uses a new directory`);
-  await using database = opened.database;
+  await using database = await openPostgresServer();
   await using servers = disposableList<AsyncDisposable>();
   const stores = new Map<string, Store>();
   return await use({
@@ -49,8 +48,8 @@ export async function withEnvironment<Result>(
       let store = stores.get(key);
       if (store === undefined) {
         const name = `store_${stores.size}`;
-        await query(database.ownerUrl, `create database ${name}`);
-        const databaseUrl = Object.assign(new URL(database.ownerUrl), { pathname: name }).href;
+        await database.query(`create database ${name}`);
+        const databaseUrl = Object.assign(new URL(database.url), { pathname: name }).href;
         store = await fillStore(databaseUrl, options, deps);
         stores.set(key, store);
       }

@@ -2,8 +2,6 @@
  * Preloaded into every measured process (`node --import`). Answers questions about the process, and ends it when the
  * benchmark has gone.
  */
-import type { Session } from "node:inspector/promises";
-
 export interface Usage {
   /** User and system time of all threads since the start. */
   readonly cpuMicroseconds: number;
@@ -21,11 +19,7 @@ export interface Retained {
 export type ProbeQuestion =
   | { readonly kind: "usage" }
   /** Usage after a full garbage collection. */
-  | { readonly kind: "retained" }
-  | { readonly kind: "start-profile" }
-  | { readonly kind: "write-profile"; readonly file: string };
-
-let session: Session | undefined;
+  | { readonly kind: "retained" };
 
 process.on("message", (question: ProbeQuestion) => {
   answer(question).then(
@@ -44,15 +38,6 @@ async function answer(question: ProbeQuestion): Promise<object | undefined> {
       return usage();
     case "retained":
       return retained();
-    case "start-profile":
-      // Imported only for a profile: the inspector would add to the measured memory.
-      session = new (await import("node:inspector/promises")).Session();
-      session.connect();
-      await session.post("Profiler.enable");
-      await session.post("Profiler.start");
-      return {};
-    case "write-profile":
-      return writeProfile(question.file);
     default:
       return undefined;
   }
@@ -75,13 +60,4 @@ async function retained(): Promise<Retained> {
   }
   const { rss, heapUsed, external } = process.memoryUsage();
   return { rssBytes: rss, liveBytes: heapUsed + external };
-}
-
-async function writeProfile(file: string): Promise<object> {
-  if (session === undefined) throw new Error("no profile was started");
-  const { profile } = await session.post("Profiler.stop");
-  session.disconnect();
-  const { writeFile } = await import("node:fs/promises");
-  await writeFile(file, JSON.stringify(profile));
-  return {};
 }

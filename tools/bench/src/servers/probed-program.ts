@@ -5,8 +5,6 @@ import type { ProbeQuestion, Retained, Usage } from "./probe.js";
 export interface ProbedProgram extends Program {
   usage(): Promise<Usage>;
   retained(): Promise<Retained>;
-  startProfile(): Promise<void>;
-  writeProfile(file: string): Promise<void>;
 }
 
 export interface ProbedProgramOptions extends Omit<ProgramOptions, "args"> {
@@ -34,8 +32,6 @@ export function startProbedProgram(options: ProbedProgramOptions): ProbedProgram
     ...program,
     usage: async () => (await ask({ kind: "usage" })) as Usage,
     retained: async () => (await ask({ kind: "retained" })) as Retained,
-    startProfile: async () => void (await ask({ kind: "start-profile" })),
-    writeProfile: async (file) => void (await ask({ kind: "write-profile", file })),
   };
 }
 

@@ -1,3 +1,4 @@
+import { unhurried } from "@petstore/checks/store-database";
 import { graphqlMain, restMain, serviceFlags } from "@petstore/harness/processes";
 import { bareGraphqlRequests, graphqlRequests, postgraphileRequests } from "../load/graphql-requests.js";
 import type { ApiRequests } from "../load/requests.js";
@@ -15,7 +16,10 @@ export interface ServerProgram {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Our services, as they run in production: with key, quota in Redis, metrics and log. */
+/**
+ * Our services, as they run in production: with key, quota in Redis, metrics and log. A busy machine answers late, which is no
+ * error.
+ */
 export const petstoreRest: ServerProgram = service("petstore-rest", restMain, restRequests);
 export const petstoreGraphql: ServerProgram = service("petstore-graphql", graphqlMain, graphqlRequests);
 
@@ -33,7 +37,7 @@ export const restCeiling: ServerProgram = limitedPeer("ceiling", "ceiling", rest
 export const graphqlCeiling: ServerProgram = limitedPeer("ceiling", "ceiling", bareGraphqlRequests);
 
 function service(name: string, main: URL, requests: ApiRequests): ServerProgram {
-  return { name, main, requests, takesKey: true, nodeOptions: serviceFlags };
+  return { name, main, requests, takesKey: true, nodeOptions: serviceFlags, environment: unhurried };
 }
 
 function peer(name: string, directory: string, requests: ApiRequests): ServerProgram {

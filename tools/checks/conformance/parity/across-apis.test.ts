@@ -1,5 +1,6 @@
 // Each pair of interfaces works on the same pets, idempotency keys and quotas.
 import { describeWithRedis } from "@petstore/harness";
+import { openHttpClient } from "@petstore/harness/network";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Api, Operation, Reply, Success } from "../apis/api.js";
 import { openApis } from "../apis/open-apis.js";
@@ -53,6 +54,27 @@ describeWithRedis("two interfaces", () => {
     const replies = [await send.first(list), await send.second(list), await send.first(list)];
     expect(replies.map(({ headers }) => headers["x-ratelimit-remaining"])).toEqual(["9", "8", "7"]);
   });
+
+  it.each([
+    ["a REST list", 1, "GET", "/v1/pets", undefined],
+    ["a GraphQL operation of one root field", 1, "POST", "/graphql", "{ pets { id } }"],
+    ["a GraphQL operation of two root fields", 2, "POST", "/graphql", "{ a: pets { id } b: pets { id } }"],
+  ])("%s calls the script of the quota exactly %i times", async (_what, times, method, path, query) => {
+    using client = openHttpClient(store.originOf(query === undefined ? "rest" : "graphql"));
+    const { key } = await store.database.issueKey();
+    const send = () => client.send(method, path, { key, ...(query && { body: JSON.stringify({ query }) }) });
+    // Loads the script.
+    await send();
+    const before = await scriptCalls();
+    await send();
+    expect((await scriptCalls()) - before).toBe(times);
+  });
+
+  /** The calls of EVALSHA so far, from `INFO commandstats`: `cmdstat_evalsha:calls=10000,usec=...`. */
+  async function scriptCalls(): Promise<number> {
+    const statistics = String(await store.redis?.command("INFO", "commandstats"));
+    return Number(/^cmdstat_evalsha:calls=(\d+)/m.exec(statistics)?.[1] ?? 0);
+  }
 
   /** Two keys of one account. */
   async function openSenders(first: string, second: string) {

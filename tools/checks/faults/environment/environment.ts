@@ -32,6 +32,7 @@ export function openEnvironment({ sharedDatabase, idleOrigin, figures }: Environ
   let database = sharedDatabase;
   let settings: Settings = {};
   let mayFail = false;
+  let allowedShare: number | undefined;
   const services: Service[] = [];
   const loads: Pick<Load, "results" | "stop">[] = [];
   const logs: { readonly output: readonly string[]; readonly shownKey?: string }[] = [];
@@ -154,13 +155,20 @@ export function openEnvironment({ sharedDatabase, idleOrigin, figures }: Environ
     allowFailures: () => {
       mayFail = true;
     },
+    /** The load is uneven: more may be granted in a window in which a fault began or ended, as a share of the limit. */
+    allowShare: (share: number) => {
+      allowedShare = share;
+    },
     /** No process of a service has ended. */
     checkAlive: () => figures.count(0, "services that ended", services, (service) => service.hasEnded()),
 
     async checkOracles(): Promise<void> {
       const outputs = logs.map(({ output, shownKey = "" }) => output.map((line) => line.replace(shownKey, "")));
       const results = loads.map((load) => load.results);
-      const oracles = await countOracles({ loads: results, outputs, faultTimes }, database);
+      const oracles = await countOracles(
+        { loads: results, outputs, faultTimes, ...(allowedShare && { allowedShare }) },
+        database,
+      );
       const { "failed requests": failed, ...others } = oracles;
       const requests = results.flat();
       for (const [what, number] of Object.entries(others)) {

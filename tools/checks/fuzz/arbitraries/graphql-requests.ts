@@ -1,4 +1,6 @@
 /** Requests to the GraphQL API: what its schema allows, and variations of that. */
+
+import { hostileDocuments, hostileVariables } from "@petstore/harness/responses";
 import fc from "fast-check";
 import type { GraphQLSchema } from "graphql";
 import { oddDocument, operations, type Part } from "./graphql-documents.js";
@@ -63,6 +65,7 @@ function requestText({ text, variables }: Part): fc.Arbitrary<string> {
 const oddRequest: fc.Arbitrary<string> = fc.oneof(
   jsonText,
   jsonText.map((json) => `{"query":${json}}`),
+  fc.constantFrom(...hostileDocuments, ...hostileVariables).map(({ write }) => write("")),
   fc.constantFrom(
     '{"query":"{ __typename }","query":"{ __typename }"}',
     '{"__proto__":{"query":"{ __typename }"}}',

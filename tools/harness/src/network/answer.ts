@@ -8,7 +8,7 @@ export interface Answer {
 
 /** A response with its values read. Times are epoch milliseconds of this process. */
 export interface HttpAnswer extends Answer {
-  /** The body as JSON; `undefined` when it is no valid object or array. */
+  /** See `parseJson`. */
   readonly json: unknown;
   /** The first error code in the body, of REST or of GraphQL. */
   readonly code: string | undefined;
@@ -35,7 +35,7 @@ export function readAnswer({ status, headers, text }: Answer, sentAtMs: number):
     text,
     // Only some tests read it, and a load has many answers.
     get json() {
-      return parse(text);
+      return parseJson(text);
     },
     code: /"code":"(\w+)"/.exec(text)?.[1],
     rateLimit: {
@@ -54,7 +54,8 @@ export function nowMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-function parse(text: string): unknown {
+/** The value of a JSON text; `undefined` when it is no valid object or array. */
+export function parseJson(text: string): unknown {
   if (!/^[[{]/.test(text)) return undefined;
   try {
     return JSON.parse(text);

@@ -17,6 +17,7 @@ export interface BalancerBackend {
 /** HAProxy in front of services. It checks `/readyz` and does not repeat failed requests. */
 export interface Balancer extends AsyncDisposable {
   readonly origin: string;
+  readonly port: number;
   /** Resolves when HAProxy counts this number of services as up. */
   untilUp(count: number): Promise<void>;
 }
@@ -24,11 +25,20 @@ export interface Balancer extends AsyncDisposable {
 /** HAProxy stops using an instance at most this long after `/readyz` fails. A drain grace must be longer. */
 export const noticesWithinMs: number = 2 * 200;
 
-export async function startBalancer(backends: readonly BalancerBackend[]): Promise<Balancer> {
+export function startBalancer(backends: readonly BalancerBackend[]): Promise<Balancer> {
+  const services = backends.flatMap(({ ports }) => ports).length;
+  return startHaproxy((port, statsSocket) => configuration(backends, port, statsSocket), services);
+}
+
+/** Resolves when it counts this number of servers as up. Their names have to begin with `service`. */
+export async function startHaproxy(
+  configure: (port: number, statsSocket: string) => string,
+  up: number,
+): Promise<Balancer> {
   const directory = await openTemporaryDirectory();
   const [configFile, statsSocket] = [join(directory.path, "haproxy.cfg"), join(directory.path, "stats")];
   const port = await choosePort(undefined);
-  await writeFile(configFile, configuration(backends, port, statsSocket));
+  await writeFile(configFile, configure(port, statsSocket));
   const program = startProgram({
     name: "HAProxy",
     command: "haproxy",
@@ -43,13 +53,14 @@ export async function startBalancer(backends: readonly BalancerBackend[]): Promi
 
   const balancer: Balancer = {
     origin: `http://127.0.0.1:${port}`,
+    port,
     untilUp: (count) => program.until(async () => (await countUp()) === count),
     async [Symbol.asyncDispose]() {
       await program.stop();
       await directory[Symbol.asyncDispose]();
     },
   };
-  await disposeOnFailure(balancer, balancer.untilUp(backends.flatMap(({ ports }) => ports).length));
+  await disposeOnFailure(balancer, balancer.untilUp(up));
   return balancer;
 }
 

@@ -1,7 +1,6 @@
 // A TCP proxy between a client and its server with the faults of a network. It does not depend on the protocol.
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { choosePort, loopback } from "@petstore/embedded-postgres";
 
 /**
@@ -13,8 +12,6 @@ export interface FaultProxy extends AsyncDisposable {
   readonly url: string;
   /** Accepts connections and drops the bytes of both sides. */
   blackHole(): Promise<void>;
-  /** Requests reach the server later, in their order. */
-  delay(milliseconds: number): Promise<void>;
   /** The server executes requests. The first byte of an answer resets the connection of the client. */
   dropReplies(): Promise<void>;
   /** Resets connections and refuses new ones. */
@@ -23,12 +20,7 @@ export interface FaultProxy extends AsyncDisposable {
   restore(): Promise<void>;
 }
 
-type Fault =
-  | { readonly kind: "none" }
-  | { readonly kind: "black hole" }
-  | { readonly kind: "delay"; readonly milliseconds: number }
-  | { readonly kind: "drop replies" }
-  | { readonly kind: "refuse" };
+type Fault = "none" | "black hole" | "drop replies" | "refuse";
 
 /** For the server of this URL, which names its port. */
 export async function openFaultProxy(server: { readonly url: string }): Promise<FaultProxy> {
@@ -37,7 +29,7 @@ export async function openFaultProxy(server: { readonly url: string }): Promise<
   const port = await choosePort(undefined);
   url.host = `${loopback}:${port}`;
   const links = new Set<Link>();
-  let fault: Fault = { kind: "none" };
+  let fault: Fault = "none";
   let listener: Server | undefined;
   let disposed = false;
 
@@ -57,9 +49,9 @@ export async function openFaultProxy(server: { readonly url: string }): Promise<
   };
   const become = async (next: Fault): Promise<void> => {
     if (disposed) throw new Error("This proxy is disposed");
-    if (next.kind !== "black hole") for (const link of links) if (link.hasDropped()) link.reset();
+    if (next !== "black hole") for (const link of links) if (link.hasDropped()) link.reset();
     fault = next;
-    if (next.kind === "refuse") {
+    if (next === "refuse") {
       for (const link of links) link.reset();
       const closing = listener;
       listener = undefined;
@@ -72,14 +64,13 @@ export async function openFaultProxy(server: { readonly url: string }): Promise<
   await listen();
   return {
     url: url.href,
-    blackHole: () => become({ kind: "black hole" }),
-    delay: (milliseconds) => become({ kind: "delay", milliseconds }),
-    dropReplies: () => become({ kind: "drop replies" }),
-    refuse: () => become({ kind: "refuse" }),
-    restore: () => become({ kind: "none" }),
+    blackHole: () => become("black hole"),
+    dropReplies: () => become("drop replies"),
+    refuse: () => become("refuse"),
+    restore: () => become("none"),
     async [Symbol.asyncDispose]() {
       if (disposed) return;
-      const closed = become({ kind: "refuse" });
+      const closed = become("refuse");
       disposed = true;
       await closed;
     },
@@ -93,25 +84,19 @@ interface Link {
 }
 
 function linkOf(client: Socket, server: Socket, fault: () => Fault): Link {
-  let lastRequest: Promise<unknown> = Promise.resolve();
   let dropped = false;
   const reset = (): void => {
     client.resetAndDestroy();
     server.destroy();
   };
   const request = (deliver: () => void): void => {
-    const current = fault();
-    if (current.kind === "black hole") dropped = true;
-    else {
-      const delayed = current.kind === "delay" && sleep(current.milliseconds);
-      // After the previous request, also when its delay was longer.
-      lastRequest = Promise.all([lastRequest, delayed]).then(deliver);
-    }
+    if (fault() === "black hole") dropped = true;
+    else deliver();
   };
   const answer = (deliver: () => void): void => {
-    const { kind } = fault();
-    if (kind === "black hole") dropped = true;
-    else if (kind === "drop replies") {
+    const current = fault();
+    if (current === "black hole") dropped = true;
+    else if (current === "drop replies") {
       client.resetAndDestroy();
       // A reset here could overtake requests that the server has not read yet.
       server.end();

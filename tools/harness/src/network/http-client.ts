@@ -8,6 +8,7 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** The media type is application/json unless the headers name another one. */
   readonly body?: string | Buffer;
+  readonly signal?: AbortSignal;
 }
 
 /** Disposing closes its connections. */
@@ -25,7 +26,7 @@ export function openHttpClient(origin: string): HttpClient {
   const agent = new Agent({ keepAlive: true });
   return {
     origin,
-    async send(method, path, { key, headers, body } = {}) {
+    async send(method, path, { key, headers, body, signal } = {}) {
       const sentAtMs = nowMs();
       const sent = {
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
@@ -33,7 +34,7 @@ export function openHttpClient(origin: string): HttpClient {
         ...headers,
       };
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        request(origin, { agent, method, path, headers: sent }, resolve).on("error", reject).end(body);
+        request(origin, { agent, method, path, headers: sent, signal }, resolve).on("error", reject).end(body);
       });
       const received = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
       const status = response.statusCode ?? 0;

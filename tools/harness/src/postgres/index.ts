@@ -1,3 +1,13 @@
+export {
+  type InstalledPostgres,
+  openInstalledPostgres,
+  openServerDirectory,
+  postgresPath,
+  runPostgresProgram,
+  serverUser,
+} from "./installed-postgres.js";
+export { openPatroniCluster, type PatroniCluster } from "./patroni-cluster.js";
+export type { PatroniNode } from "./patroni-node.js";
 export { openPgBouncer, type PgBouncer } from "./pgbouncer.js";
 export {
   openPostgresServer,

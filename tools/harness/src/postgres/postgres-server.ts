@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,6 +14,10 @@ export interface PostgresServer extends AsyncDisposable {
   kill(): Promise<void>;
   /** Resolves when it takes connections. */
   restart(): Promise<void>;
+  /** Restarts it as a standby, without a primary to follow. */
+  restartAsStandby(): Promise<void>;
+  /** Makes the standby a primary. Its connections stay open. */
+  promote(): Promise<void>;
   /** SIGSTOP to the processes of open connections: they stay open and answer nothing. New connections work. */
   pauseBackends(): Promise<void>;
   resumeBackends(): void;
@@ -108,6 +112,14 @@ export async function openPostgresServer(): Promise<PostgresServer> {
     url,
     kill,
     restart,
+    async restartAsStandby() {
+      await kill();
+      await writeFile(join(directory, "cluster", "data", "standby.signal"), "");
+      await restart();
+    },
+    async promote() {
+      await query("select pg_promote()", await administratorUrl(directory));
+    },
     async pauseBackends() {
       const rows = await query(
         "select pid from pg_stat_activity where usename = current_user and pid <> pg_backend_pid()",

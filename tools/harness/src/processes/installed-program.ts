@@ -1,11 +1,13 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Looks for the program in the PATH. */
 export function isInstalled(program: string): boolean {
-  return searchPath()
-    .split(delimiter)
-    .some((directory) => isExecutable(join(directory, program)));
+  return folderOf(program) !== undefined;
+}
+
+/** The first folder of the PATH with the program, or the folder of Debian with the programs of a PostgreSQL server. */
+export function folderOf(program: string): string | undefined {
+  return [...searchPath().split(delimiter), ...postgresFolders()].find((folder) => isExecutable(join(folder, program)));
 }
 
 /** The programs that are not in PATH. Throws where CI is set, because nobody reads there which tests were skipped. */
@@ -20,6 +22,13 @@ export function missingPrograms(programs: readonly string[], ci: string = proces
 export function searchPath(): string {
   // biome-ignore lint/style/noProcessEnv: tests and tools use the programs of this machine.
   return process.env.PATH ?? "";
+}
+
+/** The newest version first. Debian puts them into no PATH. */
+function postgresFolders(): string[] {
+  const root = "/usr/lib/postgresql";
+  const versions = existsSync(root) ? readdirSync(root).map(Number) : [];
+  return versions.sort((one, other) => other - one).map((version) => join(root, `${version}`, "bin"));
 }
 
 function isExecutable(path: string): boolean {

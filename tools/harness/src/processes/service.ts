@@ -33,9 +33,13 @@ export interface Service extends Program {
 
 /**
  * The Node options of every service, as in its `start` script and in the images. The first keeps text from becoming
- * code, the second bounds memory (decisions 0013 and 0014).
+ * code, the others bound memory (decisions 0013 and 0014).
  */
-export const serviceFlags: readonly string[] = ["--disallow-code-generation-from-strings", "--max-semi-space-size=16"];
+export const serviceFlags: readonly string[] = [
+  "--disallow-code-generation-from-strings",
+  "--max-semi-space-size=16",
+  "--max-old-space-size=384",
+];
 
 export const restMain: URL = mainOf("rest");
 export const graphqlMain: URL = mainOf("graphql");

@@ -38,9 +38,24 @@ const startAttempts = 10;
 const [lowestPort, highestPort] = [10_000, 22_767];
 
 /** Rejects on a machine without Redis. The settings are directives of redis.conf by their names. */
-export async function openRedisServer({ settings = {} }: { readonly settings?: Settings } = {}): Promise<RedisServer> {
+export function openRedisServer({ settings = {} }: { readonly settings?: Settings } = {}): Promise<RedisServer> {
+  return openRedisProcess({ settings, ready: /Ready to accept connections/, password: settings.requirepass });
+}
+
+interface RedisProcessOptions {
+  readonly settings: Settings;
+  /** The arguments before the settings. The directory is private to this process. */
+  readonly args?: (directory: string) => Promise<readonly string[]>;
+  /** The line that it prints when it answers. */
+  readonly ready: RegExp;
+  /** The password that it asks for. */
+  readonly password?: string | undefined;
+}
+
+/** A Redis or a Sentinel: both are the same program. */
+export async function openRedisProcess(options: RedisProcessOptions): Promise<RedisServer> {
   const directory = await openTemporaryDirectory();
-  const start = (port: number) => startRedis(port, directory.path, settings);
+  const start = (port: number) => startRedis(port, directory.path, options);
   const { port, run } = await disposeOnFailure(directory, startOnFreePort(start));
   return serverOf(port, run, start, directory);
 }
@@ -99,7 +114,11 @@ async function startOnFreePort(
   }
 }
 
-async function startRedis(port: number, directory: string, settings: Settings): Promise<Run> {
+async function startRedis(
+  port: number,
+  directory: string,
+  { settings, args = async () => [], ready, password }: RedisProcessOptions,
+): Promise<Run> {
   const directives = {
     port: `${port}`,
     bind: loopback,
@@ -110,22 +129,24 @@ async function startRedis(port: number, directory: string, settings: Settings): 
     "maxmemory-policy": "noeviction",
     ...settings,
   };
+  const directiveArgs = Object.entries(directives).flatMap(([name, value]) => [`--${name}`, value]);
   const program = startProgram({
     name: "redis-server",
     command: "redis-server",
-    args: Object.entries(directives).flatMap(([name, value]) => [`--${name}`, value]),
+    args: [...(await args(directory)), ...directiveArgs],
     environment: { PATH: searchPath() },
   });
   endWithThisProcess(program, directory);
-  await program.printed(/Ready to accept connections/);
-  return { program, connection: connect(port, program) };
+  await program.printed(ready);
+  return { program, connection: connect(port, program, password) };
 }
 
 /** Reconnects when a test ends every connection of the server. */
-function connect(port: number, { hasEnded, ended }: Program): Redis {
+function connect(port: number, { hasEnded, ended }: Program, password?: string): Redis {
   const connection = new Redis({
     host: loopback,
     port,
+    ...(password && { password }),
     retryStrategy: () => (hasEnded() ? null : 10),
     maxRetriesPerRequest: null,
     // Tests count commands, so the client sends none by itself.

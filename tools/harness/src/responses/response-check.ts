@@ -3,7 +3,7 @@
  * violation too: an unknown status, an unlisted code, a header or a property.
  */
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { Answer } from "../network/answer.js";
+import { type Answer, parseJson } from "../network/answer.js";
 
 interface ResponseObject {
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
@@ -96,7 +96,7 @@ export function createResponseCheck(document: OpenApi): ResponseCheck {
       const { pointer, responses }: Pick<Place, "pointer" | "responses"> = places.get(operationId) ?? noPlace;
       const response = responses[answer.status];
       if (response === undefined) return [`${operationId} does not describe ${answer.status}`];
-      const body = parsed(answer.text);
+      const body = parseJson(answer.text);
       if (body === undefined) return ["its body is no JSON"];
       const schema = `${pointer}/${answer.status}/content/application~1json/schema`;
       const isJson = answer.headers["content-type"] === "application/json; charset=utf-8";
@@ -123,16 +123,6 @@ const noPlace = { pointer: "", responses: {} };
 /** All servers have the same base path. Their URLs may have no host. */
 function basePathOf({ servers }: OpenApi): string {
   return new URL(servers[0]?.url ?? "", "http://localhost").pathname.replace(/\/$/, "");
-}
-
-/** `undefined` for invalid JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The caller reports a violation.
-    return undefined;
-  }
 }
 
 function errorFaults(status: number, response: ResponseObject, body: unknown): string[] {

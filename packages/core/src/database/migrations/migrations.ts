@@ -92,4 +92,18 @@ create trigger api_keys_changed
   after delete or update of account_id, digest, expires_at, revoked_at, lineage, ban_lifted_at, scope on api_keys
   for each row execute function tell_key_changed();
 `,
+  // Only the owner of the table may change or delete entries. PUBLIC has no right on a new table.
+  "0004-lasting-audit-log": `
+do $$
+declare
+  holder text;
+begin
+  for holder in
+    select distinct grantee::regrole from pg_class, aclexplode(relacl)
+    where pg_class.oid = 'audit_log'::regclass and grantee not in (0, relowner)
+  loop
+    execute format('revoke update, delete, truncate on audit_log from %s', holder);
+  end loop;
+end $$;
+`,
 };

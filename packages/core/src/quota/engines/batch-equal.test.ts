@@ -3,14 +3,9 @@ import { expect, it } from "vitest";
 import type { UsageQuery } from "../quota.js";
 import { batchEqual } from "./batch-equal.js";
 
-interface Call {
-  readonly account: string;
-  readonly times: number;
-}
-
 /** Resolves each request with its place in the call. Calls for the account `bad` reject. */
 function openBatches() {
-  const calls: Call[] = [];
+  const calls: { account: string; times: number }[] = [];
   const request = batchEqual(async ({ account }: UsageQuery, times) => {
     calls.push({ account, times });
     await nextTick();
@@ -28,12 +23,6 @@ it("makes one call for the equal inputs of one event loop iteration, with a resu
     { account: "ant", times: 3 },
     { account: "bee", times: 1 },
   ]);
-});
-
-it("makes a call for every 64 equal inputs", async () => {
-  const { calls, request } = openBatches();
-  await Promise.all(Array.from({ length: 130 }, () => request("ant")));
-  expect(calls.map(({ times }) => times)).toEqual([64, 64, 2]);
 });
 
 it("shares no call that began before the request", async () => {

@@ -1,10 +1,17 @@
 import { once } from "node:events";
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
+import { openBehindSentinel } from "./redis-behind-sentinel.js";
+import { isSentinelUrl } from "./sentinel-url.js";
 
 export interface RedisConfig {
-  /** One address, or several nodes of a cluster. `redis:` or, with TLS, `rediss:`; credentials as in any URL. */
+  /**
+   * One address, or several nodes of a cluster. `redis:` or, with TLS, `rediss:`; credentials as in any URL. Or all
+   * sentinels in one address: `redis+sentinel:` or `rediss+sentinel:`.
+   */
   readonly urls: readonly string[];
   readonly isCluster: boolean;
+  /** If the sentinels ask for a password. */
+  readonly sentinelPassword?: string | undefined;
   /** How long a decision may take before this instance decides alone. */
   readonly decisionTimeoutMs: number;
 }
@@ -21,9 +28,9 @@ const connectionTimeoutMs = 1_000;
 const stuckAfterMs = 100;
 
 /** Resolves when the connection is ready or its first attempt has failed. It keeps trying by itself. */
-export async function openRedis({ urls, isCluster }: RedisConfig): Promise<RedisConnection> {
+export async function openRedis(config: RedisConfig): Promise<RedisConnection> {
   const listeners: (() => void)[] = [];
-  const { redis, connected } = isCluster ? openCluster(urls) : openSingle(urls[0] ?? "");
+  const { redis, connected, disconnect } = open(config);
   redis.on("close", onLoss);
   redis.on("+node", (node: Redis) => node.on("close", onLoss));
   // Each failed attempt emits an error. The breaker logs the outage, once.
@@ -41,15 +48,25 @@ export async function openRedis({ urls, isCluster }: RedisConfig): Promise<Redis
     reconnect() {
       if (redis.status === "ready") redis.disconnect(true);
     },
-    [Symbol.dispose]: () => redis.disconnect(),
+    [Symbol.dispose]: disconnect,
   };
 }
 
-/** `connected` resolves when the connections to all nodes are made or have failed. */
-type Opened = Pick<RedisConnection, "redis"> & { connected(): Promise<unknown> };
+interface Opened extends Pick<RedisConnection, "redis"> {
+  /** Resolves when the connections to all nodes are made or have failed. */
+  connected(): Promise<unknown>;
+  disconnect(): void;
+}
 
-function openSingle(url: string): Opened {
-  return { redis: new Redis(url, connectionOptions), connected: async () => {} };
+function open({ urls, isCluster, sentinelPassword }: RedisConfig): Opened {
+  const [url = ""] = urls;
+  if (isSentinelUrl(url)) {
+    const opened = openBehindSentinel({ url, sentinelPassword }, connectionOptions);
+    return { redis: opened.redis, connected: async () => {}, disconnect: () => opened[Symbol.dispose]() };
+  }
+  if (isCluster) return openCluster(urls);
+  const redis = new Redis(url, connectionOptions);
+  return { redis, connected: async () => {}, disconnect: () => redis.disconnect() };
 }
 
 /** ioredis connects to a node on the first call to that node, and fails further calls until it is connected. */
@@ -74,7 +91,7 @@ function openCluster(urls: readonly string[]): Opened {
     const masters = redis.nodes("master").filter(({ status }) => status === "wait");
     connecting = Promise.allSettled(masters.map((master) => master.connect()));
   });
-  return { redis, connected: () => connecting };
+  return { redis, connected: () => connecting, disconnect: () => redis.disconnect() };
 }
 
 /** The defaults retry, queue and resend: a request would hang while Redis is unavailable, or be counted twice. */
@@ -88,8 +105,8 @@ const connectionOptions = {
   // A paused server would never close its end.
   disconnectTimeout: 1,
   retryStrategy: jitteredDelayMs,
-  // The server became a replica or is still loading: a new connection may reach another server.
-  reconnectOnError: ({ message }: Error) => /^(READONLY|LOADING)/.test(message),
+  // The server became a replica, has lost its replicas or is still loading: a new connection may reach another server.
+  reconnectOnError: ({ message }: Error) => /^(READONLY|NOREPLICAS|LOADING)/.test(message),
 } satisfies RedisOptions;
 
 const clusterOptions = {

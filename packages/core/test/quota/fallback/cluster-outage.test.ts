@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describeWithRedis } from "@petstore/harness";
 import { openRedisCluster, type RedisCluster } from "@petstore/harness/redis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { newAccount, openQuotasOnRedis, until } from "./quotas-on-redis.js";
+import { newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
 
 describeWithRedis("the quota on a Redis Cluster", () => {
   let cluster: RedisCluster;
@@ -23,11 +23,11 @@ describeWithRedis("the quota on a Redis Cluster", () => {
       const calls = callAll();
       for (const node of cluster.nodes) await node.command("CLIENT", "KILL", "TYPE", "normal");
       await calls;
-      await until(() => opened.mode() === "shared", 5_000);
+      await expect.poll(opened.mode).toBe("shared");
       await callAll();
     }
     for (const account of accounts) {
-      await until(() => opened.mode() === "shared", 5_000);
+      await expect.poll(opened.mode).toBe("shared");
       expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 221 } });
     }
   });
@@ -46,7 +46,7 @@ describeWithRedis("the quota on a Redis Cluster", () => {
       await sleep(50);
       node.resume();
       await Promise.all([calls, closing]);
-      await until(() => opened.mode() === "shared", 5_000);
+      await expect.poll(opened.mode).toBe("shared");
     }
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 121 } });
   });
@@ -68,7 +68,7 @@ describeWithRedis("the quota on a Redis Cluster", () => {
     })();
     const old = await cluster.masterOf(`petstore:quota:2:{${accounts[0]?.account}}`);
     await cluster.failover(old, by);
-    await until(() => opened.mode() === "shared", 15_000);
+    await expect.poll(opened.mode).toBe("shared");
     isOver = true;
     await load;
     expect((await callAll()).map(({ day }) => day.used)).toEqual(accounts.map(() => rounds));

@@ -8,20 +8,11 @@ export const midnight = Date.UTC(2031, 4, 14);
 export const noon = midnight + dayMs / 2;
 export const shop: Reservation = { account: "shop", key: "1", limits: { perMinute: 60, perDay: 1_000 }, cost: 1 };
 
-/** The counts of one instance in its first outage. The test sets its clock and the number of outages. */
-export interface CountsFixture {
-  readonly counts: LastKnownCounts;
-  readonly clock: { nowMs: number };
-  readonly outages: { count: number };
-}
-
-/** Before the outage, at noon, Redis reported that the account `shop` had used `known` units. */
-export function openInOutage({
-  known = 0,
-  instances = 2,
-  banPolicy = defaultBanPolicy,
-  capacity = 100,
-} = {}): CountsFixture {
+/**
+ * The counts of one instance in its first outage. The test sets its clock and the number of outages. Before the outage, at
+ * noon, Redis reported that the account `shop` had used `known` units.
+ */
+export function openInOutage({ known = 0, instances = 2, banPolicy = defaultBanPolicy, capacity = 100 } = {}) {
   const clock = { nowMs: noon };
   const outages = { count: 0 };
   const options = { now: () => clock.nowMs, banPolicy, instances, capacity };

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import { openQuotas, type QuotaConfig, type Quotas } from "../../../src/quota/open-quota.js";
-import type { Limits } from "../../../src/quota/plan.js";
+import type { Reservation } from "../../../src/quota/quota.js";
 
 export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "onRedisFailure">> {
   readonly urls: readonly string[];
+  readonly sentinelPassword?: string;
   /** By default longer than a healthy Redis needs on a busy machine. */
   readonly decisionTimeoutMs?: number;
 }
@@ -17,37 +17,22 @@ export interface LoggedQuotas extends Quotas {
 
 /** Opens the quotas of one instance as a service does. */
 export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<LoggedQuotas> {
-  const { urls, onRedisFailure = "local", decisionTimeoutMs = 1_000 } = options;
+  const { urls, sentinelPassword, onRedisFailure = "local", decisionTimeoutMs = 1_000 } = options;
   const logged: string[] = [];
   const record = (_fields: object, message: string) => void logged.push(message);
   const config = {
     banPolicy: { ...defaultBanPolicy, minimumStrikes: 0 },
     anonymousLimits: { perMinute: 300, perDay: 10_000 },
-    redis: { urls, isCluster: urls.length > 1, decisionTimeoutMs },
+    redis: { urls, sentinelPassword, isCluster: urls.length > 1, decisionTimeoutMs },
     instances: 1,
     onRedisFailure,
   };
-  return {
-    ...(await openQuotas(config, { log: { info: record, warn: record, error: record }, now: Date.now })),
-    logged,
-  };
-}
-
-/** Rejects when the condition is not true in time. */
-export async function until(isTrue: () => boolean | Promise<boolean>, timeoutMs = 2_000): Promise<void> {
-  const endMs = performance.now() + timeoutMs;
-  while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error(`not within ${timeoutMs} ms: ${isTrue}`);
-    await sleep(5);
-  }
+  const quotas = await openQuotas(config, { log: { info: record, warn: record, error: record }, now: Date.now });
+  return { ...quotas, logged };
 }
 
 /** A new account that is limited by its day alone: no minute ends in the middle of a test. */
-export function newAccount(perDay: number): {
-  readonly account: string;
-  readonly limits: Limits;
-  readonly cost: number;
-} {
+export function newAccount(perDay: number): Reservation {
   return { account: randomUUID(), limits: { perMinute: 1_000_000, perDay }, cost: 1 };
 }
 

@@ -68,32 +68,15 @@ describe("the units that Redis is told after an outage", () => {
 });
 
 describe("an extension while Redis is unavailable, told to Redis", () => {
-  it.each([
-    { title: "counts the unit that Redis has counted once", cost: 11, outcome: "admitted", told: "40+10" },
-    { title: "is refused above this instance's share, without a change", cost: 12, outcome: "refused", told: "40+0" },
-    {
-      title: "raises the counters that Redis may have raised",
-      mayBeExecuted: true,
-      cost: 4,
-      outcome: "admitted",
-      told: "43+0",
-    },
-    { title: "gives nothing back if Redis may have", mayBeExecuted: true, cost: 12, outcome: "refused", told: "40+0" },
-    {
-      title: "counts a unit that was granted without Redis once",
-      isHeldHere: true,
-      cost: 4,
-      outcome: "admitted",
-      told: "40+4",
-    },
-    {
-      title: "gives such a unit back when it is refused",
-      isHeldHere: true,
-      cost: 50,
-      outcome: "refused",
-      told: "40+0",
-    },
-  ])("$title", ({ cost, outcome, told, mayBeExecuted = false, isHeldHere = false }) => {
+  type Held = { readonly mayBeExecuted?: boolean; readonly isHeldHere?: boolean };
+  it.each<[string, Held, cost: number, outcome: string, told: string]>([
+    ["counts the unit that Redis has counted once", {}, 11, "admitted", "40+10"],
+    ["is refused above this instance's share, without a change", {}, 12, "refused", "40+0"],
+    ["raises the counters that Redis may have raised", { mayBeExecuted: true }, 4, "admitted", "43+0"],
+    ["gives nothing back if Redis may have", { mayBeExecuted: true }, 12, "refused", "40+0"],
+    ["counts a unit that was granted without Redis once", { isHeldHere: true }, 4, "admitted", "40+4"],
+    ["gives such a unit back when it is refused", { isHeldHere: true }, 50, "refused", "40+0"],
+  ])("%s", (_promise, { mayBeExecuted = false, isHeldHere = false }, cost, outcome, told) => {
     const { counts } = open();
     const held = isHeldHere ? counts.decide(shop, false) : admitted(40);
     if (held.outcome !== "admitted") throw new Error("this instance has no unit left");

@@ -10,13 +10,6 @@ const otherFilter = refused(
 );
 const notFound = refused(404, "PET_NOT_FOUND", "No pet has this identifier.");
 
-/** Changes one byte of a cursor. */
-function alter(cursor: string, offset: number, value: number): string {
-  const bytes = Buffer.from(cursor, "base64url");
-  bytes.writeUInt8(value, offset);
-  return bytes.toString("base64url");
-}
-
 /** A GraphQL document with an unknown argument does not fit the schema. Apollo Server refuses it before the values. */
 const unknownArgument: Problem = refused(400, "GRAPHQL_VALIDATION_FAILED", 'Unknown argument "colour"');
 
@@ -90,15 +83,7 @@ export const listRows: readonly Row[] = [
     "a cursor is one that the list returned",
     {
       "an empty text": () => "",
-      "a word": () => "nonsense",
-      "an id": () => "3",
-      "half of one": (cursor) => cursor.slice(0, 7),
-      "without its last character": (cursor) => cursor.slice(0, -1),
-      "one character more": (cursor) => `${cursor}A`,
-      padding: (cursor) => `${cursor}==`,
       "another spelling of the same bytes": (cursor) => `${cursor.slice(0, -1)}R`,
-      "base64 instead of base64url": () => "AQD//////////w",
-      "a later version": (cursor) => alter(cursor, 0, 2),
       "8,000 characters": () => "A".repeat(8_000),
     },
     (write: (cursor: string) => string) => ({
@@ -111,7 +96,6 @@ export const listRows: readonly Row[] = [
     {
       "with another filter": ({ pendingCursor }) => ({ status: '"sold"', cursor: `"${pendingCursor}"` }),
       "with a filter, although its list had none": ({ cursor }) => ({ status: '"available"', cursor: `"${cursor}"` }),
-      "with an unknown filter in the cursor": ({ cursor }) => ({ cursor: `"${alter(cursor, 1, 4)}"` }),
       "without the filter": ({ pendingCursor }) => ({ cursor: `"${pendingCursor}"` }),
     },
     (query: (catalogue: Catalogue) => Readonly<Record<string, string>>) => ({

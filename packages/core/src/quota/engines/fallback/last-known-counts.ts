@@ -5,9 +5,10 @@
  *
  * With even load all instances together grant the limit. With uneven load, an instance that last saw an account early in
  * the window does not know the later units of the others, and may grant up to its whole share of the limit. Together they
- * grant at most limit x (2 - 1 / instances) in each window that overlaps the outage, or twice the limit if Redis loses its
- * data too. If a limit is below the number of instances, an instance grants one unit
- * in a window for which it has no counts from Redis.
+ * grant at most limit x (2 - 1 / instances) in each window that overlaps the outage. If Redis loses its data too, or two
+ * primaries count at once, they grant at most limit x (3 - 2 / instances): one Redis has granted the limit, each instance that
+ * knows none of these units grants its share, and the other Redis grants what one of these shares leaves. If a limit is
+ * below the number of instances, an instance grants one unit in a window for which it has no counts from Redis.
  */
 import type { BanPolicy } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";

@@ -1,0 +1,16 @@
+import type { ClientBase } from "pg";
+import { destroySocket, sendQuery } from "./connection.js";
+
+/**
+ * Rejects if a connection that was just opened leads to a standby: its reads are behind, and it refuses writes. After a
+ * failover, a balancer or a name may lead to a standby for a moment. Later checks are not needed: PostgreSQL closes its
+ * connections before a primary becomes a standby.
+ */
+export async function requirePrimary(client: ClientBase, timeoutMs: number): Promise<void> {
+  const text = "select pg_is_in_recovery() as value";
+  const [row] = await sendQuery<{ readonly value: boolean }>(client, { name: "", text, values: [], timeoutMs });
+  if (row?.value === false) return;
+  // The pool would wait until the server closes the connection too.
+  destroySocket(client);
+  throw new Error("the server is a standby, not the primary");
+}

@@ -1,0 +1,104 @@
+/**
+ * A connection to the primary that Sentinel names. ioredis asks the sentinels for it at each new connection. We watch the
+ * sentinels ourselves, so that an instance leaves an old primary that stopped answering and then continues. The
+ * `failoverDetector` of ioredis is no alternative (decision 0021).
+ */
+import { lookup } from "node:dns/promises";
+import { Redis, type RedisOptions } from "ioredis";
+import { readSentinelUrl, type SentinelAddress, type SentinelUrl } from "./sentinel-url.js";
+
+export interface BehindSentinel {
+  /** `redis+sentinel:`, as `sentinel-url.ts` reads it. */
+  readonly url: string;
+  readonly sentinelPassword: string | undefined;
+}
+
+export interface SentinelLogin extends Pick<SentinelUrl, "isTls"> {
+  readonly sentinelPassword: string | undefined;
+}
+
+export interface RedisBehindSentinel extends Disposable {
+  readonly redis: Redis;
+}
+
+/** A sentinel that does not answer in this time is passed over. Two of them leave time to recover within 2 s. */
+const sentinelTimeoutMs = 500;
+
+/** Short, because the sentinels name the new primary up to a second after its promotion. */
+const retryDelayMs = (): number => 100 + 200 * Math.random();
+
+export function openBehindSentinel(
+  { url, sentinelPassword }: BehindSentinel,
+  options: Omit<RedisOptions, "replyMapping">,
+): RedisBehindSentinel {
+  const read = readSentinelUrl(url);
+  if ("fault" in read) throw new Error(`The address of Redis ${read.fault}`);
+  const { sentinels, name, username, password, isTls } = read;
+  const redis = new Redis({
+    ...options,
+    sentinels: [...sentinels],
+    name,
+    ...(username && { username }),
+    ...(password && { password }),
+    ...(sentinelPassword && { sentinelPassword }),
+    ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    sentinelCommandTimeout: sentinelTimeoutMs,
+    retryStrategy: retryDelayMs,
+    // If this returned no number, one round of unreachable sentinels would end the client.
+    sentinelRetryStrategy: retryDelayMs,
+    // Only the sentinels of the URL are watched, so only they are asked.
+    updateSentinels: false,
+  });
+  const watches = sentinels.map((sentinel) => {
+    const watch = openSentinel(sentinel, { isTls, sentinelPassword }, retryDelayMs);
+    watch.on("message", (_channel, text: string) => void follow(text));
+    // It is repeated on each new connection. It rejects when this connection is disposed.
+    watch.subscribe("+switch-master").catch(() => {});
+    return watch;
+  });
+
+  /** Reads `<name> <old host> <old port> <new host> <new port>`. Each sentinel sends it, up to seconds apart. */
+  async function follow(text: string): Promise<void> {
+    const [group, , , host = "", port] = text.split(" ");
+    if (group !== name) return;
+    // An unknown host leads to one connection more, to the primary that the sentinels name.
+    const primary = await lookup(host).catch(() => undefined);
+    const leaveOther = () => {
+      const { remoteAddress, remotePort } = redis.stream;
+      if (remoteAddress !== primary?.address || remotePort !== Number(port)) redis.disconnect(true);
+    };
+    if (redis.status === "ready" || redis.status === "connect") leaveOther();
+    // ioredis would never connect again if it was disconnected now. It may have been told the old primary.
+    else if (redis.status === "connecting") redis.once("ready", leaveOther);
+  }
+
+  return {
+    redis,
+    [Symbol.dispose]() {
+      redis.disconnect();
+      for (const watch of watches) watch.disconnect();
+    },
+  };
+}
+
+/** A connection to the sentinel itself. Commands wait for it, until the delay of a retry is `null`. */
+export function openSentinel(
+  address: SentinelAddress,
+  { isTls, sentinelPassword }: SentinelLogin,
+  retryStrategy: () => number | null,
+): Redis {
+  const sentinel = new Redis({
+    ...address,
+    ...(sentinelPassword && { password: sentinelPassword }),
+    ...(isTls && { tls: {} }),
+    retryStrategy,
+    connectTimeout: sentinelTimeoutMs,
+    disconnectTimeout: 1,
+    // Sentinel has no data to load.
+    enableReadyCheck: false,
+    maxRetriesPerRequest: null,
+  });
+  // Each failed attempt emits an error. Without a listener, ioredis would print it.
+  sentinel.on("error", () => {});
+  return sentinel;
+}

@@ -1,0 +1,107 @@
+import { describeWithRedis } from "@petstore/harness";
+import { openFaultProxy } from "@petstore/harness/network";
+import { openRedisSentinels, type RedisServer } from "@petstore/harness/redis";
+import { expect, it } from "vitest";
+import { type LoggedQuotas, messages, newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
+
+/** The sentinels need about 2 s to promote a replica, and more on a busy machine. */
+const recovers = { timeout: 30_000 };
+
+describeWithRedis("the quota on a Redis behind Sentinel", () => {
+  it("counts on the primary, and logs in to it and to the sentinels with different passwords", async () => {
+    const passwords = { password: "p@ss,word", sentinelPassword: "another" };
+    await using group = await openRedisSentinels(passwords);
+    using opened = await openQuotasOnRedis({ urls: [group.url], sentinelPassword: passwords.sentinelPassword });
+    expect(opened.logged).toEqual([messages.shared]);
+    const account = newAccount(100);
+    expect(await opened.accounts.reserve(account)).toMatchObject({ mode: "shared", day: { used: 1 } });
+    expect(await hasCounted(await group.primary(), account)).toBe(true);
+  });
+
+  it("decides alone after a kill, and counts every unit on the promoted replica", async () => {
+    await using group = await openRedisSentinels();
+    using opened = await openQuotasOnRedis({ urls: [group.url] });
+    const account = newAccount(1_000);
+    await admit(opened, account, 10);
+    const old = await group.primary();
+    await old.kill();
+    await admit(opened, account, 10);
+    const promoted = await group.primary({ not: old });
+    await expect.poll(opened.mode, recovers).toBe("shared");
+    expect(await opened.accounts.reserve(account)).toMatchObject({ mode: "shared", day: { used: 21 } });
+    expect(await hasCounted(promoted, account)).toBe(true);
+  });
+
+  it("leaves a primary that stopped and continues after the promotion, although no call was made", async () => {
+    await using group = await openRedisSentinels();
+    using opened = await openQuotasOnRedis({ urls: [group.url] });
+    const old = await group.primary();
+    old.pause();
+    const promoted = await group.primary({ not: old });
+    await expect.poll(() => opened.logged.at(-1), recovers).toBe(messages.recovered);
+    old.resume();
+    // The sentinels make it a replica only seconds later.
+    const account = newAccount(100);
+    await admit(opened, account, 5);
+    expect(await hasCounted(promoted, account)).toBe(true);
+    expect(await hasCounted(old, account)).toBe(false);
+  });
+
+  it("leaves an old primary that has lost its replicas, although no sentinel could tell of the failover", async () => {
+    await using group = await openRedisSentinels();
+    for (const server of group.servers) await server.command("CONFIG", "SET", "min-replicas-to-write", 1);
+    const proxies = await Promise.all(group.sentinels.map(openFaultProxy));
+    try {
+      const addresses = proxies.map(({ url }) => new URL(url).host);
+      using opened = await openQuotasOnRedis({ urls: [`redis+sentinel://${addresses.join()}/${group.name}`] });
+      await Promise.all(proxies.map((proxy) => proxy.refuse()));
+      const old = await group.primary();
+      old.pause();
+      const promoted = await group.primary({ not: old });
+      // The sentinels make it a replica, and end its connections, only after four times this period.
+      for (const sentinel of group.sentinels) await sentinel.command("SENTINEL", "DEBUG", "PUBLISH-PERIOD", 60_000);
+      old.resume();
+      const account = newAccount(100);
+      await admit(opened, account, 5);
+      expect(opened.mode()).toBe("fallback");
+      await Promise.all(proxies.map((proxy) => proxy.restore()));
+      await expect.poll(opened.mode, recovers).toBe("shared");
+      expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 6 } });
+      expect([await hasCounted(promoted, account), await hasCounted(old, account)]).toEqual([true, false]);
+    } finally {
+      await Promise.all(proxies.map((proxy) => proxy[Symbol.asyncDispose]()));
+    }
+  });
+
+  it("recovers although one of the sentinels hangs", async () => {
+    await using group = await openRedisSentinels();
+    using opened = await openQuotasOnRedis({ urls: [group.url] });
+    group.sentinels[0]?.pause();
+    const old = await group.primary();
+    await old.kill();
+    await group.primary({ not: old });
+    await expect.poll(opened.mode, recovers).toBe("shared");
+  });
+
+  it("needs no sentinel while the primary answers, and starts without any", async () => {
+    await using group = await openRedisSentinels();
+    using opened = await openQuotasOnRedis({ urls: [group.url] });
+    await Promise.all(group.sentinels.map((sentinel) => sentinel.kill()));
+    const account = newAccount(100);
+    expect(await opened.accounts.reserve(account)).toMatchObject({ mode: "shared" });
+    using late = await openQuotasOnRedis({ urls: [group.url] });
+    expect(await late.accounts.reserve(account)).toMatchObject({ mode: "fallback" });
+    await group.sentinels[1]?.restart();
+    await expect.poll(late.mode, recovers).toBe("shared");
+    expect(opened.logged).toEqual([messages.shared]);
+  });
+});
+
+async function admit({ accounts }: LoggedQuotas, account: ReturnType<typeof newAccount>, calls: number): Promise<void> {
+  const decisions = await Promise.all(Array.from({ length: calls }, () => accounts.reserve(account)));
+  expect(decisions.map(({ outcome }) => outcome)).toEqual(Array(calls).fill("admitted"));
+}
+
+async function hasCounted(server: RedisServer, { account }: { readonly account: string }): Promise<boolean> {
+  return (await server.command("EXISTS", `petstore:quota:2:{${account}}`)) === 1;
+}

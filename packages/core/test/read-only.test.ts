@@ -1,0 +1,80 @@
+// After a failover, a connection may lead to a standby, or to a session that refuses writes.
+import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
+import { sqlState } from "../src/database/database-errors.js";
+import { migrate } from "../src/database/migrate.js";
+import { watchDatabase } from "../src/database/reachability.js";
+import { openSharedDatabase, silentLog, sqlOf } from "./database-fixture.js";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const unavailable = expect.objectContaining({
+  code: "SERVICE_UNAVAILABLE",
+  message: "The database is unavailable; try again shortly.",
+  retryAfterSeconds: 1,
+});
+const sharedRead = sqlOf("pipelined read", "select 1 as one");
+const read = sqlOf("read", "select 1 as one");
+const write = sqlOf("write", "update kysely_migration set name = name");
+
+describe("a standby", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await openPostgresServer();
+    await migrate(server.url);
+    await server.restartAsStandby();
+  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  it("serves no statement until it is promoted", async () => {
+    const config: DatabaseConfig = {
+      url: server.url,
+      poolSize: 6,
+      acquireTimeoutMs: 5_000,
+      readTimeoutMs: 5_000,
+      writeTimeoutMs: 5_000,
+    };
+    await using database = openDatabase(config, silentLog);
+    await using reachability = await watchDatabase(config, database, silentLog);
+    expect(reachability.isReachable()).toBe(false);
+    for (const statement of [sharedRead, read, write, sharedRead]) {
+      await expect(database.run(statement, [])).rejects.toEqual(unavailable);
+    }
+    await expect.poll(() => database.connections(), { timeout: 10_000 }).toMatchObject({ open: 0, waiting: 0 });
+    await server.promote();
+    for (const statement of [sharedRead, read, write]) await database.run(statement, []);
+    await expect.poll(() => reachability.isReachable(), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => openWith(database), { timeout: 10_000 }).toBeGreaterThan(2);
+  });
+
+  /** Each read opens a shared connection, and does not wait for it. */
+  async function openWith(database: Database): Promise<number> {
+    await database.run(sharedRead, []);
+    return database.connections().open;
+  }
+});
+
+describe("a session that is read-only (25006)", async () => {
+  const server = await openSharedDatabase();
+
+  function setReadOnly(value: "on" | "off"): Promise<unknown> {
+    return server.execute(
+      "set default_transaction_read_only = off",
+      `do $$ begin
+        execute format('alter database %I set default_transaction_read_only = ${value}', current_database());
+      end $$`,
+    );
+  }
+
+  it("is closed when it refuses a write, and a later write uses a new one", async () => {
+    await setReadOnly("on");
+    await using database = server.open({ url: server.directUrl });
+    const refused = await database.run(write, []).catch((error: unknown) => error);
+    expect(refused).toEqual(unavailable);
+    expect(sqlState(refused)).toBe("25006");
+    await expect.poll(() => database.connections().open).toBe(0);
+    await setReadOnly("off");
+    await database.run(write, []);
+  });
+});

@@ -1,0 +1,89 @@
+// The start of a service process while something is missing, and its shutdown as its balancer and its supervisor see it.
+// tools/checks tests outages of a service that already runs, and packages/http tests a second signal.
+import { once } from "node:events";
+import { connect } from "node:net";
+import { openStoreDatabase } from "@petstore/checks/store-database";
+import { migrate } from "@petstore/core";
+import { openFaultProxy, openHttpClient } from "@petstore/harness/network";
+import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
+import { startService, startServiceProgram } from "@petstore/harness/processes";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+// Generous, because the machine may be busy.
+vi.setConfig({ testTimeout: 120_000 });
+const eventually = { timeout: 60_000, interval: 50 };
+
+let server: PostgresServer;
+let key: string;
+beforeAll(async () => {
+  server = await openPostgresServer();
+  await migrate(server.url);
+  await using database = openStoreDatabase(server.url);
+  ({ key } = await database.issueKey());
+});
+afterAll(() => server?.[Symbol.asyncDispose]());
+
+const start = (DATABASE_URL: string, settings: Readonly<Record<string, string>> = {}) =>
+  startService({ environment: { DATABASE_URL, METRICS_PORT: "0", ...settings } });
+const readiness = async ({ origin }: { readonly origin: string }) => (await fetch(`${origin}/readyz`)).status;
+
+describe("a start", () => {
+  it("without PostgreSQL is live but not ready, and works without a restart when PostgreSQL is available", async () => {
+    await server.kill();
+    await using service = await start(server.url);
+    using client = openHttpClient(service.origin);
+    expect((await client.send("GET", "/livez")).status).toBe(200);
+    expect(await client.send("GET", "/readyz")).toMatchObject({ status: 503, text: '{"status":"not ready"}' });
+    const list = () => client.send("GET", "/v1/pets", { key });
+    expect(await list()).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
+    await server.restart();
+    await expect.poll(async () => (await list()).status, eventually).toBe(200);
+    await expect.poll(() => readiness(service), eventually).toBe(200);
+  });
+
+  it("is ready only after the migrations have run", async () => {
+    await server.query("create database unmigrated");
+    const { href } = Object.assign(new URL(server.url), { pathname: "unmigrated" });
+    await using service = await start(href);
+    expect(await readiness(service)).toBe(503);
+    await migrate(href);
+    await expect.poll(() => readiness(service), eventually).toBe(200);
+  });
+
+  it("ends with one line and exit code 1 if PostgreSQL refuses the password", async () => {
+    const { href } = Object.assign(new URL(server.url), { password: "mistaken" });
+    await using service = startServiceProgram({ environment: { DATABASE_URL: href } });
+    expect(await service.ended).toBe(1);
+    expect(service.errorOutput).toEqual(["The database refuses the user or the password of DATABASE_URL (28P01)."]);
+  });
+});
+
+describe("SIGTERM", () => {
+  it("makes the service not ready at once; it serves requests during the grace period, then exits with 0", async () => {
+    await using service = await start(server.url, { SHUTDOWN_GRACE_MS: "1500" });
+    const { origin } = service;
+    await expect.poll(() => readiness(service), eventually).toBe(200);
+    const [, metricsPort] = await service.printed(/"metricsUrl":"http:[^"]+:(\d+)\/metrics"/);
+    const unused = connect(Number(metricsPort), "127.0.0.1").on("error", () => {});
+    await once(unused, "connect");
+    const startedAtMs = performance.now();
+    service.signal("SIGTERM");
+    await expect.poll(() => readiness(service), { interval: 5 }).toBe(503);
+    expect(await (await fetch(`${origin}/readyz`)).json()).toEqual({ status: "draining" });
+    expect((await fetch(`${origin}/livez`)).status).toBe(200);
+    const answer = await fetch(`${origin}/v1/pets`);
+    expect([answer.status, answer.headers.get("connection")]).toEqual([401, "close"]);
+    expect(answer.headers.get("x-ratelimit-limit")).toBe("300");
+    expect(await service.ended).toBe(0);
+    expect(performance.now() - startedAtMs).toBeGreaterThan(1_490);
+  });
+
+  it("ends the service while PostgreSQL does not answer", { timeout: 30_000 }, async () => {
+    await using proxy = await openFaultProxy({ url: server.url });
+    await using service = await start(proxy.url);
+    await expect.poll(() => readiness(service)).toBe(200);
+    await proxy.blackHole();
+    service.signal("SIGTERM");
+    expect(await service.ended).toBe(0);
+  });
+});

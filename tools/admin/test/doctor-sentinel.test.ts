@@ -1,0 +1,90 @@
+import type { RedisConfig } from "@petstore/core";
+import { describeWithRedis } from "@petstore/harness";
+import { openRedisSentinels } from "@petstore/harness/redis";
+import { describe, expect, it } from "vitest";
+import { checkRedis } from "../src/doctor/check-redis.js";
+import { checkRedisTransport } from "../src/doctor/check-transport.js";
+import type { Finding } from "../src/doctor/finding.js";
+
+describeWithRedis("petstore doctor, of a Redis behind Sentinel,", () => {
+  it("shows the primary, the replicas and the quorum, and warns of a primary that needs no replica", async () => {
+    const passwords = { password: "secret", sentinelPassword: "other-secret" };
+    await using group = await openRedisSentinels(passwords);
+    const findings = await examine({ urls: [group.url], sentinelPassword: passwords.sentinelPassword });
+    const primary = `127.0.0.1:${(await group.primary()).port}`;
+    expect(findings.filter(({ status }) => status !== "ok").map(({ check }) => check)).toEqual([
+      `redis ${primary} writes`,
+    ]);
+    for (const { port } of group.sentinels) {
+      const quorum = "OK 3 usable Sentinels. Quorum and failover authorization can be reached";
+      expect(findings).toContainEqual({ check: `sentinel 127.0.0.1:${port} quorum`, status: "ok", found: quorum });
+      expect(findings).toContainEqual(expect.objectContaining({ status: "ok", found: "2 can take over" }));
+    }
+    expect(findings).toContainEqual({ check: "sentinel primary", status: "ok", found: primary });
+    expect(JSON.stringify(findings)).not.toContain("secret");
+    await group.servers[0]?.command("CONFIG", "SET", "min-replicas-to-write", 1);
+    const again = await examine({ urls: [group.url], sentinelPassword: passwords.sentinelPassword });
+    expect(again.filter(({ status }) => status !== "ok")).toEqual([]);
+  });
+
+  it("objects to sentinels that do not answer, to a majority that is lost, and to a wrong name", async () => {
+    await using group = await openRedisSentinels();
+    const [first, second, third] = group.sentinels;
+    await first?.kill();
+    second?.pause();
+    await expect
+      .poll(async () => faultsOf(await examine({ urls: [group.url] })), { interval: 500 })
+      .toEqual([
+        [`sentinel 127.0.0.1:${first?.port}`, expect.stringContaining("ECONNREFUSED")],
+        [`sentinel 127.0.0.1:${second?.port}`, "cannot be used: no answer"],
+        [`sentinel 127.0.0.1:${third?.port} quorum`, expect.stringMatching(/^NOQUORUM/)],
+      ]);
+    second?.resume();
+    const named = faultsOf(await examine({ urls: [group.url.replace(/petstore$/, "nothing")] }));
+    expect(named).toContainEqual([
+      `sentinel 127.0.0.1:${third?.port}`,
+      "cannot be used: ERR No such master with that name",
+    ]);
+    expect(named.at(-1)).toEqual(["redis", expect.stringMatching(/^nothing behind the sentinels cannot be used/)]);
+  });
+
+  it("says that the sentinels ask for a password", async () => {
+    await using group = await openRedisSentinels({ sentinelPassword: "secret" });
+    const [first] = faultsOf(await examine({ urls: [group.url] }));
+    expect(first).toEqual([expect.stringMatching(/^sentinel /), expect.stringMatching(/NOAUTH/)]);
+  });
+});
+
+describe("petstore doctor, of the way to the sentinels,", () => {
+  it.each([
+    [
+      "redis+sentinel://a,b/m",
+      "",
+      ["redis m: no TLS", "redis m: no password", "sentinels: no TLS", "sentinels: no password"],
+    ],
+    [
+      "redis+sentinel://127.0.0.1,b/m",
+      "",
+      ["redis m: no TLS", "redis m: no password", "sentinels: no TLS", "sentinels: no password"],
+    ],
+    ["rediss+sentinel://:secret@a,b/m", "", ["sentinels: no password"]],
+    ["rediss+sentinel://a/m", "secret", ["redis m: no password"]],
+    ["rediss+sentinel://:secret@a,b/m", "secret", []],
+    ["redis+sentinel://127.0.0.1,[::1]/m", "", []],
+  ])("says of %s: %j", (url, sentinelPassword, expected) => {
+    const findings = checkRedisTransport({ urls: [url], sentinelPassword, isCluster: false, decisionTimeoutMs: 80 });
+    const warnings = findings.filter(({ status }) => status === "warning");
+    expect(warnings.map(({ check, found }) => `${check.replace(" protection", "")}: ${found.split(":")[0]}`)).toEqual(
+      expected,
+    );
+    expect(JSON.stringify(findings)).not.toContain("secret");
+  });
+});
+
+function examine(config: Pick<RedisConfig, "urls" | "sentinelPassword">): Promise<Finding[]> {
+  return checkRedis({ ...config, isCluster: false, decisionTimeoutMs: 1_000 }, Date.now);
+}
+
+function faultsOf(findings: readonly Finding[]): [check: string, found: string][] {
+  return findings.filter(({ status }) => status === "fault").map(({ check, found }) => [check, found]);
+}

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { openPatroniCluster, type PatroniCluster } from "@petstore/harness/postgres";
+import type { Figures } from "../../src/it.js";
+import { twoOfEach } from "../environment/apis.js";
+import type { Environment } from "../environment/environment.js";
+import type { Load } from "../environment/load.js";
+import { checkFailures } from "../environment/measures.js";
+import { endOf, isAcknowledged, isFailure, isList, type Result } from "../environment/results.js";
+import { slowRedisAllowed } from "../environment/services.js";
+
+/** Two REST and two GraphQL services share a Redis, and a cluster behind HAProxy. All of them are under load. */
+export interface ClusterUnderLoad {
+  readonly cluster: PatroniCluster;
+  /** For the `petstore` command. */
+  readonly installation: { readonly databaseUrl: string; readonly redisUrl: string };
+  /** Lists, and a few creates. */
+  readonly load: Load;
+  /** The creates of each service until now. Each is repeated until it succeeds. */
+  readonly creates: readonly (readonly Result[])[];
+  /** Waits until the cluster is complete, and 5 s more, and ends the load. */
+  stop(): Promise<void>;
+}
+
+/** A standby became the primary after a fault. */
+export interface Promotion {
+  readonly faultAtMs: number;
+  readonly promotedAtMs: number;
+}
+
+/** Lower than the demand of the account that has them. */
+const limits = { perMinute: 2_000, perDay: 10_000_000 };
+const recoversWithinMs = 5_000;
+/**
+ * The defaults of the service: the wait for a connection, the limit of the statement, 100 ms for the answer of PostgreSQL,
+ * and what a busy machine may add.
+ */
+const createWithinMs = 1_000 + 3_000 + 100 + 300;
+const listWithinMs = 1_000 + 1_000 + 100 + 300;
+
+/** The clients of each service create without a pause. */
+export async function startClusterUnderLoad(environment: Environment, clients = 4): Promise<ClusterUnderLoad> {
+  environment.allowFailures();
+  const cluster = environment.use(await openPatroniCluster());
+  await environment.useDatabase(cluster.url);
+  const redis = await environment.startWithRedis(slowRedisAllowed, twoOfEach);
+  const creates = await Promise.all(
+    environment.services.map((service) => environment.startCreates({ clients, target: () => service })),
+  );
+  const load = await environment.startLoad({ clients: 16, pauseMs: 100 });
+  const limited = await environment.startLoad({ clients: 8, pauseMs: 100, limits });
+  await sleep(4_000);
+  return {
+    cluster,
+    installation: { databaseUrl: cluster.url, redisUrl: redis.url },
+    load,
+    creates: creates.map(({ results }) => results),
+    async stop() {
+      await cluster.untilComplete();
+      await sleep(recoversWithinMs);
+      await Promise.all([load, limited, ...creates].map((one) => one.stop()));
+    },
+  };
+}
+
+/** Each service answers 503 in time, and creates again soon after each promotion, without a restart. */
+export function checkPromotions(
+  figures: Figures,
+  { creates, load }: ClusterUnderLoad,
+  promotions: readonly Promotion[],
+): void {
+  checkFailures(figures, "creates", creates.flat(), createWithinMs);
+  checkFailures(figures, "lists", load.results.filter(isList), listWithinMs);
+  const ends = creates.map((results) => results.filter(isAcknowledged).map(endOf));
+  const firstEnds = promotions.map(({ promotedAtMs }) => Math.max(...ends.map((own) => firstAfter(own, promotedAtMs))));
+  const slowest = (startOf: (promotion: Promotion) => number) =>
+    Math.max(...promotions.map((promotion, index) => (firstEnds[index] ?? Number.NaN) - startOf(promotion)));
+  const afterPromotionMs = slowest(({ promotedAtMs }) => promotedAtMs);
+  figures.atMost(recoversWithinMs, "first create of each service after a promotion", afterPromotionMs, "ms");
+  figures.atMost(
+    30_000,
+    "the same after the fault",
+    slowest(({ faultAtMs }) => faultAtMs),
+    "ms",
+  );
+}
+
+/** From the first failure to the last one; 0 without failures. */
+export function failingMs(results: readonly Result[]): number {
+  const ends = results.filter(isFailure).map(endOf);
+  return ends.length === 0 ? 0 : ends.reduce((last, end) => Math.max(last, end)) - firstAfter(ends, 0);
+}
+
+function firstAfter(times: readonly number[], atMs: number): number {
+  return times.reduce((first, time) => (time > atMs && time < first ? time : first), Number.POSITIVE_INFINITY);
+}

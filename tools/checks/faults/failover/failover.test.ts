@@ -1,0 +1,190 @@
+// @module-tag redis-server
+// @module-tag haproxy
+// @module-tag patroni
+// @module-tag etcd
+// @module-tag pg_rewind
+import { setTimeout as sleep } from "node:timers/promises";
+import { nowMs } from "@petstore/harness/network";
+import { openSession, type PatroniCluster, type PatroniNode } from "@petstore/harness/postgres";
+import { it } from "../environment/it.js";
+import { ownP99 } from "../environment/measures.js";
+import { issueKey, petstore } from "../environment/petstore-command.js";
+import { count, endOf, isAcknowledged, isFailure, isList, isSuccess, isUnavailable } from "../environment/results.js";
+import { checkPromotions, failingMs, type Promotion, startClusterUnderLoad } from "./cluster-under-load.js";
+
+const failovers = 10;
+const wantedCreates = 20_000;
+const switchovers = 3;
+const unavailableForMs = 5_000;
+/** Patroni notices that a standby is gone in its next round, each second in these tests. */
+const droppedWithinMs = 5_000;
+/** An instance uses a cached key for 5 s at most. */
+const revokedWithinMs = 5_000;
+
+it("primary-killed: loses nothing in 10 failovers, and recovers within 5 s", async ({ environment, figures }) => {
+  const underLoad = await startClusterUnderLoad(environment);
+  const { cluster, creates } = underLoad;
+  const promotions: Promotion[] = [];
+  for (let failover = 0; failover < failovers; failover += 1) {
+    const old = await cluster.primary();
+    const faultAtMs = environment.markFault();
+    await old.kill();
+    promotions.push({ faultAtMs, promotedAtMs: await cluster.untilPromoted(old) });
+    environment.markFault();
+    old.start();
+    await cluster.untilComplete();
+  }
+  while (count(creates.flat(), isAcknowledged) < wantedCreates) await sleep(100);
+  await underLoad.stop();
+  figures.exactly(failovers, "old primaries that follow the new one", promotions.length);
+  figures.atLeast(wantedCreates, "creates acknowledged", count(creates.flat(), isAcknowledged));
+  checkPromotions(figures, underLoad, promotions);
+  environment.checkAlive();
+});
+
+it("switchover: answers 503 for 5 s at most when an operator moves the primary", async ({ environment, figures }) => {
+  const { cluster, creates, stop } = await startClusterUnderLoad(environment);
+  const durationsMs: number[] = [];
+  for (let switchover = 0; switchover < switchovers; switchover += 1) {
+    const startedAtMs = environment.markFault();
+    await cluster.switchover();
+    environment.markFault();
+    await cluster.untilComplete();
+    durationsMs.push(failingMs(creates.flat().filter((one) => endOf(one) > startedAtMs)));
+  }
+  await stop();
+  const others = creates.flat().filter((one) => !isSuccess(one) && !isUnavailable(one));
+  figures.exactly(switchovers, "switchovers", durationsMs.length);
+  figures.atMost(unavailableForMs, "creates answered 503 for", Math.max(...durationsMs), "ms");
+  figures.exactly(0, "creates answered neither 2xx nor 503 with Retry-After", others.length);
+  environment.checkAlive();
+});
+
+it("primary-vanished: recovers from a primary that is silent, and loses nothing when it resumes", async ({
+  environment,
+  figures,
+}) => {
+  const underLoad = await startClusterUnderLoad(environment);
+  const { cluster } = underLoad;
+  await environment.database.execute("create table late_writes (id int)");
+  const old = await cluster.primary();
+  const faultAtMs = environment.markFault();
+  await old.pause();
+  const promotedAtMs = await cluster.untilPromoted(old);
+  environment.markFault();
+  await sleep(10_000);
+  environment.markFault();
+  const late = writeUntilComplete(cluster, old);
+  await old.resume();
+  const acknowledged = await late;
+  await underLoad.stop();
+  const stored = (await environment.database.execute("select id from late_writes")) as { readonly id: number }[];
+  const ids = new Set(stored.map(({ id }) => id));
+  figures.count(0, "writes that the old primary acknowledged and lost", acknowledged, (id) => !ids.has(id));
+  checkPromotions(figures, underLoad, [{ faultAtMs, promotedAtMs }]);
+  environment.checkAlive();
+});
+
+it("standby-killed: delays creates until Patroni drops the standby, and no list", async ({ environment, figures }) => {
+  // Few creates, so that the load itself does not slow the lists.
+  const { cluster, creates, load, stop } = await startClusterUnderLoad(environment, 1);
+  const standby = await cluster.synchronousStandby();
+  const killedAtMs = environment.markFault();
+  await standby.kill();
+  await sleep(2 * droppedWithinMs);
+  const startedAtMs = environment.markFault();
+  standby.start();
+  await stop();
+  const results = creates.flat();
+  const late = results.filter((one) => one.sentAtMs > killedAtMs + droppedWithinMs && one.sentAtMs < startedAtMs);
+  const lists = { ...load, results: load.results.filter(isList) };
+  const beforeMs = ownP99(lists, ({ sentAtMs }) => sentAtMs < killedAtMs);
+  const withoutMs = ownP99(lists, ({ sentAtMs }) => sentAtMs > killedAtMs && sentAtMs < startedAtMs);
+  figures.count(0, "creates answered neither 2xx nor 503", results, (one) => !isSuccess(one) && !isUnavailable(one));
+  figures.atMost(droppedWithinMs, "creates failed for", failingMs(results), "ms");
+  figures.atLeast(1, "creates acknowledged from 5 s after the end of the standby", count(late, isAcknowledged));
+  figures.count(0, "creates that failed then", late, isFailure);
+  figures.count(0, "lists that failed", lists.results, isFailure);
+  figures.atMost(Math.max(beforeMs, 0) + 25, "lists without the standby, p99 of the median second", withoutMs, "ms");
+  environment.checkAlive();
+});
+
+it("primary-isolated: stops before another is promoted, so a revoked key is refused within 5 s", async ({
+  environment,
+  figures,
+}) => {
+  const underLoad = await startClusterUnderLoad(environment);
+  const { cluster, installation } = underLoad;
+  const { apiKey, id } = await issueKey(installation, "--per-minute 1000000 --per-day 1000000");
+  const load = await environment.startLoad({ apiKey, clients: 8, pauseMs: 50 });
+  const old = await cluster.primary();
+  const faultAtMs = environment.markFault();
+  await old.isolate();
+  const lastServed = lastTimeAsPrimary(old);
+  const promotedAtMs = await cluster.untilPromoted(old);
+  environment.markFault();
+  const revokedAtMs = await revoke(() => petstore(installation, `key revoke ${id}`));
+  await sleep(2 * revokedWithinMs);
+  const lastServedAtMs = await lastServed;
+  await old.reconnect();
+  await load.stop();
+  await underLoad.stop();
+  const served = load.results.filter(isSuccess).map(endOf);
+  const lastUseMs = served.reduce((last, end) => Math.max(last, end), revokedAtMs) - revokedAtMs;
+  figures.atMost(10_000, "the isolated node is still a primary for", lastServedAtMs - faultAtMs, "ms");
+  figures.atMost(0, "two nodes are a primary for", Math.max(0, lastServedAtMs - promotedAtMs), "ms");
+  figures.atMost(revokedWithinMs, "requests with a key served after its revocation for", lastUseMs, "ms");
+  figures.atLeast(1, "requests with the key served before", served.length);
+  checkPromotions(figures, underLoad, [{ faultAtMs, promotedAtMs }]);
+  environment.checkAlive();
+});
+
+/** Writes on a node itself until the cluster is complete. Resolves with the acknowledged ids. */
+async function writeUntilComplete(cluster: PatroniCluster, { url }: PatroniNode): Promise<number[]> {
+  const acknowledged: number[] = [];
+  let isOver = false;
+  const complete = cluster.untilComplete().finally(() => {
+    isOver = true;
+  });
+  for (let id = 0; !isOver; id += 1) {
+    try {
+      await using session = await openSession(url.replace(/postgres$/, "petstore"));
+      await session.query(`insert into late_writes values (${id})`);
+      acknowledged.push(id);
+    } catch {
+      // It is not a primary any more, or Patroni has ended the session.
+      await sleep(20);
+    }
+  }
+  await complete;
+  return acknowledged;
+}
+
+/** Resolves when the node is no longer a primary, with the last time at which it was one. */
+async function lastTimeAsPrimary(node: PatroniNode): Promise<number> {
+  let lastMs = nowMs();
+  while (
+    await node.isInRecovery().then(
+      (value) => !value,
+      () => false,
+    )
+  ) {
+    lastMs = nowMs();
+    await sleep(20);
+  }
+  return lastMs;
+}
+
+/** Repeats the command until it succeeds. Resolves with the time at which that attempt began. */
+async function revoke(command: () => Promise<unknown>): Promise<number> {
+  for (;;) {
+    const startedAtMs = nowMs();
+    if (
+      await command().then(
+        () => true,
+        () => false,
+      )
+    )
+      return startedAtMs;
+  }
+}

@@ -1,0 +1,58 @@
+// Runs the blocks of "Roles" and "Backup and restore" in the operations guide against a server.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type InstalledPostgres, postgresPath, runPostgresProgram } from "@petstore/harness/postgres";
+import { markedSnippet, runSnippet } from "@petstore/harness/processes";
+
+export interface GuideOptions {
+  readonly server: InstalledPostgres;
+  /** The working directory of the operator, with the backup. */
+  readonly folder: string;
+}
+
+/** Runs the block as this user, at the root of the repository like every example. */
+export async function runBlock(mark: string, options: GuideOptions): Promise<void> {
+  const inFolder = (name: string) => join(options.folder, name);
+  for (const name of ["owner-password", "service-password"]) await writeFile(inFolder(name), name);
+  const code = (await codeOf(mark))
+    // There is no container here. The command itself runs as in the container.
+    .replaceAll("docker compose exec -T postgres ", "")
+    .replaceAll("postgres/roles.sql", "tools/deploy/postgres/roles.sql")
+    .replaceAll(/petstore\.dump|\w+-password/g, inFolder);
+  await runSnippet({ language: "sh", code }, { env: environmentOf(options), folder: new URL(import.meta.url) });
+}
+
+/** Runs the block as the user of PostgreSQL, in the folder. */
+export async function runServerBlock(mark: string, options: GuideOptions): Promise<void> {
+  await runAsServer(await codeOf(mark), options);
+}
+
+/** The signal ends the command, and rejects. */
+export async function runAsServer(code: string, options: GuideOptions, signal?: AbortSignal): Promise<void> {
+  const { folder: cwd } = options;
+  await runPostgresProgram("sh", ["-euc", code], {
+    cwd,
+    environment: environmentOf(options),
+    ...(signal && { signal }),
+  });
+}
+
+/** The variables that the guide names, with the addresses of this server. */
+export function environmentOf({ server, folder }: GuideOptions) {
+  const { hostname, port } = new URL(server.url);
+  const urlOf = (username: string) => Object.assign(new URL(server.url), { pathname: "petstore", username }).href;
+  return {
+    PATH: postgresPath,
+    PGHOST: hostname,
+    PGPORT: port,
+    PGDATA: join(folder, "data"),
+    ADMINISTRATOR_URL: server.url,
+    PETSTORE_ADMINISTRATOR_URL: urlOf("postgres"),
+    DATABASE_OWNER_URL: urlOf("petstore"),
+    DATABASE_URL: urlOf("petstore_service"),
+  };
+}
+
+export async function codeOf(mark: string): Promise<string> {
+  return (await markedSnippet("tools/deploy/operations.md", mark)).code;
+}

@@ -1,0 +1,99 @@
+// A PostgreSQL of the programs on this machine. Unlike the embedded one, they include pg_dump and pg_basebackup.
+import { execFile } from "node:child_process";
+import { chown } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { choosePort, loopback } from "@petstore/embedded-postgres";
+import { folderOf, searchPath } from "../processes/installed-program.js";
+import { disposeOnFailure, startProgram } from "../processes/program.js";
+import { openTemporaryDirectory, type TemporaryDirectory } from "../processes/standalone-store.js";
+
+/** A server that accepts every password. Disposing kills it and removes the data that it has created. */
+export interface InstalledPostgres extends AsyncDisposable {
+  /** For the superuser. */
+  readonly url: string;
+}
+
+interface InstalledPostgresOptions {
+  /** An existing data directory, which disposing leaves. By default a new one. */
+  readonly data?: string;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** Needs Debian's `postgresql`, or `postgres` in PATH. */
+export async function openInstalledPostgres(options: InstalledPostgresOptions = {}): Promise<InstalledPostgres> {
+  if (options.data !== undefined) return await start(options.data, options.settings);
+  const directory = await openServerDirectory();
+  const data = join(directory.path, "data");
+  const initdb = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync", `--pgdata=${data}`];
+  await runPostgresProgram("initdb", initdb);
+  const server = await disposeOnFailure(directory, start(data, options.settings));
+  return {
+    ...server,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A temporary directory that belongs to the user of the server. */
+export async function openServerDirectory(): Promise<TemporaryDirectory> {
+  const directory = await openTemporaryDirectory();
+  const { uid, gid } = serverUser;
+  if (uid !== undefined && gid !== undefined) await chown(directory.path, uid, gid);
+  return directory;
+}
+
+interface RunOptions {
+  readonly cwd?: string;
+  /** In addition to PATH. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Ends the program with SIGTERM, and rejects. */
+  readonly signal?: AbortSignal;
+}
+
+/** Runs a program such as `pg_basebackup` as the user of the server, and returns its output. */
+export async function runPostgresProgram(
+  program: string,
+  words: readonly string[],
+  { cwd = "/", environment, signal }: RunOptions = {},
+): Promise<string> {
+  const options = { cwd, env: { PATH: postgresPath, ...environment }, ...(signal && { signal }), ...serverUser };
+  return (await promisify(execFile)(program, words, options)).stdout;
+}
+
+/** The user `nobody` instead of root, because PostgreSQL refuses to run as root. */
+export const serverUser: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+/** The folder with every program. A folder of the PATH may have links to some of them, but not to this one. */
+const programFolder = folderOf("pg_rewind");
+
+/** A PATH in which the programs of the server come first. */
+export const postgresPath: string = [programFolder ?? [], searchPath()].flat().join(":");
+
+async function start(data: string, settings: InstalledPostgresOptions["settings"] = {}): Promise<InstalledPostgres> {
+  const port = await choosePort(undefined);
+  const all = {
+    ...{ port: `${port}`, listen_addresses: loopback, unix_socket_directories: "", logging_collector: "off" },
+    ...{ fsync: "off", wal_level: "replica", ...settings },
+  };
+  const program = startProgram({
+    name: "PostgreSQL",
+    command: join(programFolder ?? "", "postgres"),
+    args: ["-D", data, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+    environment: { LC_ALL: "C" },
+    directory: "/",
+    user: serverUser,
+  });
+  const server: InstalledPostgres = {
+    url: `postgres://postgres@${loopback}:${port}/postgres`,
+    async [Symbol.asyncDispose]() {
+      // An immediate shutdown, which does not wait for clients.
+      program.signal("SIGQUIT");
+      await program.ended;
+    },
+  };
+  await disposeOnFailure(server, program.printed(/database system is ready to accept/));
+  return server;
+}

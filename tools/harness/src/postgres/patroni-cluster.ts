@@ -1,0 +1,138 @@
+import { execFile } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { chooseAccount, giveTo, loopback } from "@petstore/embedded-postgres";
+import { nowMs } from "../network/answer.js";
+import type { Balancer } from "../network/balancer.js";
+import { startPrimaryBalancer } from "../network/primary-balancer.js";
+import { searchPath } from "../processes/installed-program.js";
+import { disposeOnFailure } from "../processes/program.js";
+import { openTemporaryDirectory } from "../processes/standalone-store.js";
+import { openEtcdServer } from "./etcd-server.js";
+import { clusterName, openPatroniNode, type PatroniNode } from "./patroni-node.js";
+import { openSession } from "./postgres-server.js";
+
+/** Three PostgreSQL nodes under Patroni, one of them a synchronous standby, behind an HAProxy that finds the primary. */
+export interface PatroniCluster extends AsyncDisposable {
+  /** The primary through HAProxy, for a role that owns its database. */
+  readonly url: string;
+  readonly nodes: readonly PatroniNode[];
+  primary(): Promise<PatroniNode>;
+  synchronousStandby(): Promise<PatroniNode>;
+  /** Resolves when one node is the primary and the two others follow it, one of them synchronously. */
+  untilComplete(): Promise<void>;
+  /** Resolves with the time at which another node than this one is no longer in recovery. */
+  untilPromoted(old: PatroniNode): Promise<number>;
+  /** Makes the synchronous standby the primary. Resolves when Patroni has done it. */
+  switchover(): Promise<void>;
+}
+
+interface Member {
+  readonly name: string;
+  readonly role: string;
+  readonly state: string;
+  readonly timeline?: number;
+  /** Bytes that a standby has not received yet. */
+  readonly lag?: number | "unknown";
+}
+
+const timeoutMs = 120_000;
+const pollMs = 20;
+
+/** Rejects on a machine without `patroni`, `etcd` or `haproxy`. */
+export async function openPatroniCluster(): Promise<PatroniCluster> {
+  const directory = await openTemporaryDirectory();
+  const resources: AsyncDisposable[] = [directory];
+  const all: AsyncDisposable = {
+    async [Symbol.asyncDispose]() {
+      for (const resource of resources.reverse()) await resource[Symbol.asyncDispose]();
+    },
+  };
+  const use = <Resource extends AsyncDisposable>(resource: Resource): Resource => {
+    resources.push(resource);
+    return resource;
+  };
+  return { ...(await disposeOnFailure(all, startCluster(directory.path, use))), ...all };
+}
+
+async function startCluster(
+  directory: string,
+  use: <Resource extends AsyncDisposable>(resource: Resource) => Resource,
+): Promise<Omit<PatroniCluster, keyof AsyncDisposable>> {
+  await giveTo(await chooseAccount(directory), directory);
+  const { url: etcdUrl } = use(await openEtcdServer());
+  const nodes: PatroniNode[] = [];
+  for (const name of ["node1", "node2", "node3"]) nodes.push(use(await openPatroniNode({ name, directory, etcdUrl })));
+  const [first, ...others] = nodes;
+  first?.start();
+  await until("the first node is the primary", async () => (await first?.isInRecovery().catch(() => true)) === false);
+  for (const node of others) node.start();
+  const cluster = clusterOf(nodes, use(await startPrimaryBalancer(nodes)));
+  await cluster.untilComplete();
+  await createDatabase(await cluster.primary());
+  return cluster;
+}
+
+function clusterOf(nodes: readonly PatroniNode[], { port }: Balancer): Omit<PatroniCluster, keyof AsyncDisposable> {
+  async function holderOf(role: string): Promise<PatroniNode> {
+    const holder = (await membersOf(nodes)).find((member) => member.role === role);
+    const node = nodes.find(({ name }) => name === holder?.name);
+    if (node === undefined) throw new Error(`No node is the ${role}`);
+    return node;
+  }
+
+  return {
+    url: `postgresql://petstore:petstore@${loopback}:${port}/petstore`,
+    nodes,
+    primary: () => holderOf("leader"),
+    synchronousStandby: () => holderOf("sync_standby"),
+    untilComplete: () => until("the cluster is complete", async () => isComplete(await membersOf(nodes))),
+    async untilPromoted(old) {
+      const others = nodes.filter((node) => node !== old);
+      await until("a standby is promoted", async () => {
+        const states = await Promise.all(others.map((node) => node.isInRecovery().catch(() => true)));
+        return states.includes(false);
+      });
+      return nowMs();
+    },
+    async switchover() {
+      const [primary, standby] = [await holderOf("leader"), await holderOf("sync_standby")];
+      const names = ["--leader", primary.name, "--candidate", standby.name];
+      const args = ["-c", primary.configFile, "switchover", clusterName, ...names, "--force"];
+      await promisify(execFile)("patronictl", args, { env: { PATH: searchPath(), LC_ALL: "C.UTF-8" } });
+    },
+  };
+}
+
+async function createDatabase({ url }: PatroniNode): Promise<void> {
+  await using session = await openSession(url);
+  await session.query("create role petstore login password 'petstore'");
+  await session.query("create database petstore owner petstore");
+}
+
+/** As any node that runs sees them; empty if none answers. */
+async function membersOf(nodes: readonly PatroniNode[]): Promise<readonly Member[]> {
+  const answers = nodes.map(async ({ restPort }) => {
+    const response = await fetch(`http://${loopback}:${restPort}/cluster`, { signal: AbortSignal.timeout(2_000) });
+    return (await response.json()) as { readonly members: readonly Member[] };
+  });
+  const { members } = await Promise.any(answers).catch(() => ({ members: [] }));
+  return members;
+}
+
+function isComplete(members: readonly Member[]): boolean {
+  const leader = members.find(({ role }) => role === "leader");
+  const roles = members.map(({ role }) => role).sort();
+  const isFollowing = ({ timeline, state, lag }: Member) =>
+    timeline === leader?.timeline && /^(running|streaming)$/.test(state) && (lag ?? 0) === 0;
+  return roles.join() === "leader,replica,sync_standby" && members.every(isFollowing);
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const startMs = performance.now();
+  while (!(await holds())) {
+    if (performance.now() - startMs > timeoutMs)
+      throw new Error(`It is not true after ${timeoutMs / 1_000} s that ${what}`);
+    await sleep(pollMs);
+  }
+}

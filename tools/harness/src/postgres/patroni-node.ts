@@ -1,0 +1,152 @@
+// One machine of a Patroni cluster: Patroni and its PostgreSQL.
+import { mkdir, readdir, readlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { chooseAccount, choosePort, giveTo, loopback } from "@petstore/embedded-postgres";
+import { openFaultProxy } from "../network/fault-proxy.js";
+import { folderOf, searchPath } from "../processes/installed-program.js";
+import { type Program, startProgram } from "../processes/program.js";
+import { openSession } from "./postgres-server.js";
+
+export interface PatroniNode extends AsyncDisposable {
+  readonly name: string;
+  readonly port: number;
+  /** Patroni answers `/primary` here with 200 only on the primary. */
+  readonly restPort: number;
+  /** This node itself, for the superuser. */
+  readonly url: string;
+  readonly configFile: string;
+  start(): void;
+  /** SIGKILL to every process of the machine. Connections are reset. */
+  kill(): Promise<void>;
+  /** SIGSTOP to every process of the machine. Connections stay open and are silent. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Its packets to etcd get lost. Its clients and its standbys still reach it. */
+  isolate(): Promise<void>;
+  reconnect(): Promise<void>;
+  /** By PostgreSQL itself. Rejects if it takes no connections. */
+  isInRecovery(): Promise<boolean>;
+}
+
+export interface PatroniNodeOptions {
+  readonly name: string;
+  /** The directory of the cluster. The node gets a directory in it. */
+  readonly directory: string;
+  readonly etcdUrl: string;
+}
+
+export const clusterName = "petstore";
+const superuserPassword = "superuser";
+
+/** Short, so that a failover takes seconds. Patroni asks for loop_wait + 2 * retry_timeout <= ttl. */
+const patroniTimings = { ttl: 8, loop_wait: 1, retry_timeout: 3 } as const;
+
+/** The node does not run yet. Disposing ends it in any state. */
+export async function openPatroniNode({ name, directory, etcdUrl }: PatroniNodeOptions): Promise<PatroniNode> {
+  const path = join(directory, name);
+  const etcd = await openFaultProxy({ url: etcdUrl });
+  const configFile = join(path, "patroni.json");
+  const [port, restPort] = [await choosePort(undefined), await choosePort(undefined)];
+  await mkdir(path);
+  await writeFile(configFile, JSON.stringify(await configurationOf({ name, path, port, restPort, etcdUrl: etcd.url })));
+  const account = await chooseAccount(path);
+  await giveTo(account, path, configFile);
+  const url = `postgresql://postgres:${superuserPassword}@${loopback}:${port}/postgres`;
+  let patroni: Program | undefined;
+
+  async function signalAll(signal: NodeJS.Signals): Promise<void> {
+    for (const pid of await processesIn(path)) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It has already ended.
+      }
+    }
+  }
+
+  async function kill(): Promise<void> {
+    // All are stopped first, so that none can react to the end of another.
+    await signalAll("SIGSTOP");
+    while ((await processesIn(path)).length > 0) await signalAll("SIGKILL");
+    await patroni?.ended;
+  }
+
+  return {
+    name,
+    port,
+    restPort,
+    url,
+    configFile,
+    start() {
+      patroni = startProgram({
+        name: `Patroni ${name}`,
+        command: "patroni",
+        args: [configFile],
+        environment: { PATH: searchPath(), HOME: path, LC_ALL: "C.UTF-8" },
+        directory: path,
+        ...(account && { user: account }),
+      });
+    },
+    kill,
+    pause: () => signalAll("SIGSTOP"),
+    resume: () => signalAll("SIGCONT"),
+    isolate: () => etcd.blackHole(),
+    reconnect: () => etcd.restore(),
+    async isInRecovery() {
+      await using session = await openSession(url);
+      const [row] = await session.query("select pg_is_in_recovery() as value");
+      return row?.value === true;
+    },
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await etcd[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Patroni and PostgreSQL work in the directory of their node. A process that has ended has no such link. */
+async function processesIn(path: string): Promise<number[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => "")));
+  return pids.filter((_, index) => `${folders[index]}/`.startsWith(`${path}/`)).map(Number);
+}
+
+interface NodePlace extends Pick<PatroniNodeOptions, "name" | "etcdUrl"> {
+  readonly path: string;
+  readonly port: number;
+  readonly restPort: number;
+}
+
+/** Patroni reads YAML, and JSON is YAML. */
+async function configurationOf({ name, path, port, restPort, etcdUrl }: NodePlace): Promise<object> {
+  const address = (ofPort: number) => ({ listen: `${loopback}:${ofPort}`, connect_address: `${loopback}:${ofPort}` });
+  return {
+    scope: clusterName,
+    name,
+    restapi: address(restPort),
+    // Without `use_proxies` it would ask for the addresses of etcd, and no longer use this one.
+    etcd3: { host: new URL(etcdUrl).host, use_proxies: true },
+    bootstrap: {
+      dcs: {
+        ...patroniTimings,
+        // The primary acknowledges a commit when one standby has it on disk too, and only that standby can be promoted.
+        synchronous_mode: true,
+        postgresql: { use_pg_rewind: true, parameters: { max_connections: 200, shared_buffers: "64MB" } },
+      },
+      // pg_rewind needs the checksums.
+      initdb: ["data-checksums", { encoding: "UTF8" }, { locale: "C" }],
+    },
+    postgresql: {
+      ...address(port),
+      data_dir: join(path, "data"),
+      bin_dir: folderOf("pg_rewind"),
+      pgpass: join(path, "pgpass"),
+      authentication: {
+        superuser: { username: "postgres", password: superuserPassword },
+        replication: { username: "replicator", password: "replicator" },
+      },
+      parameters: { unix_socket_directories: "" },
+      pg_hba: [`host all all ${loopback}/32 scram-sha-256`, `host replication replicator ${loopback}/32 scram-sha-256`],
+    },
+  };
+}
