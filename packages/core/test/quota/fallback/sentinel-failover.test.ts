@@ -61,6 +61,8 @@ describeWithRedis("the quota on a Redis behind Sentinel", () => {
       // The sentinels make it a replica, and end its connections, only after four times this period.
       for (const sentinel of group.sentinels) await sentinel.command("SENTINEL", "DEBUG", "PUBLISH-PERIOD", 60_000);
       old.resume();
+      // It accepts writes until it has seen that its replicas are gone.
+      await expect.poll(() => old.command("INFO", "replication"), recovers).toContain("min_slaves_good_slaves:0");
       const account = newAccount(100);
       await admit(opened, account, 5);
       expect(opened.mode()).toBe("fallback");
