@@ -40,7 +40,7 @@ test("rejects when a connection is closed without a response", async () => {
     requests++;
     return requests === 20 ? request.socket.destroy() : response.end();
   });
-  await expect(load(server.origin, { seconds: 60 })).rejects.toThrow("a request had no response");
+  await expect(load(server.origin, { seconds: 0.5 })).rejects.toThrow("a request had no response");
 });
 
 test("the mixed workload has every list, 10 % creates of pets with different names, and every key", () => {
