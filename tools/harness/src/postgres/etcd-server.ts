@@ -20,6 +20,8 @@ export async function openEtcdServer(): Promise<EtcdServer> {
     "listen-peer-urls": peerUrl,
     "initial-advertise-peer-urls": peerUrl,
     "initial-cluster": `etcd=${peerUrl}`,
+    // For Patroni (see its node).
+    "enable-v2": "true",
   };
   const program = startProgram({
     name: "etcd",
