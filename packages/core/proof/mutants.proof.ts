@@ -1,8 +1,9 @@
 // The same random calls at the same virtual times to two engines: all replies must be equal, and each fault that is
 // planted in the source of an engine must be caught.
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
+import { it } from "@petstore/harness/test-with-figures";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
 import { type OpenedQuota, openAtVirtualTime } from "../test/quota/caller.js";
@@ -34,34 +35,41 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-it.each(generators)(`the script replies to ${calls} $generator calls like the local quota`, async (given) => {
-  const compared = await Promise.all(
-    Array.from({ length: lanes }, (_, lane) =>
-      findDifference({
-        scripts: given.scripts,
-        open: () => [openRedis(createRedisQuota), openLocal(createLocalQuota)],
-        name: `${given.generator}-${lane}`,
-        seed: Math.floor(Math.random() * 2 ** 31),
-        atLeastCalls: calls / lanes,
-      }),
-    ),
-  );
-  expect(compared).toEqual(Array(lanes).fill(undefined));
-});
+it.for(generators)(
+  `the script replies to ${calls} $generator calls like the local quota`,
+  async (given, { figures }) => {
+    const compared = await Promise.all(
+      Array.from({ length: lanes }, (_, lane) =>
+        findDifference({
+          scripts: given.scripts,
+          open: () => [openRedis(createRedisQuota), openLocal(createLocalQuota)],
+          name: `${given.generator}-${lane}`,
+          seed: Math.floor(Math.random() * 2 ** 31),
+          atLeastCalls: calls / lanes,
+        }),
+      ),
+    );
+    const differences = compared.filter((difference) => difference !== undefined);
+    expect(differences).toEqual([]);
+    figures.exactly(0, "differences", differences.length);
+  },
+);
 
 describe("a fault in the script, judged by the local quota", () => {
-  it.each(faults.filter(isInRedis))("is caught: $fault", async (fault) => {
+  it.for(faults.filter(isInRedis))("is caught: $fault", async (fault, { figures }) => {
     await using planted = await plant(fault);
     const open = () => [openRedis(planted.createRedisQuota), openLocal(createLocalQuota)] as const;
-    await expectCaught(fault.fault, open, (accountPrefix) => everyKeyHasTtl(redis, accountPrefix));
+    const inspect = (accountPrefix: string) => everyKeyHasTtl(redis, accountPrefix);
+    figures.atMost(rounds, "rounds until it is caught", await roundsUntilCaught(fault.fault, open, inspect));
   });
 });
 
 describe("a fault in the local quota, judged by the naive model", () => {
-  it.each(faults.filter((fault) => !isInRedis(fault)))("is caught: $fault", async (fault) => {
+  it.for(faults.filter((fault) => !isInRedis(fault)))("is caught: $fault", async (fault, { figures }) => {
     await using planted = await plant(fault);
     const naive = () => openAtVirtualTime(({ now }) => createNaiveQuota({ banPolicy, now }));
-    await expectCaught(fault.fault, () => [openLocal(planted.createLocalQuota), naive()]);
+    const open = () => [openLocal(planted.createLocalQuota), naive()] as const;
+    figures.atMost(rounds, "rounds until it is caught", await roundsUntilCaught(fault.fault, open));
   });
 });
 
@@ -73,20 +81,21 @@ function openLocal(create: typeof createLocalQuota): OpenedQuota {
   return openAtVirtualTime(({ now }) => create({ banPolicy, now, capacity: 8 }));
 }
 
-async function expectCaught(
+/** More than `rounds` if the fault escapes. */
+async function roundsUntilCaught(
   fault: string,
   open: () => readonly [OpenedQuota, OpenedQuota],
   inspect?: (accountPrefix: string) => Promise<void>,
-): Promise<void> {
+): Promise<number> {
   await expectAlive(open()[0], fault);
   for (let seed = 1; seed <= rounds; seed += 1) {
     for (const { generator, scripts } of generators) {
       const name = `${fault}-${generator}-${seed}`;
       const options = { scripts, open, name, seed, atLeastCalls: 1, shrinks: false, ...(inspect && { inspect }) };
-      if ((await findDifference(options)) !== undefined) return;
+      if ((await findDifference(options)) !== undefined) return seed;
     }
   }
-  expect.fail("The fault escaped.");
+  return rounds + 1;
 }
 
 /** A mutant that admits nothing would be caught too, and would prove nothing. */

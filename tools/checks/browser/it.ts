@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import type { CustomLimits } from "@petstore/core";
 import { startStandaloneStore } from "@petstore/harness/processes";
+import { it as base } from "@petstore/harness/test-with-figures";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
-import { it as base } from "../src/it.js";
 import { openStoreDatabase } from "../src/store-database.js";
 
 /** One store and one browser for the tests of a file. */

@@ -2,9 +2,9 @@
 import { createPetStoreClient, serviceErrorCodes } from "@petstore/client";
 import { limitsOf, problems } from "@petstore/core";
 import { createLedger } from "@petstore/harness/responses";
+import { it } from "@petstore/harness/test-with-figures";
 import { afterAll, beforeAll, expect, inject, vi } from "vitest";
 import { openRunningStore, type RunningStore, startWithinMinute } from "../conformance/running-store.js";
-import { it } from "../src/it.js";
 import { createPets, startFullSpeed } from "./load.js";
 import { createWitness } from "./witness.js";
 

@@ -2,8 +2,8 @@
 import { createPetStoreClient, type Fetch, type PetStoreClient } from "@petstore/client";
 import { limitsOf } from "@petstore/core";
 import { createLedger } from "@petstore/harness/responses";
+import { it } from "@petstore/harness/test-with-figures";
 import { afterEach, beforeEach, describe, vi } from "vitest";
-import { it } from "../src/it.js";
 import { createPets, startFullSpeed } from "./load.js";
 import { createVirtualStore } from "./virtual-store.js";
 import { createWitness } from "./witness.js";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
+import { it as base, type Figures } from "@petstore/harness/test-with-figures";
 import type { TestAPI } from "vitest";
 import { openRunningStore, type RunningStore } from "../conformance/running-store.js";
-import { it as base, type Figures } from "../src/it.js";
 import type { StoreDatabase } from "../src/store-database.js";
 import type { KeyKind } from "./arbitraries/headers.js";
 

@@ -1,8 +1,8 @@
 // How much a reader has to read to follow one request. The coverage of running services decides which files it executes.
 import { readFile } from "node:fs/promises";
 import { isRedisInstalled } from "@petstore/harness";
+import { it } from "@petstore/harness/test-with-figures";
 import { beforeAll, describe, expect } from "vitest";
-import { it } from "../src/it.js";
 import { type ExecutedFile, executedFiles, type MeasuredRequest } from "./executed-files.js";
 
 const listRequest: MeasuredRequest = { service: "rest", method: "GET", path: "/v1/pets?limit=20" };

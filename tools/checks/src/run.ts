@@ -1,25 +1,15 @@
 import { availableParallelism, loadavg } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describeFigure } from "@petstore/harness/figures";
+import { figureReporter, isFilteredOut } from "@petstore/harness/figure-reporter";
 import { isInstalled } from "@petstore/harness/processes";
-import { createVitest, type Reporter, type TestCase } from "vitest/node";
+import { createVitest } from "vitest/node";
 import type { RunCommand } from "./command-line.js";
-import type {} from "./it.js";
 import { packages, projects } from "./projects.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const warn = (text: string): void => void process.stderr.write(`${text}\n`);
-
-/** Prints the figures of each test, and why it was skipped. */
-const figureReporter: Reporter = {
-  onTestCaseResult(test) {
-    const result = test.result();
-    if (result.state === "skipped" && !isFilteredOut(test)) print(`   Skipped: ${test.fullName}: ${result.note}`);
-    for (const figure of test.meta().figures ?? []) print(`    ${describeFigure(figure)}`);
-  },
-};
 
 /** Runs or lists the tests, and sets the exit code. */
 export async function run({ kind, project, files, namePattern, jsonFile, options }: RunCommand): Promise<void> {
@@ -46,10 +36,4 @@ export async function run({ kind, project, files, namePattern, jsonFile, options
     process.exitCode = 2;
   } else print(`Load average at the end: ${loadavg()[0]?.toFixed(1)}, with ${availableParallelism()} cores`);
   await vitest.close();
-}
-
-/** The name pattern has left it out. A test that skips itself has a note. */
-function isFilteredOut(test: TestCase): boolean {
-  const result = test.result();
-  return result.state === "skipped" && result.note === undefined;
 }

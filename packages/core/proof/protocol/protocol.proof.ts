@@ -1,5 +1,6 @@
 // Every order of requests, replies and faults in a model of the instances, Redis and the fallback.
-import { expect, it } from "vitest";
+import { it } from "@petstore/harness/test-with-figures";
+import { expect } from "vitest";
 import { search } from "./search.js";
 import type { Fault, Mistake, Model } from "./state.js";
 
@@ -10,7 +11,7 @@ const twoFaults: Omit<Model, "faults"> = { instances: 2, limit: 2, windows: 2, r
 const lostUnits: Omit<Model, "faults"> = { instances: 2, limit: 2, windows: 2, requests: 6, maxFaults: 1 };
 const lostUnitsOfOneWindow: Omit<Model, "faults"> = { instances: 3, limit: 3, windows: 1, requests: 8, maxFaults: 1 };
 
-it.each<[readonly Fault[], Omit<Model, "faults">]>([
+it.for<[readonly Fault[], Omit<Model, "faults">]>([
   [["kill"], oneFault],
   [["pause"], oneFault],
   [["read-only"], oneFault],
@@ -19,10 +20,10 @@ it.each<[readonly Fault[], Omit<Model, "faults">]>([
   [["kill", "lose data"], lostUnitsOfOneWindow],
   [["two primaries"], lostUnits],
   [["kill", "pause", "read-only", "cut"], twoFaults],
-])("no state breaks a promise with the faults %s in %j", (faults, size) => {
+])("no state breaks a promise with the faults %s in %j", ([faults, size], { figures }) => {
   const { states, counterexample } = search({ ...size, faults });
   expect(counterexample).toBeUndefined();
-  expect(states).toBeGreaterThan(1_000);
+  figures.atLeast(1_000, "states visited", states);
 });
 
 // Each with the fault that shows it.

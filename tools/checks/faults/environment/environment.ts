@@ -3,7 +3,7 @@ import { nowMs } from "@petstore/harness/network";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
 import { type StandaloneStore, startStandaloneStoreIn } from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
-import type { Figures } from "../../src/it.js";
+import type { Figures } from "@petstore/harness/test-with-figures";
 import type { StoreDatabase } from "../../src/store-database.js";
 import { type Call, oneOfEach, rest } from "./apis.js";
 import { type Creates, type CreatesOptions, startCreates } from "./creates.js";

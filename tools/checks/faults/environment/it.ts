@@ -1,6 +1,6 @@
 import { createTestDatabase } from "@petstore/harness";
 import { startProgram } from "@petstore/harness/processes";
-import { it as base } from "../../src/it.js";
+import { it as base } from "@petstore/harness/test-with-figures";
 import type { StoreDatabase } from "../../src/store-database.js";
 import { openMigratedDatabase } from "./database.js";
 import { type Environment, openEnvironment } from "./environment.js";

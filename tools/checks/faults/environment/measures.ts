@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Figures } from "../../src/it.js";
+import type { Figures } from "@petstore/harness/test-with-figures";
 import type { Environment } from "./environment.js";
 import type { Load } from "./load.js";
 import { type Window, windowsOf } from "./oracles.js";

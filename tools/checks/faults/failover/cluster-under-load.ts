@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPatroniCluster, type PatroniCluster } from "@petstore/harness/postgres";
-import type { Figures } from "../../src/it.js";
+import type { Figures } from "@petstore/harness/test-with-figures";
 import { twoOfEach } from "../environment/apis.js";
 import type { Environment } from "../environment/environment.js";
 import type { Load } from "../environment/load.js";

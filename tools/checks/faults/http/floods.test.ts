@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs, openRawClient, type RawAnswer } from "@petstore/harness/network";
 import { hostileDocuments } from "@petstore/harness/responses";
-import type { Figures } from "../../src/it.js";
+import type { Figures } from "@petstore/harness/test-with-figures";
 import { authorization, graphql, graphqlCall, requestOf } from "../environment/apis.js";
 import { mintUnknownKey } from "../environment/database.js";
 import type { Environment } from "../environment/environment.js";

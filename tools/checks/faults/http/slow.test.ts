@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs, openRawClient } from "@petstore/harness/network";
-import type { Figures } from "../../src/it.js";
+import type { Figures } from "@petstore/harness/test-with-figures";
 import { type Api, authorization, type Call, host, rest, startOfCreate } from "../environment/apis.js";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";

@@ -1,7 +1,7 @@
 // @module-tag redis-server
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPgBouncer } from "@petstore/harness/postgres";
-import type { Figures } from "../../src/it.js";
+import type { Figures } from "@petstore/harness/test-with-figures";
 import { apis, twoOfEach } from "../environment/apis.js";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "@petstore/harness/network";
 import { openRedisSentinels, type RedisSentinels, type RedisServer } from "@petstore/harness/redis";
-import type { Figures } from "../../src/it.js";
+import type { Figures } from "@petstore/harness/test-with-figures";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
 import { checkAdmitted, checkLatency, checkTransitions, checkWindows } from "../environment/measures.js";

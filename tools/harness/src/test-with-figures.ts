@@ -1,5 +1,5 @@
-import { atLeast, atMost, exactly, type Figure, missed } from "@petstore/harness/figures";
 import { type TestAPI, test } from "vitest";
+import { atLeast, atMost, exactly, type Figure, missed } from "./figures.js";
 
 declare module "vitest" {
   interface TaskMeta {

@@ -1,4 +1,4 @@
-import { it } from "./it.js";
+import { it } from "./test-with-figures.js";
 
 it("passes a test within its limits", ({ figures }) => {
   figures.atMost(50, "answers, p99", 50, "ms");

@@ -1,0 +1,22 @@
+import type { Reporter, TestCase } from "vitest/node";
+import { describeFigure } from "./figures.js";
+import type {} from "./test-with-figures.js";
+
+/** Prints the figures of each test with their limits, and why a test was skipped. */
+export const figureReporter: Reporter = {
+  onTestCaseResult(test) {
+    const result = test.result();
+    if (result.state === "skipped" && !isFilteredOut(test)) print(`   Skipped: ${test.fullName}: ${result.note}`);
+    for (const figure of test.meta().figures ?? []) print(`    ${describeFigure(figure)}`);
+  },
+};
+
+/** The name pattern has left it out. A test that skips itself has a note. */
+export function isFilteredOut(test: TestCase): boolean {
+  const result = test.result();
+  return result.state === "skipped" && result.note === undefined;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
