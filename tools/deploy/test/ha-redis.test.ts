@@ -36,6 +36,7 @@ describeWithRedis("Redis of compose.ha.yaml", () => {
     await using _replica = await start("redis2", options);
     await expect.poll(() => ask("redis2", "INFO", "replication"), { timeout }).toContain("master_link_status:up");
     expect(await ask("redis2", "CONFIG", "GET", "maxmemory-policy")).toContain("noeviction");
+    expect(await ask("redis2", "CONFIG", "GET", "min-replicas-to-write")).toBe("min-replicas-to-write\n1");
     await using _one = await start("sentinel1", options);
     await using _other = await start("sentinel2", options);
     const quorum = () => ask("sentinel1", "SENTINEL", "CKQUORUM", "petstore");

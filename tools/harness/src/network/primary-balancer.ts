@@ -6,7 +6,7 @@ export interface DatabaseNode {
   readonly restPort: number;
 }
 
-/** HAProxy in front of PostgreSQL. It leads to the node whose Patroni answers `/primary` with 200. */
+/** HAProxy in front of PostgreSQL. It forwards to the node whose Patroni answers `/primary` with 200. */
 export function startPrimaryBalancer(nodes: readonly DatabaseNode[]): Promise<Balancer> {
   return startHaproxy((port, statsSocket) => configuration(nodes, port, statsSocket), 1);
 }

@@ -55,7 +55,8 @@ export async function openRedisSentinels(options: SentinelsOptions = {}): Promis
 
 function openServer({ password }: SentinelsOptions): Promise<RedisServer> {
   const passwords = password === undefined ? {} : { requirepass: password, masterauth: password };
-  return openRedisServer({ settings: { "repl-diskless-sync-delay": "0", ...passwords } });
+  const settings = { "repl-diskless-sync-delay": "0", "min-replicas-to-write": "1", ...passwords };
+  return openRedisServer({ settings });
 }
 
 /** Sentinel needs a file, in which it keeps what it learns. */
