@@ -27,7 +27,7 @@ export interface Promotion {
   readonly promotedAtMs: number;
 }
 
-/** Lower than the demand of the account that has them. */
+/** Below the rate at which this account sends, so that some requests get 429. */
 const limits = { perMinute: 2_000, perDay: 10_000_000 };
 const recoversWithinMs = 5_000;
 /**
