@@ -101,7 +101,7 @@ describeWithProgram("postgres", "petstore doctor, of the replication,", () => {
     );
   });
 
-  it("reports that the address leads to a standby", async () => {
+  it("reports that the address is that of a standby", async () => {
     await using standby = await startStandby("one");
     expect(await replicationOf(standby.url)).toMatchObject([
       {

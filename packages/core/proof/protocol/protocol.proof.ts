@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { search } from "./search.js";
 import type { Fault, Mistake, Model } from "./state.js";
 
-/** Each has more requests than the bound allows. */
+/** Every size has more requests than the bound allows, so that the search could exceed it. */
 const oneFault: Omit<Model, "faults"> = { instances: 3, limit: 3, windows: 2, requests: 6, maxFaults: 1 };
 const twoFaults: Omit<Model, "faults"> = { instances: 2, limit: 2, windows: 2, requests: 5, maxFaults: 2 };
 /** The bound is higher, so it needs more requests. */
@@ -26,7 +26,7 @@ it.for<[readonly Fault[], Omit<Model, "faults">]>([
   figures.atLeast(1_000, "states visited", states);
 });
 
-// Each with the fault that shows it.
+// Each mistake with the fault that reveals it.
 it.each<[Mistake, Fault, Partial<Model>]>([
   ["a carried unit stays unsynced", "kill", {}],
   ["a call without a reply counts as not executed", "cut", {}],

@@ -65,12 +65,12 @@ export function afterError(model: Model, state: State, index: number, call: Call
   const opened = openBreaker(replaceCall(instanceAt(state, index), call));
   const { carried } = call;
   if (carried === undefined || model.mistake === "carried units are not restored after an error reply") {
-    return decideHere(model, withInstance(state, index, opened), index);
+    return decideLocally(model, withInstance(state, index, opened), index);
   }
   const { counter, outages } = opened;
   const restored = counter.window === carried.window ? moveToKnown(counter, -carried.unsynced) : counter;
   const instance = { ...opened, counter: restored, syncedOutage: outages - 1 };
-  return decideHere(model, withInstance(state, index, instance), index);
+  return decideLocally(model, withInstance(state, index, instance), index);
 }
 
 /** The breaker of an instance opens, and its call in flight gets no reply. */
@@ -78,10 +78,10 @@ export function disconnect(model: Model, state: State, index: number): State {
   const instance = openBreaker(instanceAt(state, index));
   const awaited = instance.calls.find(({ answer }) => answer === undefined);
   const opened = withInstance(state, index, instance);
-  return awaited === undefined ? opened : decideHere(model, opened, index, awaited);
+  return awaited === undefined ? opened : decideLocally(model, opened, index, awaited);
 }
 
-/** The server that a call is sent to; `undefined` if it executes nothing any more. */
+/** The server that a call is sent to; `undefined` if that is an old primary that has become a replica. */
 export function primaryOf(
   { redis, oldPrimary }: State,
   { isOnOldPrimary }: Call,
@@ -90,7 +90,7 @@ export function primaryOf(
 }
 
 /** `LastKnownCounts.decide`. `call` got no reply: Redis may have counted the request. */
-export function decideHere(model: Model, state: State, index: number, call?: Call): State {
+export function decideLocally(model: Model, state: State, index: number, call?: Call): State {
   const { limit, instances, mistake } = model;
   const { window } = state;
   const instance = instanceAt(state, index);
@@ -123,7 +123,8 @@ export function decideHere(model: Model, state: State, index: number, call?: Cal
   if (call === undefined) return withInstance(next, index, decided);
   const { reply, carried } = call;
   const answer = { isAdmitted, window };
-  // Redis is only raised to known counts: if it has not counted this unit, it may count as many of other instances instead.
+  // A known unit only raises Redis, and is never added. If Redis has not counted it, units of other instances may already
+  // have raised Redis to that number. Then this unit stays uncounted.
   const isCounted = typeof reply === "object" && reply.isAdmitted && reply.window === window;
   let perhapsUncounted = addTo(next.perhapsUncounted, window, isAdmitted && !isCounted ? 1 : 0);
   if (typeof reply === "object") {
@@ -144,7 +145,8 @@ export function replaceCall(instance: InstanceState, call: Call, replacement?: C
   const calls = instance.calls.flatMap((one) => (one === call ? (replacement ?? []) : one));
   return { ...instance, calls };
 }
-/** Redis has counted a request whose answer, given without the reply, was not an admission in the same window. */
+
+/** Redis has counted a request that the instance, without the reply, refused or admitted in another window. */
 function countWithoutReply(state: State, executed: Executed, answer: { isAdmitted: boolean; window: number }): State {
   if (!executed.isAdmitted || (answer.isAdmitted && answer.window === executed.window)) return state;
   return { ...state, countedWithoutReply: addTo(state.countedWithoutReply, executed.window, 1) };

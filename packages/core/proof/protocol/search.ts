@@ -16,10 +16,7 @@ interface Counterexample {
 /** How a state was reached first: the key of the state before it, and the step. */
 type Origin = readonly [key: string, step: string];
 
-/**
- * Visits every state that the model can reach, in the order of their distance from the first one, and stops at the first
- * that breaks a promise.
- */
+/** A breadth-first search of every state that the model can reach. Stops at the first that breaks a promise. */
 export function search(model: Model): SearchResult {
   const first = firstState(model);
   const firstKey = keyOf(first);
@@ -74,7 +71,7 @@ function brokenPromise(model: Model, state: State): string | undefined {
   return undefined;
 }
 
-/** Admissions that clients have not heard of yet. */
+/** Admissions whose replies have not reached their instance. */
 function repliesInFlight({ instances }: State, window: number): number {
   const replies = instances.flatMap(({ calls }) => calls.map(({ reply }) => reply));
   return replies.filter((reply) => typeof reply === "object" && reply.isAdmitted && reply.window === window).length;

@@ -2,7 +2,7 @@
 import {
   afterError,
   afterReply,
-  decideHere,
+  decideLocally,
   disconnect,
   disturb,
   execute,
@@ -34,7 +34,7 @@ function* stepsOfInstance(model: Model, state: State, index: number): Generator<
   if (requestsLeft > 0 && awaited === undefined) {
     const counted = { ...state, requestsLeft: requestsLeft - 1 };
     yield isOpen
-      ? { name: "request, decided here", next: decideHere(model, counted, index) }
+      ? { name: "request, decided locally", next: decideLocally(model, counted, index) }
       : { name: "request, sent to Redis", next: withInstance(counted, index, send(model, instance)) };
   }
   for (const call of calls) {
@@ -120,7 +120,7 @@ function promote(state: State, used: number): State {
   return { ...disturb(state, window), redis: { ...redis, used }, oldPrimary, instances };
 }
 
-/** Sentinel has told the instance, or its connection broke. The old primary may still execute a call without a reply. */
+/** The instance received `+switch-master`, or its connection broke. The old primary may still execute a call without a reply. */
 function leaveOldPrimary(model: Model, state: State, index: number): State {
   const instance = { ...instanceAt(state, index), isOnOldPrimary: false };
   const isMistaken = model.mistake === "an instance changes the primary without an outage";

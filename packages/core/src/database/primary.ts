@@ -2,8 +2,8 @@ import type { ClientBase } from "pg";
 import { destroySocket, sendQuery } from "./connection.js";
 
 /**
- * Rejects if a connection that was just opened leads to a standby: its reads are behind, and it refuses writes. After a
- * failover, a balancer or a name may lead to a standby for a moment. Later checks are not needed: PostgreSQL closes its
+ * Rejects if a connection that was just opened is one to a standby: its reads are stale, and it refuses writes. After a
+ * failover, a balancer or a name may point to a standby for a moment. Later checks are not needed: PostgreSQL closes its
  * connections before a primary becomes a standby.
  */
 export async function requirePrimary(client: ClientBase, timeoutMs: number): Promise<void> {

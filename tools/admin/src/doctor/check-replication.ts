@@ -10,7 +10,7 @@ export function checkReplication(facts: ReplicationFacts, role: string): Finding
   const check = "replication";
   if (isStandby) {
     const found = `${address} is a standby, and the services need the primary`;
-    return [fault(check, found, "Let DATABASE_URL lead to the primary, or promote this standby.")];
+    return [fault(check, found, "Point DATABASE_URL to the primary, or promote this standby.")];
   }
   if (standbys.length === 0 && isSynchronous) {
     const found = `${address} is the primary, and waits for a synchronous standby that is not connected`;
