@@ -53,7 +53,7 @@ export {
   retryAfterSeconds,
 } from "./quota/decision.js";
 export { createLocalQuota } from "./quota/engines/local-quota.js";
-export { openSentinel } from "./quota/engines/redis-behind-sentinel.js";
+export { openSentinel, type SentinelLogin } from "./quota/engines/redis-behind-sentinel.js";
 export { openRedis, type RedisConfig, type RedisConnection } from "./quota/engines/redis-connection.js";
 export { createRedisQuota } from "./quota/engines/redis-quota.js";
 export {

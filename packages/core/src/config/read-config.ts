@@ -39,6 +39,7 @@ const httpSettings = {
 
 const redisSettings = {
   urls: secret("REDIS_URL", redisUrls().optional()),
+  sentinelUsername: setting("REDIS_SENTINEL_USERNAME", z.string().optional()),
   sentinelPassword: secret("REDIS_SENTINEL_PASSWORD", z.string().optional()),
   isCluster: setting("REDIS_CLUSTER", flag().default(false)),
   decisionTimeoutMs: setting("REDIS_COMMAND_TIMEOUT_MS", whole(1, 10_000).default(80)),

@@ -12,7 +12,7 @@ export async function checkRedis(config: RedisConfig | undefined, now: () => num
   const [url = ""] = config.urls;
   const sentinels = isSentinelUrl(url) ? readSentinelUrl(url) : undefined;
   if (sentinels !== undefined && "name" in sentinels) {
-    const view = await checkSentinels(sentinels, config.sentinelPassword);
+    const view = await checkSentinels(sentinels, config);
     return [...view, ...(await checkServers(config, now, `${sentinels.name} behind the sentinels`))];
   }
   return checkServers(config, now, config.urls.map((one) => new URL(one).host).join(", "));

@@ -1,10 +1,10 @@
-import type { SentinelUrl } from "@petstore/core";
+import type { SentinelLogin, SentinelUrl } from "@petstore/core";
 import { type Finding, fault, ok, warning } from "./finding.js";
 import { inspectSentinels, type SentinelFacts } from "./inspect-sentinels.js";
 
 /** What the sentinels of REDIS_URL know: the primary, its replicas, and whether they could replace it. */
-export async function checkSentinels(url: SentinelUrl, password: string | undefined): Promise<Finding[]> {
-  const sentinels = await inspectSentinels(url, password);
+export async function checkSentinels(url: SentinelUrl, login: SentinelLogin): Promise<Finding[]> {
+  const sentinels = await inspectSentinels(url, login);
   const primaries = new Set(sentinels.flatMap((facts) => ("unusable" in facts ? [] : facts.primary)));
   return [
     ...sentinels.flatMap((facts) => checkSentinel(facts, url)),
@@ -17,7 +17,7 @@ function checkSentinel(facts: SentinelFacts, { name, sentinels: named }: Sentine
   if ("unusable" in facts) {
     const advice = facts.unusable.includes("No such master")
       ? `The name after the last sentinel in REDIS_URL, ${name}, must be a name of SENTINEL MASTERS.`
-      : "Start it, or correct REDIS_URL or REDIS_SENTINEL_PASSWORD: a failover needs a majority of the sentinels.";
+      : "Start it, or correct REDIS_URL, REDIS_SENTINEL_USERNAME or REDIS_SENTINEL_PASSWORD: a failover needs a majority of the sentinels.";
     return [fault(check, `cannot be used: ${facts.unusable}`, advice)];
   }
   const { quorum, hasQuorum, replicas, sentinels } = facts;

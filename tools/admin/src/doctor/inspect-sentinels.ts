@@ -1,4 +1,4 @@
-import { openSentinel, type SentinelAddress, type SentinelUrl } from "@petstore/core";
+import { openSentinel, type SentinelAddress, type SentinelLogin, type SentinelUrl } from "@petstore/core";
 
 /** What one sentinel says, or why it says nothing. */
 export type SentinelFacts = { readonly address: string } & (
@@ -24,12 +24,12 @@ export function addressOf({ host, port }: SentinelAddress): string {
 /** Asks every sentinel of the URL. */
 export function inspectSentinels(
   { sentinels, name, isTls }: SentinelUrl,
-  sentinelPassword: string | undefined,
+  login: SentinelLogin,
 ): Promise<SentinelFacts[]> {
   return Promise.all(sentinels.map(inspect));
 
   async function inspect(address: SentinelAddress): Promise<SentinelFacts> {
-    const sentinel = openSentinel(address, { isTls, sentinelPassword }, () => null);
+    const sentinel = openSentinel(address, isTls, login, () => null);
     // The reason of a failed connection. The commands then only say that there is no connection.
     let reason: Error | undefined;
     sentinel.on("error", (error: Error) => {

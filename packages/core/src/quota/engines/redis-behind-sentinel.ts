@@ -5,16 +5,12 @@
  */
 import { lookup } from "node:dns/promises";
 import { Redis, type RedisOptions } from "ioredis";
-import { readSentinelUrl, type SentinelAddress, type SentinelUrl } from "./sentinel-url.js";
+import { readSentinelUrl, type SentinelAddress } from "./sentinel-url.js";
 
-export interface BehindSentinel {
-  /** `redis+sentinel:`, as `sentinel-url.ts` reads it. */
-  readonly url: string;
-  readonly sentinelPassword: string | undefined;
-}
-
-export interface SentinelLogin extends Pick<SentinelUrl, "isTls"> {
-  readonly sentinelPassword: string | undefined;
+/** The login to the sentinels, if they ask for one. That to the Redis is in the URL. */
+export interface SentinelLogin {
+  readonly sentinelUsername?: string | undefined;
+  readonly sentinelPassword?: string | undefined;
 }
 
 export interface RedisBehindSentinel extends Disposable {
@@ -27,19 +23,23 @@ const sentinelTimeoutMs = 500;
 /** Short, because the sentinels name the new primary up to a second after its promotion. */
 const retryDelayMs = (): number => 100 + 200 * Math.random();
 
+/** `url` is one with `redis+sentinel:`, as `sentinel-url.ts` reads it. */
 export function openBehindSentinel(
-  { url, sentinelPassword }: BehindSentinel,
+  url: string,
+  login: SentinelLogin,
   options: Omit<RedisOptions, "replyMapping">,
 ): RedisBehindSentinel {
   const read = readSentinelUrl(url);
   if ("fault" in read) throw new Error(`The address of Redis ${read.fault}`);
   const { sentinels, name, username, password, isTls } = read;
+  const { sentinelUsername, sentinelPassword } = login;
   const redis = new Redis({
     ...options,
     sentinels: [...sentinels],
     name,
     ...(username && { username }),
     ...(password && { password }),
+    ...(sentinelUsername && { sentinelUsername }),
     ...(sentinelPassword && { sentinelPassword }),
     ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: sentinelTimeoutMs,
@@ -50,10 +50,10 @@ export function openBehindSentinel(
     updateSentinels: false,
   });
   const watches = sentinels.map((sentinel) => {
-    const watch = openSentinel(sentinel, { isTls, sentinelPassword }, retryDelayMs);
+    const watch = openSentinel(sentinel, isTls, login, retryDelayMs);
     watch.on("message", (_channel, text: string) => void follow(text));
-    // It is repeated on each new connection. It rejects when this connection is disposed.
-    watch.subscribe("+switch-master").catch(() => {});
+    // On each new connection. It rejects if the login is wrong or the connection ends: the next connection tries again.
+    watch.on("ready", () => void watch.subscribe("+switch-master").catch(() => {}));
     return watch;
   });
 
@@ -84,11 +84,13 @@ export function openBehindSentinel(
 /** A connection to the sentinel itself. Commands wait for it, until the delay of a retry is `null`. */
 export function openSentinel(
   address: SentinelAddress,
-  { isTls, sentinelPassword }: SentinelLogin,
+  isTls: boolean,
+  { sentinelUsername, sentinelPassword }: SentinelLogin,
   retryStrategy: () => number | null,
 ): Redis {
   const sentinel = new Redis({
     ...address,
+    ...(sentinelUsername && { username: sentinelUsername }),
     ...(sentinelPassword && { password: sentinelPassword }),
     ...(isTls && { tls: {} }),
     retryStrategy,
@@ -96,6 +98,8 @@ export function openSentinel(
     disconnectTimeout: 1,
     // Sentinel has no data to load.
     enableReadyCheck: false,
+    // ioredis does not catch the rejection of its own subscription, which would end the process.
+    autoResubscribe: false,
     maxRetriesPerRequest: null,
   });
   // Each failed attempt emits an error. Without a listener, ioredis would print it.

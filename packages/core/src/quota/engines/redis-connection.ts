@@ -1,17 +1,15 @@
 import { once } from "node:events";
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
-import { openBehindSentinel } from "./redis-behind-sentinel.js";
+import { openBehindSentinel, type SentinelLogin } from "./redis-behind-sentinel.js";
 import { isSentinelUrl } from "./sentinel-url.js";
 
-export interface RedisConfig {
+export interface RedisConfig extends SentinelLogin {
   /**
    * One address, or several nodes of a cluster. `redis:` or, with TLS, `rediss:`; credentials as in any URL. Or all
    * sentinels in one address: `redis+sentinel:` or `rediss+sentinel:`.
    */
   readonly urls: readonly string[];
   readonly isCluster: boolean;
-  /** If the sentinels ask for a password. */
-  readonly sentinelPassword?: string | undefined;
   /** How long a decision may take before this instance decides alone. */
   readonly decisionTimeoutMs: number;
 }
@@ -58,10 +56,11 @@ interface Opened extends Pick<RedisConnection, "redis"> {
   disconnect(): void;
 }
 
-function open({ urls, isCluster, sentinelPassword }: RedisConfig): Opened {
+function open(config: RedisConfig): Opened {
+  const { urls, isCluster } = config;
   const [url = ""] = urls;
   if (isSentinelUrl(url)) {
-    const opened = openBehindSentinel({ url, sentinelPassword }, connectionOptions);
+    const opened = openBehindSentinel(url, config, connectionOptions);
     return { redis: opened.redis, connected: async () => {}, disconnect: () => opened[Symbol.dispose]() };
   }
   if (isCluster) return openCluster(urls);

@@ -56,6 +56,7 @@ describe("the URL of a Redis behind sentinels", () => {
     ["redis+sentinel://one:1/m/0", "must name the Redis"],
     ["redis+sentinel://one:1/m?db=1", "must name the Redis"],
     ["redis+sentinel://one:1/%zz", "must name the Redis"],
+    ["redis+sentinel://one:1,two:2,one:1/m", "must name each sentinel once"],
     ["redis+sentinel:///m", "must name a host"],
     ["redis+sentinel://one:1,,two:2/m", "must name a host"],
     ["redis+sentinel://one:1,/m", "must name a host"],

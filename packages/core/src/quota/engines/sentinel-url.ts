@@ -36,6 +36,7 @@ export function readSentinelUrl(text: string): SentinelUrl | SentinelUrlFault {
   const credentials = readLogin(login);
   const group = decode(name);
   if (addresses.includes("no host")) return { fault: `must name a host for each sentinel: ${form}` };
+  if (new Set(hosts.split(",")).size < addresses.length) return { fault: "must name each sentinel once" };
   if (addresses.includes("no port")) return { fault: "must give each sentinel a port from 1 to 65535" };
   if (credentials === undefined) return { fault: "must percent-encode the user and the password" };
   if (group === undefined || !/^[\w.-]+$/.test(group)) {

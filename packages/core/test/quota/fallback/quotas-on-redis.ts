@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
+import type { SentinelLogin } from "../../../src/quota/engines/redis-behind-sentinel.js";
 import { openQuotas, type QuotaConfig, type Quotas } from "../../../src/quota/open-quota.js";
 import type { Reservation } from "../../../src/quota/quota.js";
 
-export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "onRedisFailure">> {
+export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "onRedisFailure">>, SentinelLogin {
   readonly urls: readonly string[];
-  readonly sentinelPassword?: string;
   /** By default longer than a healthy Redis needs on a busy machine. */
   readonly decisionTimeoutMs?: number;
 }
@@ -17,13 +17,13 @@ export interface LoggedQuotas extends Quotas {
 
 /** Opens the quotas of one instance as a service does. */
 export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<LoggedQuotas> {
-  const { urls, sentinelPassword, onRedisFailure = "local", decisionTimeoutMs = 1_000 } = options;
+  const { urls, onRedisFailure = "local", decisionTimeoutMs = 1_000, ...sentinelLogin } = options;
   const logged: string[] = [];
   const record = (_fields: object, message: string) => void logged.push(message);
   const config = {
     banPolicy: { ...defaultBanPolicy, minimumStrikes: 0 },
     anonymousLimits: { perMinute: 300, perDay: 10_000 },
-    redis: { urls, sentinelPassword, isCluster: urls.length > 1, decisionTimeoutMs },
+    redis: { ...sentinelLogin, urls, isCluster: urls.length > 1, decisionTimeoutMs },
     instances: 1,
     onRedisFailure,
   };

@@ -18,6 +18,25 @@ describeWithRedis("the quota on a Redis behind Sentinel", () => {
     expect(await hasCounted(await group.primary(), account)).toBe(true);
   });
 
+  it("logs in to the sentinels as a user, and watches them when they accept the password at last", async () => {
+    await using group = await openRedisSentinels();
+    const setPassword = (password: string) =>
+      Promise.all(
+        group.sentinels.map((sentinel) =>
+          sentinel.command("ACL", "SETUSER", "watcher", "reset", "on", `>${password}`, "+@all", "&*"),
+        ),
+      );
+    await setPassword("old");
+    const login = { sentinelUsername: "watcher", sentinelPassword: "new" };
+    using opened = await openQuotasOnRedis({ urls: [group.url], ...login });
+    expect(opened.mode()).toBe("fallback");
+    await setPassword("new");
+    await expect.poll(opened.mode, recovers).toBe("shared");
+    for (const sentinel of group.sentinels) {
+      await expect.poll(() => sentinel.command("CLIENT", "LIST"), recovers).toMatch(/ sub=1 .* user=watcher /);
+    }
+  });
+
   it("decides alone after a kill, and counts every unit on the promoted replica", async () => {
     await using group = await openRedisSentinels();
     using opened = await openQuotasOnRedis({ urls: [group.url] });
