@@ -36,8 +36,11 @@ describe("a standby", () => {
       writeTimeoutMs: 5_000,
     };
     await using database = openDatabase(config, silentLog);
+    const dropIdle = vi.spyOn(database, "dropIdle");
     await using reachability = await watchDatabase(config, database, silentLog);
     expect(reachability.isReachable()).toBe(false);
+    // A pooler may have kept the idle connections of the former primary.
+    expect(dropIdle).toHaveBeenCalled();
     for (const statement of [sharedRead, read, write, sharedRead]) {
       await expect(database.run(statement, [])).rejects.toEqual(unavailable);
     }

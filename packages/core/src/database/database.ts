@@ -21,6 +21,8 @@ export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): ConnectionCounts;
+  /** Closes all idle connections. The next statements open new ones. */
+  dropIdle(): void;
 }
 
 export interface ConnectionCounts {
@@ -58,7 +60,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
     return rows ?? pool.run(query);
   }
 
-  /** Closes all idle connections after a timeout: a firewall that dropped one has probably dropped the others. */
+  /** Also after a timeout: a firewall that dropped one idle connection has probably dropped the others. */
   function dropIdle(): void {
     reads.dropIdle();
     pool.dropIdle();
@@ -78,6 +80,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
       const inPool = pool.connections();
       return { ...inPool, open: open + inPool.open, idle: idle + inPool.idle };
     },
+    dropIdle,
     [Symbol.asyncDispose]: close,
   };
 }

@@ -5,7 +5,7 @@ import { sendQuery } from "./connection.js";
 import type { Database, DatabaseConfig } from "./database.js";
 import { asProblem, sqlState } from "./database-errors.js";
 import { newestMigration } from "./migrate.js";
-import { requirePrimary } from "./primary.js";
+import { NotPrimary, requirePrimary } from "./primary.js";
 import { openSession } from "./session.js";
 
 /** The database as of the last check. Reading it costs nothing. */
@@ -28,7 +28,7 @@ const unreachableCheckIntervalMs = 250;
  */
 export async function watchDatabase(
   config: DatabaseConfig,
-  database: Pick<Database, "connections">,
+  database: Pick<Database, "connections" | "dropIdle">,
   log: Log,
 ): Promise<Reachability> {
   let isReachable = true;
@@ -37,7 +37,6 @@ export async function watchDatabase(
   let timeouts = 0;
   const session = openSession({
     config: { ...clientConfigOf(config, config.readTimeoutMs), application_name: "petstore-health" },
-    begin: (client) => requirePrimary(client, config.readTimeoutMs),
     check: (client) => findObstacle(client, config.readTimeoutMs),
     onResult(obstacle) {
       // At the start, the thrown line says it already.
@@ -50,6 +49,8 @@ export async function watchDatabase(
       // Requests that timed out while the database was unreachable say nothing about the pool.
       isBusy = isReachable && obstacle === undefined && timeoutsNow > timeouts;
       isReachable = obstacle === undefined;
+      // Behind a pooler, its connections survive when the primary becomes a standby.
+      if (obstacle instanceof NotPrimary) database.dropIdle();
       timeouts = timeoutsNow;
     },
     checkIntervalMs,
@@ -75,6 +76,7 @@ function isRefusal(obstacle: unknown): boolean {
 }
 
 async function findObstacle(client: Client, timeoutMs: number): Promise<unknown> {
+  await requirePrimary(client, timeoutMs);
   const text = "select from kysely_migration where name = $1";
   try {
     const rows = await sendQuery(client, { name: "", text, values: [newestMigration], timeoutMs });
