@@ -7,7 +7,7 @@ import {
   openSession,
   runPostgresProgram,
 } from "@petstore/harness/postgres";
-import type { TemporaryDirectory } from "@petstore/harness/processes";
+import { folderOf, searchPath, startProgram, type TemporaryDirectory } from "@petstore/harness/processes";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { runCommand } from "./run-command.js";
 
@@ -20,7 +20,7 @@ describeWithProgram("postgres", "petstore doctor, of the replication,", () => {
 
   beforeEach(async () => {
     directory = await openServerDirectory();
-    primary = await openInstalledPostgres();
+    primary = await openInstalledPostgres({ settings: { wal_level: "logical" } });
     await query(primary.url, "create role petstore_service login; grant pg_read_all_data to petstore_service");
     await runCommand("migrate", { DATABASE_URL: primary.url });
   });
@@ -99,6 +99,35 @@ describeWithProgram("postgres", "petstore doctor, of the replication,", () => {
     expect(await replicationOf(service)).toContainEqual(
       expect.objectContaining({ check: "standby one", status: "ok" }),
     );
+  });
+
+  it("does not count a logical subscriber as a standby", async () => {
+    await query(primary.url, "create publication everything for all tables");
+    await query(primary.url, "select pg_create_logical_replication_slot('subscriber', 'pgoutput')");
+    const options = ["--option=proto_version=1", "--option=publication_names=everything", "--file=-"];
+    await using _subscriber = startProgram({
+      name: "pg_recvlogical",
+      command: join(folderOf("pg_recvlogical") ?? "", "pg_recvlogical"),
+      args: [`--dbname=${primary.url}`, "--slot=subscriber", "--start", ...options],
+      environment: { PATH: searchPath() },
+    });
+    const connected = () => query(primary.url, "select from pg_stat_replication where state = 'streaming'");
+    await expect.poll(connected, { timeout: 60_000 }).toHaveLength(1);
+    expect(await replicationOf(primary.url)).toMatchObject([{ found: expect.stringContaining("has no standby") }]);
+  });
+
+  it("says that the replication is hidden, and still checks the rest", async () => {
+    await query(primary.url, "revoke select on pg_stat_replication from public");
+    const service = Object.assign(new URL(primary.url), { username: "petstore_service" }).href;
+    await query(
+      primary.url,
+      "revoke pg_read_all_data from petstore_service; grant select on kysely_migration to petstore_service",
+    );
+    expect(await replicationOf(service)).toMatchObject([
+      { check: "replication", status: "warning", found: expect.stringContaining("permission denied") },
+    ]);
+    const { printed } = await runCommand("doctor --json", { DATABASE_URL: service });
+    expect(JSON.parse(printed)).toContainEqual({ check: "schema", status: "ok", found: "current" });
   });
 
   it("reports that the address is that of a standby", async () => {

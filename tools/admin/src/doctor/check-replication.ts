@@ -5,9 +5,11 @@ import type { ReplicationFacts } from "./inspect-replication.js";
 const tolerableLagSeconds = 10;
 
 /** Checks that this is the primary, and that its standbys can take over without a loss. */
-export function checkReplication(facts: ReplicationFacts, role: string): Finding[] {
-  const { address, isStandby, isSynchronous, canSeeState, standbys } = facts;
+export function checkReplication(facts: ReplicationFacts | Error, role: string): Finding[] {
   const check = "replication";
+  const seeAll = "Run doctor with the address of a role that has pg_monitor, or grant pg_monitor to this role.";
+  if (facts instanceof Error) return [warning(check, `${role} may not look at it: ${facts.message}`, seeAll)];
+  const { address, isStandby, isSynchronous, canSeeState, standbys } = facts;
   if (isStandby) {
     const found = `${address} is a standby, and the services need the primary`;
     return [fault(check, found, "Point DATABASE_URL to the primary, or promote this standby.")];
@@ -20,8 +22,7 @@ export function checkReplication(facts: ReplicationFacts, role: string): Finding
   const count = `${standbys.length} ${standbys.length === 1 ? "standby" : "standbys"}`;
   if (!canSeeState) {
     const found = `${address} is the primary with ${count}, and ${role} may not see their state`;
-    const advice = "Run doctor with the address of a role that has pg_monitor, or grant pg_monitor to this role.";
-    return [warning(check, found, advice)];
+    return [warning(check, found, seeAll)];
   }
   return [checkPrimary(facts, count), ...standbys.map(checkStandby)];
 }

@@ -16,7 +16,8 @@ export interface DatabaseFacts {
   /** Set by the role, the database or the pooler, not by us. In milliseconds; 0 for none. */
   readonly statementTimeoutMs: number;
   readonly role: RoleFacts;
-  readonly replication: ReplicationFacts;
+  /** The error if the role may not look at it. */
+  readonly replication: ReplicationFacts | Error;
 }
 
 /** The rights of the connection's role, beyond reading and writing rows. */
@@ -59,7 +60,7 @@ export async function inspectDatabase({ url, timeoutMs, now }: InspectOptions): 
       // PgBouncer sends its clients process numbers of its own.
       isPooled: pid !== (client as unknown as { processID: number | null }).processID,
       role,
-      replication: await inspectReplication(client),
+      replication: await inspectReplication(client).catch((error: Error) => error),
     };
   } finally {
     await client.end().catch(() => {});

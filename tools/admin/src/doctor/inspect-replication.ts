@@ -40,7 +40,7 @@ const serverQuery = `
       as "isSynchronous",
     pg_has_role('pg_read_all_stats', 'usage') as "canSeeState"`;
 
-/** A base backup is in this view too. */
+/** Base backups and logical subscribers are in this view too. */
 const standbysQuery = `
   select application_name as name, state, sync_state as "syncState",
     case when pg_is_in_recovery() then null else pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8 end
@@ -48,4 +48,5 @@ const standbysQuery = `
     extract(epoch from replay_lag)::float8 as "lagSeconds"
   from pg_stat_replication
   where state is distinct from 'backup' and application_name is distinct from 'pg_receivewal'
+    and pid not in (select active_pid from pg_replication_slots where slot_type = 'logical' and active_pid is not null)
   order by application_name`;

@@ -1,4 +1,4 @@
-export { isInstalled, missingPrograms } from "./installed-program.js";
+export { folderOf, isInstalled, missingPrograms, searchPath } from "./installed-program.js";
 export { type Program, type ProgramOptions, startProgram } from "./program.js";
 export {
   graphqlMain,
