@@ -10,6 +10,7 @@ const twoFaults: Omit<Model, "faults"> = { instances: 2, limit: 2, windows: 2, r
 /** The bound is higher, so it needs more requests. */
 const lostUnits: Omit<Model, "faults"> = { instances: 2, limit: 2, windows: 2, requests: 6, maxFaults: 1 };
 const lostUnitsOfOneWindow: Omit<Model, "faults"> = { instances: 3, limit: 3, windows: 1, requests: 8, maxFaults: 1 };
+const twoLosses: Omit<Model, "faults"> = { instances: 2, limit: 2, windows: 1, requests: 7, maxFaults: 2 };
 
 it.for<[readonly Fault[], Omit<Model, "faults">]>([
   [["kill"], oneFault],
@@ -18,6 +19,7 @@ it.for<[readonly Fault[], Omit<Model, "faults">]>([
   [["cut"], oneFault],
   [["kill", "lose data"], lostUnits],
   [["kill", "lose data"], lostUnitsOfOneWindow],
+  [["kill", "lose data"], twoLosses],
   [["two primaries"], lostUnits],
   [["kill", "pause", "read-only", "cut"], twoFaults],
 ])("no state breaks a promise with the faults %s in %j", ([faults, size], { figures }) => {

@@ -41,9 +41,10 @@ export function search(model: Model): SearchResult {
   return { states: origins.size, counterexample: undefined };
 }
 
-/** The most units of a window that may be admitted if a fault disturbs it. */
-function boundOf({ instances, limit, faults }: Model): number {
-  return Math.floor(limit * (mayLoseUnits(faults) ? 3 - 2 / instances : 2 - 1 / instances));
+/** The most units of a window that may be admitted if a fault disturbs it. Each further loss can add the limit. */
+function boundOf({ instances, limit, faults, maxFaults }: Model): number {
+  const ofOneFault = limit * (mayLoseUnits(faults) ? 3 - 2 / instances : 2 - 1 / instances);
+  return Math.floor(ofOneFault) + (mayLoseUnits(faults) ? (maxFaults - 1) * limit : 0);
 }
 
 function mayLoseUnits(faults: readonly Fault[]): boolean {
