@@ -29,7 +29,7 @@ describeWithProgram("kubectl", "the overlay ha", () => {
       Object.values(data).map((value) => Buffer.from(value, "base64").toString()),
     );
     for (const value of values.filter((text) => text.includes("://"))) {
-      expect(value).toMatch(/@(postgres-rw|valkey-sentinel-0\.valkey-sentinel-headless)\.petstore-stores\.svc:/);
+      expect(value).toMatch(/@(postgres-rw|valkey-sentinel-0\.valkey-sentinel-hl)\.petstore-stores\.svc:/);
     }
     const stores = await renderManifests("stores");
     expect(stores.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
@@ -43,9 +43,17 @@ describe("the values for the chart of Valkey", () => {
   it("keep counters, and name the Redis as REDIS_URL does", async () => {
     const values = await readKubernetes("stores/valkey-values.yaml");
     expect(values).toMatchObject({
-      valkeyConfig: expect.stringContaining("maxmemory-policy noeviction"),
-      replica: { sentinel: { enabled: true, replicas: 3, quorum: 2, masterSet: "petstore" } },
+      extraConfig: expect.stringContaining("maxmemory-policy noeviction"),
+      persistence: { enabled: true },
+      replica: { enabled: true, replicas: 3, minReplicasToWrite: 1 },
+      sentinel: { enabled: true, replicas: 3, quorum: 2, masterSet: "petstore", existingSecret: "valkey-passwords" },
     });
+  });
+
+  it("use no key that version 1.0 of the chart refuses", async () => {
+    const values = (await readKubernetes("stores/valkey-values.yaml")) as { readonly replica: object };
+    for (const key of ["valkeyConfig", "dataStorage", "env"]) expect(values).not.toHaveProperty(key);
+    for (const key of ["persistence", "sentinel"]) expect(values.replica).not.toHaveProperty(key);
   });
 });
 
