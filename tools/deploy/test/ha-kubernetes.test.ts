@@ -29,12 +29,45 @@ describeWithProgram("kubectl", "the overlay ha", () => {
       Object.values(data).map((value) => Buffer.from(value, "base64").toString()),
     );
     for (const value of values.filter((text) => text.includes("://"))) {
-      expect(value).toMatch(/@(postgres-rw|valkey-sentinel-0\.valkey-sentinel-headless)\.petstore-stores\.svc:/);
+      expect(value).toMatch(/@(postgres-rw|valkey-sentinel-0\.valkey-sentinel-hl)\.petstore-stores\.svc:/);
     }
     const stores = await renderManifests("stores");
     expect(stores.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
       ["Namespace", "petstore-stores"],
+      ["NetworkPolicy", "default-deny"],
+      ["NetworkPolicy", "operator"],
+      ["NetworkPolicy", "stores"],
       ["Cluster", "postgres"],
+    ]);
+    expect(stores.filter(({ kind }) => kind !== "Cluster").flatMap(faultsOf)).toEqual([]);
+  });
+});
+
+describeWithProgram("kubectl", "the network policies of the stores", () => {
+  const isNamed = (name: string) => ({ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } } });
+  const readPolicies = async () => {
+    const manifests = await renderManifests("stores");
+    return manifests.flatMap(({ kind, document }) =>
+      kind === "NetworkPolicy" ? [(document as NetworkPolicy).spec] : [],
+    );
+  };
+
+  it("deny every connection to a pod of the namespace that they do not allow", async () => {
+    const policies = await readPolicies();
+    expect(policies).toContainEqual({ podSelector: {}, policyTypes: ["Ingress"] });
+    for (const { ingress = [] } of policies) {
+      for (const { from } of ingress) expect(from).toHaveLength(1);
+    }
+  });
+
+  it("let the pods of petstore, the stores themselves and the operator in, and no others", async () => {
+    const rules = (await readPolicies()).flatMap(({ podSelector, ingress = [] }) =>
+      ingress.map(({ from: [from] = [], ports }) => ({ to: podSelector, from, ports: ports?.map(({ port }) => port) })),
+    );
+    expect(rules).toEqual([
+      { to: { matchLabels: { "cnpg.io/cluster": "postgres" } }, from: isNamed("cnpg-system"), ports: [5432, 8000] },
+      { to: {}, from: isNamed("petstore"), ports: [5432, 6379, 26379] },
+      { to: {}, from: { podSelector: {} }, ports: undefined },
     ]);
   });
 });
@@ -43,9 +76,17 @@ describe("the values for the chart of Valkey", () => {
   it("keep counters, and name the Redis as REDIS_URL does", async () => {
     const values = await readKubernetes("stores/valkey-values.yaml");
     expect(values).toMatchObject({
-      valkeyConfig: expect.stringContaining("maxmemory-policy noeviction"),
-      replica: { sentinel: { enabled: true, replicas: 3, quorum: 2, masterSet: "petstore" } },
+      extraConfig: expect.stringContaining("maxmemory-policy noeviction"),
+      persistence: { enabled: true },
+      replica: { enabled: true, replicas: 3, minReplicasToWrite: 1 },
+      sentinel: { enabled: true, replicas: 3, quorum: 2, masterSet: "petstore", existingSecret: "valkey-passwords" },
     });
+  });
+
+  it("use no key that version 1.0 of the chart refuses", async () => {
+    const values = (await readKubernetes("stores/valkey-values.yaml")) as { readonly replica: object };
+    for (const key of ["valkeyConfig", "dataStorage", "env"]) expect(values).not.toHaveProperty(key);
+    for (const key of ["persistence", "sentinel"]) expect(values.replica).not.toHaveProperty(key);
   });
 });
 
@@ -71,6 +112,16 @@ describeWithProgram("postgres", "the Cluster of CloudNativePG", () => {
     expect(await petstore(urlOf("petstore_service"), "doctor")).toMatch(/^ok +database role: petstore_service reads/m);
   });
 });
+
+interface NetworkPolicy {
+  readonly spec: {
+    readonly podSelector: object;
+    readonly ingress?: readonly {
+      readonly from?: readonly object[];
+      readonly ports?: readonly { readonly port: number }[];
+    }[];
+  };
+}
 
 interface SecretDocument {
   readonly data: Readonly<Record<string, string>>;
