@@ -28,9 +28,12 @@ export function openHttpClient(origin: string): HttpClient {
     origin,
     async send(method, path, { key, headers, body, signal } = {}) {
       const sentAtMs = nowMs();
+      // Otherwise `node:http` sends the body of a GET without its length, as the beginning of the next request.
+      const isChunked = headers?.["transfer-encoding"] !== undefined;
       const sent = {
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
         ...(body !== undefined && { "content-type": "application/json" }),
+        ...(body !== undefined && !isChunked && { "content-length": Buffer.byteLength(body) }),
         ...headers,
       };
       const response = await new Promise<IncomingMessage>((resolve, reject) => {
