@@ -1,5 +1,6 @@
-// After a failover, a connection may lead to a standby, or to a session that refuses writes.
-import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
+// After a failover, a connection may be one to a standby, or to a session that refuses writes.
+import { describeWithProgram } from "@petstore/harness";
+import { openPgBouncer, openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { sqlState } from "../src/database/database-errors.js";
@@ -36,18 +37,15 @@ describe("a standby", () => {
       writeTimeoutMs: 5_000,
     };
     await using database = openDatabase(config, silentLog);
-    const dropIdle = vi.spyOn(database, "dropIdle");
     await using reachability = await watchDatabase(config, database, silentLog);
     expect(reachability.isReachable()).toBe(false);
-    // A pooler may have kept the idle connections of the former primary.
-    expect(dropIdle).toHaveBeenCalled();
     for (const statement of [sharedRead, read, write, sharedRead]) {
       await expect(database.run(statement, [])).rejects.toEqual(unavailable);
     }
     await expect.poll(() => database.connections(), { timeout: 10_000 }).toMatchObject({ open: 0, waiting: 0 });
     await server.promote();
-    for (const statement of [sharedRead, read, write]) await database.run(statement, []);
     await expect.poll(() => reachability.isReachable(), { timeout: 10_000 }).toBe(true);
+    for (const statement of [sharedRead, read, write]) await database.run(statement, []);
     await expect.poll(() => openWith(database), { timeout: 10_000 }).toBeGreaterThan(2);
   });
 
@@ -56,6 +54,26 @@ describe("a standby", () => {
     await database.run(sharedRead, []);
     return database.connections().open;
   }
+});
+
+describeWithProgram("pgbouncer", "a standby behind PgBouncer", () => {
+  it("serves no statement, although PgBouncer has kept the connections", async () => {
+    await using server = await openPostgresServer();
+    await migrate(server.url);
+    await using pgbouncer = await openPgBouncer(server.url);
+    const limits = { acquireTimeoutMs: 5_000, readTimeoutMs: 5_000, writeTimeoutMs: 5_000 };
+    const config: DatabaseConfig = { url: pgbouncer.url, directUrl: server.url, poolSize: 2, ...limits };
+    await using database = openDatabase(config, silentLog);
+    await using reachability = await watchDatabase(config, database, silentLog);
+    await database.run(read, []);
+    await server.restartAsStandby();
+    const answer = () => database.run(read, []).catch((error: unknown) => error);
+    await expect.poll(answer, { timeout: 20_000 }).toEqual(unavailable);
+    expect(reachability.isReachable()).toBe(false);
+    expect(database.connections().open).toBeGreaterThan(0);
+    await server.promote();
+    await expect.poll(answer, { timeout: 20_000 }).toEqual([{ one: 1 }]);
+  });
 });
 
 describe("a session that is read-only (25006)", async () => {

@@ -3,6 +3,7 @@ import { traceDatabaseCall } from "../traced-calls.js";
 import { clientConfigOf, isTransactionPooler } from "./client-config.js";
 import { answerGraceMs, closeTimeoutMs } from "./connection.js";
 import { openConnectionPool } from "./connection-pool.js";
+import { databaseUnavailable } from "./database-errors.js";
 import { openPipelinedReads } from "./pipelined-reads.js";
 import type { Statement } from "./statement.js";
 
@@ -21,8 +22,8 @@ export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): ConnectionCounts;
-  /** Closes all idle connections. The next statements open new ones. */
-  dropIdle(): void;
+  /** Every statement is refused while there is a cause: a pooler can put a standby behind connections that are open. */
+  refuse(cause: Error | undefined): void;
 }
 
 export interface ConnectionCounts {
@@ -36,6 +37,7 @@ export interface ConnectionCounts {
 export function openDatabase(config: DatabaseConfig, log: Log): Database {
   const isBehindPgBouncer = isTransactionPooler(config.url);
   const shared = isBehindPgBouncer || config.poolSize < smallestPoolToShare ? 0 : sharedConnections;
+  let refusal: Error | undefined;
   const onLoss = (error: Error) => log.warn({ error }, "database connection lost");
   const reads = openPipelinedReads({
     count: shared,
@@ -47,20 +49,20 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   const pool = openConnectionPool({ size: config.poolSize - shared, config, onLoss, onTimeout: dropIdle });
 
   async function run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
-    const { access, text } = statement;
+    if (refusal !== undefined) throw databaseUnavailable(refusal);
     const query = {
       name: isBehindPgBouncer ? "" : statement.name,
-      text,
+      text: statement.text,
       values: statement.bind(values),
-      timeoutMs: access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,
+      timeoutMs: statement.access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,
     };
     // `undefined`: no shared connection could take the read, or the connection was lost before the answer. The pool then
     // runs the read.
-    const rows = access === "pipelined read" ? await reads.send<Row>(query) : undefined;
+    const rows = statement.access === "pipelined read" ? await reads.send<Row>(query) : undefined;
     return rows ?? pool.run(query);
   }
 
-  /** Also after a timeout: a firewall that dropped one idle connection has probably dropped the others. */
+  /** Closes all idle connections after a timeout: a firewall that dropped one has probably dropped the others. */
   function dropIdle(): void {
     reads.dropIdle();
     pool.dropIdle();
@@ -80,7 +82,9 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
       const inPool = pool.connections();
       return { ...inPool, open: open + inPool.open, idle: idle + inPool.idle };
     },
-    dropIdle,
+    refuse(cause) {
+      refusal = cause;
+    },
     [Symbol.asyncDispose]: close,
   };
 }

@@ -28,7 +28,7 @@ const unreachableCheckIntervalMs = 250;
  */
 export async function watchDatabase(
   config: DatabaseConfig,
-  database: Pick<Database, "connections" | "dropIdle">,
+  database: Pick<Database, "connections" | "refuse">,
   log: Log,
 ): Promise<Reachability> {
   let isReachable = true;
@@ -49,8 +49,7 @@ export async function watchDatabase(
       // Requests that timed out while the database was unreachable say nothing about the pool.
       isBusy = isReachable && obstacle === undefined && timeoutsNow > timeouts;
       isReachable = obstacle === undefined;
-      // Behind a pooler, its connections survive when the primary becomes a standby.
-      if (obstacle instanceof NotPrimary) database.dropIdle();
+      if (obstacle === undefined || obstacle instanceof NotPrimary) database.refuse(obstacle);
       timeouts = timeoutsNow;
     },
     checkIntervalMs,
