@@ -50,8 +50,8 @@ it.for(generators)(
       ),
     );
     const differences = compared.filter((difference) => difference !== undefined);
-    expect(differences).toEqual([]);
     figures.exactly(0, "differences", differences.length);
+    expect(differences).toEqual([]);
   },
 );
 

@@ -80,8 +80,14 @@ describe("the configuration", () => {
 
   it("keeps the sentinels of one address together, also with a password that may hold a comma", () => {
     const REDIS_URL = "redis+sentinel://:a,b@one:26379,two:26379/name";
-    const { quota } = readConfig({ DATABASE_URL, REDIS_URL });
-    expect(quota.redis).toMatchObject({ urls: [REDIS_URL], isCluster: false });
+    const { quota } = readConfig({
+      DATABASE_URL,
+      REDIS_URL,
+      REDIS_SENTINEL_USERNAME: "user",
+      REDIS_SENTINEL_PASSWORD: "secret",
+    });
+    const login = { sentinelUsername: "user", sentinelPassword: "secret" };
+    expect(quota.redis).toMatchObject({ urls: [REDIS_URL], isCluster: false, ...login });
   });
 
   it("reads a secret from the file its _FILE variable names, without the line break at its end", () => {

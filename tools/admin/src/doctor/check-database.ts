@@ -99,7 +99,7 @@ async function checkDirect(url: string, now: () => number): Promise<Finding> {
     if (!isPooled) return ok("direct connection", "reaches PostgreSQL itself");
     return fault(
       "direct connection",
-      "is one of a pooler",
+      "goes to a pooler",
       "Set DATABASE_DIRECT_URL to PostgreSQL itself: nobody can listen through a pooler.",
     );
   } catch (error) {

@@ -5,10 +5,12 @@ import type { ReplicationFacts } from "./inspect-replication.js";
 const tolerableLagSeconds = 10;
 
 /** Checks that this is the primary, and that its standbys can take over without a loss. */
-export function checkReplication(facts: ReplicationFacts | Error, role: string): Finding[] {
+export function checkReplication(facts: ReplicationFacts | undefined, role: string): Finding[] {
   const check = "replication";
-  const seeAll = "Run doctor with the address of a role that has pg_monitor, or grant pg_monitor to this role.";
-  if (facts instanceof Error) return [warning(check, `${role} may not look at it: ${facts.message}`, seeAll)];
+  if (facts === undefined) {
+    const advice = `Run doctor with another role, or grant select on pg_stat_replication, pg_replication_slots to ${role}.`;
+    return [warning(check, `${role} may not look at it`, advice)];
+  }
   const { address, isStandby, isSynchronous, canSeeState, standbys } = facts;
   if (isStandby) {
     const found = `${address} is a standby, and the services need the primary`;
@@ -22,7 +24,8 @@ export function checkReplication(facts: ReplicationFacts | Error, role: string):
   const count = `${standbys.length} ${standbys.length === 1 ? "standby" : "standbys"}`;
   if (!canSeeState) {
     const found = `${address} is the primary with ${count}, and ${role} may not see their state`;
-    return [warning(check, found, seeAll)];
+    const advice = "Run doctor with the address of a role that has pg_monitor, or grant pg_monitor to this role.";
+    return [warning(check, found, advice)];
   }
   return [checkPrimary(facts, count), ...standbys.map(checkStandby)];
 }

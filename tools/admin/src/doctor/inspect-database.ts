@@ -1,4 +1,4 @@
-import { Client } from "pg";
+import { Client, DatabaseError } from "pg";
 import { inspectReplication, type ReplicationFacts } from "./inspect-replication.js";
 
 /** The state of a database that concerns an operator, seen from this machine. */
@@ -16,8 +16,8 @@ export interface DatabaseFacts {
   /** Set by the role, the database or the pooler, not by us. In milliseconds; 0 for none. */
   readonly statementTimeoutMs: number;
   readonly role: RoleFacts;
-  /** The error if the role may not look at it. */
-  readonly replication: ReplicationFacts | Error;
+  /** `undefined` if the role may not look at it. */
+  readonly replication: ReplicationFacts | undefined;
 }
 
 /** The rights of the connection's role, beyond reading and writing rows. */
@@ -60,11 +60,16 @@ export async function inspectDatabase({ url, timeoutMs, now }: InspectOptions): 
       // PgBouncer sends its clients process numbers of its own.
       isPooled: pid !== (client as unknown as { processID: number | null }).processID,
       role,
-      replication: await inspectReplication(client).catch((error: Error) => error),
+      replication: await inspectReplication(client).catch(orHidden),
     };
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+/** SQLSTATE 42501: insufficient privilege. */
+function orHidden(error: unknown): undefined {
+  if (!(error instanceof DatabaseError && error.code === "42501")) throw error;
 }
 
 async function one<Row extends object>(client: Client, text: string): Promise<Row> {

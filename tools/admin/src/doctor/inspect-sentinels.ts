@@ -45,6 +45,8 @@ export function inspectSentinels(
       const primary = fieldsOf(await ask("MASTER"));
       const replicas = (await ask("REPLICAS")) as readonly unknown[];
       const quorum = await ask("CKQUORUM").catch((error: Error) => error);
+      // As the services do. A user may lack the right.
+      await sentinel.subscribe("+switch-master");
       return {
         address: addressOf(address),
         primary: addressOf({ host: primary.get("ip") ?? "", port: Number(primary.get("port")) }),

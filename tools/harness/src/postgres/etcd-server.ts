@@ -20,7 +20,7 @@ export async function openEtcdServer(): Promise<EtcdServer> {
     "listen-peer-urls": peerUrl,
     "initial-advertise-peer-urls": peerUrl,
     "initial-cluster": `etcd=${peerUrl}`,
-    // For Patroni (see its node).
+    // patroni-node.ts has the reason. etcd 3.6 no longer has this API.
     "enable-v2": "true",
   };
   const program = startProgram({

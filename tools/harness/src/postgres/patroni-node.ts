@@ -125,7 +125,7 @@ async function configurationOf({ name, path, port, restPort, etcdUrl }: NodePlac
     name,
     restapi: address(restPort),
     // The older API of etcd: with `etcd3`, Patroni before 3.0.3 writes its leader key over that of the new primary when the
-    // old one resumes (patroni#2689). Debian 12 has 3.0.2.
+    // old one resumes (patroni#2689). Debian 12 has Patroni 3.0.2 and etcd 3.4. Later ones need `etcd3`.
     // Without `use_proxies` it would ask for the addresses of etcd, and no longer use this one.
     etcd: { host: new URL(etcdUrl).host, use_proxies: true },
     bootstrap: {

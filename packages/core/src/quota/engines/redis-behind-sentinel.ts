@@ -7,7 +7,7 @@ import { lookup } from "node:dns/promises";
 import { Redis, type RedisOptions } from "ioredis";
 import { readSentinelUrl, type SentinelAddress } from "./sentinel-url.js";
 
-/** The login to the sentinels, if they ask for one. That to the Redis is in the URL. */
+/** The login to the sentinels, if they ask for one. `REDIS_URL` holds the login to the Redis. */
 export interface SentinelLogin {
   readonly sentinelUsername?: string | undefined;
   readonly sentinelPassword?: string | undefined;
@@ -52,7 +52,7 @@ export function openBehindSentinel(
   const watches = sentinels.map((sentinel) => {
     const watch = openSentinel(sentinel, isTls, login, retryDelayMs);
     watch.on("message", (_channel, text: string) => void follow(text));
-    // On each new connection. It rejects if the login is wrong or the connection ends: the next connection tries again.
+    // On each new connection. It rejects if the connection ends, or if the user may not subscribe, which doctor reports.
     watch.on("ready", () => void watch.subscribe("+switch-master").catch(() => {}));
     return watch;
   });

@@ -36,13 +36,14 @@ export function readSentinelUrl(text: string): SentinelUrl | SentinelUrlFault {
   const credentials = readLogin(login);
   const group = decode(name);
   if (addresses.includes("no host")) return { fault: `must name a host for each sentinel: ${form}` };
-  if (new Set(hosts.split(",")).size < addresses.length) return { fault: "must name each sentinel once" };
   if (addresses.includes("no port")) return { fault: "must give each sentinel a port from 1 to 65535" };
   if (credentials === undefined) return { fault: "must percent-encode the user and the password" };
   if (group === undefined || !/^[\w.-]+$/.test(group)) {
     return { fault: `must name the Redis as the sentinels do, after the last of them: ${form}` };
   }
   const sentinels = addresses.filter((address) => typeof address === "object");
+  const different = new Set(sentinels.map(({ host, port }) => `${host.toLowerCase()} ${port}`));
+  if (different.size < sentinels.length) return { fault: "must name each sentinel once" };
   return { sentinels, name: group, ...credentials, isTls: protocol === "rediss" };
 }
 
