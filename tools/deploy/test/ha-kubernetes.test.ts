@@ -20,7 +20,7 @@ const readKubernetes = async (name: string): Promise<unknown> =>
   parse(await readFile(new URL(`../kubernetes/${name}`, import.meta.url), "utf8"));
 
 describeWithProgram("kubectl", "the overlay ha", () => {
-  it("is what the API server takes, and leads to the stores", async () => {
+  it("is what the API server takes, and has the addresses of the stores", async () => {
     const manifests = await renderManifests("ha");
     const found = manifests.filter(({ kind }) => kind !== "Secret" && kind !== "ServiceMonitor");
     expect(found.flatMap(faultsOf)).toEqual([]);
