@@ -6,13 +6,14 @@ const read = (path: string): Promise<string> => readFile(new URL(path, import.me
 const [guide, settings] = [await read("../operations.md"), await read("../../../packages/core/.env.example")];
 const alerts = `${await read("../prometheus/alerts.yaml")}${await read("../prometheus/alerts.ha.yaml")}`;
 
-/** These belong to Node.js, PostgreSQL's image, etcd, and the examples of the guide. */
+/** Error codes, and names of Node.js, PostgreSQL's image, etcd and the examples of the guide. */
 const foreignNames = [
   "ACCOUNT_SUSPENDED",
   "ADMINISTRATOR_URL",
   "API_KEY_INVALID",
   "DATABASE_OWNER_URL",
   "ETCD_INITIAL_CLUSTER_STATE",
+  "IDEMPOTENCY_IN_PROGRESS",
   "INSUFFICIENT_SCOPE",
   "INTERNAL_ERROR",
   "NODE_EXTRA_CA_CERTS",
