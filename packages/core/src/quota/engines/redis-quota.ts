@@ -2,7 +2,7 @@
  * The quota that any number of processes share: one script call for a decision, or for several equal ones, on the clock
  * of Redis and never on ours.
  */
-import { Cluster, type Redis } from "ioredis";
+import type { Cluster, Redis } from "ioredis";
 import { traceDatabaseCall } from "../../traced-calls.js";
 import { type BanPolicy, defaultBanPolicy } from "../ban-policy.js";
 import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
@@ -48,7 +48,6 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     heldIn?: Windows,
   ): Promise<Replies> {
     const redisKeys = redisKeysOf(account, apiKey);
-    corkUntilNextTick(redis);
     return traceDatabaseCall("redis", "reserve", () =>
       commands.petstoreReserve(
         redisKeys.length,
@@ -128,14 +127,6 @@ type Replies = readonly [Reply, ...Reply[]];
 interface Commands {
   petstoreReserve(...keysAndArguments: (string | number | undefined)[]): Promise<Replies>;
   petstoreRefund(...keysAndArguments: (string | number)[]): Promise<Reply>;
-}
-
-/** Collects commands until `process.nextTick` and sends them in one write: many small writes cost more than the commands. */
-function corkUntilNextTick(redis: Redis | Cluster): void {
-  if (redis instanceof Cluster || !redis.stream?.writable || redis.stream.writableCorked > 0) return;
-  const { stream } = redis;
-  stream.cork();
-  process.nextTick(() => stream.uncork());
 }
 
 function toWindows([, nowMs, minuteStartMs, minuteUsed, dayStartMs, dayUsed]: Reply, limits: Limits): Windows {
