@@ -1,4 +1,4 @@
-// `npm run dev`: serves the store from a build that follows the sources. A saved change is compiled and served within two
+// `npm run dev`: serves the store from a build that follows the sources. A saved change is compiled and served in about two
 // seconds. A change that does not compile is reported, and the store goes on serving the last good build.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
