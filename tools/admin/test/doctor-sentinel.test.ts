@@ -48,6 +48,17 @@ describeWithRedis("petstore doctor, of a Redis behind Sentinel,", () => {
     expect(named.at(-1)).toEqual(["redis", expect.stringMatching(/^nothing behind the sentinels cannot be used/)]);
   });
 
+  it("objects to a user of the sentinels that may not subscribe", async () => {
+    await using group = await openRedisSentinels();
+    const [sentinel] = group.sentinels;
+    await sentinel?.command("ACL", "SETUSER", "watcher", "reset", "on", ">secret", "+@all", "-subscribe");
+    const login = { sentinelUsername: "watcher", sentinelPassword: "secret" };
+    expect(faultsOf(await examine({ urls: [group.url], ...login }))).toContainEqual([
+      `sentinel 127.0.0.1:${sentinel?.port}`,
+      expect.stringContaining("NOPERM"),
+    ]);
+  });
+
   it("says that the sentinels ask for a password", async () => {
     await using group = await openRedisSentinels({ sentinelPassword: "secret" });
     const [first] = faultsOf(await examine({ urls: [group.url] }));
@@ -81,7 +92,7 @@ describe("petstore doctor, of the way to the sentinels,", () => {
   });
 });
 
-function examine(config: Pick<RedisConfig, "urls" | "sentinelPassword">): Promise<Finding[]> {
+function examine(config: Omit<RedisConfig, "isCluster" | "decisionTimeoutMs">): Promise<Finding[]> {
   return checkRedis({ ...config, isCluster: false, decisionTimeoutMs: 1_000 }, Date.now);
 }
 
