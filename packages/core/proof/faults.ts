@@ -1,108 +1,57 @@
-import type { FaultsByModule } from "./plant.js";
+import { scriptPolicy } from "../test/quota/random/operations.js";
 
-/** Mistakes in how units are granted, given back and kept, and in bans and their length. */
-export const faultsByModule: FaultsByModule = {
-  "engines/reserve-script": {
-    ">= for > at the minute's limit": ["minuteUsed + cost <= minuteLimit", "minuteUsed + cost < minuteLimit"],
-    ">= for > at the day's limit": ["dayUsed + cost > dayLimit", "dayUsed + cost >= dayLimit"],
-    "a cost of the whole limit is impossible": ["if cost > minuteLimit or", "if cost >= minuteLimit or"],
-    "a minute's refusal eats the day": [
-      "local retryAt =",
-      "if not dayRefuses then dayUsed, hasReserved = dayUsed + cost, true end local retryAt =",
-    ],
-    "an admission spends nothing of the day": ["minuteUsed + cost, dayUsed + cost", "minuteUsed + cost, dayUsed"],
-    "a new window begins with the old one's units": ["return start, 0", "return start, storedUsed"],
-    "a clock that steps back grants units twice": ["storedStart - start <= length", "storedStart - start <= 0"],
-    "a clock that steps back by hours blocks them": [" and storedStart - start <= length", ""],
-    "a refund goes below zero": ["math.max(0, storedMinuteUsed - units)", "storedMinuteUsed - units"],
-    "a refund goes to a later minute": ["heldInMinute == storedMinuteStart", "heldInMinute <= storedMinuteStart"],
-    "the minute's reset is named where both windows refuse": [
-      "local retryAt = dayRefuses and",
-      "local retryAt = dayRefuses and minuteUsed + cost <= minuteLimit and",
-    ],
-    "an account has no TTL": [
-      "return replies",
-      "if hasReserved then redis.call('PERSIST', KEYS[1]) end return replies",
-    ],
-    "a penalty has no TTL": ["return replies", "if hasRefused then redis.call('PERSIST', KEYS[2]) end return replies"],
-    "a refund takes the TTL away": [", 'KEEPTTL')", ")"],
-    "a refund creates an account": ["if stored then redis", "if true then redis"],
-    "an extension does not count the held unit": ["then giveBack(1", "then giveBack(0"],
-    "a refused extension keeps the held unit": ["if stored then redis", "if stored and not ARGV[6] then redis"],
-    "an extension of a banned key keeps the held unit": [
-      "if ARGV[6] ~= '' then giveBack(",
-      `if ARGV[6] ~= '' and not (penalty and tonumber(string.match(penalty, "^%d+:%d+:%d+:%d+:(%d+)")) > now) then giveBack(`,
-    ],
-    "strikes outlive their episode": [", strikes = now, retryAt, 0", " = now, retryAt"],
-    "an episode ends 1 ms late": ["}) <= now", "}) < now"],
-    "an episode has no longest time": [", episodeStart + ", ", episodeRetryAt + "],
-    "an episode lasts until its first refusal may come back": ["math.min(episodeRetryAt, retryAt)", "episodeRetryAt"],
-    "the grace ends 1 ms early": ["now - episodeStart <= ", "now - episodeStart < "],
-    "early callers are forgiven 1 ms too late": ["episodeRetryAt - now <= ", "episodeRetryAt - now < "],
-    "a ban needs one strike more": ["strikes >= strikesThatBan", "strikes > strikesThatBan"],
-    "the fewest strikes ban under any limit": [`, \${policy.strikesPerUnit} * minuteLimit)`, ")"],
-    "a low limit bans with fewer than the fewest strikes": [`math.max(\${policy.minimumStrikes}, `, "math.max("],
-    "a request strikes as often as it costs": ["strikes = strikes + 1", "strikes = strikes + cost"],
-    "requests lengthen a ban": [
-      "elseif cost == 0",
-      "if cost > 0 then bannedUntil, hasRefused = bannedUntil + 1000, true end elseif cost == 0",
-    ],
-    "a ban ends 1 ms late": ["\n  if bannedUntil > now", "\n  if bannedUntil >= now"],
-    "a ban keeps the strikes that led to it": [
-      "episodeStart, episodeRetryAt, strikes, level = 0, 0, 0, level + 1",
-      "level = level + 1",
-    ],
-    "the second ban is no longer than the first": ["level = 0, 0, 0, level + 1", "level = 0, 0, 0, level"],
-    "bans double without end": ["2 ^ level, ", "2 ^ level, 2 ^ level * "],
-    "a ban's level is forgotten 1 ms late": ["now >= bannedUntil", "now > bannedUntil"],
-  },
-  decision: {
-    ">= for > at the minute's limit": ["minute.used + cost > minute.limit", "minute.used + cost >= minute.limit"],
-    ">= for > at the day's limit": ["day.used + cost > day.limit", "day.used + cost >= day.limit"],
-    "the minute's reset is named where both windows refuse": [
-      "if (day.used + cost > day.limit)",
-      "if (day.used + cost > day.limit && minute.used + cost <= minute.limit)",
-    ],
-  },
-  window: {
-    "a new window begins with the old one's units": ["limit, used: 0,", "limit, used: storedUsed,"],
-    "a clock that steps back grants units twice": ["storedStartMs - startMs <= lengthMs", "storedStartMs === startMs"],
-    "a clock that steps back by hours blocks them": [" && storedStartMs - startMs <= lengthMs", ""],
-  },
-  "ban-policy": {
-    "strikes outlive their episode": ["retryAtMs: call.retryAtMs, strikes: 0 }", "retryAtMs: call.retryAtMs }"],
-    "an episode ends 1 ms late": ["episodeEndMs <= call.nowMs", "episodeEndMs < call.nowMs"],
-    "an episode has no longest time": [", before.episodeStartMs + ", ", before.retryAtMs + "],
-    "an episode lasts until its first refusal may come back": [", call.retryAtMs)", ", before.retryAtMs)"],
-    "the grace ends 1 ms early": ["<= policy.graceMs", "< policy.graceMs"],
-    "early callers are forgiven 1 ms too late": ["<= policy.earlyMs", "< policy.earlyMs"],
-    "a ban needs one strike more": ["strikes >= strikesThatBan", "strikes > strikesThatBan"],
-    "the fewest strikes ban under any limit": [", policy.strikesPerUnit * call.minuteLimit)", ")"],
-    "a low limit bans with fewer than the fewest strikes": ["Math.max(policy.minimumStrikes, ", "Math.max("],
-    "a ban keeps the strikes that led to it": ["...untouched, bannedUntilMs: now", "...before, bannedUntilMs: now"],
-    "the second ban is no longer than the first": ["banLevel: banLevel + 1", "banLevel"],
-    "bans double without end": ["2 ** banLevel, ", "2 ** banLevel, 2 ** banLevel * "],
-    "a ban's level is forgotten 1 ms late": ["nowMs < before.bannedUntilMs", "nowMs <= before.bannedUntilMs"],
-  },
-  "engines/local-quota": {
-    "a cost of the whole limit is impossible": ["if (cost > share.perMinute ||", "if (cost >= share.perMinute ||"],
-    "a minute's refusal eats the day": [
-      "const retryAtMs = windows[by].resetAtMs;",
-      `if (by === "minute") { ledger.dayStartMs = windows.day.resetAtMs - dayMs; ledger.dayUsed = windows.day.used + cost; }
-       const retryAtMs = windows[by].resetAtMs;`,
-    ],
-    "an admission spends nothing of the day": ["= windows.day.used + cost", "= windows.day.used"],
-    "a refund goes below zero": ["Math.max(0, ledger.minuteUsed - units)", "ledger.minuteUsed - units"],
-    "a refund goes to a later minute": ["+ minuteMs === heldIn", "+ minuteMs >= heldIn"],
-    "an extension does not count the held unit": ["giveBack(ledger, 1, heldIn);", ";"],
-    "requests lengthen a ban": ["windows, penalty.bannedUntilMs,", "windows, (penalty.bannedUntilMs += 1_000),"],
-    "a ban ends 1 ms late": ["penalty.bannedUntilMs > nowMs", "penalty.bannedUntilMs >= nowMs"],
-    "all keys of an account are banned together": [
-      "ledger.penalties.get(key);",
-      "[...ledger.penalties.values()].find((other) => other.bannedUntilMs > nowMs) ?? ledger.penalties.get(key);",
-    ],
-  },
-  "engines/redis-quota": {
-    "all keys of an account are banned together": [`:\${apiKey}\`;`, ":`;"],
-  },
+/**
+ * Mistakes in how the scripts of the Redis engine grant, give back and keep units, and in bans and their length: a text of a
+ * script, and the wrong text.
+ */
+export const faults: Readonly<Record<string, readonly [right: string, wrong: string]>> = {
+  ">= for > at the minute's limit": ["minuteUsed + cost <= minuteLimit", "minuteUsed + cost < minuteLimit"],
+  ">= for > at the day's limit": ["dayUsed + cost > dayLimit", "dayUsed + cost >= dayLimit"],
+  "a cost of the whole limit is impossible": ["if cost > minuteLimit or", "if cost >= minuteLimit or"],
+  "a minute's refusal eats the day": [
+    "local retryAt =",
+    "if not dayRefuses then dayUsed, hasReserved = dayUsed + cost, true end local retryAt =",
+  ],
+  "an admission spends nothing of the day": ["minuteUsed + cost, dayUsed + cost", "minuteUsed + cost, dayUsed"],
+  "a new window begins with the old one's units": ["return start, 0", "return start, storedUsed"],
+  "a clock that steps back grants units twice": ["storedStart - start <= length", "storedStart - start <= 0"],
+  "a clock that steps back by hours blocks them": [" and storedStart - start <= length", ""],
+  "a refund goes below zero": ["math.max(0, storedMinuteUsed - units)", "storedMinuteUsed - units"],
+  "a refund goes to a later minute": ["heldInMinute == storedMinuteStart", "heldInMinute <= storedMinuteStart"],
+  "the minute's reset is named where both windows refuse": [
+    "local retryAt = dayRefuses and",
+    "local retryAt = dayRefuses and minuteUsed + cost <= minuteLimit and",
+  ],
+  "an account has no TTL": ["return replies", "if hasReserved then redis.call('PERSIST', KEYS[1]) end return replies"],
+  "a penalty has no TTL": ["return replies", "if hasRefused then redis.call('PERSIST', KEYS[2]) end return replies"],
+  "a refund takes the TTL away": [", 'KEEPTTL')", ")"],
+  "a refund creates an account": ["if stored then redis", "if true then redis"],
+  "an extension does not count the held unit": ["then giveBack(1", "then giveBack(0"],
+  "a refused extension keeps the held unit": ["if stored then redis", "if stored and not ARGV[6] then redis"],
+  "an extension of a banned key keeps the held unit": [
+    "if ARGV[6] ~= '' then giveBack(",
+    `if ARGV[6] ~= '' and not (penalty and tonumber(string.match(penalty, "^%d+:%d+:%d+:%d+:(%d+)")) > now) then giveBack(`,
+  ],
+  "strikes outlive their episode": [", strikes = now, retryAt, 0", " = now, retryAt"],
+  "an episode ends 1 ms late": [") <= now", ") < now"],
+  "an episode has no longest time": [", episodeStart + ", ", episodeRetryAt + "],
+  "an episode lasts until its first refusal may come back": ["math.min(episodeRetryAt, retryAt)", "episodeRetryAt"],
+  "the grace ends 1 ms early": ["now - episodeStart <= ", "now - episodeStart < "],
+  "early callers are forgiven 1 ms too late": ["episodeRetryAt - now <= ", "episodeRetryAt - now < "],
+  "a ban needs one strike more": ["strikes >= strikesThatBan", "strikes > strikesThatBan"],
+  "the fewest strikes ban under any limit": [`, ${scriptPolicy.strikesPerUnit} * minuteLimit)`, ")"],
+  "a low limit bans with fewer than the fewest strikes": [`math.max(${scriptPolicy.minimumStrikes}, `, "math.max("],
+  "a request strikes as often as it costs": ["strikes = strikes + 1", "strikes = strikes + cost"],
+  "requests lengthen a ban": [
+    "elseif cost == 0",
+    "if cost > 0 then bannedUntil, hasRefused = bannedUntil + 1000, true end elseif cost == 0",
+  ],
+  "a ban ends 1 ms late": ["\n  if bannedUntil > now", "\n  if bannedUntil >= now"],
+  "a ban keeps the strikes that led to it": [
+    "episodeStart, episodeRetryAt, strikes, level = 0, 0, 0, level + 1",
+    "level = level + 1",
+  ],
+  "the second ban is no longer than the first": ["level = 0, 0, 0, level + 1", "level = 0, 0, 0, level"],
+  "bans double without end": ["2 ^ level, ", "2 ^ level, 2 ^ level * "],
+  "a ban's level is forgotten 1 ms late": ["now >= bannedUntil", "now > bannedUntil"],
 };

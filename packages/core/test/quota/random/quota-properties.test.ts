@@ -1,33 +1,17 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, it } from "vitest";
 import { type Decision, remaining, reportedWindow, retryAfterSeconds } from "../../../src/quota/decision.js";
 import { createLocalQuota } from "../../../src/quota/engines/local-quota.js";
 import { dayMs, minuteMs, type WindowState } from "../../../src/quota/window.js";
 import { type OpenedQuota, openAtVirtualTime } from "../caller.js";
-import { describeQuota } from "../describe-quota.js";
-import { findDifference } from "./difference.js";
-import { createNaiveQuota } from "./naive-quota.js";
 import { generators, play, type Script, scriptPolicy } from "./operations.js";
 
 /** Scripts per property and generator. A fault planted in the engine is found within a few hundred. */
 const numRuns = 500;
 const midnight = Date.UTC(2031, 4, 14);
 
-// The model that judges the engines keeps their promises itself.
-describeQuota("naive", "local", async (banPolicy) =>
-  openAtVirtualTime(({ now }) => createNaiveQuota({ now, banPolicy })),
-);
-
-describe.each(generators)("local quota, $generator scripts", ({ generator, scripts }) => {
-  it("replies like a model that keeps the whole history", async () => {
-    const open = () =>
-      [openLocal(), openAtVirtualTime(({ now }) => createNaiveQuota({ now, banPolicy: scriptPolicy }))] as const;
-    const seed = Math.floor(Math.random() * 2 ** 31);
-    const difference = await findDifference({ scripts, open, name: generator, seed, atLeastCalls: 50_000 });
-    expect(difference).toBeUndefined();
-  });
-
+describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
   it("counts exactly the admitted units, never above a limit, until the first instant of the next window", async () => {
     const promise = fc.asyncProperty(scripts.map(onlyReservations), async (script) => {
       const spent = new Map<string, number>();
