@@ -61,14 +61,6 @@ export function describeExtensions(rule: Rule): void {
       expect(decision, "the ban is no longer").toMatchObject({ bannedUntilMs });
       expect(brief(decision)).toBe("banned 3/3");
     });
-
-    const wide = { limits: { perMinute: 200, perDay: 1_000 } };
-    rule("of 1 unit to 3, 100 at once at a limit of 200: exactly 66 are admitted", wide, async (caller) => {
-      const held = await Promise.all(Array.from({ length: 100 }, () => caller.admit(noon)));
-      const decisions = await Promise.all(held.map((one) => caller.extend(noon, one, 3)));
-      expect(decisions.filter(({ outcome }) => outcome === "admitted")).toHaveLength(66);
-      expect(await caller.usage(noon)).toMatchObject({ minute: { used: 198 }, day: { used: 198 } });
-    });
   });
 }
 

@@ -19,12 +19,6 @@ const oneStrikeInDay = { limits: { perMinute: 4, perDay: 8 }, policy };
 /** The refusals that count against a key, and how many of them ban it. */
 export function describeStrikes(rule: Rule): void {
   describe("strikes", () => {
-    rule("the first refusal of an episode is no strike", oneStrike, async (caller) => {
-      for (const minute of [noon, noon + minuteMs, noon + 2 * minuteMs]) {
-        await expectReplies(caller, [minute, 4, "admitted"], [minute + 30_000, 1, "refused"]);
-      }
-    });
-
     for (const [nowMs, reply, what] of [
       [start + 1_999, "refused", "in flight at the first refusal, 1,999 ms later"],
       [start + 2_000, "refused", "in flight at the first refusal, 2,000 ms later"],
@@ -100,13 +94,6 @@ export function describeStrikes(rule: Rule): void {
       }
     });
 
-    rule("strikes count again under a clock that stepped back into their episode", twoStrikes, async (caller) => {
-      await refuseAt(start, caller);
-      await expectReplies(caller, [start + 10_000, 1, "refused"], [reset, 4, "admitted"]);
-      await expectReplies(caller.sibling(), [reset, 1, "refused"]);
-      await expectReplies(caller, [reset - 2_000, 1, "banned"]);
-    });
-
     rule("a request is one strike at any cost, and none above a whole limit", twoStrikes, async (caller) => {
       await refuseAt(start, caller);
       const nowMs = start + 10_000;
@@ -133,13 +120,6 @@ export function describeStrikes(rule: Rule): void {
         const caller = first.otherAccount().onPlan({ perMinute, perDay: 100_000 });
         await refuseAt(noon, caller);
         expect(await caller.outcomes(start, strikes)).toEqual([...Array(strikes - 1).fill("refused"), "banned"]);
-      }
-    });
-
-    rule("120 programs that share a Free key are refused once each, not banned", { limits: free }, async (caller) => {
-      await caller.admit(noon, 60);
-      for (let program = 0; program < 120; program += 1) {
-        await expectReplies(caller, [noon + 5_000 + program * 400, 1, "refused"]);
       }
     });
 
