@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
+import type { Admitted } from "../../../src/quota/decision.js";
 import type { SentinelLogin } from "../../../src/quota/engines/redis-behind-sentinel.js";
 import { openQuotas, type QuotaConfig, type Quotas } from "../../../src/quota/open-quota.js";
 import type { Reservation } from "../../../src/quota/quota.js";
@@ -34,6 +35,18 @@ export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<Lo
 /** A new account that is limited by its day alone: no minute ends in the middle of a test. */
 export function newAccount(perDay: number): Reservation {
   return { account: randomUUID(), limits: { perMinute: 1_000_000, perDay }, cost: 1 };
+}
+
+/** Makes that many calls at once. Rejects unless all are admitted. */
+export async function admitAll(
+  { accounts }: Quotas,
+  reservation: Reservation,
+  calls: number,
+): Promise<[Admitted, ...Admitted[]]> {
+  const decisions = await Promise.all(Array.from({ length: calls }, () => accounts.reserve(reservation)));
+  const [first, ...others] = decisions.filter((decision) => decision.outcome === "admitted");
+  if (first === undefined || others.length < calls - 1) throw new Error(`${calls} calls were not all admitted`);
+  return [first, ...others];
 }
 
 export const messages = {

@@ -3,9 +3,7 @@ import { describeWithRedis } from "@petstore/harness";
 import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Admitted } from "../../../src/quota/decision.js";
-import type { Quota, Reservation } from "../../../src/quota/quota.js";
-import { messages, newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
+import { admitAll, messages, newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
 
 type Step = (server: RedisServer, proxy: FaultProxy) => unknown;
 
@@ -35,22 +33,21 @@ describeWithRedis("the quota when Redis", () => {
   it.each(outages)("%s: decides every call, counts each unit once, and logs two lines", async (_outage, begin, end) => {
     await using proxy = await openFaultProxy({ url: server.url });
     using opened = await openQuotasOnRedis({ urls: [proxy.url] });
-    const quota = opened.accounts;
     const account = newAccount(200);
-    const [first] = await admitAll(quota, account, 10);
+    const [first] = await admitAll(opened, account, 10);
 
-    const inFlight = admitAll(quota, account, 20);
+    const inFlight = admitAll(opened, account, 20);
     await begin(server, proxy);
     await inFlight;
-    expect(await quota.extend({ ...account, cost: 5, heldIn: first })).toMatchObject({ outcome: "admitted" });
-    const [held] = await admitAll(quota, account, 30);
+    expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: first })).toMatchObject({ outcome: "admitted" });
+    const [held] = await admitAll(opened, account, 30);
     expect([opened.mode(), held.mode]).toEqual(["fallback", "fallback"]);
 
     await end(server, proxy);
     await expect.poll(opened.mode).toBe("shared");
-    expect(await quota.extend({ ...account, cost: 5, heldIn: held })).toMatchObject({ outcome: "admitted" });
-    await admitAll(quota, account, 20);
-    expect(await quota.usage(account)).toMatchObject({ day: { used: 10 + 20 + 4 + 30 + 4 + 20 } });
+    expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: held })).toMatchObject({ outcome: "admitted" });
+    await admitAll(opened, account, 20);
+    expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 10 + 20 + 4 + 30 + 4 + 20 } });
     expect(opened.logged).toEqual([messages.shared, messages.unavailable, messages.recovered]);
   });
 
@@ -59,7 +56,7 @@ describeWithRedis("the quota when Redis", () => {
     using opened = await openQuotasOnRedis({ urls: [server.url] });
     expect([opened.mode(), opened.logged]).toEqual(["fallback", [messages.unavailable]]);
     const account = newAccount(100);
-    await admitAll(opened.accounts, account, 10);
+    await admitAll(opened, account, 10);
     await server.restart();
     await expect.poll(opened.mode).toBe("shared");
     expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", day: { used: 11 } });
@@ -68,7 +65,7 @@ describeWithRedis("the quota when Redis", () => {
   it("was restarted while no call was in flight: notices it", async () => {
     using opened = await openQuotasOnRedis({ urls: [server.url] });
     const account = newAccount(500);
-    await admitAll(opened.accounts, account, 300);
+    await admitAll(opened, account, 300);
     await server.restart();
     await expect.poll(() => opened.logged.at(-1)).toBe(messages.recovered);
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 301 } });
@@ -78,10 +75,10 @@ describeWithRedis("the quota when Redis", () => {
     using opened = await openQuotasOnRedis({ urls: [server.url] });
     const account = newAccount(1_000_000);
     await server.command("REPLICAOF", "127.0.0.1", 1);
-    await admitAll(opened.accounts, account, 1);
+    await admitAll(opened, account, 1);
     await server.command("CONFIG", "RESETSTAT");
     const startMs = performance.now();
-    while (performance.now() - startMs < 1_000) await admitAll(opened.accounts, account, 10);
+    while (performance.now() - startMs < 1_000) await admitAll(opened, account, 10);
     const statistics = String(await server.command("INFO", "commandstats"));
     const calls = [...statistics.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+).*?rejected_calls=(\d+)/g)];
     expect(calls.reduce((sum, [, made, rejected]) => sum + Number(made) + Number(rejected), 0)).toBeLessThanOrEqual(8);
@@ -94,24 +91,24 @@ describeWithRedis("the quota when Redis", () => {
     using other = await openQuotasOnRedis({ urls: [server.url] });
     const areShared = () => [opened, other].every(({ mode }) => mode() === "shared");
     const account = newAccount(1_000);
-    await admitAll(opened.accounts, account, 1);
+    await admitAll(opened, account, 1);
     await server.kill();
-    await admitAll(opened.accounts, account, 50);
+    await admitAll(opened, account, 50);
     await server.restart();
     await expect.poll(areShared).toBe(true);
     await server.command("REPLICAOF", "127.0.0.1", 1);
-    await admitAll(opened.accounts, account, 1);
+    await admitAll(opened, account, 1);
     await server.command("REPLICAOF", "NO", "ONE");
     await expect.poll(areShared).toBe(true);
     // More than the last known count, which therefore raises nothing: only the granted units are added.
-    await admitAll(other.accounts, account, 100);
+    await admitAll(other, account, 100);
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 100 + 50 + 1 + 1 } });
   });
 
   it("is unavailable and the quota denies: rejects with SERVICE_UNAVAILABLE, and still reports both windows", async () => {
     using opened = await openQuotasOnRedis({ urls: [server.url], onRedisFailure: "deny" });
     const account = newAccount(100);
-    const [heldIn] = await admitAll(opened.accounts, account, 10);
+    const [heldIn] = await admitAll(opened, account, 10);
     await server.kill();
     const unavailable = { code: "SERVICE_UNAVAILABLE" };
     await expect(opened.accounts.reserve(account)).rejects.toMatchObject(unavailable);
@@ -146,11 +143,3 @@ describeWithRedis("the quota when Redis", () => {
     expect(opened.logged).toEqual([messages.shared]);
   });
 });
-
-/** Makes that many calls at once. Rejects unless all are admitted. */
-async function admitAll(quota: Quota, reservation: Reservation, calls: number): Promise<[Admitted, ...Admitted[]]> {
-  const decisions = await Promise.all(Array.from({ length: calls }, () => quota.reserve(reservation)));
-  const [first, ...others] = decisions.filter((decision) => decision.outcome === "admitted");
-  if (first === undefined || others.length < calls - 1) throw new Error(`${calls} calls were not all admitted`);
-  return [first, ...others];
-}
