@@ -1,37 +1,25 @@
 /**
  * The protocol of the instances with Redis. It follows `fallback-quota.ts`, `last-known-counts.ts`, `account-snapshots.ts`,
  * `breaker.ts` and the reserve script, for one account and a cost of 1. An instance has one request in flight at a time.
+ * Each function changes the state and the instance, which is one of that state.
  */
-import {
-  addTo,
-  type Call,
-  type Counter,
-  type Executed,
-  type InstanceState,
-  instanceAt,
-  type Model,
-  noCounter,
-  type State,
-  withInstance,
-} from "./state.js";
+import type { Call, Counter, Executed, Instance, Model, State, Window } from "./state.js";
 
 /** `AccountSnapshots.drainUnsynced`. */
-export function send({ mistake }: Model, instance: InstanceState): InstanceState {
-  const { counter, outages, syncedOutage, calls } = instance;
-  const carries = counter.window !== -1 && (syncedOutage !== outages || counter.unsynced > 0);
-  const { isOnOldPrimary } = instance;
-  const call: Call = { isOnOldPrimary, carried: carries ? counter : undefined, reply: "none", answer: undefined };
-  const sent = { ...instance, calls: [...calls, call] };
-  if (!carries) return sent;
-  if (mistake === "a carried unit stays unsynced") return { ...sent, syncedOutage: outages };
-  return { ...sent, syncedOutage: outages, counter: moveToKnown(counter, counter.unsynced) };
+export function send({ mistake }: Model, instance: Instance): void {
+  const { counter, outages, syncedOutage, isOnOldPrimary } = instance;
+  const carried = counter && (syncedOutage !== outages || counter.unsynced > 0) ? counter : undefined;
+  instance.calls = [...instance.calls, { isOnOldPrimary, carried, reply: "none", answer: undefined }];
+  if (carried === undefined) return;
+  instance.syncedOutage = outages;
+  if (mistake !== "a carried unit stays unsynced") instance.counter = moveToKnown(carried, carried.unsynced);
 }
 
 /** The reserve script. */
-export function execute({ limit, mistake }: Model, state: State, index: number, call: Call): State {
-  const { window, redis } = state;
+export function execute({ limit, mistake }: Model, state: State, instance: Instance, call: Call): void {
+  const { window } = state;
   const { carried, answer } = call;
-  const primary = primaryOf(state, call) ?? redis;
+  const primary = primaryOf(state, call) ?? state.redis;
   let used = primary.window === window ? primary.used : 0;
   if (carried?.window === window) {
     const raised = mistake === "Redis is not raised to the last known count" ? used : Math.max(used, carried.known);
@@ -39,125 +27,103 @@ export function execute({ limit, mistake }: Model, state: State, index: number, 
   }
   const isAdmitted = used < limit;
   if (isAdmitted) used += 1;
-  const executed: Executed = { isAdmitted, window, used };
-  const isOver = answer !== undefined;
-  const next = call.isOnOldPrimary
-    ? { ...disturb(state, window), oldPrimary: { window, used } }
-    : { ...state, redis: { ...redis, window, used } };
-  const instance = replaceCall(instanceAt(state, index), call, isOver ? undefined : { ...call, reply: executed });
-  return withInstance(isOver ? countWithoutReply(next, executed, answer) : next, index, instance);
+  Object.assign(primary, { window, used });
+  if (call.isOnOldPrimary) state.tallies[window].isDisturbed = true;
+  const reply: Executed = { isAdmitted, window, used };
+  if (answer !== undefined) countWithoutReply(state, reply, answer);
+  replaceCall(instance, call, answer === undefined ? { ...call, reply } : undefined);
 }
 
 /** `AccountSnapshots.observe`. */
-export function afterReply(state: State, index: number, call: Call, { isAdmitted, window, used }: Executed): State {
-  const instance = instanceAt(state, index);
-  const { outages } = instance;
-  const syncedOutage = instance.counter.window === -1 ? outages : instance.syncedOutage;
+export function afterReply(state: State, instance: Instance, call: Call, { isAdmitted, window, used }: Executed): void {
+  if (instance.counter === undefined) instance.syncedOutage = instance.outages;
   const counter = counterOf(instance, window);
-  const known = syncedOutage === outages ? used : Math.max(counter.known, used);
-  const admitted = addTo(state.admitted, window, isAdmitted ? 1 : 0);
-  const observed = { ...replaceCall(instance, call), syncedOutage, counter: { ...counter, known } };
-  return withInstance({ ...state, admitted }, index, observed);
+  const isExact = instance.syncedOutage === instance.outages;
+  instance.counter = { ...counter, known: isExact ? used : Math.max(counter.known, used) };
+  if (isAdmitted) state.tallies[window].admitted += 1;
+  replaceCall(instance, call);
 }
 
 /** `AccountSnapshots.restoreUnsynced`, and then a decision without Redis. */
-export function afterError(model: Model, state: State, index: number, call: Call): State {
-  const opened = openBreaker(replaceCall(instanceAt(state, index), call));
+export function afterError(model: Model, state: State, instance: Instance, call: Call): void {
+  replaceCall(instance, call);
+  openBreaker(instance);
   const { carried } = call;
-  if (carried === undefined || model.mistake === "carried units are not restored after an error reply") {
-    return decideLocally(model, withInstance(state, index, opened), index);
+  if (carried !== undefined && model.mistake !== "carried units are not restored after an error reply") {
+    const { counter } = instance;
+    if (counter?.window === carried.window) instance.counter = moveToKnown(counter, -carried.unsynced);
+    instance.syncedOutage = instance.outages - 1;
   }
-  const { counter, outages } = opened;
-  const restored = counter.window === carried.window ? moveToKnown(counter, -carried.unsynced) : counter;
-  const instance = { ...opened, counter: restored, syncedOutage: outages - 1 };
-  return decideLocally(model, withInstance(state, index, instance), index);
+  decideLocally(model, state, instance);
 }
 
 /** The breaker of an instance opens, and its call in flight gets no reply. */
-export function disconnect(model: Model, state: State, index: number): State {
-  const instance = openBreaker(instanceAt(state, index));
+export function disconnect(model: Model, state: State, instance: Instance): void {
+  openBreaker(instance);
   const awaited = instance.calls.find(({ answer }) => answer === undefined);
-  const opened = withInstance(state, index, instance);
-  return awaited === undefined ? opened : decideLocally(model, opened, index, awaited);
+  if (awaited !== undefined) decideLocally(model, state, instance, awaited);
 }
 
 /** The server that a call is sent to; `undefined` if that is an old primary that has become a replica. */
-export function primaryOf(
-  { redis, oldPrimary }: State,
-  { isOnOldPrimary }: Call,
-): Omit<State["redis"], "status"> | undefined {
+export function primaryOf({ redis, oldPrimary }: State, { isOnOldPrimary }: Call): State["oldPrimary"] {
   return isOnOldPrimary ? oldPrimary : redis;
 }
 
 /** `LastKnownCounts.decide`. `call` got no reply: Redis may have counted the request. */
-export function decideLocally(model: Model, state: State, index: number, call?: Call): State {
+export function decideLocally(model: Model, state: State, instance: Instance, call?: Call): void {
   const { limit, instances, mistake } = model;
   const { window } = state;
-  const instance = instanceAt(state, index);
-  const { outages, seededOutage } = instance;
-  const syncedOutage = instance.counter.window === -1 ? outages - 1 : instance.syncedOutage;
+  const tally = state.tallies[window];
+  const { outages } = instance;
+  if (instance.counter === undefined) instance.syncedOutage = outages - 1;
   const share = Math.max(1, Math.floor(limit / instances));
-  let { local } = instance;
-  if (seededOutage !== outages) {
-    const { counter } = instance;
-    const used = share - Math.floor(Math.max(0, limit - counter.known) / instances) + counter.unsynced;
-    local = { window: counter.window, used: mistake === "an outage starts from an unused share" ? 0 : used };
+  if (instance.seededOutage !== outages) {
+    const { known = 0, unsynced = 0 } = instance.counter ?? {};
+    const used = share - Math.floor(Math.max(0, limit - known) / instances) + unsynced;
+    const isMistaken = mistake === "an outage starts from an unused share";
+    instance.local = { window: instance.counter?.window, used: isMistaken ? 0 : used };
+    instance.seededOutage = outages;
   }
-  const usedHere = local.window === window ? local.used : 0;
+  const usedHere = instance.local?.window === window ? instance.local.used : 0;
   const isAdmitted = usedHere < share;
-  local = { window, used: usedHere + (isAdmitted ? 1 : 0) };
-
-  let { counter } = instance;
+  instance.local = { window, used: usedHere + (isAdmitted ? 1 : 0) };
+  tally.isDisturbed = true;
   if (isAdmitted) {
-    counter = counterOf(instance, window);
-    counter = { ...counter, unsynced: counter.unsynced + 1 };
-    if (call !== undefined && mistake !== "a call without a reply counts as not executed") {
-      counter = moveToKnown(counter, 1);
-    }
+    tally.admitted += 1;
+    const counter = counterOf(instance, window);
+    const mayBeExecuted = call !== undefined && mistake !== "a call without a reply counts as not executed";
+    instance.counter = moveToKnown({ ...counter, unsynced: counter.unsynced + 1 }, mayBeExecuted ? 1 : 0);
   }
-  const decided = { ...instance, local, counter, syncedOutage, seededOutage: outages };
-  const next: State = {
-    ...disturb(state, window),
-    admitted: addTo(state.admitted, window, isAdmitted ? 1 : 0),
-  };
-  if (call === undefined) return withInstance(next, index, decided);
+  if (call === undefined) return;
   const { reply, carried } = call;
   const answer = { isAdmitted, window };
   // A known unit only raises Redis, and is never added. If Redis has not counted it, units of other instances may already
   // have raised Redis to that number. Then this unit stays uncounted.
   const isCounted = typeof reply === "object" && reply.isAdmitted && reply.window === window;
-  let perhapsUncounted = addTo(next.perhapsUncounted, window, isAdmitted && !isCounted ? 1 : 0);
-  if (typeof reply === "object") {
-    const counted = countWithoutReply({ ...next, perhapsUncounted }, reply, answer);
-    return withInstance(counted, index, replaceCall(decided, call));
-  }
-  if (carried !== undefined) perhapsUncounted = addTo(perhapsUncounted, carried.window, carried.unsynced);
-  return withInstance({ ...next, perhapsUncounted }, index, replaceCall(decided, call, { ...call, answer }));
-}
-
-export function disturb(state: State, window: number): State {
-  const [first, second] = state.isDisturbed;
-  return { ...state, isDisturbed: window === 0 ? [1, second] : [first, 1] };
+  if (isAdmitted && !isCounted) tally.perhapsUncounted += 1;
+  if (typeof reply === "object") countWithoutReply(state, reply, answer);
+  else if (carried !== undefined) state.tallies[carried.window].perhapsUncounted += carried.unsynced;
+  replaceCall(instance, call, typeof reply === "object" ? undefined : { ...call, answer });
 }
 
 /** Without a replacement the call is over. */
-export function replaceCall(instance: InstanceState, call: Call, replacement?: Call): InstanceState {
-  const calls = instance.calls.flatMap((one) => (one === call ? (replacement ?? []) : one));
-  return { ...instance, calls };
+export function replaceCall(instance: Instance, call: Call, replacement?: Call): void {
+  instance.calls = instance.calls.flatMap((one) => (one === call ? (replacement ?? []) : one));
 }
 
 /** Redis has counted a request that the instance, without the reply, refused or admitted in another window. */
-function countWithoutReply(state: State, executed: Executed, answer: { isAdmitted: boolean; window: number }): State {
-  if (!executed.isAdmitted || (answer.isAdmitted && answer.window === executed.window)) return state;
-  return { ...state, countedWithoutReply: addTo(state.countedWithoutReply, executed.window, 1) };
+function countWithoutReply(state: State, executed: Executed, answer: { isAdmitted: boolean; window: Window }): void {
+  const isAnswered = answer.isAdmitted && answer.window === executed.window;
+  if (executed.isAdmitted && !isAnswered) state.tallies[executed.window].countedWithoutReply += 1;
 }
 
-function openBreaker(instance: InstanceState): InstanceState {
-  return instance.isOpen ? instance : { ...instance, isOpen: true, outages: instance.outages + 1 };
+function openBreaker(instance: Instance): void {
+  if (!instance.isOpen) instance.outages += 1;
+  instance.isOpen = true;
 }
 
-function counterOf({ counter }: InstanceState, window: number): Counter {
-  return counter.window === window ? counter : { ...noCounter, window };
+function counterOf({ counter }: Instance, window: Window): Counter {
+  return counter?.window === window ? counter : { window, known: 0, unsynced: 0 };
 }
 
 function moveToKnown({ window, known, unsynced }: Counter, units: number): Counter {

@@ -1,5 +1,5 @@
-import { type Fault, firstState, inWindow, keyOf, type Model, type State } from "./state.js";
-import { steps } from "./steps.js";
+import { type Fault, firstState, keyOf, type Model, type State, type Window } from "./state.js";
+import { stepsFrom } from "./steps.js";
 
 export interface SearchResult {
   /** How many different states were visited. */
@@ -29,7 +29,7 @@ export function search(model: Model): SearchResult {
       if (promise !== undefined) {
         return { states: origins.size, counterexample: { promise, steps: wayTo(key, origins) } };
       }
-      for (const { name, next } of steps(model, state)) {
+      for (const { name, next } of stepsFrom(model, state)) {
         const nextKey = keyOf(next);
         if (origins.has(nextKey)) continue;
         origins.set(nextKey, [key, name]);
@@ -52,28 +52,26 @@ function mayLoseUnits(faults: readonly Fault[]): boolean {
 }
 
 function brokenPromise(model: Model, state: State): string | undefined {
-  const { redis } = state;
-  for (const window of [0, 1]) {
-    const admitted = inWindow(state.admitted, window);
-    const allowed = inWindow(state.isDisturbed, window) === 1 ? boundOf(model) : model.limit;
+  const { redis, instances, tallies } = state;
+  for (const window of [0, 1] as const) {
+    const { admitted, countedWithoutReply, perhapsUncounted, isDisturbed } = tallies[window];
+    const allowed = isDisturbed ? boundOf(model) : model.limit;
     if (admitted > allowed) return `${admitted} units of window ${window} were admitted, more than ${allowed}`;
     if (redis.window !== window) continue;
-    const explained = admitted + inWindow(state.countedWithoutReply, window) + repliesInFlight(state, window);
-    if (redis.used > explained) return `Redis counts ${redis.used} units of window ${window}, more than ${explained}`;
+    const counts = `Redis counts ${redis.used} units of window ${window}`;
+    const explained = admitted + countedWithoutReply + repliesInFlight(state, window);
+    if (redis.used > explained) return `${counts}, more than ${explained}`;
     if (!isCalm(state)) continue;
-    const known = Math.max(...state.instances.map(({ counter }) => (counter.window === window ? counter.known : 0)));
-    if (redis.used < known)
-      return `Redis counts ${redis.used} units of window ${window}, but an instance knows ${known}`;
-    const least = admitted - inWindow(state.perhapsUncounted, window);
-    if (redis.used < least && !mayLoseUnits(model.faults)) {
-      return `Redis counts ${redis.used} units of window ${window} after the outage, fewer than ${least}`;
-    }
+    const known = Math.max(...instances.map(({ counter }) => (counter?.window === window ? counter.known : 0)));
+    if (redis.used < known) return `${counts}, but an instance knows ${known}`;
+    const least = admitted - perhapsUncounted;
+    if (redis.used < least && !mayLoseUnits(model.faults)) return `${counts} after the outage, fewer than ${least}`;
   }
   return undefined;
 }
 
 /** Admissions whose replies have not reached their instance. */
-function repliesInFlight({ instances }: State, window: number): number {
+function repliesInFlight({ instances }: State, window: Window): number {
   const replies = instances.flatMap(({ calls }) => calls.map(({ reply }) => reply));
   return replies.filter((reply) => typeof reply === "object" && reply.isAdmitted && reply.window === window).length;
 }
@@ -81,7 +79,7 @@ function repliesInFlight({ instances }: State, window: number): number {
 /** Redis is up, no call is in flight, and no instance has anything to report. */
 function isCalm({ redis, oldPrimary, instances }: State): boolean {
   const isDone = instances.every(({ isOpen, calls, counter, outages, syncedOutage }) => {
-    const isSynced = counter.window === -1 || (counter.unsynced === 0 && syncedOutage === outages);
+    const isSynced = counter === undefined || (counter.unsynced === 0 && syncedOutage === outages);
     return !isOpen && calls.length === 0 && isSynced;
   });
   return redis.status === "up" && oldPrimary === undefined && isDone;

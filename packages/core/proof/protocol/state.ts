@@ -37,50 +37,53 @@ export interface Model {
   readonly mistake?: Mistake;
 }
 
-/** A number for each of the two windows. */
-export type ByWindow = readonly [number, number];
+export type Window = 0 | 1;
 
 export interface State {
-  /** The present window: 0 or 1. */
-  readonly window: number;
-  readonly requestsLeft: number;
-  readonly faultsLeft: number;
-  readonly redis: RedisState;
+  /** The present window. */
+  window: Window;
+  requestsLeft: number;
+  faultsLeft: number;
+  redis: Primary & { status: "up" | "paused" | "read-only" | "down" };
   /** The former primary, while it accepts writes. */
-  readonly oldPrimary: Omit<RedisState, "status"> | undefined;
-  readonly instances: readonly InstanceState[];
-  /** Units that clients were granted. */
-  readonly admitted: ByWindow;
-  /** Units that Redis has counted for a request that got another answer, because its reply was lost. */
-  readonly countedWithoutReply: ByWindow;
-  /** Admitted units that Redis may never count, because nobody knows whether it executed a call without a reply. */
-  readonly perhapsUncounted: ByWindow;
-  /** 1 if an instance decided without Redis in the window, or Redis has lost data of it. */
-  readonly isDisturbed: ByWindow;
+  oldPrimary: Primary | undefined;
+  readonly instances: readonly Instance[];
+  readonly tallies: Readonly<Record<Window, Tally>>;
 }
 
-interface RedisState {
-  readonly status: "up" | "paused" | "read-only" | "down";
-  readonly window: number;
-  readonly used: number;
+interface Primary {
+  window: Window;
+  used: number;
+}
+
+/** What happened in one window. */
+interface Tally {
+  /** Units that clients were granted. */
+  admitted: number;
+  /** Units that Redis has counted for a request that got another answer, because its reply was lost. */
+  countedWithoutReply: number;
+  /** Admitted units that Redis may never count, because nobody knows whether it executed a call without a reply. */
+  perhapsUncounted: number;
+  /** Whether an instance decided without Redis, or Redis has lost data. */
+  isDisturbed: boolean;
 }
 
 /** The breaker and the account snapshot of an instance. */
-export interface InstanceState {
-  readonly isOnOldPrimary: boolean;
-  readonly isOpen: boolean;
-  readonly outages: number;
-  readonly counter: Counter;
-  readonly syncedOutage: number;
-  readonly seededOutage: number;
+export interface Instance {
+  isOnOldPrimary: boolean;
+  isOpen: boolean;
+  outages: number;
+  /** `undefined` if the instance has never counted. */
+  counter: Counter | undefined;
+  syncedOutage: number;
+  seededOutage: number;
   /** The local quota, which decides during an outage. */
-  readonly local: { readonly window: number; readonly used: number };
-  readonly calls: readonly Call[];
+  local: { readonly window: Window | undefined; readonly used: number } | undefined;
+  calls: readonly Call[];
 }
 
 export interface Counter {
-  /** -1 if the instance has never counted. */
-  readonly window: number;
+  readonly window: Window;
   readonly known: number;
   readonly unsynced: number;
 }
@@ -92,39 +95,46 @@ export interface Call {
   readonly carried: Counter | undefined;
   readonly reply: "none" | "error" | Executed;
   /** Set when the instance has decided without the reply. Redis may still execute the call. */
-  readonly answer: { readonly isAdmitted: boolean; readonly window: number } | undefined;
+  readonly answer: { readonly isAdmitted: boolean; readonly window: Window } | undefined;
 }
 
 export interface Executed {
   readonly isAdmitted: boolean;
-  readonly window: number;
+  readonly window: Window;
   readonly used: number;
 }
 
-export const noCounter: Counter = { window: -1, known: 0, unsynced: 0 };
-
 export function firstState({ instances, requests, maxFaults }: Model): State {
-  const instance: InstanceState = {
+  const instance: Instance = {
     isOnOldPrimary: false,
     isOpen: false,
     outages: 0,
-    counter: noCounter,
+    counter: undefined,
     syncedOutage: 0,
     seededOutage: 0,
-    local: { window: -1, used: 0 },
+    local: undefined,
     calls: [],
   };
+  const tally: Tally = { admitted: 0, countedWithoutReply: 0, perhapsUncounted: 0, isDisturbed: false };
   return {
     window: 0,
     requestsLeft: requests,
     faultsLeft: maxFaults,
-    redis: { status: "up", window: -1, used: 0 },
+    redis: { status: "up", window: 0, used: 0 },
     oldPrimary: undefined,
     instances: Array(instances).fill(instance),
-    admitted: [0, 0],
-    countedWithoutReply: [0, 0],
-    perhapsUncounted: [0, 0],
-    isDisturbed: [0, 0],
+    tallies: { 0: tally, 1: tally },
+  };
+}
+
+/** A copy whose changes leave the state as it is. */
+export function copyOf({ redis, oldPrimary, instances, tallies, ...rest }: State): State {
+  return {
+    ...rest,
+    redis: { ...redis },
+    oldPrimary: oldPrimary && { ...oldPrimary },
+    instances: instances.map((instance) => ({ ...instance })),
+    tallies: { 0: { ...tallies[0] }, 1: { ...tallies[1] } },
   };
 }
 
@@ -132,22 +142,4 @@ export function firstState({ instances, requests, maxFaults }: Model): State {
 export function keyOf({ instances, ...rest }: State): string {
   const sorted = instances.map((instance) => JSON.stringify(instance)).sort();
   return `${JSON.stringify(rest)}${sorted.join("")}`;
-}
-
-export function inWindow(numbers: ByWindow, window: number): number {
-  return numbers[window === 0 ? 0 : 1];
-}
-
-export function addTo([first, second]: ByWindow, window: number, units: number): ByWindow {
-  return window === 0 ? [first + units, second] : [first, second + units];
-}
-
-export function withInstance(state: State, index: number, instance: InstanceState): State {
-  return { ...state, instances: state.instances.with(index, instance) };
-}
-
-export function instanceAt({ instances }: State, index: number): InstanceState {
-  const instance = instances[index];
-  if (instance === undefined) throw new Error(`there is no instance ${index}`);
-  return instance;
 }

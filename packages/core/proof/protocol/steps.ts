@@ -1,141 +1,142 @@
-/** Every step that a state allows: those of the protocol, and the faults. */
 import {
   afterError,
   afterReply,
   decideLocally,
   disconnect,
-  disturb,
   execute,
   primaryOf,
   replaceCall,
   send,
 } from "./protocol.js";
-import { type Call, instanceAt, type Model, type State, withInstance } from "./state.js";
+import { copyOf, type Fault, type Instance, type Model, type State } from "./state.js";
 
 export interface Step {
   readonly name: string;
   readonly next: State;
 }
 
-export function* steps(model: Model, state: State): Generator<Step> {
-  for (const index of state.instances.keys()) {
-    for (const { name, next } of stepsOfInstance(model, state, index)) yield { name: `${index}: ${name}`, next };
-  }
-  yield* stepsOfRedis(model, state);
-  if (state.window + 1 < model.windows) yield { name: "the next window begins", next: { ...state, window: 1 } };
-}
+/** Every step that a state allows: those of the protocol, and the faults. */
+export function stepsFrom(model: Model, state: State): Step[] {
+  const { redis, oldPrimary } = state;
+  const steps: Step[] = [];
 
-function* stepsOfInstance(model: Model, state: State, index: number): Generator<Step> {
-  const { redis, requestsLeft, faultsLeft } = state;
-  const instance = instanceAt(state, index);
-  const { calls, isOpen, isOnOldPrimary } = instance;
-  const awaited = calls.find(({ answer }) => answer === undefined);
-  const isAbandonedPending = calls.some((call) => call.answer !== undefined && !call.isOnOldPrimary);
-  if (requestsLeft > 0 && awaited === undefined) {
-    const counted = { ...state, requestsLeft: requestsLeft - 1 };
-    yield isOpen
-      ? { name: "request, decided locally", next: decideLocally(model, counted, index) }
-      : { name: "request, sent to Redis", next: withInstance(counted, index, send(model, instance)) };
+  function add(name: string, change: (next: State) => void): void {
+    const next = copyOf(state);
+    change(next);
+    steps.push({ name, next });
   }
-  for (const call of calls) {
-    if (call.reply === "none" && redis.status === "up" && primaryOf(state, call) !== undefined) {
-      yield { name: "Redis executes the call", next: execute(model, state, index, call) };
-    }
-    if (call.answer !== undefined && model.faults.includes("cut")) {
-      yield { name: "the call is lost", next: withInstance(state, index, replaceCall(instance, call)) };
-    }
-  }
-  if (awaited !== undefined) {
-    if (awaited.reply === "none" && redis.status === "read-only") {
-      const refused: Call = { ...awaited, reply: "error" };
-      yield {
-        name: "Redis refuses the call",
-        next: withInstance(state, index, replaceCall(instance, awaited, refused)),
-      };
-    }
-    if (awaited.reply === "error") yield { name: "error reply", next: afterError(model, state, index, awaited) };
-    else if (awaited.reply !== "none") {
-      yield { name: "reply", next: afterReply(state, index, awaited, awaited.reply) };
-    }
-    if (redis.status === "paused") yield { name: "deadline", next: disconnect(model, state, index) };
-  }
-  // Redis has read the calls on the old connection before it answers a probe on a new one.
-  if (isOpen && !isAbandonedPending && redis.status === "up") {
-    yield { name: "probe succeeds", next: withInstance(state, index, { ...instance, isOpen: false }) };
-  }
-  if (isOnOldPrimary) yield { name: "leaves the old primary", next: leaveOldPrimary(model, state, index) };
-  if (faultsLeft > 0 && !isOpen && model.faults.includes("cut")) {
-    const next = disconnect(model, { ...state, faultsLeft: faultsLeft - 1 }, index);
-    yield { name: "the connection breaks", next };
-  }
-}
 
-function* stepsOfRedis(model: Model, state: State): Generator<Step> {
-  const { redis, faultsLeft } = state;
-  const { faults } = model;
-  if (redis.status === "up" && faultsLeft > 0) {
-    const after = { ...state, faultsLeft: faultsLeft - 1 };
-    if (faults.includes("kill")) yield { name: "Redis is killed", next: kill(model, after) };
-    if (faults.includes("pause")) {
-      yield { name: "Redis pauses", next: { ...after, redis: { ...redis, status: "paused" } } };
-    }
-    if (faults.includes("read-only")) {
-      yield { name: "Redis becomes read-only", next: { ...after, redis: { ...redis, status: "read-only" } } };
-    }
+  function addFault(fault: Fault, name: string, change: (next: State) => void): void {
+    if (state.faultsLeft === 0 || !model.faults.includes(fault)) return;
+    add(name, (next) => {
+      next.faultsLeft -= 1;
+      change(next);
+    });
   }
-  if (state.oldPrimary !== undefined) {
-    yield { name: "the old primary becomes a replica", next: demote(model, state) };
-  } else if (redis.status === "up" && faultsLeft > 0 && faults.includes("two primaries")) {
-    for (let used = 0; used <= redis.used; used += 1) {
-      const next = promote({ ...state, faultsLeft: faultsLeft - 1 }, used);
-      yield { name: `a replica with ${used} units is promoted`, next };
+
+  for (const [index, instance] of state.instances.entries()) addStepsOf(instance, index);
+  if (redis.status === "up") {
+    addFault("kill", "Redis is killed", (next) => kill(model, next));
+    addFault("pause", "Redis pauses", (next) => Object.assign(next.redis, { status: "paused" }));
+    addFault("read-only", "Redis becomes read-only", (next) => Object.assign(next.redis, { status: "read-only" }));
+    for (let used = 0; used <= redis.used && oldPrimary === undefined; used += 1) {
+      addFault("two primaries", `a replica with ${used} units is promoted`, (next) => promote(next, used));
     }
+  } else {
+    add("Redis is up", (next) => Object.assign(next.redis, { status: "up" }));
   }
-  if (redis.status !== "up") yield { name: "Redis is up", next: { ...state, redis: { ...redis, status: "up" } } };
-  if (redis.status === "down" && faults.includes("lose data")) {
+  if (oldPrimary !== undefined) add("the old primary becomes a replica", (next) => demote(model, next));
+  if (redis.status === "down" && model.faults.includes("lose data")) {
     for (let used = 0; used < redis.used; used += 1) {
-      const next: State = { ...disturb(state, redis.window), redis: { ...redis, status: "up", used } };
-      yield { name: `Redis is up with ${used} units`, next };
+      add(`Redis is up with ${used} units`, (next) => {
+        next.tallies[redis.window].isDisturbed = true;
+        Object.assign(next.redis, { status: "up", used });
+      });
+    }
+  }
+  if (state.window + 1 < model.windows) add("the next window begins", (next) => Object.assign(next, { window: 1 }));
+  return steps;
+
+  function addStepsOf({ calls, isOpen, isOnOldPrimary }: Instance, index: number): void {
+    const inNext = (change: (next: State, instance: Instance) => void) => (next: State) =>
+      change(next, next.instances[index] as Instance);
+    const addHere = (name: string, change: (next: State, instance: Instance) => void) =>
+      add(`${index}: ${name}`, inNext(change));
+    const awaited = calls.find(({ answer }) => answer === undefined);
+
+    if (state.requestsLeft > 0 && awaited === undefined) {
+      addHere(isOpen ? "request, decided locally" : "request, sent to Redis", (next, instance) => {
+        next.requestsLeft -= 1;
+        if (isOpen) decideLocally(model, next, instance);
+        else send(model, instance);
+      });
+    }
+    for (const call of calls) {
+      if (call.reply === "none" && redis.status === "up" && primaryOf(state, call) !== undefined) {
+        addHere("Redis executes the call", (next, instance) => execute(model, next, instance, call));
+      }
+      if (call.answer !== undefined && model.faults.includes("cut")) {
+        addHere("the call is lost", (_, instance) => replaceCall(instance, call));
+      }
+    }
+    if (awaited !== undefined) {
+      const { reply } = awaited;
+      if (reply === "none" && redis.status === "read-only") {
+        addHere("Redis refuses the call", (_, instance) =>
+          replaceCall(instance, awaited, { ...awaited, reply: "error" }),
+        );
+      } else if (reply === "error") {
+        addHere("error reply", (next, instance) => afterError(model, next, instance, awaited));
+      } else if (reply !== "none") {
+        addHere("reply", (next, instance) => afterReply(next, instance, awaited, reply));
+      }
+      if (redis.status === "paused") addHere("deadline", (next, instance) => disconnect(model, next, instance));
+    }
+    // Redis has read the calls on the old connection before it answers a probe on a new one.
+    const isAbandonedPending = calls.some(({ answer, isOnOldPrimary }) => answer !== undefined && !isOnOldPrimary);
+    if (isOpen && !isAbandonedPending && redis.status === "up") {
+      addHere("probe succeeds", (_, instance) => Object.assign(instance, { isOpen: false }));
+    }
+    if (isOnOldPrimary) addHere("leaves the old primary", (next, instance) => leaveOldPrimary(model, next, instance));
+    if (!isOpen) {
+      const disconnectHere = inNext((next, instance) => disconnect(model, next, instance));
+      addFault("cut", `${index}: the connection breaks`, disconnectHere);
     }
   }
 }
 
-function kill(model: Model, state: State): State {
-  let next: State = { ...state, redis: { ...state.redis, status: "down" } };
-  for (const index of state.instances.keys()) {
-    next = disconnect(model, next, index);
-    next = withInstance(next, index, { ...instanceAt(next, index), calls: [] });
+function kill(model: Model, state: State): void {
+  state.redis.status = "down";
+  for (const instance of state.instances) {
+    disconnect(model, state, instance);
+    instance.calls = [];
   }
-  return next;
 }
 
 /** The instances do not know of it yet. */
-function promote(state: State, used: number): State {
-  const { redis, window } = state;
-  const instances = state.instances.map((instance) => {
-    const calls = instance.calls.map((call) => ({ ...call, isOnOldPrimary: true }));
-    return { ...instance, isOnOldPrimary: true, calls };
-  });
-  const oldPrimary = { window: redis.window, used: redis.used };
-  return { ...disturb(state, window), redis: { ...redis, used }, oldPrimary, instances };
+function promote(state: State, used: number): void {
+  const { redis, instances } = state;
+  for (const instance of instances) {
+    instance.isOnOldPrimary = true;
+    instance.calls = instance.calls.map((call) => ({ ...call, isOnOldPrimary: true }));
+  }
+  state.oldPrimary = { window: redis.window, used: redis.used };
+  redis.used = used;
+  state.tallies[state.window].isDisturbed = true;
 }
 
 /** The instance received `+switch-master`, or its connection broke. The old primary may still execute a call without a reply. */
-function leaveOldPrimary(model: Model, state: State, index: number): State {
-  const instance = { ...instanceAt(state, index), isOnOldPrimary: false };
+function leaveOldPrimary(model: Model, state: State, instance: Instance): void {
+  instance.isOnOldPrimary = false;
   const isMistaken = model.mistake === "an instance changes the primary without an outage";
-  if (isMistaken && instance.calls.length === 0) return withInstance(state, index, instance);
-  return disconnect(model, withInstance(state, index, instance), index);
+  if (!isMistaken || instance.calls.length > 0) disconnect(model, state, instance);
 }
 
 /** The old primary ends its connections, forgets its units, and executes nothing any more. */
-function demote(model: Model, state: State): State {
-  let next: State = { ...state, oldPrimary: undefined };
-  for (const index of state.instances.keys()) {
-    if (instanceAt(next, index).isOnOldPrimary) next = leaveOldPrimary(model, next, index);
-    const instance = instanceAt(next, index);
-    const calls = instance.calls.filter(({ isOnOldPrimary }) => !isOnOldPrimary);
-    next = withInstance(next, index, { ...instance, calls });
+function demote(model: Model, state: State): void {
+  state.oldPrimary = undefined;
+  for (const instance of state.instances) {
+    if (instance.isOnOldPrimary) leaveOldPrimary(model, state, instance);
+    instance.calls = instance.calls.filter(({ isOnOldPrimary }) => !isOnOldPrimary);
   }
-  return next;
 }
