@@ -32,25 +32,6 @@ describeWithRedis("the quota on a Redis Cluster", () => {
     }
   });
 
-  it("counts an executed call once when its reply is lost", async () => {
-    using opened = await openQuotasOnRedis({ urls: cluster.nodes.map(({ url }) => url), decisionTimeoutMs: 5_000 });
-    const account = newAccount(100_000);
-    const node = await cluster.masterOf(`petstore:quota:2:{${account.account}}`);
-    const callAll = () => Promise.all(Array.from({ length: 20 }, () => opened.accounts.reserve(account)));
-    await callAll();
-    for (let fault = 1; fault <= 5; fault += 1) {
-      // When the node continues, it finds both at once: the calls, and the command to close their connection.
-      node.pause();
-      const calls = callAll();
-      const closing = node.command("CLIENT", "KILL", "TYPE", "normal");
-      await sleep(50);
-      node.resume();
-      await Promise.all([calls, closing]);
-      await expect.poll(opened.mode).toBe("shared");
-    }
-    expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 121 } });
-  });
-
   it.each(["command", "kill"] as const)("works without a restart after a failover by %s", async (by) => {
     using opened = await open();
     const accounts = Array.from({ length: 12 }, () => newAccount(100_000));
