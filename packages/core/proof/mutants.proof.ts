@@ -4,9 +4,8 @@ import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { it } from "@petstore/harness/test-with-figures";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect } from "vitest";
-import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
-import { type OpenedQuota, openAtVirtualTime } from "../test/quota/caller.js";
+import { type OpenedQuota, openAtVirtualTime, openLocal } from "../test/quota/caller.js";
 import { everyKeyHasTtl, findDifference } from "../test/quota/random/difference.js";
 import { generators, scriptPolicy } from "../test/quota/random/operations.js";
 import { faults } from "./faults.js";
@@ -36,7 +35,7 @@ it.for(generators)(
       Array.from({ length: lanes }, (_, lane) =>
         findDifference({
           scripts: given.scripts,
-          open: () => [openOn(redis), openLocal()],
+          open: () => [openOn(redis), openLocal({ banPolicy })],
           name: `${given.generator}-${lane}`,
           seed: Math.floor(Math.random() * 2 ** 31),
           atLeastCalls: calls / lanes,
@@ -66,13 +65,9 @@ function openOn(connection: Redis): OpenedQuota {
   return openAtVirtualTime(({ now }) => createRedisQuota({ redis: connection, banPolicy, now }));
 }
 
-function openLocal(): OpenedQuota {
-  return openAtVirtualTime(({ now }) => createLocalQuota({ banPolicy, now, capacity: 8 }));
-}
-
 /** More than `mostRounds` if the fault escapes. */
 async function roundsUntilCaught(fault: string, faulty: Redis): Promise<number> {
-  const open = () => [openOn(faulty), openLocal()] as const;
+  const open = () => [openOn(faulty), openLocal({ banPolicy })] as const;
   const inspect = (accountPrefix: string) => everyKeyHasTtl(redis, accountPrefix);
   for (let seed = 1; seed <= mostRounds; seed += 1) {
     for (const { generator, scripts } of generators) {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import type { BanPolicy } from "../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../src/quota/decision.js";
+import { createLocalQuota, type LocalQuotaOptions } from "../../src/quota/engines/local-quota.js";
 import type { Limits } from "../../src/quota/plan.js";
 import type { Quota, Usage } from "../../src/quota/quota.js";
 import type { Windows } from "../../src/quota/window.js";
@@ -25,6 +26,10 @@ export function openAtVirtualTime(create: (options: { readonly now: () => number
     },
     [Symbol.asyncDispose]: async () => {},
   };
+}
+
+export function openLocal(options: Omit<LocalQuotaOptions, "now">): OpenedQuota {
+  return openAtVirtualTime(({ now }) => createLocalQuota({ ...options, now }));
 }
 
 /** One API key of one account on one plan. Every instant is epoch milliseconds. */

@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { BanPolicy } from "../../src/quota/ban-policy.js";
-import { createLocalQuota } from "../../src/quota/engines/local-quota.js";
-import { createCaller, type OpenedQuota, openAtVirtualTime } from "./caller.js";
+import { createCaller, openLocal } from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
 
 const noon = Date.UTC(2031, 4, 14, 12);
@@ -34,7 +32,3 @@ describe("local quota", () => {
     expect(await caller.usage(noon)).toMatchObject({ minute: { used: 5 } });
   });
 });
-
-function openLocal(options: { readonly banPolicy?: BanPolicy; readonly capacity?: number }): OpenedQuota {
-  return openAtVirtualTime(({ now }) => createLocalQuota({ ...options, now }));
-}

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { type Decision, remaining, reportedWindow, retryAfterSeconds } from "../../../src/quota/decision.js";
-import { createLocalQuota } from "../../../src/quota/engines/local-quota.js";
 import { dayMs, minuteMs, type WindowState } from "../../../src/quota/window.js";
-import { type OpenedQuota, openAtVirtualTime } from "../caller.js";
+import { openLocal } from "../caller.js";
 import { generators, play, type Script, scriptPolicy } from "./operations.js";
 
 /** Scripts per property and generator. A fault planted in the engine is found within a few hundred. */
 const numRuns = 500;
+const options = { banPolicy: scriptPolicy, capacity: 8 };
 const midnight = Date.UTC(2031, 4, 14);
 
 describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
@@ -16,7 +16,7 @@ describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
     const promise = fc.asyncProperty(scripts.map(onlyReservations), async (script) => {
       const spent = new Map<string, number>();
       const lowest = new Map<string, number>();
-      for (const { account, nowMs, cost, replies } of await play(script, [openLocal()], { fallBackMs: 0 })) {
+      for (const { account, nowMs, cost, replies } of await play(script, [openLocal(options)], { fallBackMs: 0 })) {
         const [reply] = replies;
         if (reply === undefined) continue;
         for (const [length, lengthMs] of [
@@ -41,7 +41,7 @@ describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
 
   it("admits a refused or banned client that waits for Retry-After, without other traffic", async () => {
     const promise = fc.asyncProperty(scripts, fc.boolean(), async (script, inWholeSeconds) => {
-      const opened = openLocal();
+      const opened = openLocal(options);
       const played = await play(script, [opened], { fallBackMs: minuteMs });
       const last = played.findLast(({ replies: [reply] }) => reply !== undefined && "outcome" in reply);
       if (last === undefined || last.cost > Math.min(last.limits.perMinute, last.limits.perDay)) return;
@@ -62,7 +62,7 @@ it("under enough demand, the local quota grants every unit of both windows", asy
     offsetMs: fc.nat({ max: minuteMs - 1 }),
   });
   const promise = fc.asyncProperty(demand, async ({ limits, minutes, surplus, offsetMs }) => {
-    const { quota, setNow } = openLocal();
+    const { quota, setNow } = openLocal(options);
     let left = limits.perDay;
     for (let minute = 0; minute < minutes; minute += 1) {
       let granted = 0;
@@ -76,10 +76,6 @@ it("under enough demand, the local quota grants every unit of both windows", asy
   });
   await fc.assert(promise, { numRuns });
 });
-
-function openLocal(): OpenedQuota {
-  return openAtVirtualTime(({ now }) => createLocalQuota({ now, banPolicy: scriptPolicy, capacity: 8 }));
-}
 
 function onlyReservations({ operations, ...script }: Script): Script {
   return { ...script, operations: operations.filter(({ call }) => call === "reserve" || call === "usage") };
