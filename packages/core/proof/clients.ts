@@ -1,12 +1,7 @@
 /** How programs call: loops, and programs that honour Retry-After in all the ways that almost look as if they did not. */
 import { type Decision, retryAfterSeconds } from "../src/quota/decision.js";
 import { minuteMs } from "../src/quota/window.js";
-import type { Network, Random, Simulation } from "./simulation.js";
-
-/** Across a country: some 20 ms one way, and every hundredth packet is sent again. */
-const internet: Network = (random) => 2 - 20 * Math.log(1 - random()) + (random() < 0.01 ? 1_000 * random() : 0);
-/** In the same building: 1 to 8 ms there and back. */
-const nearby: Network = (random) => 0.5 + 3.5 * random();
+import type { Random, Simulation } from "./simulation.js";
 
 /** Sends `width` requests at once, waits for all decisions and for the longest Retry-After among them, and repeats. */
 export function burst(simulation: Simulation, width: number): void {
@@ -15,7 +10,7 @@ export function burst(simulation: Simulation, width: number): void {
     let open = width;
     let waitMs = 0;
     for (let request = 0; request < width; request += 1) {
-      simulation.call(costOf(), internet, (decision) => {
+      simulation.call(costOf(), (decision) => {
         waitMs = Math.max(waitMs, waitOf(decision, simulation.random));
         open -= 1;
         if (open === 0) simulation.after(waitMs || 200 * simulation.random(), fire);
@@ -23,16 +18,6 @@ export function burst(simulation: Simulation, width: number): void {
     }
   };
   fire();
-}
-
-/** One program that keeps `width` requests in flight. Each waits on its own when it is refused. */
-export function pool(simulation: Simulation, width: number): void {
-  const costOf = drawCosts(simulation.random);
-  const step = () =>
-    simulation.call(costOf(), internet, (decision) => {
-      simulation.after(waitOf(decision, simulation.random), step);
-    });
-  for (let request = 0; request < width; request += 1) step();
 }
 
 /**
@@ -46,7 +31,7 @@ export function fleet(simulation: Simulation, size: number): void {
   for (let program = 0; program < size; program += 1) {
     const pauseMs = longestPauseMs * simulation.random();
     const step = () =>
-      simulation.call(costOf(), internet, (decision) => {
+      simulation.call(costOf(), (decision) => {
         simulation.after(waitOf(decision, simulation.random) || pauseMs * 2 * simulation.random(), step);
       });
     simulation.after(5_000 * simulation.random(), step);
@@ -61,7 +46,7 @@ export function belowTwiceTheLimit(simulation: Simulation): void {
 /** Ignores every refusal and calls at this rate, without waiting for decisions. */
 export function loop(simulation: Simulation, requestsPerSecond: number): void {
   const step = () => {
-    simulation.call(1, nearby, () => {});
+    simulation.call(1, () => {});
     simulation.after(1_000 / requestsPerSecond, step);
   };
   step();

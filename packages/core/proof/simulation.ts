@@ -4,9 +4,6 @@ import type { Decision } from "../src/quota/decision.js";
 import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import type { Limits } from "../src/quota/plan.js";
 
-/** The delay of a request, or of its response, in milliseconds. */
-export type Network = (random: Random) => number;
-
 /** Evenly from 0 up to 1. */
 export type Random = () => number;
 
@@ -16,7 +13,7 @@ export interface Simulation {
   nowMs(): number;
   after(delayMs: number, step: () => void): void;
   /** Sends a request, decides it when it arrives, and calls `answer` when the response has come back. */
-  call(cost: number, network: Network, answer: (decision: Decision) => void): void;
+  call(cost: number, answer: (decision: Decision) => void): void;
 }
 
 interface SimulationOptions {
@@ -45,11 +42,11 @@ export async function simulate(
     steps.splice(steps.findLastIndex((other) => other.atMs <= atMs) + 1, 0, { atMs, step });
   }
 
-  function call(cost: number, network: Network, answer: (decision: Decision) => void): void {
-    after(network(random), async () => {
+  function call(cost: number, answer: (decision: Decision) => void): void {
+    after(networkDelayMs(random), async () => {
       const decision = await quota.reserve({ account: "simulated", key: "shared", limits, cost });
       onDecision(decision);
-      after(network(random), () => answer(decision));
+      after(networkDelayMs(random), () => answer(decision));
     });
   }
 
@@ -63,6 +60,11 @@ export async function simulate(
     nowMs = next.atMs;
     await next.step();
   }
+}
+
+/** A request, or its response, needs some 20 ms, and every hundredth packet is sent again. */
+function networkDelayMs(random: Random): number {
+  return 2 - 20 * Math.log(1 - random()) + (random() < 0.01 ? 1_000 * random() : 0);
 }
 
 /** mulberry32: small, and the same on every machine. */
