@@ -3,7 +3,7 @@ import { it } from "@petstore/harness/test-with-figures";
 import { describe, expect } from "vitest";
 import { limitsOf } from "../src/quota/plan.js";
 import { dayMs, minuteMs } from "../src/quota/window.js";
-import { belowTwiceTheLimit, burst, fleet, loop } from "./clients.js";
+import { burst, fleet } from "./clients.js";
 import { createRandom, type Simulation, simulate } from "./simulation.js";
 
 const midnightMs = Date.UTC(2031, 4, 14);
@@ -17,7 +17,6 @@ const clients = [
     client: `${size} programs with one key`,
     begin: (simulation: Simulation) => fleet(simulation, size),
   })),
-  { client: "a caller below twice the limit that ignores refusals", begin: belowTwiceTheLimit },
 ];
 
 describe.each([
@@ -43,39 +42,6 @@ describe.each([
     expect(banned).toEqual([]);
   });
 });
-
-it.for([
-  { requestsPerSecond: 100, seconds: 10 },
-  { requestsPerSecond: 10, seconds: 60 },
-])(
-  "bans a loop of $requestsPerSecond requests/s on Free within $seconds s",
-  async ({ requestsPerSecond, seconds }, { figures }) => {
-    const limits = limitsOf({ plan: "free" });
-    const notBanned: number[] = [];
-    let longestMs = 0;
-    for (let seed = firstSeed; seed < firstSeed + 600; seed += 1) {
-      const startMs = midnightMs + Math.floor(20 * 60 * minuteMs * createRandom(seed)());
-      let elapsedMs = () => 0;
-      let bannedAfterMs = Number.POSITIVE_INFINITY;
-      const begin = (simulation: Simulation) => {
-        elapsedMs = () => simulation.nowMs() - startMs;
-        loop(simulation, requestsPerSecond);
-      };
-      await simulate(
-        { limits, seed, startMs, spentOfDay: 0, endMs: startMs + seconds * 1_000 },
-        begin,
-        ({ outcome }) => {
-          if (outcome === "banned") bannedAfterMs = Math.min(bannedAfterMs, elapsedMs());
-        },
-      );
-      if (bannedAfterMs === Number.POSITIVE_INFINITY) notBanned.push(seed);
-      longestMs = Math.max(longestMs, bannedAfterMs);
-    }
-    figures.atMost(seconds, "time until the ban, longest", longestMs / 1_000, "s");
-    // The list names the seeds.
-    expect(notBanned).toEqual([]);
-  },
-);
 
 /** A random time of day, often shortly before midnight, often with a day that is used up within some minutes. */
 function drawStart(seed: number, limits: { readonly perMinute: number; readonly perDay: number }) {

@@ -1,4 +1,4 @@
-/** How programs call: loops, and programs that honour Retry-After in all the ways that almost look as if they did not. */
+/** Programs that honour Retry-After in all the ways that almost look as if they did not. */
 import { type Decision, retryAfterSeconds } from "../src/quota/decision.js";
 import { minuteMs } from "../src/quota/window.js";
 import type { Random, Simulation } from "./simulation.js";
@@ -36,20 +36,6 @@ export function fleet(simulation: Simulation, size: number): void {
       });
     simulation.after(5_000 * simulation.random(), step);
   }
-}
-
-/** Ignores every refusal and calls at an even rate, a little below twice what the minute grants. */
-export function belowTwiceTheLimit(simulation: Simulation): void {
-  loop(simulation, (2 * simulation.limits.perMinute - 1) / 60);
-}
-
-/** Ignores every refusal and calls at this rate, without waiting for decisions. */
-export function loop(simulation: Simulation, requestsPerSecond: number): void {
-  const step = () => {
-    simulation.call(1, () => {});
-    simulation.after(1_000 / requestsPerSecond, step);
-  };
-  step();
 }
 
 /** Timers and clocks are not exact: a program wakes up to 0.9 s early or late. 0 after an admission. */

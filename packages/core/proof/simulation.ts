@@ -10,7 +10,6 @@ export type Random = () => number;
 export interface Simulation {
   readonly random: Random;
   readonly limits: Limits;
-  nowMs(): number;
   after(delayMs: number, step: () => void): void;
   /** Sends a request, decides it when it arrives, and calls `answer` when the response has come back. */
   call(cost: number, answer: (decision: Decision) => void): void;
@@ -55,7 +54,7 @@ export async function simulate(
     await quota.reserve({ account: "simulated", key: "earlier", limits: wide, cost: spentOfDay });
   }
   nowMs = startMs;
-  begin({ random, limits, nowMs: () => nowMs, after, call });
+  begin({ random, limits, after, call });
   for (let next = steps.shift(); next !== undefined && next.atMs < endMs; next = steps.shift()) {
     nowMs = next.atMs;
     await next.step();
