@@ -61,7 +61,7 @@ describe("the authenticator", () => {
   it("remembers for 5 seconds that the database does not have a key", async () => {
     const { authenticate, clock, lookUps, known, database } = open();
     await authenticate(known);
-    database.isEmpty = true;
+    database.rows.clear();
     clock.nowMs += 5_001;
     const answers = [await authenticate(known), await authenticate(known)];
     expect(answers).toMatchObject(Array(2).fill(rejected("API_KEY_INVALID")));
@@ -173,9 +173,9 @@ describe("while PostgreSQL is unreachable, the authenticator", () => {
   });
 
   it("runs one look-up at a time for any number of keys", async () => {
-    const { authenticate, clock, lookUps, database } = open();
-    database.hasEveryKey = true;
+    const { authenticate, clock, lookUps, database, row } = open();
     const tokens = Array.from({ length: 20 }, () => mintApiKey("live", randomBytes));
+    for (const token of tokens) database.rows.set(digestApiKey(token), row);
     for (const token of tokens) await authenticate(token, token);
     database.fault = unreachable;
     clock.nowMs += 6_000;
@@ -222,8 +222,7 @@ function open({ isTestStore = false, ...given }: Partial<KeyWithLimits> & { read
   const lookUps: string[] = [];
   let held: Promise<void> | undefined;
   const database = {
-    isEmpty: false,
-    hasEveryKey: false,
+    rows: new Map([[digestApiKey(known), row]]),
     fault: undefined as Error | undefined,
     /** Reads the rows now, and returns them after the release. */
     hold() {
@@ -236,13 +235,13 @@ function open({ isTestStore = false, ...given }: Partial<KeyWithLimits> & { read
   };
   const findByDigest = async (digest: string) => {
     lookUps.push(digest);
-    const found =
-      (digest === digestApiKey(known) && !database.isEmpty) || database.hasEveryKey ? { ...row } : undefined;
+    const found = database.rows.get(digest);
+    const read = found && { ...found };
     const before = held;
     held = undefined;
     await before;
     if (database.fault !== undefined) throw database.fault;
-    return found;
+    return read;
   };
   const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow: () => clock.nowMs, isTestStore });
   const authenticate = async (token: string, client = "a client") => authenticator.authenticate(token, client);
