@@ -14,6 +14,11 @@ interface SharedDatabase extends Pick<TestDatabase, "url" | "directUrl"> {
   execute<Row = Record<string, unknown>>(...statements: readonly string[]): Promise<Row[]>;
 }
 
+/** The time limits of a database, all of this length. */
+export function limitedTo(ms: number) {
+  return { acquireTimeoutMs: ms, readTimeoutMs: ms, writeTimeoutMs: ms };
+}
+
 /** A temporary database for the tests of a file. */
 export async function openSharedDatabase({ isMigrated = true } = {}): Promise<SharedDatabase> {
   const server = await createTestDatabase();
@@ -22,8 +27,7 @@ export async function openSharedDatabase({ isMigrated = true } = {}): Promise<Sh
   return {
     ...server,
     open(config) {
-      const limits = { poolSize: 5, acquireTimeoutMs: 2_000, readTimeoutMs: 2_000, writeTimeoutMs: 2_000 };
-      return openDatabase({ url: server.url, ...limits, ...config }, silentLog);
+      return openDatabase({ url: server.url, poolSize: 5, ...limitedTo(2_000), ...config }, silentLog);
     },
     execute: (...statements) => execute(server.directUrl, ...statements),
   };

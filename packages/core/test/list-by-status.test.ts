@@ -40,17 +40,9 @@ async function listOnce(plan: "custom" | "generic", status: "available" | "pendi
   return await listPets(database, { after: 0n, status, limit });
 }
 
-interface RowsRead {
-  /** Index entries, of the primary key and of (status, id). */
-  readonly byId: number;
-  readonly byStatus: number;
-  /** Rows, without an index. */
-  readonly sequential: number;
-}
-
-/** Counted since the database was created, for sessions that have ended. */
-async function rowsRead(): Promise<RowsRead> {
-  const [row] = await server.execute<RowsRead>(
+/** Index entries, and rows without an index, counted since the database was created, for sessions that have ended. */
+async function rowsRead() {
+  const [row] = await server.execute<{ byId: number; byStatus: number; sequential: number }>(
     `select
        (select idx_tup_read::int from pg_stat_user_indexes where indexrelname = 'pets_pkey') as "byId",
        (select idx_tup_read::int from pg_stat_user_indexes where indexrelname = 'pets_status_id') as "byStatus",

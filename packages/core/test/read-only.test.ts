@@ -2,11 +2,11 @@
 import { describeWithProgram } from "@petstore/harness";
 import { openPgBouncer, openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
+import { type Database, openDatabase } from "../src/database/database.js";
 import { sqlState } from "../src/database/database-errors.js";
 import { migrate } from "../src/database/migrate.js";
 import { watchDatabase } from "../src/database/reachability.js";
-import { openSharedDatabase, silentLog, sqlOf } from "./database-fixture.js";
+import { limitedTo, openSharedDatabase, silentLog, sqlOf } from "./database-fixture.js";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -29,13 +29,7 @@ describe("a standby", () => {
   afterAll(() => server?.[Symbol.asyncDispose]());
 
   it("serves no statement until it is promoted", async () => {
-    const config: DatabaseConfig = {
-      url: server.url,
-      poolSize: 6,
-      acquireTimeoutMs: 5_000,
-      readTimeoutMs: 5_000,
-      writeTimeoutMs: 5_000,
-    };
+    const config = { url: server.url, poolSize: 6, ...limitedTo(5_000) };
     await using database = openDatabase(config, silentLog);
     await using reachability = await watchDatabase(config, database, silentLog);
     expect(reachability.isReachable()).toBe(false);
@@ -61,8 +55,7 @@ describeWithProgram("pgbouncer", "a standby behind PgBouncer", () => {
     await using server = await openPostgresServer();
     await migrate(server.url);
     await using pgbouncer = await openPgBouncer(server.url);
-    const limits = { acquireTimeoutMs: 5_000, readTimeoutMs: 5_000, writeTimeoutMs: 5_000 };
-    const config: DatabaseConfig = { url: pgbouncer.url, directUrl: server.url, poolSize: 2, ...limits };
+    const config = { url: pgbouncer.url, directUrl: server.url, poolSize: 2, ...limitedTo(5_000) };
     await using database = openDatabase(config, silentLog);
     await using reachability = await watchDatabase(config, database, silentLog);
     await database.run(read, []);

@@ -8,7 +8,7 @@ import {
   mintApiKey,
   visiblePrefix,
 } from "../src/index.js";
-import { openSharedDatabase } from "./database-fixture.js";
+import { limitedTo, openSharedDatabase } from "./database-fixture.js";
 
 export const actor = "ada@office";
 export const unknownId = 9_999_999n;
@@ -18,8 +18,7 @@ export type IssuedKey = Awaited<ReturnType<Awaited<ReturnType<typeof openStoredK
 /** A temporary database for the tests of a file, and the repositories of an administrator. */
 export async function openStoredKeys() {
   const server = await openSharedDatabase();
-  const timeouts = { acquireTimeoutMs: 15_000, readTimeoutMs: 15_000, writeTimeoutMs: 15_000 };
-  const database = server.open({ poolSize: 2, ...timeouts });
+  const database = server.open({ poolSize: 2, ...limitedTo(15_000) });
   afterAll(() => database[Symbol.asyncDispose]());
   const accounts = createAccountRepository(database, actor);
   const keys = createKeyRepository(database, actor);
