@@ -34,27 +34,35 @@ export function stepsFrom(model: Model, state: State): Step[] {
     });
   }
 
+  const become = (status: State["redis"]["status"]) => (next: State) => {
+    next.redis.status = status;
+  };
+
   for (const [index, instance] of state.instances.entries()) addStepsOf(instance, index);
   if (redis.status === "up") {
     addFault("kill", "Redis is killed", (next) => kill(model, next));
-    addFault("pause", "Redis pauses", (next) => Object.assign(next.redis, { status: "paused" }));
-    addFault("read-only", "Redis becomes read-only", (next) => Object.assign(next.redis, { status: "read-only" }));
+    addFault("pause", "Redis pauses", become("paused"));
+    addFault("read-only", "Redis becomes read-only", become("read-only"));
     for (let used = 0; used <= redis.used && oldPrimary === undefined; used += 1) {
       addFault("two primaries", `a replica with ${used} units is promoted`, (next) => promote(next, used));
     }
   } else {
-    add("Redis is up", (next) => Object.assign(next.redis, { status: "up" }));
+    add("Redis is up", become("up"));
   }
   if (oldPrimary !== undefined) add("the old primary becomes a replica", (next) => demote(model, next));
   if (redis.status === "down" && model.faults.includes("lose data")) {
     for (let used = 0; used < redis.used; used += 1) {
       add(`Redis is up with ${used} units`, (next) => {
         next.tallies[redis.window].isDisturbed = true;
-        Object.assign(next.redis, { status: "up", used });
+        next.redis = { ...redis, status: "up", used };
       });
     }
   }
-  if (state.window + 1 < model.windows) add("the next window begins", (next) => Object.assign(next, { window: 1 }));
+  if (state.window + 1 < model.windows) {
+    add("the next window begins", (next) => {
+      next.window = 1;
+    });
+  }
   return steps;
 
   function addStepsOf({ calls, isOpen, isOnOldPrimary }: Instance, index: number): void {
@@ -95,7 +103,9 @@ export function stepsFrom(model: Model, state: State): Step[] {
     // Redis has read the calls on the old connection before it answers a probe on a new one.
     const isAbandonedPending = calls.some(({ answer, isOnOldPrimary }) => answer !== undefined && !isOnOldPrimary);
     if (isOpen && !isAbandonedPending && redis.status === "up") {
-      addHere("probe succeeds", (_, instance) => Object.assign(instance, { isOpen: false }));
+      addHere("probe succeeds", (_, instance) => {
+        instance.isOpen = false;
+      });
     }
     if (isOnOldPrimary) addHere("leaves the old primary", (next, instance) => leaveOldPrimary(model, next, instance));
     if (!isOpen) {
