@@ -8,43 +8,20 @@ const { key } = await store.issueKey();
 const body = '{"name":"Ada","categoryId":1}';
 const create = (idempotencyKey: string | readonly string[], { as = key, sent = body } = {}): Promise<Answer> =>
   store.call("POST", "/v1/pets", { key: as, body: sent, headers: { "Idempotency-Key": idempotencyKey } });
-const countPets = async () => {
-  const { text } = await store.call("GET", "/v1/pets?limit=100", { key });
-  return (JSON.parse(text) as unknown[]).length;
-};
+const countPets = () => store.execute("select count(*) from pets");
 
-it("each account adds a pet of its own with the same key, also if others do so at the same time", async () => {
-  const others = await Promise.all(Array.from({ length: 5 }, () => store.issueKey()));
-  const first = await create("first");
-  const answers = [first, ...(await Promise.all(others.map((other) => create("first", { as: other.key }))))];
-  expect(new Set(answers.map(({ headers }) => headers["idempotency-replayed"]))).toEqual(new Set([undefined]));
-  expect(new Set(answers.map(({ text }) => text)).size).toBe(6);
-});
-
-describe("a key is stored for 24 hours by the clock of PostgreSQL", () => {
-  const age = (idempotencyKey: string, hours: number) =>
-    store.execute(
-      `update idempotency_keys set created_at = now() - interval '${hours} hours' where key = '${idempotencyKey}'`,
-    );
-
-  it("and adds a new pet after that, also with another body", async () => {
-    const first = await create("a day");
-    await age("a day", 23);
-    expect((await create("a day")).text).toBe(first.text);
-    await age("a day", 24);
-    const sent = '{"name":"Bo","categoryId":1}';
-    const later = await create("a day", { sent });
-    expect([later.status, later.headers["idempotency-replayed"]]).toEqual([201, undefined]);
-    expect((await create("a day", { sent })).text).toBe(later.text);
-  });
-
-  it("also if the clock of the instance is 25 hours ahead", async () => {
-    const first = await create("ahead");
-    store.clock.nowMs += 25 * 3_600_000;
-    const repeated = await create("ahead");
-    expect(repeated.text).toBe(first.text);
-    expect(repeated.headers["idempotency-replayed"]).toBe("true");
-  });
+it("a key is stored for 24 hours by the clock of PostgreSQL, although that of the instance is 25 hours ahead", async () => {
+  const age = (hours: number) =>
+    store.execute(`update idempotency_keys set created_at = now() - interval '${hours} hours' where key = 'a day'`);
+  const first = await create("a day");
+  store.clock.nowMs += 25 * 3_600_000;
+  await age(23);
+  expect(await create("a day")).toMatchObject({ text: first.text, headers: { "idempotency-replayed": "true" } });
+  await age(24);
+  const sent = '{"name":"Bo","categoryId":1}';
+  const later = await create("a day", { sent });
+  expect([later.status, later.headers["idempotency-replayed"]]).toEqual([201, undefined]);
+  expect((await create("a day", { sent })).text).toBe(later.text);
 });
 
 describe("the Idempotency-Key header", () => {
@@ -80,7 +57,7 @@ describe("the Idempotency-Key header", () => {
   ])("%s is refused, and adds nothing", async (_what, idempotencyKey, message) => {
     const before = await countPets();
     expect(await create(idempotencyKey)).toMatchObject({ status: 400, json: { code: "VALIDATION_FAILED", message } });
-    expect(await countPets()).toBe(before);
+    expect(await countPets()).toEqual(before);
   });
 });
 
@@ -105,19 +82,11 @@ describe("concurrent creates", () => {
     expect(listed.text.match(/the only one/g)).toHaveLength(1);
   });
 
-  it.each([
-    ["new", 0],
-    ["stored", 1],
-  ])(
-    "with one %s key and two bodies: those with one body get its pet, the others are refused",
-    async (kind, earlier) => {
-      const names = Array.from({ length: 40 }, (_, index) => ["Ada", "Bo"][index % 2]);
-      const createNamed = (name = "Ada") => create(`a ${kind} key`, { sent: `{"name":"${name}","categoryId":1}` });
-      const before = await Promise.all(names.slice(0, earlier).map(createNamed));
-      const answers = [...before, ...(await Promise.all(names.map(createNamed)))];
-      const added = answers.filter(({ status }) => status === 201).map(({ text }) => text);
-      expect([added.length, new Set(added).size]).toEqual([20 + earlier, 1]);
-      expect(answers.filter(({ status }) => status === 422)).toHaveLength(20);
-    },
-  );
+  it("with one key and two bodies: those with one body get its pet, the others are refused", async () => {
+    const bodies = Array.from({ length: 40 }, (_, index) => `{"name":"${["Ada", "Bo"][index % 2]}","categoryId":1}`);
+    const answers = await Promise.all(bodies.map((sent) => create("two bodies", { sent })));
+    const added = answers.filter(({ status }) => status === 201).map(({ text }) => text);
+    expect([added.length, new Set(added).size]).toEqual([20, 1]);
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(20);
+  });
 });

@@ -1,7 +1,7 @@
 // A log line is one JSON object with known fields, and no request can change that.
 import { openRawClient } from "@petstore/harness/network";
 import { expect, it } from "vitest";
-import { openSharedStore, openTestStore, type TestStore } from "./test-store.js";
+import { openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore();
 
@@ -110,14 +110,6 @@ it("a log line contains message, trace of the client, request id, address, metho
   });
 });
 
-it("a log line contains the address that is counted: behind a trusted proxy the address of the client", async () => {
-  await using behindProxy = await openTestStore({ TRUST_PROXY: "127.0.0.0/8" });
-  const headers = { "X-Forwarded-For": "192.0.2.9, 198.51.100.7" };
-  const { logged } = await logOf(() => behindProxy.call("GET", "/v1/pets", { headers }), behindProxy);
-  expect(logged).toMatchObject({ clientAddress: "198.51.100.7", status: 401, code: "API_KEY_MISSING" });
-  expect(logged).not.toHaveProperty("key");
-});
-
 it("a log line contains the account and the id of a revoked key", async () => {
   // The requests above have used up the minute of this address.
   store.clock.nowMs += 60_000;
@@ -128,7 +120,8 @@ it("a log line contains the account and the id of a revoked key", async () => {
 });
 
 /** Makes one request, and returns its response and its log line. */
-async function logOf<Sent>(send: () => Promise<Sent>, { logged }: Pick<TestStore, "logged"> = store) {
+async function logOf<Sent>(send: () => Promise<Sent>) {
+  const { logged } = store;
   const before = logged.length;
   const sent = await send();
   await expect.poll(() => logged.length).toBe(before + 1);

@@ -49,9 +49,12 @@ export const keyRows: readonly Row[] = [
     (authorization: Header) => ({ send: list({}, { authorization }), expected: otherScheme }),
   ),
   {
-    title: "a key in another header is no key",
+    title: "a key in another header or in the query is no key",
     key: "none",
-    send: list({}, { headers: { "x-api-key": "pets_test_nonsense", cookie: "api_key=pets_test_nonsense" } }),
+    send: list(
+      { api_key: '"pets_test_nonsense"', access_token: '"pets_test_nonsense"' },
+      { headers: { "x-api-key": "pets_test_nonsense", cookie: "api_key=pets_test_nonsense" } },
+    ),
     expected: missing,
   },
   ...rowsOf(
