@@ -42,7 +42,9 @@ describe("the OpenAPI document", () => {
         DeprecationLink: "maxLength",
       }).map(([name, limit]) => `components > headers > ${name} > schema > ${limit}`),
     ];
-    expect(breakingChanges(parseYaml(released), parseYaml(openApiYaml(description)))).toEqual(reviewed);
+    expect(breakingChanges(partsOf(parseYaml(released)), partsOf(parseYaml(openApiYaml(description))))).toEqual(
+      reviewed,
+    );
   });
 
   it.each([
@@ -85,12 +87,17 @@ describe("the OpenAPI document", () => {
 
 type Released = ReturnType<typeof JSON.parse>;
 
+/** The parts that a client is generated from. */
+function partsOf({ paths, components }: Released): object {
+  return { paths, components };
+}
+
 describe("breakingChanges", () => {
   const listOf = (d: Released) => d.paths["/pets"].get;
   const changed = (change: (document: Released) => unknown) => {
     const [released, copy] = [JSON.parse(openApiJson(description)), JSON.parse(openApiJson(description))];
     change(copy);
-    return breakingChanges(released, copy);
+    return breakingChanges(partsOf(released), partsOf(copy));
   };
 
   it.each<[string, (document: Released) => unknown]>([
