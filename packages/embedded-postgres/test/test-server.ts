@@ -59,8 +59,8 @@ export interface Owner extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-export function startOwner(directory: string, task = "hold"): Owner {
-  const child = spawn(process.execPath, [ownerScript, directory, task], { stdio: ["pipe", "pipe", "inherit"] });
+export function startOwner(directory: string): Owner {
+  const child = spawn(process.execPath, [ownerScript, directory], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "close");
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const kill = async () => {
