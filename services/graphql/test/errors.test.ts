@@ -33,16 +33,15 @@ describe("an error in the document", () => {
 describe("an error in the variables is VALIDATION_FAILED in REST's words, without the values", () => {
   const createPet = "mutation ($pet: NewPet!) { createPet(input: $pet) { id } }";
   const createOf =
-    "mutation ($name: String!, $categoryId: ID!, $status: PetStatus, $key: String) { createPet(input: {name: $name, categoryId: $categoryId, status: $status}, idempotencyKey: $key) { id } }";
+    "mutation ($name: String!, $categoryId: ID!, $key: String) { createPet(input: {name: $name, categoryId: $categoryId}, idempotencyKey: $key) { id } }";
   const list =
     "query ($limit: Int!, $status: PetStatus, $cursor: String) { pets(limit: $limit, status: $status, cursor: $cursor) { id } }";
   const connection =
-    "query ($first: Int!, $status: PetStatus, $after: String) { petsConnection(first: $first, status: $status, after: $after) { nodes { id } } }";
+    "query ($first: Int!, $after: String) { petsConnection(first: $first, after: $after) { nodes { id } } }";
   const skip = "query ($yes: Boolean = true) { pets @skip(if: $yes) { id } }";
   const shape = "must be a JSON object with name, categoryId and optionally status, and no other property";
   const limit = "must be an integer from 1 to 100";
   const status = "status must be one of available, pending, sold";
-  const categoryId = "categoryId must be an integer from -9223372036854775808 to 9223372036854775807";
   const keyRule = "idempotency key must be 1 to 255 printable ASCII characters";
 
   const ask = async (query: string, variables: unknown) => {
@@ -55,7 +54,7 @@ describe("an error in the variables is VALIDATION_FAILED in REST's words, withou
     [list, {}, "limit is required"],
     [list, { limit: null }, `limit ${limit}`],
     [createPet, { pet: null }, `pet ${shape}`],
-    [createOf, { name: null, status: "mauve" }, "name must be a string; categoryId is required"],
+    [createOf, { name: null, key: "mauve" }, "name must be a string; categoryId is required"],
     [skip.replace(" = true", "!"), { yes: "mauve" }, "yes must be true or false"],
     [skip, { yes: [true] }, "yes must be true or false"],
   ])("variables that prevent the execution: %# %s %j", async (query, variables, message) => {
@@ -63,18 +62,17 @@ describe("an error in the variables is VALIDATION_FAILED in REST's words, withou
   });
 
   // tools/checks/conformance tests the values that a REST request can also have, and deep values.
-  it.each<[string, string, unknown, string]>([
-    ...[1e300, true, [1], [[[]]], {}, { toString: 1 }].flatMap((value): [string, string, unknown, string][] => [
-      ["pets", list, { limit: value }, `limit ${limit}`],
-      ["petsConnection", connection, { first: value }, `first ${limit}`],
+  it.each<[field: string, query: string, variables: unknown, message: string]>([
+    ...[1e300, true, [[1]], { toString: 1 }].map((value): [string, string, unknown, string] => [
+      "pets",
+      list,
+      { limit: value },
+      `limit ${limit}`,
     ]),
-    ...[1.5, true, ["a"], {}].flatMap((value): [string, string, unknown, string][] => [
-      ["pets", list, { limit: 1, status: value }, status],
-      ["pets", list, { limit: 1, cursor: value }, "cursor must be a string"],
-      ["petsConnection", connection, { first: 1, after: value }, "after must be a string"],
-      ["createPet", createOf, { name: "Ada", categoryId: 1, key: value }, keyRule],
-    ]),
-    ["petsConnection", connection, { first: "mauve", status: 1 }, `first ${limit}; ${status}`],
+    ["petsConnection", connection, { first: 1e300 }, `first ${limit}`],
+    ["petsConnection", connection, { first: "mauve", after: 1.5 }, `first ${limit}; after must be a string`],
+    ["pets", list, { limit: 1, status: ["a"], cursor: true }, `${status}; cursor must be a string`],
+    ["createPet", createOf, { name: "Ada", categoryId: 1, key: {} }, keyRule],
     ["createPet", createPet, { pet: [[[{}]]] }, `input ${shape}`],
     [
       "createPet",
@@ -82,7 +80,6 @@ describe("an error in the variables is VALIDATION_FAILED in REST's words, withou
       { pet: { name: 1, categoryId: 1, id: 1 } },
       `name must be a string; id is unknown; input ${shape}`,
     ],
-    ["createPet", createOf, { name: 1, categoryId: "x", status: 1 }, `name must be a string; ${categoryId}; ${status}`],
   ])("core reports all invalid values at once: %# %s", async (field, query, variables, message) => {
     const [error] = errorBody(400, "VALIDATION_FAILED", message).errors;
     const locations = [{ line: 1, column: query.indexOf(`${field}(`) + 1 }];
@@ -99,12 +96,6 @@ describe("an error in the variables is VALIDATION_FAILED in REST's words, withou
     ['mutation ($name: String = "Ada") { createPet(input: {name: $name, categoryId: 1}) { id } }', { name: null }],
   ])("null for a nullable variable of a non-null argument: %s", async (query, variables) => {
     expect(errorsOf(await ask(query, variables))[0]?.extensions).toEqual({ code: "VALIDATION_FAILED", status: 400 });
-  });
-
-  it("a value of the wrong type finds no type in introspection", async () => {
-    const query = "query ($name: String!) { __type(name: $name) { name } }";
-    expect((await ask(query, { name: "Pet" })).json).toMatchObject({ data: { __type: { name: "Pet" } } });
-    expect((await ask(query, { name: ["Pet"] })).json).toMatchObject({ data: { __type: null } });
   });
 
   it("a default is used for a missing variable, and an undeclared variable is ignored", async () => {
