@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { errorBody, errorsOf, openSharedStore } from "./test-store.js";
 
-const store = await openSharedStore({ DATABASE_WRITE_TIMEOUT_MS: "3000" });
+const store = await openSharedStore({ DATABASE_READ_TIMEOUT_MS: "3000", DATABASE_WRITE_TIMEOUT_MS: "3000" });
 const caller = await store.issueKey();
 
 describe("an error in the document", () => {
@@ -132,4 +132,45 @@ it("a create whose idempotency key is in use has Retry-After, as in REST", async
   await store.execute("rollback");
   expect(errorsOf(answer)).toMatchObject([{ extensions: { code: "IDEMPOTENCY_IN_PROGRESS", status: 409 } }]);
   expect(answer.headers["retry-after"]).toBe("1");
+});
+
+describe("an operation whose statements time out", () => {
+  const create = (alias: string, name = "Ada") => `${alias}: createPet(input: {name: "${name}", categoryId: 1}) { id }`;
+  const message = "The database did not answer in time; try again shortly.";
+
+  it.each([
+    ["three lists", "{ a: pets { id } b: petsConnection { nodes { id } } c: pets { id } }", 3],
+    ["two mutations", `mutation { ${create("a")} ${create("b")} }`, 2],
+  ])("(%s) gets 503 with Retry-After, gives all units back, and works afterwards", async (_what, query, cost) => {
+    const free = await store.issueKey({ plan: "free" });
+    await store.ask("{ __typename }", free);
+    await store.execute("begin");
+    await store.execute("lock table pets in access exclusive mode");
+    const answer = await store.ask(query, free);
+    await store.execute("rollback");
+    expect(answer).toMatchObject({
+      status: 503,
+      json: errorBody(503, "SERVICE_UNAVAILABLE", message),
+      headers: { "retry-after": "1" },
+      rateLimit: { limit: 60, remaining: 59 },
+    });
+    expect(answer.json).not.toHaveProperty("data");
+    expect(await store.ask(query, free)).toMatchObject({ status: 200, rateLimit: { remaining: 59 - cost } });
+  });
+
+  it("is 200 if it has added one pet, with the error of the other, and counts", async () => {
+    const free = await store.issueKey({ plan: "free" });
+    await store.execute(`create function wait_long() returns trigger language plpgsql as
+      'begin perform pg_sleep(5); return new; end'`);
+    await store.execute(`create trigger wait before insert on pets for each row when (new.name = 'Bo')
+      execute function wait_long()`);
+    const answer = await store.ask(`mutation { ${create("a")} ${create("b", "Bo")} }`, free);
+    const extensions = { code: "SERVICE_UNAVAILABLE", status: 503 };
+    expect(answer).toMatchObject({
+      status: 200,
+      json: { data: null, errors: [{ path: ["b"], extensions }], extensions: { cost: 2 } },
+      headers: { "retry-after": "1" },
+      rateLimit: { remaining: 58 },
+    });
+  });
 });

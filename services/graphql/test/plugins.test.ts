@@ -1,7 +1,7 @@
 // Apollo Server plugins that a user adds to the API.
 import type { ApolloServerPlugin } from "@apollo/server";
 import { openTestStore } from "@petstore/checks/test-store";
-import { Problem } from "@petstore/core";
+import { Problem, type ProblemCode, problems } from "@petstore/core";
 import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
 import { print } from "graphql";
 import { afterAll, beforeEach, expect, it } from "vitest";
@@ -80,25 +80,19 @@ it("a plugin sees neither an invalid document, the first and the second time, no
   expect(seen).toEqual([]);
 });
 
-it("a plugin can refuse an operation with a problem, and then nothing is executed", async () => {
-  const { json } = await send("query Refused { pets { id } }");
-  expect(json).toEqual({
-    errors: [{ message: "This operation is not allowed.", extensions: { code: "VALIDATION_FAILED", status: 400 } }],
-  });
-  expect(seen[0]?.hooks).not.toContain("executionDidStart");
-});
-
-it("a plugin that refuses an operation of several root fields as unavailable leaves no unit spent", async () => {
-  const { key: freeKey } = await store.issueKey({ plan: "free" });
-  const call = (query: string) => store.call("POST", "/graphql", { key: freeKey, body: JSON.stringify({ query }) });
-  const refused = await call("query Unavailable { a: pets { id } b: pets { id } c: pets { id } }");
-  expect(refused).toMatchObject({ status: 503, rateLimit: { remaining: 60 } });
-  expect(await call("{ pets { id } }")).toMatchObject({ status: 200, rateLimit: { remaining: 59 } });
-});
-
-it("an error in a plugin is INTERNAL_ERROR, without its message", async () => {
-  const { status, text } = await send("query Broken { pets { id } }");
-  expect(status).toBe(500);
-  expect(text).toContain("INTERNAL_ERROR");
-  expect(text).not.toContain("broken");
-});
+it.each([
+  ["a problem", "Refused", "VALIDATION_FAILED", "This operation is not allowed.", 57],
+  ["a problem that a retry may solve", "Unavailable", "SERVICE_UNAVAILABLE", expect.any(String), 60],
+  ["an error, whose message stays secret", "Broken", "INTERNAL_ERROR", expect.not.stringContaining("broken"), 57],
+])(
+  "a plugin can refuse an operation with %s, and then nothing is executed",
+  async (_what, name, code, message, remaining) => {
+    const caller = await store.issueKey({ plan: "free" });
+    const query = `query ${name} { a: pets { id } b: pets { id } c: pets { id } }`;
+    const answer = await store.call("POST", "/graphql", { ...caller, body: JSON.stringify({ query }) });
+    const { status } = problems[code as ProblemCode];
+    expect(answer.json).toEqual({ errors: [{ message, extensions: { code, status } }] });
+    expect(answer.rateLimit.remaining).toBe(remaining);
+    expect(seen[0]?.hooks).not.toContain("executionDidStart");
+  },
+);
