@@ -1,4 +1,5 @@
 // A literal in a document is data: its response is the same as for a variable with this value, each time.
+// tools/checks/conformance/contract sends variables.
 import { beforeEach, expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
@@ -57,6 +58,17 @@ it.each<[position: string, type: string, document: string]>([
     for (const { name } of names) expect(["Ada", ...hostileTexts]).toContain(name);
   },
 );
+
+it.each([
+  ...["0", "-1", "9007199254740993", "9223372036854775807", "9223372036854775808", "1000.0", "1e3", "1.5", "true"],
+  ...['"9007199254740993"', '"9223372036854775808"', '"1.5"', '"abc"', '""', '" 1"', '"01"'],
+])("the categoryId %s as a literal gets the response of a variable", async (value) => {
+  const field = (categoryId: string) => `createPet(input: {name: "Ada", categoryId: ${categoryId}}) { categoryId }`;
+  const query = JSON.stringify(`mutation ($id: ID!) { ${field("$id")} }`);
+  const body = `{"query": ${query}, "variables": {"id": ${value}}}`;
+  const { json } = await store.call("POST", "/graphql", { key, body });
+  expect(comparable((await store.ask(`mutation { ${field(value)} }`, { key })).json)).toEqual(comparable(json));
+});
 
 it.each(["__proto__", "constructor", "prototype", "hasOwnProperty", "toString"])(
   "the alias %s works like any other, five times",

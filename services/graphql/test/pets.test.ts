@@ -1,32 +1,9 @@
-// Additions of GraphQL to the contract table (tools/checks/conformance/contract): literals, the Relay connection, aliases.
+// Additions of GraphQL to the contract table (tools/checks/conformance/contract): the Relay connection, aliases, null.
 import { describe, expect, it } from "vitest";
 import { errorsOf, openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore();
 const { key } = await store.issueKey();
-
-describe("a categoryId as a literal", () => {
-  const create = async (literal: string) =>
-    store.ask(`mutation { createPet(input: {name: "Ada", categoryId: ${literal}}) { categoryId } }`, { key });
-
-  it.each([
-    ...["0", "-1", "9007199254740993", "9223372036854775807", "-9223372036854775808"].map((digits) => [digits, digits]),
-    ['"9007199254740993"', "9007199254740993"],
-    ["1000.0", "1000"],
-    ["1e3", "1000"],
-  ])("may be %s, which is exactly %s", async (literal, categoryId) => {
-    expect((await create(literal)).json).toMatchObject({ data: { createPet: { categoryId } } });
-  });
-
-  it.each(["9223372036854775808", '"9223372036854775808"', '"1.5"', '"abc"', '""', '" 1"', '"01"', "1.5", "true"])(
-    "may not be %s, in core's words",
-    async (literal) => {
-      const message = "categoryId must be an integer from -9223372036854775808 to 9223372036854775807";
-      const extensions = { code: "VALIDATION_FAILED", status: 400 };
-      expect(errorsOf(await create(literal))).toMatchObject([{ message, extensions }]);
-    },
-  );
-});
 
 describe("a list", async () => {
   const own = await openSharedStore();
