@@ -99,23 +99,10 @@ describe("a connection with more than 64 outstanding requests", () => {
   });
 });
 
-describe("a connection with fewer outstanding requests", () => {
-  it("is kept at 63", async ({ client }) => {
-    client.write(list.repeat(maxOutstanding - 1));
-    await client.received(maxOutstanding - 1);
-    client.write(list);
-    await client.received(maxOutstanding);
-    expect(connectionHeaders(client)).toEqual(keptAlive(maxOutstanding));
-  });
-
-  it("is kept for any number of requests, though one always follows another unanswered one", async ({ client }) => {
-    const requests = 3 * maxOutstanding;
-    client.write(list + list);
-    for (let answered = 1; answered <= requests - 2; answered += 1) {
-      await client.received(answered);
-      client.write(list);
-    }
-    await client.received(requests);
-    expect(connectionHeaders(client)).toEqual(keptAlive(requests));
-  });
+it("a connection with 63 outstanding requests is kept", async ({ client }) => {
+  client.write(list.repeat(maxOutstanding - 1));
+  await client.received(maxOutstanding - 1);
+  client.write(list);
+  await client.received(maxOutstanding);
+  expect(connectionHeaders(client)).toEqual(keptAlive(maxOutstanding));
 });

@@ -1,10 +1,10 @@
 // Apollo Server plugins that a user adds to the API.
 import type { ApolloServerPlugin } from "@apollo/server";
-import { openTestStore } from "@petstore/checks/test-store";
+import { openSharedTestStore } from "@petstore/checks/test-store";
 import { Problem, type ProblemCode, problems } from "@petstore/core";
 import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
 import { print } from "graphql";
-import { afterAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 
 interface SeenOperation {
   readonly hooks: string[];
@@ -47,10 +47,9 @@ const refuser: ApolloServerPlugin = {
   },
 };
 
-const store = await openTestStore({
+const store = await openSharedTestStore({
   routers: [(deps) => createGraphqlRouter({ ...deps, plugins: [recorder, refuser] })],
 });
-afterAll(() => store[Symbol.asyncDispose]());
 const { key, accountId } = await store.issueKey();
 
 const send = (query: string, variables: unknown = {}) =>

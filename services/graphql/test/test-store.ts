@@ -1,6 +1,6 @@
-import { type Answer, type CallOptions, openTestStore, type TestStore } from "@petstore/checks/test-store";
+import { type Answer, type CallOptions, openSharedTestStore, type TestStore } from "@petstore/checks/test-store";
 import { createGraphqlRouter } from "@petstore/graphql";
-import { afterAll, expect } from "vitest";
+import { expect } from "vitest";
 
 interface AskOptions extends CallOptions {
   readonly variables?: unknown;
@@ -15,8 +15,7 @@ export interface GraphqlStore extends TestStore {
 
 /** A store for all tests of a file or a suite. */
 export async function openSharedStore(environment: Readonly<Record<string, string>> = {}): Promise<GraphqlStore> {
-  const store = await openTestStore({ environment, routers: [createGraphqlRouter] });
-  afterAll(() => store[Symbol.asyncDispose]());
+  const store = await openSharedTestStore({ environment, routers: [createGraphqlRouter] });
   return {
     ...store,
     ask: (query, { variables, operationName, ...rest } = {}) =>

@@ -1,6 +1,6 @@
 // The limits of plans and addresses, and what counts. packages/core/test/quota tests the rules of windows and bans, and
 // tools/checks/conformance/contract the codes and headers of refusals.
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Answer, openSharedStore, openTestStore, type TestStore } from "./test-store.js";
 
 const store = await openSharedStore({ TRUST_PROXY: "127.0.0.0/8, 10.1.0.0/16" });
@@ -83,7 +83,6 @@ describe("X-Forwarded-For", () => {
 });
 
 /** The log line of a request has the address that the request is counted by. */
-async function loggedAddress({ headers }: Answer, { logged }: TestStore = store): Promise<unknown> {
-  const line = await vi.waitUntil(() => logged.find((one) => one.includes(`${headers["x-request-id"]}`)));
-  return (JSON.parse(line) as { clientAddress: unknown }).clientAddress;
+async function loggedAddress(answer: Answer, { lineOf }: TestStore = store): Promise<unknown> {
+  return (await lineOf(answer)).clientAddress;
 }

@@ -4,6 +4,7 @@ import {
   type Answer,
   type CallOptions,
   type IssuedKey,
+  openSharedTestStore,
   openTestStore,
   type TestStore,
 } from "@petstore/checks/test-store";
@@ -13,7 +14,7 @@ import { createTestDatabase, describeWithRedis } from "@petstore/harness";
 import { openFaultProxy, openRawClient, type RawClient } from "@petstore/harness/network";
 import { openRedisServer } from "@petstore/harness/redis";
 import { createRestRouter } from "@petstore/rest";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 const routers = [createRestRouter, createGraphqlRouter];
 const behindProxy = { TRUST_PROXY: "127.0.0.0/8" };
@@ -55,8 +56,7 @@ function listPets(store: TestStore, { path, list: [method, options] }: Api, key?
 }
 
 describe.each(apis)("POST $path", async ({ path, create }) => {
-  const store = await openTestStore({ routers });
-  afterAll(() => store[Symbol.asyncDispose]());
+  const store = await openSharedTestStore({ routers });
 
   it("is refused before its body arrives: 401 without a key, 429 for an account without units", async () => {
     const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 100 } });

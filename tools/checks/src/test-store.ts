@@ -2,6 +2,7 @@ import { migrate, openCore, openDatabase, readConfig } from "@petstore/core";
 import { createTestDatabase } from "@petstore/harness";
 import { type HttpAnswer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { type ApiRouter, createLog, openService } from "@petstore/http";
+import { afterAll, vi } from "vitest";
 import { createKeyIssuer, type IssuedKey, type IssueOptions, unhurried } from "./store-database.js";
 
 export type { HttpAnswer as Answer, RequestOptions as CallOptions } from "@petstore/harness/network";
@@ -22,6 +23,8 @@ export interface TestStore extends AsyncDisposable {
   readonly origin: string;
   /** Every line the service has logged, at the most talkative level. */
   readonly logged: readonly string[];
+  /** The log line of the request that this is the answer to. */
+  lineOf(answer: HttpAnswer): Promise<Readonly<Record<string, unknown>>>;
   issueKey(options?: IssueOptions): Promise<IssuedKey>;
   revokeKey(id: bigint): Promise<void>;
   call(method: string, path: string, options?: RequestOptions): Promise<HttpAnswer>;
@@ -51,6 +54,13 @@ export async function openTestStore({ routers, environment = {} }: TestStoreOpti
     clock,
     origin: service.url,
     logged,
+    async lineOf({ headers }) {
+      const lines = () => logged.map((line) => JSON.parse(line));
+      const isOfRequest = ({ msg, requestId }: { readonly msg: string; readonly requestId: string }) =>
+        msg === "request completed" && requestId === headers["x-request-id"];
+      // The service may write it after the client has the answer.
+      return vi.waitUntil(() => lines().find(isOfRequest), { timeout: 20_000 });
+    },
     issueKey: createKeyIssuer(core),
     async revokeKey(id) {
       await core.keys.revoke(id);
@@ -75,4 +85,11 @@ export async function openTestStore({ routers, environment = {} }: TestStoreOpti
       await database?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A test store for all tests of a file or a suite. */
+export async function openSharedTestStore(options: TestStoreOptions): Promise<TestStore> {
+  const store = await openTestStore(options);
+  afterAll(() => store[Symbol.asyncDispose]());
+  return store;
 }
