@@ -11,13 +11,12 @@ import {
 import { migrate, mintApiKey } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
 import { createTestDatabase, describeWithRedis } from "@petstore/harness";
-import { openFaultProxy, openRawClient, type RawClient } from "@petstore/harness/network";
+import { type FaultProxy, openFaultProxy, openRawClient, type RawClient } from "@petstore/harness/network";
 import { openRedisServer } from "@petstore/harness/redis";
 import { createRestRouter } from "@petstore/rest";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 
 const routers = [createRestRouter, createGraphqlRouter];
-const behindProxy = { TRUST_PROXY: "127.0.0.0/8" };
 const rex = '{"name":"Rex","categoryId":1}';
 const createRex = graphql('mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }');
 
@@ -49,10 +48,8 @@ const apis: readonly Api[] = [
   { path: "/graphql", create: createRex, list: ["POST", { body: graphql("{ pets { id } }") }] },
 ];
 
-/** Lists pets, with a key or from an address in `X-Forwarded-For`. */
-function listPets(store: TestStore, { path, list: [method, options] }: Api, key?: string, from?: string) {
-  const headers = from === undefined ? {} : { "X-Forwarded-For": from };
-  return store.call(method, path, { ...options, ...(key !== undefined && { key }), headers });
+function listPets(store: TestStore, { path, list: [method, options] }: Api, key?: string) {
+  return store.call(method, path, { ...options, ...(key !== undefined && { key }) });
 }
 
 describe.each(apis)("POST $path", async ({ path, create }) => {
@@ -96,10 +93,16 @@ describe.each(apis)("POST $path", async ({ path, create }) => {
   }
 });
 
-describe("a key that PostgreSQL cannot check", () => {
+describe("a key that PostgreSQL cannot check", async () => {
+  const database = await createTestDatabase();
+  await migrate(database.directUrl);
+  afterAll(() => database[Symbol.asyncDispose]());
+  const openStore = ({ url }: FaultProxy) =>
+    openTestStore({ routers, environment: { DATABASE_URL: url, ANONYMOUS_REQUESTS_PER_MINUTE: "2" } });
+
   it("is answered 503 and counted nowhere, also where its address has used up its anonymous requests", async () => {
-    await using opened = await openStoreBehindProxy({ ANONYMOUS_REQUESTS_PER_MINUTE: "2" });
-    const { store, proxy } = opened;
+    await using proxy = await openFaultProxy({ url: database.directUrl });
+    await using store = await openStore(proxy);
     const { key } = await store.issueKey({ plan: "free" });
     for (const api of apis) expect((await listPets(store, api)).status).toBe(401);
     for (const api of apis) expect((await listPets(store, api)).code).toBe("RATE_LIMIT_EXCEEDED");
@@ -111,8 +114,8 @@ describe("a key that PostgreSQL cannot check", () => {
   });
 
   it("writes nothing while its record is stale, although PostgreSQL has recovered", async () => {
-    await using opened = await openStoreBehindProxy();
-    const { store, proxy } = opened;
+    await using proxy = await openFaultProxy({ url: database.directUrl });
+    await using store = await openStore(proxy);
     const { key, keyId } = await store.issueKey();
     await store.call("GET", "/v1/none", { key });
     await proxy.refuse();
@@ -127,10 +130,10 @@ describe("a key that PostgreSQL cannot check", () => {
 });
 
 it.each(apis)("$path looks 10 unknown keys of an address up, and then answers 503 without counting", async (api) => {
-  await using store = await openTestStore({ routers, environment: { ...behindProxy, METRICS_PORT: "0" } });
+  await using store = await openTestStore({ routers, environment: { METRICS_PORT: "0" } });
   const lookUps = async (result: string) =>
     (await store.scrape()).get(`petstore_key_lookups_total{result="${result}"}`);
-  const send = () => listPets(store, api, mintApiKey("live", randomBytes), "192.0.2.1");
+  const send = () => listPets(store, api, mintApiKey("live", randomBytes));
   for (let count = 1; count <= 10; count++) {
     expect(await send()).toMatchObject({ status: 401, rateLimit: { remaining: 300 - count } });
   }
@@ -143,36 +146,15 @@ it.each(apis)("$path looks 10 unknown keys of an address up, and then answers 50
 describeWithRedis("addresses without a valid key", () => {
   it("leave nothing in Redis", async () => {
     await using redis = await openRedisServer();
-    const environment = { ...behindProxy, REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" };
+    const environment = { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" };
     await using store = await openTestStore({ routers, environment });
-    for (let address = 1; address <= 100; address++) {
-      for (const api of apis) {
-        expect((await listPets(store, api, undefined, `198.51.100.${address}`)).status).toBe(401);
-      }
-    }
+    for (const api of apis) expect((await listPets(store, api)).status).toBe(401);
     expect(await redis.command("keys", "*")).toEqual([]);
     const { key } = await store.issueKey();
     await store.call("GET", "/v1/none", { key });
     expect(await redis.command("keys", "*")).toHaveLength(1);
   });
 });
-
-/** A store over a database whose connections the test can cut. */
-async function openStoreBehindProxy(environment: Readonly<Record<string, string>> = {}) {
-  const database = await createTestDatabase();
-  await migrate(database.directUrl);
-  const proxy = await openFaultProxy({ url: database.directUrl });
-  const store = await openTestStore({ routers, environment: { DATABASE_URL: proxy.url, ...environment } });
-  return {
-    store,
-    proxy,
-    async [Symbol.asyncDispose]() {
-      await store[Symbol.asyncDispose]();
-      await proxy[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
-    },
-  };
-}
 
 function expectUnavailable(answer: Answer, rateLimit: Partial<Answer["rateLimit"]>): void {
   expect(answer).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1, rateLimit });
