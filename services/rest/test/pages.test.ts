@@ -1,7 +1,6 @@
 // Tests the HTTP responses of the pages and files. tools/checks/browser tests the pages in a browser.
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { problems } from "@petstore/core";
 import { describe, expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
@@ -60,11 +59,6 @@ it("every guide is a page, and is there as Markdown", async () => {
     expect((await page(`/docs/${file.replace(/\.md$/, "")}`)).status, file).toBe(200);
     expect((await page(`/docs/${file}`)).text.startsWith("# ")).toBe(true);
   }
-});
-
-it("the list of errors has every code of both APIs", async () => {
-  const { text } = await page("/docs/errors");
-  for (const code of Object.keys(problems)) expect(text).toContain(`<code>${code}</code>`);
 });
 
 it("redirects to the built client, whose path has its digest, and whose response can be kept for ever", async () => {

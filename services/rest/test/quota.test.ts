@@ -1,12 +1,10 @@
-// The limits of plans and addresses, and what counts. packages/core/test/quota tests the rules of windows and bans, and
-// tools/checks/conformance/contract the codes and headers of refusals.
+// The limits of plans and addresses, and which address counts. packages/core/test/quota tests the rules of windows and bans, and
+// tools/checks/conformance/contract the codes and headers of refusals, and preflight requests.
 import { describe, expect, it } from "vitest";
 import { type Answer, openSharedStore, openTestStore, type TestStore } from "./test-store.js";
 
 const store = await openSharedStore({ TRUST_PROXY: "127.0.0.0/8, 10.1.0.0/16" });
 
-/** Gets 404 without a query, and counts like any other request. */
-const callNone = (key: string): Promise<Answer> => store.call("GET", "/v1/none", { key });
 const callFrom = (address: string | string[], { call }: TestStore = store): Promise<Answer> =>
   call("GET", "/v1/pets", { headers: { "X-Forwarded-For": address } });
 
@@ -15,20 +13,8 @@ it.each([
   ["pro", 300, 10_000],
   ["business", 1_000, 100_000],
 ] as const)("the plan %s has %i requests a minute and %i a day", async (plan, perMinute, perDay) => {
-  const { headers } = await callNone((await store.issueKey({ plan })).key);
+  const { headers } = await store.call("GET", "/v1/none", await store.issueKey({ plan }));
   expect(headers["ratelimit-policy"]).toBe(`"minute";q=${perMinute};w=60, "day";q=${perDay};w=86400`);
-});
-
-it("a preflight has no body, and counts neither against its address nor against a key", async () => {
-  const { key } = await store.issueKey({ plan: "free" });
-  const headers = { Origin: "https://shop.example", "Access-Control-Request-Method": "POST" };
-  const from = { ...headers, "X-Forwarded-For": "192.0.2.9" };
-  for (const path of ["/v1/pets", "/v1/pets/1"]) {
-    const answer = await store.call("OPTIONS", path, { key, headers: from });
-    expect(answer).toMatchObject({ status: 204, text: "", rateLimit: { limit: 300, remaining: 300 } });
-  }
-  expect((await callFrom("192.0.2.9")).rateLimit.remaining).toBe(299);
-  expect((await callNone(key)).rateLimit.remaining).toBe(59);
 });
 
 describe("an address without a valid key", () => {
