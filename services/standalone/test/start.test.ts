@@ -1,11 +1,10 @@
 // `npm start` in a small checkout, with an `npx` that writes what pnpm and turbo would write.
 import { spawnSync } from "node:child_process";
-import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, copyFile, cp, mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { serviceFlags } from "@petstore/harness/processes";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openTemporaryDirectory, serviceFlags } from "@petstore/harness/processes";
+import { beforeEach, describe, expect, it } from "vitest";
 
 const standalone = fileURLToPath(new URL("../", import.meta.url));
 const repository = join(standalone, "../..");
@@ -23,7 +22,8 @@ echo 'console.log("serving")' > services/standalone/dist/main.js
 `;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "petstore-checkout-"));
+  const directory = await openTemporaryDirectory();
+  root = directory.path;
   await write("package.json", JSON.stringify({ engines, packageManager: "pnpm@1.2.3" }));
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "tsconfig.base.json", "turbo.json"]) await write(file);
   for (const file of ["packages/core/src/index.ts", "tools/admin/src/main.ts"]) await write(file);
@@ -33,8 +33,8 @@ beforeEach(async () => {
   }
   await write("bin/npx", fakeNpx);
   await chmod(join(root, "bin/npx"), 0o755);
+  return () => directory[Symbol.asyncDispose]();
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 describe("`npm start`", () => {
   it.each(["18.20.8", "20.18.3"])("refuses Node.js %s in one line, before the install", (version) => {
@@ -94,10 +94,9 @@ describe("`npm start`", () => {
 
   it("builds a copy of the checkout, whose modules may be another platform's", async () => {
     start();
-    const copy = await mkdtemp(join(tmpdir(), "petstore-checkout-"));
-    await cp(root, copy, { recursive: true, preserveTimestamps: true });
-    await rm(root, { recursive: true });
-    root = copy;
+    await using copy = await openTemporaryDirectory();
+    await cp(root, copy.path, { recursive: true, preserveTimestamps: true });
+    root = copy.path;
     expect(start().output).toContain("Building ...");
   });
 
