@@ -1,18 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, openSync, truncateSync, writeSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { afterAll, describe, expect, it } from "vitest";
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "petstore-output-"));
-});
-afterAll(() => rm(directory, { recursive: true }));
+const directory = await openTemporaryDirectory();
+afterAll(() => directory[Symbol.asyncDispose]());
 
 type Output = "pipe" | "ignore" | "inherit" | number;
 
@@ -111,7 +108,7 @@ describe.each<Unwritable>([
 });
 
 it("logging continues when a full file has room again", async () => {
-  const path = join(directory, "log");
+  const path = join(directory.path, "log");
   // 64 KiB fit.
   const body = `
     await logLines(300);
@@ -143,7 +140,7 @@ let pipes = 0;
 
 /** A full pipe. A write to it blocks, as to a pipe of a shell. */
 function unreadPipe(): number {
-  const path = join(directory, `pipe-${pipes++}`);
+  const path = join(directory.path, `pipe-${pipes++}`);
   execFileSync("mkfifo", [path]);
   const pipe = openSync(path, "r+");
   const filling = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
