@@ -4,5 +4,5 @@ set -eu
 psql --no-psqlrc --set=ON_ERROR_STOP=1 "$1" << 'SQL'
 create database petstore;
 \connect petstore
-\include /etc/petstore/roles.sql
+\include /etc/roles/roles.sql
 SQL

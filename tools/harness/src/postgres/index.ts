@@ -1,3 +1,4 @@
+export { openEtcdServer } from "./etcd-server.js";
 export {
   type InstalledPostgres,
   openInstalledPostgres,
