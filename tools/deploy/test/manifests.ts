@@ -1,4 +1,4 @@
-// The manifests that kustomize makes of an overlay, and what the API server would say to them.
+// The manifests that kustomize makes of a folder, and what the API server would say to them.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -10,47 +10,37 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { ConfigMap, Namespace, Service } from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
 
-const models = {
-  "v1 ConfigMap": ConfigMap,
-  "v1 Namespace": Namespace,
-  "v1 Service": Service,
-  "apps/v1 Deployment": Deployment,
-  "autoscaling/v2 HorizontalPodAutoscaler": HorizontalPodAutoscaler,
-  "batch/v1 Job": Job,
-  "networking.k8s.io/v1 Ingress": Ingress,
-  "networking.k8s.io/v1 NetworkPolicy": NetworkPolicy,
-  "policy/v1 PodDisruptionBudget": PodDisruptionBudget,
-} as const;
+const models = [
+  ConfigMap,
+  Deployment,
+  HorizontalPodAutoscaler,
+  Ingress,
+  Job,
+  Namespace,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  Service,
+];
 
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-  };
-  readonly document: unknown;
 }
 
 /** Needs `kubectl`, which contains kustomize. */
-export async function renderManifests(folder: "overlay" | "ha" | "stores" = "overlay"): Promise<Manifest[]> {
+export async function readManifests(folder: "overlay" | "ha" | "stores"): Promise<Manifest[]> {
   const path = fileURLToPath(new URL(`../kubernetes/${folder}`, import.meta.url));
   const { stdout } = await promisify(execFile)("kubectl", ["kustomize", path]);
-  return parseAllDocuments(stdout).map((document) => {
-    const content = document.toJS() as Omit<Manifest, "document">;
-    return { ...content, document: content };
-  });
+  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
 }
 
 /** Every fault against the schema of its kind, fields the schema does not know included. */
-export function faultsOf({ apiVersion, kind, document }: Pick<Manifest, "apiVersion" | "kind" | "document">): string[] {
-  const name = `${apiVersion} ${kind}`;
-  if (!Object.hasOwn(models, name)) return [`no schema for ${name}`];
-  const model = models[name as keyof typeof models];
+export function faultsOf(manifest: Manifest): string[] {
+  const model = models.find(({ is }) => is(manifest));
+  if (model === undefined) return [`no schema for ${manifest.apiVersion} ${manifest.kind}`];
   const unread = new Set<string>();
   try {
-    model.prototype.validate.call(watched(document, "", unread));
+    model.prototype.validate.call(watched(manifest, "", unread));
   } catch (error) {
     return [error instanceof Error ? error.message : `${error}`];
   }
