@@ -1,5 +1,5 @@
 import { testConfig, withPostgres } from "@petstore/harness/config";
 
 export default testConfig({
-  globalSetup: [...withPostgres.globalSetup, "./test/build-images.ts"],
+  globalSetup: [...withPostgres.globalSetup, "./test/dockerfile.ts"],
 });

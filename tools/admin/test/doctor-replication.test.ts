@@ -4,7 +4,7 @@ import {
   type InstalledPostgres,
   openInstalledPostgres,
   openServerDirectory,
-  openSession,
+  query,
   runPostgresProgram,
 } from "@petstore/harness/postgres";
 import { folderOf, searchPath, startProgram, type TemporaryDirectory } from "@petstore/harness/processes";
@@ -165,9 +165,4 @@ async function replicationOf(url: string): Promise<unknown[]> {
   const { printed } = await runCommand("doctor --json", { DATABASE_URL: url });
   const findings = JSON.parse(printed) as { readonly check: string }[];
   return findings.filter(({ check }) => check === "replication" || check.startsWith("standby "));
-}
-
-async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
-  await using session = await openSession(url);
-  return await session.query(text);
 }

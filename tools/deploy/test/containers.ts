@@ -1,5 +1,7 @@
-// compose.yaml and compose.ha.yaml, their secrets, and their containers as processes of this machine.
+// compose.yaml and compose.ha.yaml, their secrets, their containers as processes of this machine, and the names of these.
 import { execFile } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type ConnectionOptions, connect } from "node:tls";
@@ -13,6 +15,7 @@ import {
   startProgram,
   type TemporaryDirectory,
 } from "@petstore/harness/processes";
+import { decode, encode, RECURSION_AVAILABLE, RECURSION_DESIRED } from "dns-packet";
 import { parse } from "yaml";
 
 const folder = fileURLToPath(new URL("../", import.meta.url));
@@ -102,6 +105,36 @@ export async function startContainer(options: ContainerOptions): Promise<Program
     directory: data,
     user: serverUser,
   });
+}
+
+/** Replaces the DNS of Docker. Knows only the IPv4 addresses of these names. */
+export async function answerNames(addresses: Readonly<Record<string, readonly string[]>>): Promise<Names> {
+  const socket = createSocket("udp4");
+  socket.on("message", (message, sender) => {
+    const { id = 0, questions = [] } = decode(message);
+    const answers = questions.flatMap(({ name, type }) =>
+      type === "A" ? (addresses[name] ?? []).map((data) => ({ name, type, data, ttl: 1 })) : [],
+    );
+    const isUnknown = questions.some(({ name }) => addresses[name] === undefined);
+    const flags = RECURSION_DESIRED | RECURSION_AVAILABLE | (isUnknown ? noSuchName : 0);
+    socket.send(encode({ type: "response", id, flags, questions, answers }), sender.port, sender.address);
+  });
+  socket.bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  return {
+    port: socket.address().port,
+    async [Symbol.asyncDispose]() {
+      socket.close();
+      await once(socket, "close");
+    },
+  };
+}
+
+/** The response code NXDOMAIN. */
+const noSuchName = 3;
+
+interface Names extends AsyncDisposable {
+  readonly port: number;
 }
 
 /** Everything that a server on this machine answers until it closes the connection. */

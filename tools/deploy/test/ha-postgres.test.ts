@@ -10,16 +10,15 @@ import { isAnswering } from "@petstore/harness/network";
 import {
   openEtcdServer,
   openServerDirectory,
-  openSession,
   postgresPath,
+  query,
   runPostgresProgram,
 } from "@petstore/harness/postgres";
 import { startProgram } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { makeSecrets, readCompose, startContainer } from "./containers.js";
+import { answerNames, makeSecrets, readCompose, startContainer } from "./containers.js";
 import { petstore } from "./image.js";
-import { answerNames } from "./names.js";
 
 const folder = fileURLToPath(new URL("../", import.meta.url));
 const hosts = { postgres1: "127.0.0.21", postgres2: "127.0.0.22" };
@@ -130,9 +129,4 @@ async function metricsOfAlerts(prefix: RegExp): Promise<string[]> {
 
 async function textOf(url: string): Promise<string> {
   return await (await fetch(url)).text();
-}
-
-async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
-  await using session = await openSession(url);
-  return await session.query(text);
 }

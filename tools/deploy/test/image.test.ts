@@ -1,14 +1,20 @@
-import { chmod, lstat, readdir, realpath, writeFile } from "node:fs/promises";
+// The Dockerfile, and the files that its build puts into each image.
+import { lstat, readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { createTestDatabase } from "@petstore/harness";
-import { isAnswering } from "@petstore/harness/network";
-import { openTemporaryDirectory, type TemporaryDirectory } from "@petstore/harness/processes";
+import { serviceFlags } from "@petstore/harness/processes";
+import { validate } from "dockerfile-utils";
 import { beforeAll, describe, expect, it } from "vitest";
-import { folderOf, issueKey, startService } from "./image.js";
+import { instructionsOf, readDockerfile } from "./dockerfile.js";
+import { commandOf, folderOf } from "./image.js";
 
 const mebibyte = 2 ** 20;
 
-describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
+it("the Dockerfile has no fault that a linter knows of", async () => {
+  expect(validate(await readDockerfile())).toEqual([]);
+});
+
+describe.each(["rest", "graphql", "petstore"])("the %s image", async (image) => {
+  const instructions = (await instructionsOf(image)).map((instruction) => `${instruction}`);
   const files: { path: string; bytes: number; isLink: boolean }[] = [];
 
   beforeAll(async () => {
@@ -18,6 +24,25 @@ describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
       const { size } = await lstat(path);
       files.push({ path, bytes: size, isLink: entry.isSymbolicLink() });
     }
+  });
+
+  it("does not run as root, and has neither a shell nor a package manager", () => {
+    expect(instructions[0]).toMatch(/^FROM gcr\.io\/distroless\/.*:nonroot /);
+    expect(instructions.filter((text) => text.startsWith("USER "))).toEqual(["USER 65532:65532"]);
+  });
+
+  it("starts Node so that no code can be made from text", async () => {
+    expect(await commandOf(image)).toEqual(["/nodejs/bin/node", ...serviceFlags, "/app/dist/main.js"]);
+  });
+
+  it("gets only the output of the build", () => {
+    const copies = instructions.filter((text) => /^(?:COPY|ADD) /.test(text));
+    expect(copies).toEqual([`COPY --from=build /images/${image} /app`]);
+  });
+
+  it("listens on every address of a container, for Prometheus and the kubelet too", () => {
+    const addresses = "ENV HOST=0.0.0.0 PORT=3000 METRICS_HOST=0.0.0.0 METRICS_PORT=9464";
+    expect(instructions.includes(addresses)).toBe(image !== "petstore");
   });
 
   it("is small: what it adds to Node is at most 40 MiB", () => {
@@ -40,32 +65,3 @@ describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
     expect(links.filter((path) => !path.startsWith(inside))).toEqual([]);
   });
 });
-
-describe("what the images run, as another user, on a real PostgreSQL", () => {
-  it("petstore migrates and issues a key; rest and graphql serve the same pet with it, with the secret in a file", async () => {
-    await using database = await createTestDatabase();
-    await using secret = await openSecret(database.url);
-    const environment = { DATABASE_URL_FILE: secret.path };
-    const key = await issueKey(database.url);
-    await using rest = await startService("rest", environment);
-    await using graphql = await startService("graphql", environment);
-    for (const { origin } of [rest, graphql]) await expect.poll(() => isAnswering(`${origin}/readyz`)).toBe(true);
-    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-    const pet = '{"name":"Rex","categoryId":9007199254740993}';
-    const created = await fetch(`${rest.origin}/v1/pets`, { method: "POST", headers, body: pet });
-    expect(created.status).toBe(201);
-    const query = JSON.stringify({ query: "{ pets { name categoryId } }" });
-    const listed = await fetch(`${graphql.origin}/graphql`, { method: "POST", headers, body: query });
-    const pets = [{ name: "Rex", categoryId: "9007199254740993" }];
-    expect(await listed.json()).toMatchObject({ data: { pets } });
-  });
-});
-
-/** A file that the user of the images can read, as a mounted secret is. Disposing removes it. */
-async function openSecret(text: string): Promise<TemporaryDirectory> {
-  const directory = await openTemporaryDirectory();
-  await chmod(directory.path, 0o755);
-  const path = join(directory.path, "database-url");
-  await writeFile(path, `${text}\n`);
-  return { ...directory, path };
-}

@@ -1,12 +1,13 @@
 // Runs the programs of the images like a container: as a user without rights, with only the given environment.
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-postgres";
 import { isAnswering } from "@petstore/harness/network";
 import { type Program, startProgram } from "@petstore/harness/processes";
 import { inject } from "vitest";
-import { commandOf, readDockerfile, stagesOf } from "./dockerfile.js";
+import { instructionsOf } from "./dockerfile.js";
 
 /** A service from its image, as a process. Disposing ends it. */
 export interface RunningService extends Program {
@@ -22,6 +23,19 @@ export interface ServiceAddress {
 
 export function folderOf(image: string): string {
   return join(inject("imagesDirectory"), image);
+}
+
+/** The ENTRYPOINT of an image. */
+export async function commandOf(image: string): Promise<string[]> {
+  const instructions = await instructionsOf(image);
+  const entrypoint = instructions.findLast((instruction) => instruction.getKeyword() === "ENTRYPOINT");
+  return JSON.parse(entrypoint?.getArgumentsContent() ?? "[]");
+}
+
+/** The names of the settings that the services read. */
+export async function documentedSettings(): Promise<string[]> {
+  const documented = await readFile(new URL("../../../packages/core/.env.example", import.meta.url), "utf8");
+  return [...documented.matchAll(/^#?([A-Z_]+)=/gm)].map(([, name = ""]) => name);
 }
 
 /** Resolves when `/livez` answers 200. */
@@ -76,6 +90,6 @@ function withoutRights(): { uid?: number; gid?: number } {
 
 /** The arguments of Node in the image, with the paths of this machine. */
 async function argumentsOf(image: string): Promise<string[]> {
-  const [, ...words] = commandOf(image, stagesOf(await readDockerfile()));
+  const [, ...words] = await commandOf(image);
   return words.map((word) => word.replace(/^\/app(?=\/)/, folderOf(image)));
 }

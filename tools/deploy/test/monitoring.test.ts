@@ -31,9 +31,7 @@ interface Dashboard {
 interface Panel {
   readonly id: number;
   readonly type: string;
-  readonly title: string;
-  readonly datasource?: object;
-  readonly targets?: readonly { readonly refId: string; readonly expr: string; readonly legendFormat: string }[];
+  readonly targets?: readonly { readonly refId: string; readonly expr: string }[];
 }
 
 const run = promisify(execFile);
@@ -92,14 +90,12 @@ it.each([...rules, ...(await rulesOf("alerts.ha.yaml"))])(
 );
 
 it("every panel of the dashboard has a number, a title, a data source and something to ask for", () => {
-  const ids = dashboard.panels.map(({ id }) => id);
-  expect(new Set(ids).size).toBe(ids.length);
-  for (const { type, title, datasource, targets = [] } of dashboard.panels) {
-    expect(title).not.toBe("");
-    if (type === "row") continue;
-    expect(datasource).toEqual({ type: "prometheus", uid: `\${datasource}` });
-    expect(targets.map(({ refId }) => refId)).toEqual(targets.map((_, index) => "ABCDEFGH"[index]));
-    expect(targets.length).toBeGreaterThan(0);
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+  for (const panel of dashboard.panels.filter(({ type }) => type !== "row")) {
+    const targets = panel.targets?.map((_, index) => expect.objectContaining({ refId: "ABC"[index] })) ?? [];
+    expect(targets).not.toEqual([]);
+    const datasource = { type: "prometheus", uid: `\${datasource}` };
+    expect(panel).toMatchObject({ title: expect.stringMatching(/./), datasource, targets });
   }
 });
 

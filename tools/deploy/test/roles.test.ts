@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describeWithProgram } from "@petstore/harness";
 import { isAnswering } from "@petstore/harness/network";
-import { openSession, openTemporaryPostgres } from "@petstore/harness/postgres";
+import { openTemporaryPostgres, query } from "@petstore/harness/postgres";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { expect, it, vi } from "vitest";
 import { issueKey, petstore, startService } from "./image.js";
@@ -109,9 +109,4 @@ async function openServer(): Promise<Server> {
       await directory[Symbol.asyncDispose]();
     },
   };
-}
-
-async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
-  await using session = await openSession(url);
-  return await session.query(statement);
 }

@@ -15,6 +15,7 @@ export {
   openSession,
   openTemporaryPostgres,
   type PostgresServer,
+  query,
   type Session,
   sparedName,
 } from "./postgres-server.js";

@@ -69,6 +69,12 @@ export async function openSession(url: string): Promise<Session> {
   };
 }
 
+/** Runs a statement in a session of its own, and returns its rows. */
+export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  await using session = await openSession(url);
+  return await session.query(text);
+}
+
 export async function openPostgresServer(): Promise<PostgresServer> {
   const temporary = await openTemporaryDirectory();
   const directory = temporary.path;
