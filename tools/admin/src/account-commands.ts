@@ -1,51 +1,43 @@
 import { type Account, type CustomLimits, limitsOf, type NewAccount, type Plan, planNames } from "@petstore/core";
-import { Argument, type Command, InvalidArgumentError } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { checkName, wholeNumber } from "./arguments.js";
-import { type CommandContext, Refusal, withDatabase } from "./command-context.js";
-import { findAccount, noSuchAccount } from "./find-account.js";
-import { type Fields, formatJson, formatRecord, formatRecords, formatTable } from "./output.js";
-import { keyFields } from "./record-fields.js";
+import { findAccount, noSuchAccount, Refusal, type Run } from "./command-context.js";
+import { keyFields } from "./key-commands.js";
+import { type Fields, recordOutput, tableOutput } from "./output.js";
 
 interface LimitOptions {
   perMinute?: number;
   perDay?: number;
-  json: boolean;
 }
 
-export function addAccountCommands(program: Command, context: CommandContext): void {
+export function addAccountCommands(program: Command, run: Run): void {
   const account = program.command("account").description("accounts: each has a plan, and its keys share the limits");
 
   withLimits(account.command("create <name>").description("add an account"))
-    .option("--plan <plan>", `its plan: ${planNames.join(", ")}`, planName, "free")
+    .addOption(new Option("--plan <plan>", "its plan").choices(planNames).default("free"))
     .action((name: string, options: LimitOptions & { plan: Plan }) =>
-      withDatabase(context, async ({ accounts }) => {
+      run(async ({ accounts }) => {
         checkName(name);
         const created = await accounts.create(planned(name, options.plan, options));
         if (created === undefined) throw new Refusal("An account with this name exists already.");
-        context.print(formatRecord(fields(created), options.json));
+        return recordOutput(fields(created));
       }),
     );
 
   account
     .command("list")
     .description("show all accounts")
-    .option("--json", "print JSON", false)
-    .action((options: { json: boolean }) =>
-      withDatabase(context, async ({ accounts }) => {
-        context.print(formatRecords((await accounts.list()).map(fields), options.json));
-      }),
-    );
+    .action(() => run(async ({ accounts }) => tableOutput((await accounts.list()).map(fields))));
 
   account
     .command("show <name>")
     .description("show one account, and the ids, names and first characters of its keys")
-    .option("--json", "print JSON", false)
-    .action((name: string, { json }: { json: boolean }) =>
-      withDatabase(context, async (opened) => {
+    .action((name: string) =>
+      run(async (opened) => {
         const found = await findAccount(opened, name);
-        const keys = (await opened.keys.list(found.id)).map(keyFields);
-        if (json) context.print(formatJson({ ...fields(found), keys }));
-        else context.print(`${formatRecord(fields(found), false)}\n\nkeys\n${formatTable(keys)}`);
+        const record = recordOutput(fields(found));
+        const keys = tableOutput((await opened.keys.list(found.id)).map(keyFields));
+        return { text: `${record.text}\n\nkeys\n${keys.text}`, json: { ...fields(found), keys: keys.json } };
       }),
     );
 
@@ -56,16 +48,15 @@ export function addAccountCommands(program: Command, context: CommandContext): v
   )
     .addArgument(new Argument("<plan>", "its new plan").choices(planNames))
     .action((name: string, plan: Plan, options: LimitOptions) =>
-      withDatabase(context, async ({ accounts }) => {
-        const changed = await accounts.setPlan(planned(name, plan, options));
-        context.print(formatRecord(fields(changed ?? noSuchAccount()), options.json));
-      }),
+      run(async ({ accounts }) =>
+        recordOutput(fields((await accounts.setPlan(planned(name, plan, options))) ?? noSuchAccount())),
+      ),
     );
 
   withLimits(
     account.command("set-limits <name>").description("change the limits agreed with an Enterprise account"),
   ).action((name: string, options: LimitOptions) =>
-    withDatabase(context, async (opened) => {
+    run(async (opened) => {
       const { plan } = await findAccount(opened, name);
       const changed = await opened.accounts.setLimits({ name, customLimits: agreedLimits(options) });
       if (changed === undefined) {
@@ -73,38 +64,29 @@ export function addAccountCommands(program: Command, context: CommandContext): v
           `Only an Enterprise account has limits of its own; this account has the plan ${plan}. petstore account set-plan changes the plan.`,
         );
       }
-      context.print(formatRecord(fields(changed), options.json));
+      return recordOutput(fields(changed));
     }),
   );
 
-  account
-    .command("suspend <name>")
-    .description("refuse every request with a key of the account, until account resume")
-    .option("--json", "print JSON", false)
-    .action((name: string, { json }: { json: boolean }) =>
-      withDatabase(context, async (opened) => {
-        const suspended = (await opened.accounts.suspend(name)) ?? (await findAccount(opened, name));
-        context.print(formatRecord(fields(suspended), json));
-      }),
-    );
-
-  account
-    .command("resume <name>")
-    .description("end the suspension of an account")
-    .option("--json", "print JSON", false)
-    .action((name: string, { json }: { json: boolean }) =>
-      withDatabase(context, async (opened) => {
-        const resumed = (await opened.accounts.resume(name)) ?? (await findAccount(opened, name));
-        context.print(formatRecord(fields(resumed), json));
-      }),
-    );
+  for (const [change, description] of [
+    ["suspend", "refuse every request with a key of the account, until account resume"],
+    ["resume", "end the suspension of an account"],
+  ] as const) {
+    account
+      .command(`${change} <name>`)
+      .description(description)
+      .action((name: string) =>
+        run(async (opened) =>
+          recordOutput(fields((await opened.accounts[change](name)) ?? (await findAccount(opened, name)))),
+        ),
+      );
+  }
 }
 
 function withLimits(command: Command): Command {
   return command
     .option("--per-minute <requests>", "agreed requests per minute; Enterprise only", wholeNumber)
-    .option("--per-day <requests>", "agreed requests per day; Enterprise only", wholeNumber)
-    .option("--json", "print JSON", false);
+    .option("--per-day <requests>", "agreed requests per day; Enterprise only", wholeNumber);
 }
 
 function planned(name: string, plan: Plan, options: LimitOptions): NewAccount {
@@ -131,10 +113,4 @@ function fields(account: Account): Fields {
     createdAt: account.createdAt.toISOString(),
     suspendedAt: account.suspendedAt?.toISOString(),
   };
-}
-
-function planName(text: string): Plan {
-  const plan = planNames.find((name) => name === text);
-  if (plan === undefined) throw new InvalidArgumentError(`It must be one of ${planNames.join(", ")}.`);
-  return plan;
 }

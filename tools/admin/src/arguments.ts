@@ -1,8 +1,7 @@
 // The values of arguments and options.
 import { maxInt64 } from "@petstore/core";
 import { InvalidArgumentError } from "commander";
-import { Refusal } from "./command-context.js";
-import { isShowable } from "./showable-text.js";
+import { isShowable, Refusal } from "./command-context.js";
 
 /** The name of an account or a key. */
 export function checkName(name: string): void {

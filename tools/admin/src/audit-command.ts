@@ -1,32 +1,21 @@
 import { type AuditEntry, listAuditEntries } from "@petstore/core";
 import type { Command } from "commander";
 import { wholeNumber } from "./arguments.js";
-import { type CommandContext, withDatabase } from "./command-context.js";
-import { findAccount } from "./find-account.js";
-import { formatJson, formatTable } from "./output.js";
+import { findAccount, type Run } from "./command-context.js";
+import { tableOutput } from "./output.js";
 
-interface AuditOptions {
-  account?: string;
-  limit: number;
-  json: boolean;
-}
-
-export function addAuditCommand(program: Command, context: CommandContext): void {
+export function addAuditCommand(program: Command, run: Run): void {
   program
     .command("audit")
     .description("show the changes of accounts, keys and bans, and who made them; the newest first")
     .option("--account <name>", "only changes of this account and its keys")
     .option("--limit <entries>", "at most this many entries", wholeNumber, 50)
-    .option("--json", "print JSON", false)
-    .action(({ account, limit, json }: AuditOptions) =>
-      withDatabase(context, async (opened) => {
+    .action(({ account, limit }: { account?: string; limit: number }) =>
+      run(async (opened) => {
         const accountId = account === undefined ? undefined : (await findAccount(opened, account)).id;
         const entries = (await listAuditEntries(opened.database, { accountId, limit })).map(entryFields);
-        context.print(
-          json
-            ? formatJson(entries)
-            : formatTable(entries.map((entry) => ({ ...entry, details: detailsText(entry.details) }))),
-        );
+        const { text } = tableOutput(entries.map((entry) => ({ ...entry, details: detailsText(entry.details) })));
+        return { text, json: entries };
       }),
     );
 }

@@ -1,21 +1,18 @@
 import type { Command } from "commander";
 import { keyId } from "./arguments.js";
-import { type CommandContext, Refusal, withDatabase } from "./command-context.js";
-import { findAccount } from "./find-account.js";
+import { type CommandContext, findAccount, type Run } from "./command-context.js";
 import { requestBans } from "./instances.js";
-import { noSuchKey } from "./key-commands.js";
-import { formatRecord, formatRecords } from "./output.js";
-import { keyFields } from "./record-fields.js";
+import { keyOutput } from "./key-commands.js";
+import { tableOutput } from "./output.js";
 
-export function addBanCommands(program: Command, context: CommandContext): void {
+export function addBanCommands(program: Command, run: Run, context: CommandContext): void {
   const ban = program.command("ban").description("keys that are banned because they continued to call after 429");
 
   ban
     .command("list [account]")
     .description("show the banned keys of all accounts or of one account, from the running instances")
-    .option("--json", "print JSON", false)
-    .action((name: string | undefined, { json }: { json: boolean }) =>
-      withDatabase(context, async (opened) => {
+    .action((name: string | undefined) =>
+      run(async (opened) => {
         const known = name === undefined ? await opened.accounts.list() : [await findAccount(opened, name)];
         const names = new Map(known.map((account) => [`${account.id}`, account.name]));
         const responses = await requestBans(opened, context);
@@ -29,19 +26,12 @@ export function addBanCommands(program: Command, context: CommandContext): void 
               by: mode === "shared" ? "Redis" : instance,
             })),
         );
-        context.print(formatRecords(rows, json));
+        return tableOutput(rows);
       }),
     );
 
   ban
     .command("lift <key>")
     .description("end the ban of a key, by its id, and of the keys that it was rotated from or to; forgets its strikes")
-    .option("--json", "print JSON", false)
-    .action((id: string, { json }: { json: boolean }) =>
-      withDatabase(context, async ({ keys }) => {
-        const record = await keys.liftBan(keyId(id));
-        if (record === undefined) throw new Refusal(noSuchKey);
-        context.print(formatRecord(keyFields(record), json));
-      }),
-    );
+    .action((id: string) => run(async ({ keys }) => keyOutput(await keys.liftBan(keyId(id)))));
 }

@@ -1,5 +1,6 @@
 import { hostname, userInfo } from "node:os";
 import {
+  type Account,
   type Core,
   createAccountRepository,
   createKeyRepository,
@@ -8,8 +9,9 @@ import {
   openDatabase,
   readDatabaseConfig,
 } from "@petstore/core";
+import { Client } from "pg";
 import { explainDatabase } from "./database-fault.js";
-import { isShowable } from "./showable-text.js";
+import type { Output } from "./output.js";
 
 /** Everything that a command reads or writes outside PostgreSQL and Redis. */
 export interface CommandContext {
@@ -26,6 +28,9 @@ export interface CommandContext {
   print(text: string): void;
   complain(text: string): void;
 }
+
+/** Runs the work of a command on the database, and prints its output. */
+export type Run = (work: (opened: OpenedDatabase) => Promise<Output>) => Promise<void>;
 
 /** The database of a command. Its changes are logged with the actor of the command. */
 export interface OpenedDatabase extends Pick<Core, "accounts" | "keys"> {
@@ -52,22 +57,56 @@ export async function requireDatabaseConfig(context: CommandContext): Promise<Da
 }
 
 /** Opens the database for one command, with longer timeouts than for a request. */
-export async function withDatabase(
+export async function withDatabase<Result>(
   context: CommandContext,
-  work: (opened: OpenedDatabase) => Promise<void>,
-): Promise<void> {
+  work: (opened: OpenedDatabase) => Promise<Result>,
+): Promise<Result> {
   const config = await requireDatabaseConfig(context);
   const actor = actorOf(context);
-  await explainingFaults(config.url, async () => {
+  return await explainingFaults(config.url, async () => {
     const patient = { ...config, poolSize: 2, acquireTimeoutMs: 5_000, readTimeoutMs: 10_000, writeTimeoutMs: 10_000 };
     await using database = openDatabase(patient, silent);
-    await work({
+    return await work({
       database,
       accounts: createAccountRepository(database, actor),
       keys: createKeyRepository(database, actor),
       directUrl: config.directUrl ?? config.url,
     });
   });
+}
+
+/** Opens one connection for the work. Rejects with pg's error if the database cannot be reached. */
+export async function withClient<Result>(
+  url: string,
+  applicationName: string,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const timeouts = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
+  const client = new Client({ connectionString: url, application_name: applicationName, ...timeouts });
+  // The query that fails reports the fault.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+export async function findAccount({ accounts }: OpenedDatabase, name: string): Promise<Account> {
+  return (await accounts.findByName(name)) ?? noSuchAccount();
+}
+
+export function noSuchAccount(): never {
+  throw new Refusal("No account has this name; petstore account list shows the names.");
+}
+
+/** Characters that end a line, or change the order in which a terminal shows the text after them. */
+const controls = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
+/** True if the text fits on a line of a table, and holds no API key by mistake. Names and actors are stored as they are. */
+export function isShowable(text: string): boolean {
+  return text.length <= 255 && !controls.test(text) && !/pets_(live|test)_[0-9A-Za-z]{32}/.test(text);
 }
 
 /** The person who runs the command: PETSTORE_ACTOR or, without it, the user and the host of the operating system. */

@@ -8,8 +8,7 @@ import {
   responseChannel,
   subscriberName,
 } from "@petstore/core";
-import { Client } from "pg";
-import { type CommandContext, explainingFaults, type OpenedDatabase, Refusal } from "./command-context.js";
+import { type CommandContext, explainingFaults, type OpenedDatabase, Refusal, withClient } from "./command-context.js";
 
 export interface InstanceResponses {
   readonly responses: readonly OperatorResponse[];
@@ -29,7 +28,7 @@ export async function requestFromRunning(
   context: CommandContext,
   request: OperatorRequest,
 ): Promise<readonly OperatorResponse[]> {
-  const { responses, listening } = await send(opened, context, request);
+  const { responses, listening } = await askInstances(opened, context, request);
   if (responses.length === 0) {
     throw new Refusal(
       listening === 0
@@ -50,21 +49,13 @@ export async function requestBans(
   const sharing = present.filter(({ mode }) => mode === "shared");
   const alone = present.filter(({ mode }) => mode !== "shared");
   const of = [...sharing.slice(0, 1), ...alone].map(({ instance }) => instance);
-  const { responses } = await send(opened, context, { about: "bans", of }, of.length);
+  const { responses } = await askInstances(opened, context, { about: "bans", of }, of.length);
   warnOfSilent(context, new Set(responses.map(({ instance }) => instance)).size, of.length);
   return responses;
 }
 
-/** Which instances respond. Does not refuse if none is running. */
-export function findInstances(
-  opened: Pick<OpenedDatabase, "directUrl">,
-  context: CommandContext,
-): Promise<InstanceResponses> {
-  return send(opened, context, { about: "presence" });
-}
-
 /** Collects responses until all are there (by default one from each instance that listens) or the deadline has passed. */
-function send(
+export function askInstances(
   { directUrl }: Pick<OpenedDatabase, "directUrl">,
   { randomBytes }: CommandContext,
   request: OperatorRequest,
@@ -74,16 +65,12 @@ function send(
   // Unguessable, so that nobody else can respond.
   const id = randomBytes(16).toString("hex");
   const responses: OperatorResponse[] = [];
-  return explainingFaults(directUrl, async () => {
-    const client = new Client({ connectionString: directUrl, application_name: "petstore-ask", ...connectTimeouts });
-    // The query that fails reports the fault.
-    client.on("error", () => {});
-    client.on("notification", ({ payload = "" }) => {
-      const response = readResponse(payload);
-      if (response?.question === id) responses.push(response);
-    });
-    try {
-      await client.connect();
+  const ask = () =>
+    withClient(directUrl, "petstore-ask", async (client) => {
+      client.on("notification", ({ payload = "" }) => {
+        const response = readResponse(payload);
+        if (response?.question === id) responses.push(response);
+      });
       await client.query(`listen ${responseChannel}`);
       const { rows } = await client.query(subscriberQuery, [subscriberName]);
       const event: ChangeEvent = { kind: "question", question: id, ask: request };
@@ -91,14 +78,11 @@ function send(
       const isComplete = () => responses.filter(({ more }) => more !== true).length >= (expected ?? rows.length);
       while (!isComplete() && !deadline.aborted) await delay(pollMs);
       return { responses, listening: rows.length };
-    } finally {
-      await client.end().catch(() => {});
-    }
-  });
+    });
+  return explainingFaults(directUrl, ask);
 }
 
 const pollMs = 10;
-const connectTimeouts = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
 const subscriberQuery = "select pid from pg_stat_activity where datname = current_database() and application_name = $1";
 
 function warnOfSilent({ complain }: CommandContext, responded: number, asked: number): void {

@@ -1,6 +1,7 @@
 import {
   digestApiKey,
   isWellFormedApiKey,
+  type KeyRecord,
   type KeyScope,
   keyScopes,
   mintApiKey,
@@ -9,33 +10,17 @@ import {
 } from "@petstore/core";
 import { type Command, Option } from "commander";
 import { checkName, duration, futureTime, keyId } from "./arguments.js";
-import { type CommandContext, Refusal, withDatabase } from "./command-context.js";
-import { findAccount } from "./find-account.js";
-import { formatJson, formatRecord, formatRecords } from "./output.js";
-import { keyFields } from "./record-fields.js";
+import { type CommandContext, findAccount, Refusal, type Run } from "./command-context.js";
+import { type Fields, type Output, recordOutput, tableOutput } from "./output.js";
 
-interface JsonOption {
-  json: boolean;
-}
-
-interface NewKeyOptions extends JsonOption {
+interface NewKeyOptions {
   test: boolean;
   name?: string;
   scope: KeyScope;
   expires?: Date;
 }
 
-interface RotateOptions extends JsonOption {
-  grace: number;
-  expires?: Date;
-}
-
-interface ChangeOptions extends JsonOption {
-  name?: string;
-  scope?: KeyScope;
-}
-
-export function addKeyCommands(program: Command, context: CommandContext): void {
+export function addKeyCommands(program: Command, run: Run, context: CommandContext): void {
   const key = program.command("key").description("the API keys of accounts");
 
   key
@@ -45,9 +30,8 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .addOption(scopeOption().default("both"))
     .option("--test", "create a test key, which works only in a test store, such as npm start", false)
     .option(...expiresOption(context))
-    .option("--json", "print JSON", false)
-    .action((accountName: string, { test, name, scope, expires, json }: NewKeyOptions) =>
-      withDatabase(context, async (opened) => {
+    .action((accountName: string, { test, name, scope, expires }: NewKeyOptions) =>
+      run(async (opened) => {
         if (name !== undefined) checkName(name);
         const account = await findAccount(opened, accountName);
         const text = mintApiKey(test ? "test" : "live", context.randomBytes);
@@ -59,18 +43,17 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
           ...(name !== undefined && { name }),
           ...(expires && { expiresAt: expires }),
         });
-        context.print(formatRecord({ key: text, ...keyFields(record) }, json));
+        return recordOutput({ key: text, ...keyFields(record) });
       }),
     );
 
   key
     .command("list <account>")
     .description("show the ids, names and first characters of the keys of an account")
-    .option("--json", "print JSON", false)
-    .action((name: string, { json }: JsonOption) =>
-      withDatabase(context, async (opened) => {
+    .action((name: string) =>
+      run(async (opened) => {
         const account = await findAccount(opened, name);
-        context.print(formatRecords((await opened.keys.list(account.id)).map(keyFields), json));
+        return tableOutput((await opened.keys.list(account.id)).map(keyFields));
       }),
     );
 
@@ -79,13 +62,11 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .description(
       "show the account and the id of a key, by its text or its first 18 characters; without them, reads standard input",
     )
-    .option("--json", "print JSON", false)
-    .action((text: string | undefined, { json }: JsonOption) =>
-      withDatabase(context, async ({ keys }) => {
+    .action((text: string | undefined) =>
+      run(async ({ keys }) => {
         const found = await keys.search(searchedText((text ?? (await context.readInput())).trim()));
         if (found.length === 0) throw new Refusal("This store has no such key.");
-        const records = found.map((record) => ({ account: record.accountName, ...keyFields(record) }));
-        context.print(formatRecords(records, json));
+        return tableOutput(found.map((record) => ({ account: record.accountName, ...keyFields(record) })));
       }),
     );
 
@@ -94,15 +75,12 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .description("change the name or the scope of a key, by its id")
     .option("--name <name>", "its new name")
     .addOption(scopeOption())
-    .option("--json", "print JSON", false)
-    .action((id: string, { json, ...values }: ChangeOptions) =>
-      withDatabase(context, async ({ keys }) => {
+    .action((id: string, values: { name?: string; scope?: KeyScope }) =>
+      run(async ({ keys }) => {
         if (values.name === undefined && values.scope === undefined)
           throw new Refusal("Give --name, --scope, or both.");
         if (values.name !== undefined) checkName(values.name);
-        const record = await keys.change(keyId(id), values);
-        if (record === undefined) throw new Refusal(noSuchKey);
-        context.print(formatRecord(keyFields(record), json));
+        return keyOutput(await keys.change(keyId(id), values));
       }),
     );
 
@@ -115,9 +93,8 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
       duration,
     )
     .option(...expiresOption(context))
-    .option("--json", "print JSON", false)
-    .action((id: string, { grace, expires, json }: RotateOptions) =>
-      withDatabase(context, async ({ keys }) => {
+    .action((id: string, { grace, expires }: { grace: number; expires?: Date }) =>
+      run(async ({ keys }) => {
         // A key of an earlier version has no prefix; those were nearly all live keys.
         const { prefix = "" } = (await keys.find(keyId(id))) ?? {};
         const text = mintApiKey(modeOf(prefix), context.randomBytes);
@@ -136,11 +113,11 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
         const { old, replacement } = rotated;
         const replaced = { id: `${old.id}`, endsAt: old.expiresAt?.toISOString() };
         const fresh = { key: text, ...keyFields(replacement) };
-        context.print(
-          json
-            ? formatJson({ ...fresh, replaced })
-            : formatRecord({ ...fresh, replaced: `key ${replaced.id}, which ends ${replaced.endsAt}` }, false),
-        );
+        const { text: lines } = recordOutput({
+          ...fresh,
+          replaced: `key ${replaced.id}, which ends ${replaced.endsAt}`,
+        });
+        return { text: lines, json: { ...fresh, replaced } };
       }),
     );
 
@@ -148,18 +125,12 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .command("revoke [id]")
     .description("end a key for ever, by its id, or all keys of an account")
     .option("--all <account>", "end all keys of the account of this name")
-    .option("--json", "print JSON", false)
-    .action((id: string | undefined, { all, json }: JsonOption & { all?: string }) =>
-      withDatabase(context, async (opened) => {
+    .action((id: string | undefined, { all }: { all?: string }) =>
+      run(async (opened) => {
         if ((id === undefined) === (all === undefined)) throw new Refusal("Give the id of a key, or --all <account>.");
-        if (all !== undefined) {
-          const account = await findAccount(opened, all);
-          context.print(formatRecords((await opened.keys.revokeAll(account.id)).map(keyFields), json));
-          return;
-        }
-        const record = await opened.keys.revoke(keyId(id ?? ""));
-        if (record === undefined) throw new Refusal(noSuchKey);
-        context.print(formatRecord(keyFields(record), json));
+        if (all === undefined) return keyOutput(await opened.keys.revoke(keyId(id ?? "")));
+        const account = await findAccount(opened, all);
+        return tableOutput((await opened.keys.revokeAll(account.id)).map(keyFields));
       }),
     );
 
@@ -168,22 +139,38 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .description("set when a key ends, earlier or later than before; without an option, it ends now")
     .option("--at <time>", "when, in ISO 8601, such as 2027-01-31T00:00:00Z", futureTime(context.now))
     .option("--in <duration>", "after this time, such as 24h", duration)
-    .option("--json", "print JSON", false)
-    .action((id: string, { at, in: within = 0, json }: JsonOption & { at?: Date; in?: number }) =>
-      withDatabase(context, async ({ keys }) => {
+    .action((id: string, { at, in: within = 0 }: { at?: Date; in?: number }) =>
+      run(async ({ keys }) => {
         if (at !== undefined && within > 0) throw new Refusal("Give --at or --in, not both.");
         const record = await keys.expire(keyId(id), at === undefined ? { inMs: within } : { at });
-        if (record === undefined) {
-          throw new Refusal(
-            (await keys.find(keyId(id))) === undefined ? noSuchKey : "This key was revoked, and cannot work again.",
-          );
-        }
-        context.print(formatRecord(keyFields(record), json));
+        if (record === undefined && (await keys.find(keyId(id))) !== undefined)
+          throw new Refusal("This key was revoked, and cannot work again.");
+        return keyOutput(record);
       }),
     );
 }
 
-export const noSuchKey = "No key has this id; petstore key list shows the ids.";
+/** Refuses if there is no such key. */
+export function keyOutput(record: KeyRecord | undefined): Output {
+  if (record === undefined) throw new Refusal("No key has this id; petstore key list shows the ids.");
+  return recordOutput(keyFields(record));
+}
+
+/** A key as a command shows it; `rotatedFrom` is the first key of its lineage, under whose number it is banned. */
+export function keyFields(record: KeyRecord): Fields {
+  return {
+    id: `${record.id}`,
+    name: record.name,
+    prefix: record.prefix,
+    scope: record.scope,
+    createdAt: record.createdAt.toISOString(),
+    expiresAt: record.expiresAt?.toISOString(),
+    revokedAt: record.revokedAt?.toISOString(),
+    rotatedFrom: record.lineage === record.id ? undefined : `${record.lineage}`,
+    banLiftedAt: record.banLiftedAt?.toISOString(),
+    lastUsedOn: record.lastUsedOn,
+  };
+}
 
 function scopeOption(): Option {
   return new Option("--scope <scope>", "what the key may do: read lists pets, write adds pets").choices(keyScopes);

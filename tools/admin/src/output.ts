@@ -1,39 +1,28 @@
-type Value = string | number | boolean | undefined;
-
-/** One record a command answers with: names and values, in the order of their columns. */
-export type Fields = Readonly<Record<string, Value>>;
-
-/** A table for people; a JSON array with `--json`, where what is absent is left out. */
-export function formatRecords(records: readonly Fields[], json: boolean): string {
-  return json ? formatJson(records) : formatTable(records);
+/** The result of a command: for people, and as the value that it prints with `--json`. */
+export interface Output {
+  readonly text: string;
+  readonly json: unknown;
 }
 
-/** One record alone: a line for each field, or a JSON object. */
-export function formatRecord(record: Fields, json: boolean): string {
-  if (json) return formatJson(record);
+/** The names and values of one record, in the order of their columns. */
+export type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** A line for each field, or an object. */
+export function recordOutput(record: Fields): Output {
   const width = Math.max(...Object.keys(record).map((name) => name.length));
-  return Object.entries(record)
+  const lines = Object.entries(record)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name.padEnd(width)}  ${value}`)
-    .join("\n");
+    .map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return { text: lines.join("\n"), json: record };
 }
 
-export function formatJson(value: unknown): string {
-  return JSON.stringify(value, null, 2);
-}
-
-export function formatTable(records: readonly Fields[]): string {
+/** A table, or an array. */
+export function tableOutput(records: readonly Fields[]): Output {
   const [first] = records;
-  if (first === undefined) return "none";
+  if (first === undefined) return { text: "none", json: records };
   const columns = Object.keys(first);
   const rows = [columns, ...records.map((record) => columns.map((column) => `${record[column] ?? "-"}`))];
   const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  const lines = rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  "));
+  return { text: lines.map((line) => line.trimEnd()).join("\n"), json: records };
 }

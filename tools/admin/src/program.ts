@@ -4,9 +4,16 @@ import { Command, CommanderError } from "commander";
 import { addAccountCommands } from "./account-commands.js";
 import { addAuditCommand } from "./audit-command.js";
 import { addBanCommands } from "./ban-commands.js";
-import { type CommandContext, explainingFaults, requireDatabaseConfig } from "./command-context.js";
+import {
+  type CommandContext,
+  explainingFaults,
+  type Run,
+  requireDatabaseConfig,
+  withDatabase,
+} from "./command-context.js";
 import { addDoctorCommand } from "./doctor/doctor-command.js";
 import { addKeyCommands } from "./key-commands.js";
+import type { Output } from "./output.js";
 import { addUsageCommands } from "./usage-commands.js";
 
 /** Runs one command line. The exit code is 0, 1 if the command failed, and 2 if the command line is wrong. */
@@ -38,6 +45,8 @@ every running instance within a second.
 
 Exit codes: 0 success, 1 the command failed, 2 the command line is wrong.`,
     )
+    .option("--json", "print JSON", false)
+    .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError("(--help shows the commands and options)")
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
@@ -45,22 +54,26 @@ Exit codes: 0 success, 1 the command failed, 2 the command line is wrong.`,
     })
     .exitOverride();
 
+  const print = ({ text, json }: Output) => context.print(program.opts().json ? JSON.stringify(json, null, 2) : text);
+  const run: Run = async (work) => print(await withDatabase(context, work));
   program
     .command("migrate")
     .description("bring the database to the current schema; needs the owner of the tables")
-    .option("--json", "print JSON", false)
-    .action(async ({ json }: { json: boolean }) => {
+    .action(async () => {
       const { url } = await requireDatabaseConfig(context);
       const applied = await explainingFaults(url, () => migrate(url));
-      const sentence = applied.length === 0 ? "The schema is current." : `Applied ${applied.join(", ")}.`;
-      context.print(json ? JSON.stringify({ applied }) : sentence);
+      const text = applied.length === 0 ? "The schema is current." : `Applied ${applied.join(", ")}.`;
+      print({ text, json: { applied } });
     });
-  addAccountCommands(program, context);
-  addKeyCommands(program, context);
-  addBanCommands(program, context);
-  addUsageCommands(program, context);
-  addAuditCommand(program, context);
-  addDoctorCommand(program, context, onUnsound);
+  addAccountCommands(program, run);
+  addKeyCommands(program, run, context);
+  addBanCommands(program, run, context);
+  addUsageCommands(program, run, context);
+  addAuditCommand(program, run);
+  addDoctorCommand(program, context, (output, isSound) => {
+    print(output);
+    if (!isSound) onUnsound();
+  });
   return program;
 }
 
