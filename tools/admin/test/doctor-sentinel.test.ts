@@ -1,9 +1,8 @@
 import type { RedisConfig } from "@petstore/core";
 import { describeWithRedis } from "@petstore/harness";
 import { openRedisSentinels } from "@petstore/harness/redis";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { checkRedis } from "../src/doctor/check-redis.js";
-import { checkRedisTransport } from "../src/doctor/check-transport.js";
 import type { Finding } from "../src/doctor/finding.js";
 
 describeWithRedis("petstore doctor, of a Redis behind Sentinel,", () => {
@@ -63,32 +62,6 @@ describeWithRedis("petstore doctor, of a Redis behind Sentinel,", () => {
     await using group = await openRedisSentinels({ sentinelPassword: "secret" });
     const [first] = faultsOf(await examine({ urls: [group.url] }));
     expect(first).toEqual([expect.stringMatching(/^sentinel /), expect.stringMatching(/NOAUTH/)]);
-  });
-});
-
-describe("petstore doctor, of the way to the sentinels,", () => {
-  it.each([
-    [
-      "redis+sentinel://a,b/m",
-      "",
-      ["redis m: no TLS", "redis m: no password", "sentinels: no TLS", "sentinels: no password"],
-    ],
-    [
-      "redis+sentinel://127.0.0.1,b/m",
-      "",
-      ["redis m: no TLS", "redis m: no password", "sentinels: no TLS", "sentinels: no password"],
-    ],
-    ["rediss+sentinel://:secret@a,b/m", "", ["sentinels: no password"]],
-    ["rediss+sentinel://a/m", "secret", ["redis m: no password"]],
-    ["rediss+sentinel://:secret@a,b/m", "secret", []],
-    ["redis+sentinel://127.0.0.1,[::1]/m", "", []],
-  ])("says of %s: %j", (url, sentinelPassword, expected) => {
-    const findings = checkRedisTransport({ urls: [url], sentinelPassword, isCluster: false, decisionTimeoutMs: 80 });
-    const warnings = findings.filter(({ status }) => status === "warning");
-    expect(warnings.map(({ check, found }) => `${check.replace(" protection", "")}: ${found.split(":")[0]}`)).toEqual(
-      expected,
-    );
-    expect(JSON.stringify(findings)).not.toContain("secret");
   });
 });
 

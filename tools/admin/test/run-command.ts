@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createTestDatabase, type TestDatabase } from "@petstore/harness";
-import { afterEach, beforeEach } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import { runPetstore } from "../src/program.js";
 
 export interface Ran {
@@ -52,4 +52,14 @@ export function useDatabase(...commandLines: readonly string[]) {
       return JSON.parse(printed);
     },
   };
+}
+
+/** Matches a finding of doctor. Each one that is not ok must have advice. */
+export function finding(status: "ok" | "warning" | "fault", check: string | RegExp, found: RegExp = /./): unknown {
+  return expect.objectContaining({
+    status,
+    check: typeof check === "string" ? check : expect.stringMatching(check),
+    found: expect.stringMatching(found),
+    ...(status !== "ok" && { advice: expect.stringMatching(/./) }),
+  });
 }

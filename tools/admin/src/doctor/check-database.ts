@@ -1,40 +1,47 @@
 import { type DatabaseConfig, pendingMigrations } from "@petstore/core";
+import type { Client } from "pg";
+import { withClient } from "../command-context.js";
 import { explainDatabase } from "../database-fault.js";
 import { checkReplication } from "./check-replication.js";
 import { checkDatabaseTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
-import { type DatabaseFacts, inspectDatabase } from "./inspect-database.js";
 
 const oldestVersion = 140_000;
-const timeoutMs = 5_000;
+const applicationName = "petstore-doctor";
 
 /** Every finding about PostgreSQL; only one if it is unreachable. */
 export async function checkDatabase(config: DatabaseConfig, now: () => number): Promise<Finding[]> {
   const { url, directUrl } = config;
   try {
-    const facts = await inspectDatabase({ url, timeoutMs, now });
-    const { version, versionNumber } = facts;
-    return [
-      versionNumber >= oldestVersion
-        ? ok("database", `PostgreSQL ${version}`)
-        : fault("database", `PostgreSQL ${version}`, "Upgrade it: 14 is the oldest that works."),
-      checkDatabaseTransport("DATABASE_URL", url),
-      checkRole(facts.role),
-      ...checkReplication(facts.replication, facts.role.name),
-      await checkMigrations(url),
-      compareClocks("database clock", facts),
-      checkPooler(config, facts),
-      ...(directUrl === undefined
-        ? []
-        : [checkDatabaseTransport("DATABASE_DIRECT_URL", directUrl), await checkDirect(directUrl, now)]),
-    ];
+    return await withClient(url, applicationName, async (client) => {
+      const { version, versionNumber, statementTimeoutMs } = await one<Server>(client, serverQuery);
+      const role = await one<Role>(client, roleQuery);
+      return [
+        versionNumber >= oldestVersion
+          ? ok("database", `PostgreSQL ${version}`)
+          : fault("database", `PostgreSQL ${version}`, "Upgrade it: 14 is the oldest that works."),
+        checkDatabaseTransport("DATABASE_URL", url),
+        checkRole(role),
+        ...(await checkReplication(client, role.name)),
+        await checkMigrations(url),
+        await compareClocks(
+          "database clock",
+          now,
+          async () => (await one<{ nowMs: number }>(client, clockQuery)).nowMs,
+        ),
+        checkPooler(config, await isPooled(client), statementTimeoutMs),
+        ...(directUrl === undefined
+          ? []
+          : [checkDatabaseTransport("DATABASE_DIRECT_URL", directUrl), await checkDirect(directUrl)]),
+      ];
+    });
   } catch (error) {
     return [fault("database", reason(error, url), "Nothing else can be looked at in it until that is mended.")];
   }
 }
 
 /** Warns if the role of the services may do more than they need. */
-function checkRole({ name, isSuperuser, isAdministrator, canChangeTables }: DatabaseFacts["role"]): Finding {
+function checkRole({ name, isSuperuser, isAdministrator, canChangeTables }: Role): Finding {
   const check = "database role";
   const advice = "Give the services a role that only reads and writes rows: tools/deploy/postgres/roles.sql makes it.";
   if (isSuperuser) return warning(check, `${name} is a superuser, who may do everything on that machine`, advice);
@@ -51,59 +58,42 @@ async function checkMigrations(url: string): Promise<Finding> {
 
 function checkPooler(
   { url, directUrl, writeTimeoutMs }: DatabaseConfig,
-  facts: Pick<DatabaseFacts, "isPooled" | "statementTimeoutMs">,
+  isPooled: boolean,
+  statementTimeoutMs: number,
 ): Finding {
+  const check = "pooler";
   const isDeclared = new URL(url).searchParams.get("pgbouncer") === "true";
-  if (!facts.isPooled && !isDeclared) return ok("pooler", "none");
-  if (!facts.isPooled) {
-    return warning(
-      "pooler",
-      "none, but DATABASE_URL says pgbouncer=true",
-      "Leave it out: prepared statements are faster.",
-    );
+  if (!isPooled && !isDeclared) return ok(check, "none");
+  if (!isPooled) {
+    const found = "none, but DATABASE_URL says pgbouncer=true";
+    return warning(check, found, "Leave it out: prepared statements are faster.");
   }
   if (!isDeclared) {
-    return fault(
-      "pooler",
-      "a pooler such as PgBouncer, and DATABASE_URL does not say so",
-      "Add ?pgbouncer=true to DATABASE_URL, and set DATABASE_DIRECT_URL to the address past it.",
-    );
+    const advice = "Add ?pgbouncer=true to DATABASE_URL, and set DATABASE_DIRECT_URL to the address past it.";
+    return fault(check, "a pooler such as PgBouncer, and DATABASE_URL does not say so", advice);
   }
   if (directUrl === undefined) {
-    return warning(
-      "pooler",
-      "PgBouncer, and no way past it",
-      "Set DATABASE_DIRECT_URL: without it, changes are seen within 5 s, and usage and bans cannot be asked for.",
-    );
+    const lost = "without it, changes are seen within 5 s, and usage and bans cannot be asked for";
+    return warning(check, "PgBouncer, and no way past it", `Set DATABASE_DIRECT_URL: ${lost}.`);
   }
-  if (facts.statementTimeoutMs === 0) {
-    return warning(
-      "pooler",
-      "PgBouncer, and sessions behind it have no statement_timeout",
-      `ALTER ROLE ... SET statement_timeout = '${writeTimeoutMs}ms', lock_timeout likewise, a tenth shorter: through it, the store cannot.`,
-    );
+  const setting = `ALTER ROLE ... SET statement_timeout = '${writeTimeoutMs}ms'`;
+  if (statementTimeoutMs === 0) {
+    const advice = `${setting}, lock_timeout likewise, a tenth shorter: through it, the store cannot.`;
+    return warning(check, "PgBouncer, and sessions behind it have no statement_timeout", advice);
   }
-  if (facts.statementTimeoutMs < writeTimeoutMs) {
-    return warning(
-      "pooler",
-      `PgBouncer, and a statement_timeout of ${facts.statementTimeoutMs} ms behind it`,
-      `ALTER ROLE ... SET statement_timeout = '${writeTimeoutMs}ms': it cuts writes before DATABASE_WRITE_TIMEOUT_MS does.`,
-    );
-  }
-  return ok("pooler", `PgBouncer, and a statement_timeout of ${facts.statementTimeoutMs} ms behind it`);
+  const found = `PgBouncer, and a statement_timeout of ${statementTimeoutMs} ms behind it`;
+  if (statementTimeoutMs >= writeTimeoutMs) return ok(check, found);
+  return warning(check, found, `${setting}: it cuts writes before DATABASE_WRITE_TIMEOUT_MS does.`);
 }
 
-async function checkDirect(url: string, now: () => number): Promise<Finding> {
+async function checkDirect(url: string): Promise<Finding> {
+  const check = "direct connection";
   try {
-    const { isPooled } = await inspectDatabase({ url, timeoutMs, now });
-    if (!isPooled) return ok("direct connection", "reaches PostgreSQL itself");
-    return fault(
-      "direct connection",
-      "goes to a pooler",
-      "Set DATABASE_DIRECT_URL to PostgreSQL itself: nobody can listen through a pooler.",
-    );
+    if (!(await withClient(url, applicationName, isPooled))) return ok(check, "reaches PostgreSQL itself");
+    const advice = "Set DATABASE_DIRECT_URL to PostgreSQL itself: nobody can listen through a pooler.";
+    return fault(check, "goes to a pooler", advice);
   } catch (error) {
-    return fault("direct connection", reason(error, url), "Correct DATABASE_DIRECT_URL.");
+    return fault(check, reason(error, url), "Correct DATABASE_DIRECT_URL.");
   }
 }
 
@@ -111,3 +101,49 @@ function reason(error: unknown, url: string): string {
   const message = error instanceof Error ? error.message || `${"code" in error ? error.code : error.name}` : `${error}`;
   return explainDatabase(error, url) ?? `The database at ${new URL(url).host} cannot be used: ${message}.`;
 }
+
+async function one<Row extends object>(client: Client, text: string): Promise<Row> {
+  const [row] = (await client.query<Row>(text)).rows;
+  if (row === undefined) throw new Error("the database returned no row about itself");
+  return row;
+}
+
+/** True if a pooler such as PgBouncer shares the sessions of the server: it sends its clients process numbers of its own. */
+async function isPooled(client: Client): Promise<boolean> {
+  const { pid } = await one<{ pid: number }>(client, "select pg_backend_pid() as pid");
+  return pid !== (client as unknown as { processID: number | null }).processID;
+}
+
+/** The rights of the connection's role, beyond reading and writing rows. */
+interface Role {
+  readonly name: string;
+  readonly isSuperuser: boolean;
+  /** It may create roles or databases. */
+  readonly isAdministrator: boolean;
+  /** It may create tables, or owns existing ones and may alter and drop them. */
+  readonly canChangeTables: boolean;
+}
+
+/** `pg_has_role` also sees the rights that the role inherits. */
+const roleQuery = `
+  select rolname as name, rolsuper as "isSuperuser", rolcreaterole or rolcreatedb as "isAdministrator",
+    coalesce(has_schema_privilege(current_schema(), 'create'), false)
+      or exists (select from pg_class
+                 where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+                   and pg_has_role(relowner, 'usage')) as "canChangeTables"
+  from pg_roles where rolname = current_user`;
+
+interface Server {
+  /** As PostgreSQL writes it, such as `18.1`. */
+  readonly version: string;
+  /** As PostgreSQL counts it: 180001. */
+  readonly versionNumber: number;
+  /** Set by the role, the database or the pooler, not by us. 0 for none. */
+  readonly statementTimeoutMs: number;
+}
+
+const serverQuery = `
+  select current_setting('server_version') as version, current_setting('server_version_num')::int as "versionNumber",
+    (select setting::int from pg_settings where name = 'statement_timeout') as "statementTimeoutMs"`;
+
+const clockQuery = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`;

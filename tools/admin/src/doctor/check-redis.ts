@@ -1,8 +1,8 @@
-import { isSentinelUrl, type RedisConfig, readSentinelUrl } from "@petstore/core";
-import { checkSentinels } from "./check-sentinels.js";
+import { once } from "node:events";
+import { isSentinelUrl, openRedis, type RedisConfig, type RedisConnection, readSentinelUrl } from "@petstore/core";
+import { addressOf, checkSentinels } from "./check-sentinels.js";
 import { checkRedisTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
-import { inspectRedis, type RedisFacts } from "./inspect-redis.js";
 
 /** Every Redis that counts; one finding where none is configured. */
 export async function checkRedis(config: RedisConfig | undefined, now: () => number): Promise<Finding[]> {
@@ -20,56 +20,76 @@ export async function checkRedis(config: RedisConfig | undefined, now: () => num
 
 async function checkServers(config: RedisConfig, now: () => number, where: string): Promise<Finding[]> {
   try {
-    const servers = await inspectRedis(config, now);
-    return [...servers.flatMap((facts) => checkServer(facts, config)), ...checkRedisTransport(config)];
+    return [...(await checkReachable(config, now)), ...checkRedisTransport(config)];
   } catch (error) {
     const message = error instanceof Error && error.name !== "AbortError" ? error.message || error.name : "no answer";
-    return [
-      ...checkRedisTransport(config),
-      fault(
-        "redis",
-        `${where} cannot be used: ${message}`,
-        `Start it, or correct REDIS_URL${config.isCluster ? " (a cluster is asked for)" : ""}; until then each instance decides alone, with its share of the limits.`,
-      ),
-    ];
+    const correction = `Start it, or correct REDIS_URL${config.isCluster ? " (a cluster is asked for)" : ""}`;
+    const advice = `${correction}; until then each instance decides alone, with its share of the limits.`;
+    return [...checkRedisTransport(config), fault("redis", `${where} cannot be used: ${message}`, advice)];
   }
 }
 
-function checkServer(facts: RedisFacts, { isCluster, urls }: RedisConfig): Finding[] {
-  const { address, version, evictionPolicy } = facts;
+/** Checks every master. Rejects with the error of ioredis when Redis cannot be reached. */
+async function checkReachable(config: RedisConfig, now: () => number): Promise<Finding[]> {
+  using connection = await openRedis(config);
+  const { redis } = connection;
+  if (redis.status !== "ready") {
+    // ioredis keeps trying, and each failed attempt emits an error.
+    const [reason] = await once(redis, "error", { signal: AbortSignal.timeout(1_500) }).catch((error: unknown) => [
+      error,
+    ]);
+    throw reason;
+  }
+  const servers = "nodes" in redis ? redis.nodes("master") : [redis];
+  return (await Promise.all(servers.map((server) => checkServer(server, config, now)))).flat();
+}
+
+type Server = Exclude<RedisConnection["redis"], { nodes: unknown }>;
+
+async function checkServer(server: Server, { isCluster, urls }: RedisConfig, now: () => number): Promise<Finding[]> {
+  const info = await server.info();
+  const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1] ?? "";
+  const version = field("redis_version");
+  const isNode = field("redis_mode") === "cluster";
   const [major = 0, minor = 0] = version.split(".").map(Number);
+  // The options name no server if Sentinel does.
+  const address = server.options.sentinels
+    ? addressOf({ host: `${server.stream.remoteAddress}`, port: Number(server.stream.remotePort) })
+    : `${server.options.host}:${server.options.port}`;
   const name = `redis ${address}`;
   return [
     major > 6 || (major === 6 && minor >= 2)
-      ? ok(name, `Redis ${version}${facts.isCluster ? ", in a cluster" : ""}`)
+      ? ok(name, `Redis ${version}${isNode ? ", in a cluster" : ""}`)
       : warning(name, `Redis ${version}`, "Upgrade it: 6.2 is the oldest that is tested."),
-    facts.isCluster === isCluster
-      ? ok(`${name} mode`, isCluster ? "cluster" : "single")
-      : fault(
-          `${name} mode`,
-          facts.isCluster ? "a node of a cluster, but one address is configured" : "no cluster, but one is configured",
-          facts.isCluster
-            ? "Set REDIS_CLUSTER=true, or name several nodes in REDIS_URL."
-            : "Name one server in REDIS_URL, and leave REDIS_CLUSTER out.",
-        ),
-    evictionPolicy === "noeviction"
-      ? ok(`${name} eviction`, evictionPolicy)
-      : fault(
-          `${name} eviction`,
-          `${evictionPolicy || "unknown"}: counters and bans are forgotten when its memory is full`,
-          "Set maxmemory-policy noeviction.",
-        ),
-    compareClocks(`${name} clock`, facts),
-    ...(isSentinelUrl(urls[0] ?? "") ? [checkReplicaWrites(name, facts)] : []),
+    checkMode(`${name} mode`, isNode, isCluster),
+    checkEviction(`${name} eviction`, field("maxmemory_policy")),
+    await compareClocks(`${name} clock`, now, async () => {
+      const [seconds, microseconds] = await server.time();
+      return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+    }),
+    // This field is only there if min-replicas-to-write is set.
+    ...(isSentinelUrl(urls[0] ?? "") ? [checkWrites(`${name} writes`, field("min_slaves_good_slaves") !== "")] : []),
   ];
 }
 
-function checkReplicaWrites(name: string, { needsReplica }: RedisFacts): Finding {
-  const check = `${name} writes`;
+function checkMode(check: string, isNode: boolean, isCluster: boolean): Finding {
+  if (isNode === isCluster) return ok(check, isCluster ? "cluster" : "single");
+  if (isNode) {
+    const found = "a node of a cluster, but one address is configured";
+    return fault(check, found, "Set REDIS_CLUSTER=true, or name several nodes in REDIS_URL.");
+  }
+  const advice = "Name one server in REDIS_URL, and leave REDIS_CLUSTER out.";
+  return fault(check, "no cluster, but one is configured", advice);
+}
+
+function checkEviction(check: string, policy: string): Finding {
+  if (policy === "noeviction") return ok(check, policy);
+  const found = `${policy || "unknown"}: counters and bans are forgotten when its memory is full`;
+  return fault(check, found, "Set maxmemory-policy noeviction.");
+}
+
+function checkWrites(check: string, needsReplica: boolean): Finding {
   if (needsReplica) return ok(check, "refused without a replica");
-  return warning(
-    check,
-    "accepted without a replica: an old primary that is cut off from the sentinels continues to count",
-    "Set min-replicas-to-write 1 on every server, and min-replicas-max-lag 10.",
-  );
+  const found = "accepted without a replica: an old primary that is cut off from the sentinels continues to count";
+  return warning(check, found, "Set min-replicas-to-write 1 on every server, and min-replicas-max-lag 10.");
 }

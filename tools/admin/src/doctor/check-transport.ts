@@ -16,11 +16,8 @@ export function checkDatabaseTransport(variable: string, address: string): Findi
     mode === "no-verify" || (isLikeLibpq && mode !== "")
       ? `TLS to ${url.host}, whose certificate is not checked`
       : `no TLS to ${url.host}: everybody on the way reads the password and every row`;
-  return warning(
-    check,
-    found,
-    `Add sslmode=verify-full to ${variable}; NODE_EXTRA_CA_CERTS names the file of a private certificate authority.`,
-  );
+  const authority = "NODE_EXTRA_CA_CERTS names the file of a private certificate authority";
+  return warning(check, found, `Add sslmode=verify-full to ${variable}; ${authority}.`);
 }
 
 /** One finding for each thing that is wrong with an address, or one for an address that is well protected. */
@@ -29,13 +26,8 @@ export function checkRedisTransport({ urls, sentinelPassword = "" }: RedisConfig
     const sentinel = isSentinelUrl(address) ? readSentinelUrl(address) : undefined;
     if (sentinel === undefined || "fault" in sentinel) {
       const { host, hostname, protocol, password } = new URL(address);
-      return checkProtection({
-        name: `redis ${host}`,
-        hostname,
-        isTls: protocol === "rediss:",
-        password,
-        own: redisWords,
-      });
+      const isTls = protocol === "rediss:";
+      return checkProtection({ name: `redis ${host}`, hostname, isTls, password, own: redisWords });
     }
     const { sentinels, name, isTls, password } = sentinel;
     // The servers may be on other machines than the sentinels. Both are local only in a test.

@@ -1,25 +1,28 @@
 import { type Config, readConfig, readDatabaseConfig } from "@petstore/core";
 import type { Command } from "commander";
 import { type CommandContext, effectiveEnvironment } from "../command-context.js";
-import { findInstances } from "../instances.js";
-import { formatJson } from "../output.js";
+import { askInstances } from "../instances.js";
+import type { Output } from "../output.js";
 import { checkDatabase } from "./check-database.js";
 import { checkInstances } from "./check-instances.js";
 import { checkRedis } from "./check-redis.js";
 import { type Finding, fault, ok } from "./finding.js";
 
-/** `onFault` is called when something is wrong, which the exit code then tells. */
-export function addDoctorCommand(program: Command, context: CommandContext, onFault: () => void): void {
+export function addDoctorCommand(
+  program: Command,
+  context: CommandContext,
+  /** Prints the findings. `isSound` is false if there is a fault. */
+  report: (output: Output, isSound: boolean) => void,
+): void {
   program
     .command("doctor")
     .description(
       "look at everything the store needs; says for each what is wrong and what to do, and exits with 1 for a fault",
     )
-    .option("--json", "print JSON", false)
-    .action(async ({ json }: { json: boolean }) => {
+    .action(async () => {
       const findings = await examine(context);
-      context.print(json ? formatJson(findings) : findings.map(describe).join("\n"));
-      if (findings.some(({ status }) => status === "fault")) onFault();
+      const isSound = findings.every(({ status }) => status !== "fault");
+      report({ text: findings.map(describe).join("\n"), json: findings }, isSound);
     });
 }
 
@@ -34,17 +37,19 @@ async function examine(context: CommandContext): Promise<Finding[]> {
   if (database instanceof Error) return [...findings, ...redis];
   const found = await checkDatabase(database, now);
   const isReachable = found.every(({ check, status }) => check !== "database" || status !== "fault");
-  const quota = config instanceof Error ? undefined : config.quota;
-  return [...findings, ...found, ...redis, ...(isReachable ? await checkRunning(database, quota, context) : [])];
+  const running = isReachable
+    ? await checkRunning(database, config instanceof Error ? undefined : config.quota, context)
+    : [];
+  return [...findings, ...found, ...redis, ...running];
 }
 
 async function checkRunning(
-  config: Config["database"],
+  { url, directUrl = url }: Config["database"],
   quota: Config["quota"] | undefined,
   context: CommandContext,
 ): Promise<Finding[]> {
   try {
-    return checkInstances(await findInstances({ directUrl: config.directUrl ?? config.url }, context), quota);
+    return checkInstances(await askInstances({ directUrl }, context, { about: "presence" }), quota);
   } catch (error) {
     const reason = error instanceof Error ? error.message : `${error}`;
     return [fault("instances", `could not be asked: ${reason}`, "Mend what is said about the database.")];
@@ -53,10 +58,9 @@ async function checkRunning(
 
 /** One for each variable, in the words of the configuration itself. */
 function configurationFaults({ message }: Error): Finding[] {
-  const lines = message.split("\n").slice(1);
-  return lines.map((line) =>
-    fault("configuration", line.trim(), "packages/core/.env.example describes every variable."),
-  );
+  const advice = "packages/core/.env.example describes every variable.";
+  const [, ...lines] = message.split("\n");
+  return lines.map((line) => fault("configuration", line.trim(), advice));
 }
 
 function attempt<Result>(read: () => Result): Result | Error {

@@ -22,15 +22,20 @@ export function fault(check: string, found: string, advice: string): Finding {
 /** Windows and bans are told in seconds: clocks that differ by one begin to be seen. */
 const tolerableMs = 1_000;
 
-export function compareClocks(
+/** Compares the clock of a server, in epoch milliseconds, with the clock of this machine. */
+export async function compareClocks(
   check: string,
-  { clockOffsetMs, clockUncertaintyMs }: { readonly clockOffsetMs: number; readonly clockUncertaintyMs: number },
-): Finding {
-  const found = `${Math.abs(clockOffsetMs)} ms ${clockOffsetMs < 0 ? "behind" : "ahead of"} this machine, give or take ${clockUncertaintyMs}`;
-  if (Math.abs(clockOffsetMs) - clockUncertaintyMs <= tolerableMs) return ok(check, found);
-  return fault(
-    check,
-    found,
-    "Synchronise both clocks, with chrony or systemd-timesyncd: clients and logs compare their times.",
-  );
+  now: () => number,
+  readServerClock: () => Promise<number>,
+): Promise<Finding> {
+  const sentAtMs = now();
+  const serverMs = await readServerClock();
+  const receivedAtMs = now();
+  const offsetMs = Math.round(serverMs - (sentAtMs + receivedAtMs) / 2);
+  // The round trip may account for this.
+  const uncertaintyMs = Math.ceil((receivedAtMs - sentAtMs) / 2);
+  const found = `${Math.abs(offsetMs)} ms ${offsetMs < 0 ? "behind" : "ahead of"} this machine, give or take ${uncertaintyMs}`;
+  if (Math.abs(offsetMs) - uncertaintyMs <= tolerableMs) return ok(check, found);
+  const advice = "Synchronise both clocks, with chrony or systemd-timesyncd: clients and logs compare their times.";
+  return fault(check, found, advice);
 }
