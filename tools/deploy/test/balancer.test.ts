@@ -6,6 +6,7 @@ import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram } from "@petstore/harness";
 import { isAnswering } from "@petstore/harness/network";
 import { startProgram } from "@petstore/harness/processes";
+import type { IIngress } from "kubernetes-models/networking.k8s.io/v1";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { answerNames, askOverTls, makeSecrets } from "./containers.js";
@@ -74,8 +75,8 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
       ([, match, paths = ""]) => paths.split(" ").map((path) => [match === "path" ? "Exact" : "Prefix", path]),
     );
     const ingress = await readFile(new URL("../kubernetes/base/ingress.yaml", import.meta.url), "utf8");
-    const paths = (parse(ingress) as Ingress).spec.rules.flatMap(({ http }) => http.paths);
-    const rules = paths.filter(({ backend }) => backend.service.name === "graphql");
+    const paths = (parse(ingress) as IIngress).spec?.rules?.flatMap(({ http }) => http?.paths ?? []) ?? [];
+    const rules = paths.filter(({ backend }) => backend.service?.name === "graphql");
     expect(rules.map(({ path, pathType }) => [pathType, pathType === "Prefix" ? `${path}/` : path])).toEqual(listed);
   });
 
@@ -118,16 +119,6 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     expect(Number(next)).toBe(Number(remaining) - 1);
   });
 });
-
-interface Ingress {
-  readonly spec: { readonly rules: readonly { readonly http: { readonly paths: readonly IngressPath[] } }[] };
-}
-
-interface IngressPath {
-  readonly path: string;
-  readonly pathType: "Exact" | "Prefix";
-  readonly backend: { readonly service: { readonly name: string } };
-}
 
 /** Every path of this origin that the first page leads to, over any number of links. Each of them must answer 200. */
 async function linkedPaths(origin: string): Promise<string[]> {

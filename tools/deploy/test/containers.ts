@@ -26,7 +26,7 @@ export interface Compose {
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
 
-export interface Service {
+interface Service {
   readonly image: string;
   readonly build?: string | { readonly target: string };
   readonly entrypoint?: readonly string[];
