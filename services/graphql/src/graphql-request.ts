@@ -2,11 +2,11 @@
  * Reads a GraphQL request from a JSON body or a query string (draft "GraphQL over HTTP", sections 5.2 to 5.4). A batch is not
  * a valid request.
  */
+import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse } from "node:querystring";
 import { Problem } from "@petstore/core";
 import { maxJsonDepth, parseExactJson, readJson } from "@petstore/http";
-import { readPersistedQueryHash } from "./operation/persisted-queries.js";
 
 export interface GraphqlRequest {
   /** Absent if the client sent only the hash of a persisted query. */
@@ -57,6 +57,23 @@ function toRequest(sent: unknown): GraphqlRequest {
   const persistedQueryHash = readPersistedQueryHash(extensions?.persistedQuery, document);
   if (document === undefined && persistedQueryHash === undefined) return invalid("query is required");
   return { query: document, persistedQueryHash, operationName: operationName ?? undefined, variables: variables ?? {} };
+}
+
+/**
+ * The hash in `extensions.persistedQuery`, in lower case; `undefined` if the request has none. Throws VALIDATION_FAILED if
+ * `version` is not 1, if `sha256Hash` is not a SHA-256, or if it is not the hash of the document sent with it.
+ */
+function readPersistedQueryHash(persistedQuery: unknown, document: string | undefined): string | undefined {
+  if (persistedQuery === undefined || persistedQuery === null) return undefined;
+  const { version, sha256Hash } = persistedQuery as { readonly version?: unknown; readonly sha256Hash?: unknown };
+  if (version !== 1n) invalid("extensions.persistedQuery.version must be 1");
+  if (typeof sha256Hash !== "string" || !/^[0-9a-f]{64}$/i.test(sha256Hash)) {
+    invalid("extensions.persistedQuery.sha256Hash must be a SHA-256 in hexadecimal");
+  }
+  if (document !== undefined && hash("sha256", document, "hex") !== sha256Hash.toLowerCase()) {
+    invalid("extensions.persistedQuery.sha256Hash must be the SHA-256 of query");
+  }
+  return sha256Hash.toLowerCase();
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -4,15 +4,13 @@ import { addHelpLink, admittedKeyOf, catalogueFor, contextOf, problemHeaders, se
 import type { Response } from "express";
 import { formatProblem, sendRequestError } from "./error-response.js";
 import type { GraphqlRequest } from "./graphql-request.js";
-import type { ReadDocument } from "./operation/documents.js";
-import type { PersistedQueries } from "./operation/persisted-queries.js";
+import type { Documents } from "./operation/documents.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlExecutionDeps {
   readonly apollo: Pick<ApolloServer<OperationContext>, "executeOperation">;
   readonly core: Pick<Core, "catalogues" | "cataloguesForStaleKey">;
-  readonly readDocument: ReadDocument;
-  readonly persistedQueries: PersistedQueries;
+  readonly documents: Documents;
   readonly log: Log;
 }
 
@@ -29,15 +27,13 @@ const persistedQueryNotFound = formatProblem(new Problem("PERSISTED_QUERY_NOT_FO
  * SERVICE_UNAVAILABLE is also thrown after an execution without effect, so that the units are given back as in the REST API.
  */
 export async function respondToGraphql(
-  { apollo, core, readDocument, persistedQueries, log }: GraphqlExecutionDeps,
-  { query: sentQuery, persistedQueryHash, operationName, variables }: GraphqlRequest,
+  { apollo, core, documents, log }: GraphqlExecutionDeps,
+  { query, persistedQueryHash = "", operationName, variables }: GraphqlRequest,
   res: Response,
 ): Promise<void> {
-  const query = sentQuery ?? persistedQueries.find(persistedQueryHash ?? "");
-  if (query === undefined) return sendRequestError(res, "PERSISTED_QUERY_NOT_FOUND", [persistedQueryNotFound]);
-  const parsed = readDocument(query);
+  const parsed = query === undefined ? documents.find(persistedQueryHash) : documents.read(query);
+  if (parsed === undefined) return sendRequestError(res, "PERSISTED_QUERY_NOT_FOUND", [persistedQueryNotFound]);
   if (parsed.kind === "refused") return sendRequestError(res, parsed.code, parsed.errors);
-  if (persistedQueryHash !== undefined) persistedQueries.keep(persistedQueryHash, query);
 
   const context: OperationContext = {
     res,
@@ -48,7 +44,7 @@ export async function respondToGraphql(
     problems: [],
   };
   const { body } = await apollo.executeOperation(
-    { query, variables, ...(operationName !== undefined && { operationName }) },
+    { query: parsed.text, variables, ...(operationName !== undefined && { operationName }) },
     { contextValue: context },
   );
   if (body.kind === "incremental") throw new Error("the schema has no incremental delivery");

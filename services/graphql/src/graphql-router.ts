@@ -15,8 +15,7 @@ import { createApolloServer } from "./apollo-server.js";
 import { formatRefusal, graphqlMediaType } from "./error-response.js";
 import { readGraphqlRequest } from "./graphql-request.js";
 import { respondToGraphql } from "./graphql-response.js";
-import { createDocumentReader } from "./operation/documents.js";
-import { createPersistedQueries } from "./operation/persisted-queries.js";
+import { createDocuments } from "./operation/documents.js";
 import { buildPetSchema, type OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlRouterDeps extends RouterDeps {
@@ -30,15 +29,14 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   const guides = readGuides("services/graphql/docs", new URL("../docs/", import.meta.url));
   const schema = buildPetSchema();
   const apollo = createApolloServer(deps, schema, plugins);
-  const readDocument = createDocumentReader(schema);
-  const persistedQueries = createPersistedQueries();
+  const documents = createDocuments(schema);
 
   const answer: RequestHandler = async (req, res) => {
     // `negotiate` found no acceptable media type.
     if (!res.hasHeader("Content-Type")) throw new Problem("NOT_ACCEPTABLE", notAcceptable);
     const request = await readGraphqlRequest(req, res);
     await admission.confirmKey(req, res);
-    await respondToGraphql({ apollo, core, readDocument, persistedQueries, log }, request, res);
+    await respondToGraphql({ apollo, core, documents, log }, request, res);
   };
 
   const router = Router({ caseSensitive: true, strict: true });

@@ -37,8 +37,14 @@ const bytesPerCharacter = 2;
 
 type RefusalCode = "GRAPHQL_PARSE_FAILED" | "GRAPHQL_VALIDATION_FAILED";
 
+export interface ValidDocument {
+  readonly kind: "valid";
+  readonly text: string;
+  readonly document: DocumentNode;
+}
+
 export type ParsedDocument =
-  | { readonly kind: "valid"; readonly document: DocumentNode }
+  | ValidDocument
   | { readonly kind: "refused"; readonly code: RefusalCode; readonly errors: readonly GraphQLFormattedError[] };
 
 export function parseDocument(schema: GraphQLSchema, text: string): ParsedDocument {
@@ -54,7 +60,7 @@ export function parseDocument(schema: GraphQLSchema, text: string): ParsedDocume
   const errors = validate(schema, document, specifiedRules, { maxErrors, hideSuggestions: true });
   // Above the limit graphql adds an error that says so.
   if (errors.length > 0) return refused("GRAPHQL_VALIDATION_FAILED", errors.slice(0, maxErrors));
-  return { kind: "valid", document };
+  return { kind: "valid", text, document };
 }
 
 /** Keeps only the formatted errors: a GraphQLError holds the syntax tree. */

@@ -1,26 +1,39 @@
 import { hash } from "node:crypto";
 import type { GraphQLSchema } from "graphql";
 import { LRUCache } from "lru-cache";
-import { heapBytes, type ParsedDocument, parseDocument } from "./document-parser.js";
+import { heapBytes, type ParsedDocument, parseDocument, type ValidDocument } from "./document-parser.js";
+
+export interface Documents {
+  /** Parses and validates a document, or returns the earlier outcome. */
+  read(text: string): ParsedDocument;
+  /** The valid document whose text has this SHA-256, or `undefined` if this process does not have it. */
+  find(sha256Hash: string): ValidDocument | undefined;
+}
 
 const maxDocuments = 1_000;
 const maxBytes = 32 * 1024 * 1024;
 
-export type ReadDocument = (text: string) => ParsedDocument;
-
 /**
  * Caches the outcome of parsing and validation, also of refused documents: clients send few different documents many times.
- * The key is the SHA-256 of the text, because long texts make slow keys.
+ * The key is the SHA-256 of the text in lower case. So a client can also send the hash of a document that this process has
+ * (automatic persisted queries, as Apollo Client and urql send them).
  */
-export function createDocumentReader(schema: GraphQLSchema): ReadDocument {
+export function createDocuments(schema: GraphQLSchema): Documents {
   const cache = new LRUCache<string, ParsedDocument>({ max: maxDocuments, maxSize: maxBytes });
-  return (text) => {
-    // UTF-16, because in UTF-8 a lone surrogate and U+FFFD have the same bytes, and graphql refuses only the former.
-    const digest = hash("sha256", Buffer.from(text, "utf16le"), "base64");
-    const known = cache.get(digest);
-    if (known !== undefined) return known;
-    const parsed = parseDocument(schema, text);
-    cache.set(digest, parsed, { size: heapBytes(text, parsed) });
-    return parsed;
+  return {
+    read(text) {
+      // A lone surrogate has the same UTF-8 bytes as U+FFFD, and graphql refuses only the former. So it has no key.
+      if (!text.isWellFormed()) return parseDocument(schema, text);
+      const digest = hash("sha256", text, "hex");
+      const known = cache.get(digest);
+      if (known !== undefined) return known;
+      const parsed = parseDocument(schema, text);
+      cache.set(digest, parsed, { size: heapBytes(text, parsed) });
+      return parsed;
+    },
+    find(sha256Hash) {
+      const known = cache.get(sha256Hash);
+      return known?.kind === "valid" ? known : undefined;
+    },
   };
 }
