@@ -1,14 +1,6 @@
 import type { QuotaMode } from "@petstore/core";
-import type { LabelValues, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { OverloadReason } from "../server/overload.js";
-import {
-  type DecisionOutcome,
-  type DurationLabel,
-  defineRequestMetrics,
-  type MethodLabel,
-  type RequestsInFlight,
-  type Scheme,
-} from "./request-metric-definitions.js";
 
 /**
  * Counts requests and the decisions of admission. Names, labels and buckets of the HTTP metrics are those of OpenTelemetry's
@@ -16,49 +8,90 @@ import {
  * is bounded.
  */
 export interface RequestMetrics {
-  started(method: string, scheme: Scheme): void;
+  started(method: string, scheme: string): void;
   /** `status` is 499 if the client closed the connection before a response. Called once for each started request. */
   ended(request: EndedRequest, method: string, status: number, durationMs: number): void;
   /** Counts bytes that could not be parsed as a request. */
   malformed(problemCode: string, status: number, durationMs: number): void;
   /** Counts one quota decision. `bucket` is `address` for a request without a valid key. */
-  decided(bucket: "account" | "address", mode: QuotaMode, outcome: DecisionOutcome): void;
+  decided(bucket: "account" | "address", mode: QuotaMode, outcome: (typeof outcomes)[number]): void;
   shed(reason: OverloadReason): void;
 }
 
 interface EndedRequest {
   readonly route: string;
-  readonly scheme: Scheme;
+  readonly scheme: string;
   readonly problemCode?: string | undefined;
 }
 
-export function createRequestMetrics(registry: Registry): RequestMetrics {
-  const inFlight: RequestsInFlight = { http: { ...noRequests }, https: { ...noRequests } };
-  const { durations, problems, decisions, shedRequests } = defineRequestMetrics(registry, inFlight);
+/** `undecided`: Redis is unavailable, and the configuration does not allow a decision without it. */
+const outcomes = ["admitted", "refused", "banned", "impossible", "undecided"] as const;
 
-  function record(request: EndedRequest, method: string, status: number, durationMs: number): void {
-    const { route, scheme, problemCode } = request;
-    const labels: LabelValues<DurationLabel> = {
+export function createRequestMetrics(registry: Registry): RequestMetrics {
+  const registers = [registry];
+  const inFlight = new Gauge({
+    name: "http_server_active_requests",
+    help: "Requests in flight, by method and scheme.",
+    labelNames: ["http_request_method", "url_scheme"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "http_server_request_duration_seconds",
+    help: "From the end of the headers until the response is closed; status 499 if the client closed the connection first.",
+    labelNames: ["http_request_method", "http_route", "http_response_status_code", "url_scheme", "error_type"],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
+    registers,
+  });
+  const problems = new Counter({
+    name: "petstore_http_problems_total",
+    help: "Requests answered with a problem, by error code.",
+    labelNames: ["code"],
+    registers,
+  });
+  const decisions = new Counter({
+    name: "petstore_quota_decisions_total",
+    help: "Quota decisions by bucket (account, or address without a valid key), mode and outcome.",
+    labelNames: ["bucket", "mode", "outcome"],
+    registers,
+  });
+  const shedRequests = new Counter({
+    name: "petstore_requests_shed_total",
+    help: "Requests refused with 503 because the process was overloaded (load shedding), by the overloaded resource.",
+    labelNames: ["reason"],
+    registers,
+  });
+
+  // An alert on an increase needs the series to exist before the first event.
+  for (const reason of ["event-loop", "database"]) shedRequests.inc({ reason }, 0);
+  for (const bucket of ["account", "address"]) {
+    for (const mode of ["local", "shared", "fallback"]) {
+      for (const outcome of outcomes) decisions.inc({ bucket, mode, outcome }, 0);
+    }
+  }
+
+  function record(
+    { route, scheme, problemCode }: EndedRequest,
+    method: string,
+    status: number,
+    durationMs: number,
+  ): void {
+    const labels = {
       http_request_method: method,
       http_route: route,
       http_response_status_code: status,
       url_scheme: scheme,
-    };
-    if (problemCode !== undefined) {
-      problems.inc({ code: problemCode });
       // By the convention, a refusal of a faulty request is no error of the server.
-      if (status >= 500) labels.error_type = problemCode;
-    }
+      ...(problemCode !== undefined && status >= 500 && { error_type: problemCode }),
+    };
+    if (problemCode !== undefined) problems.inc({ code: problemCode });
     durations.observe(labels, durationMs / 1_000);
   }
 
   return {
-    started(method, scheme) {
-      inFlight[scheme][methodLabel(method)] += 1;
-    },
+    started: (method, scheme) => inFlight.inc({ http_request_method: methodLabel(method), url_scheme: scheme }),
     ended(request, sentMethod, status, durationMs) {
       const method = methodLabel(sentMethod);
-      inFlight[request.scheme][method] -= 1;
+      inFlight.dec({ http_request_method: method, url_scheme: request.scheme });
       record(request, method, status, durationMs);
     },
     malformed: (problemCode, status, durationMs) =>
@@ -68,10 +101,8 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   };
 }
 
-const noRequests = { GET: 0, POST: 0, OPTIONS: 0, _OTHER: 0 };
-
 /** A client can invent methods. HEAD is GET without the body. */
-function methodLabel(method: string): MethodLabel {
+function methodLabel(method: string): string {
   if (method === "GET" || method === "HEAD") return "GET";
   return method === "POST" || method === "OPTIONS" ? method : "_OTHER";
 }
