@@ -1,20 +1,13 @@
 // PostgreSQL refuses to run as root, so root lends the server an account. It creates none: the owner of the existing
 // data, else `postgres`, else `nobody` is enough, because that account needs nothing but its own data directory.
-// On Linux the server gets that directory as an inherited descriptor and names it /proc/self/fd/3: following such a link
-// checks no folder above it, so data below a home with mode 700 works, and the folders above stay closed to the account.
+// On Linux a program works in its folder and calls that /proc/self/cwd: following such a link checks no folder above it, so
+// data below a home with mode 700 works, and the folders above stay closed to the account.
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
-import { chown, open, stat } from "node:fs/promises";
+import { chown, type FileHandle, stat } from "node:fs/promises";
 
 export interface ServerAccount {
   readonly uid: number;
   readonly gid: number;
-}
-
-/** A path in the words of the server's programs; holds a descriptor until disposed. */
-export interface LentPath extends AsyncDisposable {
-  /** Valid in a process spawned with `descriptors` from number 3 on. */
-  readonly name: string;
-  readonly descriptors: readonly number[];
 }
 
 /** Undefined when the server can run as the caller: everybody but root. */
@@ -34,17 +27,9 @@ export async function giveTo(account: ServerAccount | undefined, ...paths: reado
   for (const path of paths) await chown(path, account.uid, account.gid);
 }
 
-/** `position` is the number that the descriptor gets in the spawned process. */
-export async function lend(account: ServerAccount | undefined, path: string, position = 3): Promise<LentPath> {
-  if (account === undefined || process.platform !== "linux") {
-    return { name: path, descriptors: [], [Symbol.asyncDispose]: async () => {} };
-  }
-  const handle = await open(path, "r");
-  return {
-    name: `/proc/self/fd/${position}`,
-    descriptors: [handle.fd],
-    [Symbol.asyncDispose]: () => handle.close(),
-  };
+/** The name of a folder for a program that works in it as this account. */
+export function nameInside(account: ServerAccount | undefined, directory: string): string {
+  return account !== undefined && process.platform === "linux" ? "/proc/self/cwd" : directory;
 }
 
 /** Spawns with a clean environment, in a session of its own: a terminal's Ctrl-C is for us, who then stop the server. */
@@ -52,12 +37,12 @@ export function spawnAs(
   account: ServerAccount | undefined,
   program: string,
   args: readonly string[],
-  stdio: SpawnOptions["stdio"],
-  environment: Readonly<Record<string, string>> = {},
+  options: Pick<SpawnOptions, "cwd" | "stdio" | "env">,
 ): ChildProcess {
+  const { cwd = "/", env, stdio } = options;
   return spawn(program, args, {
     ...account,
-    ...(process.platform === "win32" ? {} : { cwd: "/", env: { LC_ALL: "C", PATH: "/usr/bin:/bin", ...environment } }),
+    ...(process.platform === "win32" ? {} : { cwd, env: { LC_ALL: "C", PATH: "/usr/bin:/bin", ...env } }),
     detached: true,
     windowsHide: true,
     stdio,
@@ -69,9 +54,9 @@ export async function runAs(
   account: ServerAccount | undefined,
   program: string,
   args: readonly string[],
-  descriptors: readonly number[] = [],
+  { cwd, input }: { readonly cwd?: string; readonly input?: FileHandle } = {},
 ): Promise<{ readonly exitCode: number | null; readonly output: string }> {
-  const child = spawnAs(account, program, args, ["ignore", "pipe", "pipe", ...descriptors]);
+  const child = spawnAs(account, program, args, { cwd, stdio: [input?.fd ?? "ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (text: string) => {

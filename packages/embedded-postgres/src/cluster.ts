@@ -3,10 +3,10 @@
 // If two processes make one at once, the rename of the second fails, and it uses the first one's.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chooseAccount, giveTo, lend, runAs, type ServerAccount } from "./account.js";
+import { chooseAccount, giveTo, nameInside, runAs, type ServerAccount } from "./account.js";
 import { type Binaries, findBinaries, majorVersion } from "./binaries.js";
 import { explainOutput } from "./failure.js";
 import { createPassword, passwordFile, roleNames, syncDirectory, writePassword } from "./passwords.js";
@@ -63,7 +63,7 @@ async function makeCluster(cluster: Cluster): Promise<void> {
     await mkdir(join(root, "data"), { recursive: true, mode: 0o700 });
     await writePassword(root, "superuser", createPassword());
     await giveTo(account, join(root, "data"), passwordFile(root, "superuser"));
-    // Without descriptors to lend, the account has to walk the whole way.
+    // Without /proc, the account has to walk the whole way.
     if (process.platform !== "linux") await giveTo(account, directory, root);
     await runInitdb(root, cluster);
     await rename(root, cluster.root);
@@ -75,11 +75,12 @@ async function makeCluster(cluster: Cluster): Promise<void> {
 }
 
 async function runInitdb(root: string, { account, binaries, durable }: Cluster): Promise<void> {
-  await using data = await lend(account, join(root, "data"), 3);
-  await using password = await lend(account, passwordFile(root, "superuser"), 4);
+  const data = join(root, "data");
+  const password = passwordFile(root, "superuser");
+  await using input = await open(password);
   const initdbArguments = [
-    `--pgdata=${data.name}`,
-    `--pwfile=${password.name}`,
+    `--pgdata=${nameInside(account, data)}`,
+    `--pwfile=${process.platform === "win32" ? password : "/dev/stdin"}`,
     `--username=${roleNames.superuser}`,
     "--auth=scram-sha-256",
     "--encoding=UTF8",
@@ -90,8 +91,7 @@ async function runInitdb(root: string, { account, binaries, durable }: Cluster):
     "--no-instructions",
     ...(durable ? [] : ["--no-sync"]),
   ];
-  const descriptors = [...data.descriptors, ...password.descriptors];
-  const finished = await runAs(account, binaries.initdb, initdbArguments, descriptors);
+  const finished = await runAs(account, binaries.initdb, initdbArguments, { cwd: data, input });
   if (finished.exitCode !== 0) throw explainOutput("initdb", finished.output);
 }
 

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { open, readFile, readlink, realpath, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { giveTo, lend, runAs, spawnAs } from "./account.js";
+import { giveTo, nameInside, runAs, spawnAs } from "./account.js";
 import type { Cluster } from "./cluster.js";
 import { choosePort, loopback } from "./connection.js";
 import { releaseReserve } from "./reserve.js";
@@ -58,25 +58,23 @@ export async function isRunning(postmaster: Postmaster, data: string): Promise<b
 export async function startServer(cluster: Cluster, stale: Postmaster | undefined): Promise<StartedServer> {
   await releaseReserve(cluster);
   const port = await choosePort(Number(await readFile(cluster.portFile, "utf8").catch(() => "")) || undefined);
-  await using data = await lend(cluster.account, cluster.data);
   await using log = await open(cluster.logFile, "a", 0o600);
   if ((await log.stat()).size > maxLogBytes) await log.truncate();
   const { size: logged } = await log.stat();
 
-  const args = ["-D", data.name, ...settings(cluster.durable, port).flatMap((setting) => ["-c", setting])];
-  const child = spawnAs(
-    cluster.account,
-    cluster.binaries.postgres,
-    args,
-    ["ignore", log.fd, log.fd, ...data.descriptors],
-    stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) },
-  );
+  const { account, binaries, data } = cluster;
+  const options = settings(cluster.durable, port).flatMap((setting) => ["-c", setting]);
+  const child = spawnAs(account, binaries.postgres, ["-D", nameInside(account, data), ...options], {
+    cwd: data,
+    env: stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) },
+    stdio: ["ignore", log.fd, log.fd],
+  });
   // Rejects if the program cannot be started.
   await once(child, "spawn");
   // The owner's connection keeps its event loop alive, not this child.
   child.unref();
   await writeFile(cluster.portFile, `${port}\n`, { mode: 0o600 });
-  await giveTo(cluster.account, cluster.logFile, cluster.portFile);
+  await giveTo(account, cluster.logFile, cluster.portFile);
   return {
     pid: child.pid ?? 0,
     hasExited: () => child.exitCode !== null || child.signalCode !== null,
@@ -100,9 +98,9 @@ export async function stopServer(cluster: Cluster, postmaster: Postmaster): Prom
 async function requestStop(cluster: Cluster, postmaster: Postmaster, mode: "fast" | "immediate"): Promise<void> {
   // pg_ctl stops any server of this directory, also a later one with another owner.
   if (!(await isRunning(postmaster, cluster.data))) return;
-  const { account, binaries } = cluster;
-  await using data = await lend(account, cluster.data);
-  await runAs(account, binaries.pg_ctl, ["stop", "-D", data.name, "-m", mode, "--no-wait"], data.descriptors);
+  const { account, binaries, data } = cluster;
+  const stop = ["stop", "-D", nameInside(account, data), "-m", mode, "--no-wait"];
+  await runAs(account, binaries.pg_ctl, stop, { cwd: data });
 }
 
 async function isGoneWithin(milliseconds: number, cluster: Cluster, postmaster: Postmaster): Promise<boolean> {
