@@ -114,9 +114,10 @@ export function openApiDocument(environments: Environments): OpenApiDocument {
 
 /** The text of the source, with the plans and the codes in place of the names in braces. */
 function readSource(): string {
+  const planRows = planNames.map(describePlan).map((plan) => `| ${Object.values(plan).join(" | ")} |`);
   const codeRows = restCodes.map((code) => `| ${problems[code].status} | \`${code}\` | ${problems[code].meaning} |`);
   return readFileSync(new URL("../openapi.source.yaml", import.meta.url), "utf8")
-    .replace("{plans}", planNames.map(planRow).join("\n    "))
+    .replace("{plans}", planRows.join("\n    "))
     .replace("{codes}", codeRows.join("\n    "))
     .replace("{code names}", restCodes.join(", "));
 }
@@ -190,11 +191,16 @@ function references(headers: readonly string[]): Record<string, { $ref: string }
   return Object.fromEntries(fields.map(([field, name]) => [field, { $ref: `#/components/headers/${name}` }]));
 }
 
-function planRow(plan: Plan): string {
+/** The name and the limits of a plan, for people. */
+export function describePlan(plan: Plan): {
+  readonly name: string;
+  readonly perMinute: string;
+  readonly perDay: string;
+} {
   const name = `${plan.charAt(0).toUpperCase()}${plan.slice(1)}`;
-  if (plan === "enterprise") return `| ${name} | as agreed | as agreed |`;
+  if (plan === "enterprise") return { name, perMinute: "as agreed", perDay: "as agreed" };
   const { perMinute, perDay } = limitsOf({ plan });
-  return `| ${name} | ${perMinute.toLocaleString("en")} | ${perDay.toLocaleString("en")} |`;
+  return { name, perMinute: perMinute.toLocaleString("en"), perDay: perDay.toLocaleString("en") };
 }
 
 function mapValues<V, R>(record: Readonly<Record<string, V>>, map: (value: V) => R): Record<string, R> {

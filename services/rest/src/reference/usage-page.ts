@@ -1,5 +1,6 @@
-import { limitsOf, planNames } from "@petstore/core";
+import { type Plan, planNames } from "@petstore/core";
 import { html, keyForm, type Markup } from "@petstore/pages";
+import { describePlan } from "../openapi-document.js";
 
 /** The usage page at `/usage` shows the remaining quota of an account. It reads `GET /rate_limit`, which costs nothing. */
 export function usageMain(): Markup {
@@ -39,10 +40,7 @@ function gauge(window: "minute" | "day", title: string): Markup {
 </div>`;
 }
 
-function planRow(plan: (typeof planNames)[number]): Markup {
-  const name = `${plan.charAt(0).toUpperCase()}${plan.slice(1)}`;
-  if (plan === "enterprise")
-    return html`<tr data-plan="${plan}"><th scope="row">${name}</th><td>as agreed</td><td>as agreed</td></tr>`;
-  const { perMinute, perDay } = limitsOf({ plan });
-  return html`<tr data-plan="${plan}"><th scope="row">${name}</th><td>${perMinute.toLocaleString("en")}</td><td>${perDay.toLocaleString("en")}</td></tr>`;
+function planRow(plan: Plan): Markup {
+  const { name, perMinute, perDay } = describePlan(plan);
+  return html`<tr data-plan="${plan}"><th scope="row">${name}</th><td>${perMinute}</td><td>${perDay}</td></tr>`;
 }
