@@ -156,16 +156,10 @@ function prepare({
   return { bytes, compressed: compressed.length < bytes.length ? compressed : undefined, headers };
 }
 
+/** Express answers HEAD, and 304 if the client has the current version. */
 function send({ headers, compressed, bytes }: PreparedFile, req: Request, res: Response): void {
   res.setHeaders(headers);
-  if (req.fresh) {
-    res.statusCode = 304;
-    res.end();
-    return;
-  }
   const isCompressed = compressed !== undefined && req.acceptsEncodings("gzip") !== false;
   if (isCompressed) res.setHeader("Content-Encoding", "gzip");
-  const body = isCompressed ? compressed : bytes;
-  res.setHeader("Content-Length", body.length);
-  res.end(body);
+  res.send(isCompressed ? compressed : bytes);
 }
