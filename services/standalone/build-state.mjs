@@ -28,12 +28,12 @@ export function readBuildState(root) {
   return { inputs: inputs.digest("hex"), outputs: outputs.digest("hex") };
 }
 
-/** The state after the last complete build, if there was one. */
-export function readRecordedState(root) {
+export function isBuilt(root) {
   try {
-    return JSON.parse(readFileSync(recordFile(root), "utf8"));
+    return JSON.stringify(readBuildState(root)) === readFileSync(recordFile(root), "utf8");
   } catch {
-    return undefined;
+    // No build is recorded, or another program is changing the files: build.
+    return false;
   }
 }
 

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { readBuildState, readRecordedState, recordState } from "./build-state.mjs";
+import { isBuilt, readBuildState, recordState } from "./build-state.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const { engines, packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
@@ -11,7 +11,7 @@ const { engines, packageManager } = JSON.parse(readFileSync(`${root}package.json
 // Output that nobody reads ends nothing.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 refuseOldNode();
-if (!isCurrent()) build();
+if (!isBuilt(root)) build();
 stopWithNpm();
 await import("./dist/main.js");
 
@@ -21,17 +21,6 @@ function refuseOldNode() {
   if (process.versions.node.localeCompare(oldest, "en", { numeric: true }) >= 0) return;
   process.stderr.write(`The pet store needs Node.js ${oldest} or later. This is ${process.versions.node}.\n`);
   process.exit(1);
-}
-
-function isCurrent() {
-  try {
-    const recorded = readRecordedState(root);
-    const { inputs, outputs } = readBuildState(root);
-    return inputs === recorded?.inputs && outputs === recorded.outputs;
-  } catch {
-    // Another program is changing the files: build.
-    return false;
-  }
 }
 
 function build() {
