@@ -37,7 +37,7 @@ export interface EmbeddedPostgres extends AsyncDisposable {
 export type OpenedEmbeddedPostgres =
   /** `adopted`: the server was already running, left by an owner that was killed. */
   | { readonly kind: "opened"; readonly database: EmbeddedPostgres; readonly adopted: boolean }
-  | { readonly kind: "in-use"; readonly holderPid: number };
+  | ({ readonly kind: "in-use" } & InUse);
 
 interface Owned {
   readonly cluster: Cluster;
@@ -46,14 +46,12 @@ interface Owned {
   readonly connection: ScramConnection;
 }
 
-interface Loss {
-  readonly takenOver: boolean;
-  readonly reason: Error;
+interface InUse {
+  readonly holderPid: number;
 }
 
 const startTimeoutMs = 60_000;
 const deadOwnerGraceMs = 500;
-const crashRecoveryMs = 10_000;
 const pollMs = 10;
 
 /** Starts, adopts or refuses. Throws one line when it can do neither. */
@@ -61,7 +59,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   try {
     const cluster = await prepareCluster(resolve(options.directory), options.durable ?? true);
     const outcome = await startOrJoin(cluster);
-    if ("holderPid" in outcome) return { kind: "in-use", holderPid: outcome.holderPid };
+    if ("holderPid" in outcome) return { kind: "in-use", ...outcome };
     const database = await prepareDatabase(outcome);
     return { kind: "opened", database, adopted: outcome.started?.pid !== outcome.postmaster.pid };
   } catch (error) {
@@ -94,9 +92,9 @@ export async function administratorUrl(directory: string): Promise<string> {
 
 /**
  * Several processes may run this loop at once. PostgreSQL lets one of their servers live, and one process gets the lock,
- * maybe not the one that started that server. It then adopts the server.
+ * maybe not the one that started that server. It then adopts the server. Without `mayStart`, throws if no server runs.
  */
-async function startOrJoin(cluster: Cluster): Promise<Owned | { readonly holderPid: number }> {
+async function startOrJoin(cluster: Cluster, mayStart = true): Promise<Owned | InUse> {
   const timeout = AbortSignal.timeout(startTimeoutMs);
   const grace = AbortSignal.timeout(deadOwnerGraceMs);
   let started: StartedServer | undefined;
@@ -122,6 +120,7 @@ async function startOrJoin(cluster: Cluster): Promise<Owned | { readonly holderP
       obstacle = log;
       await delay(100);
     } else if (started === undefined && !running) {
+      if (!mayStart) throw new Error("The embedded PostgreSQL stopped");
       started = await startServer(cluster, postmaster);
     }
     await delay(pollMs);
@@ -170,19 +169,18 @@ function keepOwning(first: Owned): Pick<EmbeddedPostgres, "lost"> & AsyncDisposa
     const watch = async (): Promise<void> => {
       await owned.connection.ended;
       if (stopped !== undefined) return;
-      const next = await reclaim(owned);
-      if ("connection" in next) {
-        const isAnother = next.postmaster.pid !== owned.postmaster.pid;
-        owned = next;
-        if (stopped === undefined) return await watch();
-        // Disposal has stopped the server before this one.
-        if (isAnother) await stop();
+      const next = await recover(owned);
+      if ("holderPid" in next) {
+        // The new owner has to stop it.
+        stopped ??= Promise.resolve();
+        resolveLost(new Error(`Process ${next.holderPid} took over the embedded PostgreSQL`));
         return;
       }
-      if (stopped !== undefined) return;
-      // The new owner has to stop it.
-      if (next.takenOver) stopped = Promise.resolve();
-      resolveLost(next.reason);
+      const isAnother = next.postmaster.pid !== owned.postmaster.pid;
+      owned = next;
+      if (stopped === undefined) return await watch();
+      // Disposal has stopped the server before this one.
+      if (isAnother) await stop();
     };
     watch().catch((error: unknown) => resolveLost(explain(error)));
   });
@@ -195,36 +193,18 @@ function keepOwning(first: Owned): Pick<EmbeddedPostgres, "lost"> & AsyncDisposa
   };
 }
 
-/** When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. */
-async function reclaim(owned: Owned): Promise<Owned | Loss> {
-  const { cluster, postmaster } = owned;
-  const wasFull = await releaseReserve(cluster);
-  const timeout = AbortSignal.timeout(crashRecoveryMs);
-  while (!timeout.aborted && (await isRunning(postmaster, cluster.data))) {
-    const claim = await claimOwnership(cluster, postmaster.port);
-    if (claim.kind === "owner") {
-      await holdReserve(cluster);
-      return { ...owned, connection: claim.connection };
-    }
-    if (claim.kind === "held") return takenOver(claim.holderPid);
-    await delay(pollMs);
-  }
-  // A recovery that was faster than the removal of the reserve has ended the server.
-  if (wasFull && !timeout.aborted) return startAgain(owned);
-  return { takenOver: false, reason: new Error("The embedded PostgreSQL stopped") };
-}
-
-async function startAgain({ cluster, postmaster }: Owned): Promise<Owned | Loss> {
-  const next = await startOrJoin(cluster);
-  if ("holderPid" in next) return takenOver(next.holderPid);
+/**
+ * When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. On a full disk, a
+ * recovery that was faster than the removal of the reserve has ended the server, so it is started again.
+ */
+async function recover({ cluster, postmaster }: Owned): Promise<Owned | InUse> {
+  const isDiskFull = await releaseReserve(cluster);
+  const next = await startOrJoin(cluster, isDiskFull);
+  if ("holderPid" in next) return next;
   if (next.postmaster.port !== postmaster.port) {
     await stopServer(cluster, next.postmaster);
-    return { takenOver: false, reason: new Error("Another program took the port of the embedded PostgreSQL") };
+    throw new Error("Another program took the port of the embedded PostgreSQL");
   }
   await holdReserve(cluster);
   return next;
-}
-
-function takenOver(holderPid: number): Loss {
-  return { takenOver: true, reason: new Error(`Process ${holderPid} took over the embedded PostgreSQL`) };
 }
