@@ -11,7 +11,6 @@ import { createApp } from "./pipeline/app.js";
 import { createRateLimitStatus } from "./pipeline/rate-limit-status.js";
 import { createStaticFileServer, type ServeStaticFiles } from "./pipeline/static-files.js";
 import { type Listener, listen, untilSignal } from "./server/listen.js";
-import { createMalformedRequestResponse } from "./server/malformed-request.js";
 import { watchOverload } from "./server/overload.js";
 import { createHttpServer } from "./server/server.js";
 
@@ -71,7 +70,6 @@ export async function openService({ routers, ...deps }: ServiceOptions): Promise
   });
   const server = createHttpServer({
     app,
-    answerMalformedRequest: createMalformedRequestResponse(admission, log, metrics, monotonicNow),
     onError: (error) => log.error({ error }, "connection failed"),
     limits: { maxConnectionsPerAddress: config.maxConnectionsPerAddress },
   });

@@ -52,7 +52,7 @@ describe("the end of a listener", () => {
   });
 
   it("does not cut a response that a client is still reading", async () => {
-    await using server = await startTestServer({}, undefined, { drainTimeoutMs: 20_000 });
+    await using server = await startTestServer({}, { drainTimeoutMs: 20_000 });
     using client = openRawClient(server.port);
     client.socket.pause();
     client.write(large);
@@ -83,7 +83,7 @@ describe("the grace period before the end", () => {
     const onDrain = () => {
       isTold = true;
     };
-    await using server = await startTestServer({}, undefined, { graceMs, onDrain });
+    await using server = await startTestServer({}, { graceMs, onDrain });
     using unused = openRawClient(server.port);
     using kept = openRawClient(server.port);
     kept.write(list);
@@ -103,7 +103,7 @@ describe("the grace period before the end", () => {
 
   it("closes no connection whose client was told that it is kept, until it is over", async () => {
     // Longer than the client takes to read 8 MiB.
-    await using server = await startTestServer({}, undefined, { graceMs: 6_000 });
+    await using server = await startTestServer({}, { graceMs: 6_000 });
     using client = openRawClient(server.port);
     client.socket.pause();
     client.write(large);

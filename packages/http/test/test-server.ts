@@ -3,7 +3,6 @@ import { buffer } from "node:stream/consumers";
 import { Problem } from "@petstore/core";
 import express, { type ErrorRequestHandler } from "express";
 import { type Listener, type ListenOptions, listen } from "../src/server/listen.js";
-import type { AnswerMalformedRequest } from "../src/server/malformed-request.js";
 import { createHttpServer } from "../src/server/server.js";
 import type { ServerLimits } from "../src/server/server-limits.js";
 import { validateRequestMessage } from "../src/server/validate-request-message.js";
@@ -14,8 +13,10 @@ export interface TestServer extends AsyncDisposable {
   readonly port: number;
   /** Method and path of every request that reached the app. */
   readonly handled: readonly string[];
-  /** The codes of the problems that were answered without the app. */
+  /** The codes of the problems of what was no request. They are answered after 30 ms, as by a quota that takes its time. */
   readonly malformedRequests: readonly string[];
+  /** Method and path of every request whose response is closed. */
+  readonly closed: readonly string[];
   readonly faults: readonly unknown[];
   /** Lets the requests waiting in `GET /slow` be answered. */
   release(): void;
@@ -29,11 +30,11 @@ export interface TestServer extends AsyncDisposable {
  */
 export async function startTestServer(
   limits: Partial<ServerLimits> = {},
-  answerMalformedRequest: AnswerMalformedRequest = answerPlainly,
   draining: Pick<ListenOptions, "drainTimeoutMs" | "graceMs" | "onDrain"> = {},
 ): Promise<TestServer> {
   const handled: string[] = [];
   const malformedRequests: string[] = [];
+  const closed: string[] = [];
   const faults: unknown[] = [];
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
@@ -41,9 +42,15 @@ export async function startTestServer(
   });
 
   const app = express();
-  app.use((req, _res, next) => {
-    handled.push(`${req.method} ${req.url}`);
+  app.use((req, res, next) => {
+    res.on("close", () => closed.push(`${req.method} ${req.url}`));
     const problem = validateRequestMessage(req);
+    if (problem !== undefined && req.errored) {
+      malformedRequests.push(problem.code);
+      setTimeout(() => next(problem), 30);
+      return;
+    }
+    handled.push(`${req.method} ${req.url}`);
     if (problem !== undefined) throw problem;
     next();
   });
@@ -74,10 +81,6 @@ export async function startTestServer(
   const httpServer = createHttpServer({
     app,
     limits: { lingerMs: 100, ...limits },
-    answerMalformedRequest: (problem, remoteAddress) => {
-      malformedRequests.push(problem.code);
-      return answerMalformedRequest(problem, remoteAddress);
-    },
     onError: (error) => faults.push(error),
   });
   const listener = await listen(httpServer, { host: "127.0.0.1", port: 0, drainTimeoutMs: 300, ...draining });
@@ -87,6 +90,7 @@ export async function startTestServer(
     port: listener.port,
     handled,
     malformedRequests,
+    closed,
     faults,
     release,
     nextClosed: () =>
@@ -99,14 +103,3 @@ export async function startTestServer(
     },
   };
 }
-
-export const answerPlainly: AnswerMalformedRequest = async (problem) => ({
-  status: problem.status,
-  headers: [
-    ["Content-Type", "application/json; charset=utf-8"],
-    ["X-RateLimit-Remaining", "7"],
-    ["Vary", "Origin"],
-    ["Vary", "Accept"],
-  ],
-  body: JSON.stringify(problem),
-});

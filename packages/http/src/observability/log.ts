@@ -18,11 +18,6 @@ export function createLog(level: LogLevel, destination: DestinationStream, base:
   );
 }
 
-/** A duration in milliseconds, with three decimals. */
-export function roundToMicroseconds(milliseconds: number): number {
-  return Math.round(milliseconds * 1_000) / 1_000;
-}
-
 /** Name, code and message of an error and of its causes. The stack stays out: it shows paths and source. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { name: typeof error };

@@ -32,7 +32,6 @@ it("counts the requests in flight", async () => {
   for (const method of ["GET", "HEAD", "POST"]) metrics.started(method, "https");
   metrics.ended({ ...list, scheme: "https" }, "GET", 200, 1);
   metrics.ended({ ...list, scheme: "https" }, "POST", 201, 1);
-  metrics.malformed("MALFORMED_REQUEST", 400, 1);
   expect(await samplesOf("http_server_active_requests")).toEqual([
     { labels: { http_request_method: "GET", url_scheme: "https" }, value: 1 },
   ]);

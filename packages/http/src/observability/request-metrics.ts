@@ -11,8 +11,6 @@ export interface RequestMetrics {
   started(method: string, scheme: string): void;
   /** `status` is 499 if the client closed the connection before a response. Called once for each started request. */
   ended(request: EndedRequest, method: string, status: number, durationMs: number): void;
-  /** Counts bytes that could not be parsed as a request. */
-  malformed(problemCode: string, status: number, durationMs: number): void;
   /** Counts one quota decision. `bucket` is `address` for a request without a valid key. */
   decided(bucket: "account" | "address", mode: QuotaMode, outcome: (typeof outcomes)[number]): void;
   shed(reason: OverloadReason): void;
@@ -69,33 +67,22 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     }
   }
 
-  function record(
-    { route, scheme, problemCode }: EndedRequest,
-    method: string,
-    status: number,
-    durationMs: number,
-  ): void {
-    const labels = {
-      http_request_method: method,
-      http_route: route,
-      http_response_status_code: status,
-      url_scheme: scheme,
-      // By the convention, a refusal of a faulty request is no error of the server.
-      ...(problemCode !== undefined && status >= 500 && { error_type: problemCode }),
-    };
-    if (problemCode !== undefined) problems.inc({ code: problemCode });
-    durations.observe(labels, durationMs / 1_000);
-  }
-
   return {
     started: (method, scheme) => inFlight.inc({ http_request_method: methodLabel(method), url_scheme: scheme }),
-    ended(request, sentMethod, status, durationMs) {
+    ended({ route, scheme, problemCode }, sentMethod, status, durationMs) {
       const method = methodLabel(sentMethod);
-      inFlight.dec({ http_request_method: method, url_scheme: request.scheme });
-      record(request, method, status, durationMs);
+      inFlight.dec({ http_request_method: method, url_scheme: scheme });
+      if (problemCode !== undefined) problems.inc({ code: problemCode });
+      const labels = {
+        http_request_method: method,
+        http_route: route,
+        http_response_status_code: status,
+        url_scheme: scheme,
+        // By the convention, a refusal of a faulty request is no error of the server.
+        ...(problemCode !== undefined && status >= 500 && { error_type: problemCode }),
+      };
+      durations.observe(labels, durationMs / 1_000);
     },
-    malformed: (problemCode, status, durationMs) =>
-      record({ route: "malformed", scheme: "http", problemCode }, "_OTHER", status, durationMs),
     decided: (bucket, mode, outcome) => decisions.inc({ bucket, mode, outcome }),
     shed: (reason) => shedRequests.inc({ reason }),
   };

@@ -54,14 +54,6 @@ export interface Admission {
   readonly refuseMalformed: RequestHandler;
   /** Reports the quota of the address on a response that costs nothing. */
   reportAddressQuota(res: Response): Promise<void>;
-  /**
-   * Charges the client address for bytes that Node could not parse as a request. Returns a 429 instead of `problem` when
-   * the address is over its limit.
-   */
-  countMalformedRequest(
-    problem: Problem,
-    address: string | undefined,
-  ): Promise<{ decision: Decision; problem: Problem }>;
 }
 
 export function createAdmission({ core, metrics, overload }: AdmissionDeps): Admission {
@@ -178,14 +170,10 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     refuseMalformed(req, res, next) {
       const problem = validateRequestMessage(req);
       if (problem === undefined) return next();
+      contextOf(res).route = "malformed";
       return reject(res, { problem });
     },
     reportAddressQuota,
-    async countMalformedRequest(problem, address) {
-      const decision = await addressQuota.reserve(anonymousReservation(address));
-      metrics.decided("address", decision.mode, decision.outcome);
-      return { decision, problem: decision.outcome === "admitted" ? problem : refusal(decision) };
-    },
   };
 }
 

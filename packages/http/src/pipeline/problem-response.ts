@@ -56,15 +56,14 @@ function challengeOf({ code, status }: Problem): string | undefined {
   return `${realm}, error="${code === "INSUFFICIENT_SCOPE" ? "insufficient_scope" : "invalid_token"}"`;
 }
 
-/** A link to the explanation of an error code (RFC 8288). It is relative, so it is right at any address of the service. */
-export function helpLink(code: ProblemCode): string {
-  return `</docs/errors#${code}>; rel="help"`;
-}
-
-/** Adds the help link after the links that the response already has. */
+/**
+ * Adds a link to the explanation of an error code (RFC 8288), after the links that the response already has. It is relative,
+ * so it is right at any address of the service.
+ */
 export function addHelpLink(res: ServerResponse, code: ProblemCode): void {
   const links = res.getHeader("Link");
-  res.setHeader("Link", links === undefined ? helpLink(code) : `${links}, ${helpLink(code)}`);
+  const helpLink = `</docs/errors#${code}>; rel="help"`;
+  res.setHeader("Link", links === undefined ? helpLink : `${links}, ${helpLink}`);
 }
 
 /** Refuses every method that a resource does not have (RFC 9110 section 15.5.6). */

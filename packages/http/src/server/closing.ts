@@ -46,11 +46,19 @@ export function closeSlowReaders(connections: Iterable<Connection>, limits: Serv
   }
 }
 
-/** Gives the connection to a response that is not in Node's own queue. The connection ends after it. */
-export function respondLast(connection: Connection, response: ServerResponse): void {
+/** Sends a response that is not in Node's own queue, when its `turn` resolves. The connection ends after it. */
+export function respondLast(connection: Connection, response: ServerResponse, turn: Promise<void>): void {
+  const { socket } = connection;
   response.shouldKeepAlive = false;
-  response.assignSocket(connection.socket);
-  response.once("finish", () => closeGracefully(connection));
+  response.once("finish", () => {
+    response.detachSocket(socket);
+    response.emit("close");
+    closeGracefully(connection);
+  });
+  void turn.then(() => {
+    if (socket.writable) response.assignSocket(socket);
+    else socket.destroy();
+  });
 }
 
 /** node:http keeps the parser on the socket. Not documented, and the same in Node.js 20 to 26. */

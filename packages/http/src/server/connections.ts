@@ -65,8 +65,11 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     const open = (openByAddress.get(address) ?? 1) - 1;
     if (open > 0) openByAddress.set(address, open);
     else openByAddress.delete(address);
-    // A response that waits for an earlier one has no 'close' event when its socket closes.
     outstandingInProcess -= connection?.outstanding ?? 0;
+    // node:http emits no 'close' on a response that waits for an earlier one when its socket closes.
+    for (const response of connection?.responses ?? []) {
+      if (response.socket === null && !response.writableFinished) response.emit("close");
+    }
   }
 
   function onResponseClosed(connection: Connection, response: ServerResponse): void {

@@ -3,13 +3,12 @@ import { Problem } from "@petstore/core";
 import type { Express } from "express";
 import { closeGracefully, respondLast, responsesSent } from "./closing.js";
 import { type Connection, type Connections, trackConnections } from "./connections.js";
-import { type AnswerMalformedRequest, answerMalformedRequests } from "./malformed-request.js";
+import { findMalformedRequests } from "./malformed-request.js";
 import { defaultLimits, type ServerLimits } from "./server-limits.js";
 
 export interface HttpServerDeps {
   readonly app: Express;
-  readonly answerMalformedRequest: AnswerMalformedRequest;
-  /** Receives errors that belong to no request: a refused connection, an `answerMalformedRequest` that rejects. */
+  /** Receives errors that belong to no request, such as a refused connection. */
   readonly onError: (error: unknown) => void;
   readonly limits?: Partial<ServerLimits>;
 }
@@ -19,7 +18,10 @@ export interface HttpServer {
   readonly connections: Connections;
 }
 
-/** Creates a server that answers each request once, by `app` or by `answerMalformedRequest`. */
+/**
+ * Creates a server whose app answers each request once. The app also gets what Node could not parse as a request, destroyed
+ * with its `Problem` (`request.errored`).
+ */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const limits = { ...defaultLimits, ...deps.limits };
   const messages = createMessageClasses(deps.app);
@@ -57,23 +59,30 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     deps.app(request, response);
   });
   server.once("listening", () => server.on("error", deps.onError));
-  answerMalformedRequests(server, { connections, ...deps });
-
   // `readBody` sends `100 Continue`. Other values of Expect are ignored (RFC 9110 section 10.1.1).
   const emitRequest = (request: IncomingMessage, response: ServerResponse) => server.emit("request", request, response);
   server.on("checkContinue", emitRequest);
   server.on("checkExpectation", emitRequest);
+
+  function answerLast(connection: Connection, request: IncomingMessage): void {
+    const response = new messages.ServerResponse(request);
+    respondLast(connection, response, responsesSent(connection));
+    emitRequest(request, response);
+  }
+
   // Without a listener Node drops the connection of a CONNECT; with one, it gives us the socket and no longer orders the
   // responses.
   server.on("connect", (request, socket) => {
     const connection = connections.get(socket);
-    if (connection === undefined) return;
-    void responsesSent(connection).then(() => {
-      if (!socket.writable) return;
-      const response = new messages.ServerResponse(request);
-      respondLast(connection, response);
-      emitRequest(request, response);
-    });
+    if (connection !== undefined) answerLast(connection, request);
+  });
+  findMalformedRequests(server, connections, (connection, problem) => {
+    const request = new messages.IncomingMessage(connection.socket);
+    // The method of OpenTelemetry's semantic conventions for an unknown one. A script may have sent the request. Only a
+    // response to HTTP/1.1 gets a Content-Length.
+    Object.assign(request, { method: "_OTHER", headers: { origin: "null" }, httpVersionMajor: 1, httpVersionMinor: 1 });
+    request.destroy(problem);
+    answerLast(connection, request);
   });
   return { server, connections };
 }

@@ -7,12 +7,13 @@ const maxHeaderFields = 200;
 const hostValue = /^(?:\[[\w.:]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /**
- * Returns the problem of a request that Node's parser accepts, but RFC 9112 or our limit of header fields forbids. Returns
- * `undefined` for a valid request. It scans `rawHeaders`, because `headers` keeps only the first of several Host fields, and
- * allocates nothing for a valid request.
+ * Returns the problem of a request that Node's parser refuses, or that RFC 9112 or our limit of header fields forbids.
+ * Returns `undefined` for a valid request. It scans `rawHeaders`, because `headers` keeps only the first of several Host
+ * fields, and allocates nothing for a valid request.
  */
 export function validateRequestMessage(request: IncomingMessage): Problem | undefined {
-  const { rawHeaders, httpVersion } = request;
+  const { rawHeaders, httpVersion, errored } = request;
+  if (errored instanceof Problem) return errored;
   if (rawHeaders.length > 2 * maxHeaderFields) {
     return new Problem("HEADERS_TOO_LARGE", `The header section has more than ${maxHeaderFields} fields.`);
   }
