@@ -1,8 +1,7 @@
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import type { KeyWithAccount } from "../src/access/key-repository.js";
-import { writeLastUse } from "../src/access/key-statements.js";
-import { createKeyUses } from "../src/access/key-uses.js";
+import { createKeyUses, writeLastUse } from "../src/access/key-uses.js";
 import type { Database } from "../src/index.js";
 import { silentLog } from "./database-fixture.js";
 import { type IssuedKey, openStoredKeys } from "./stored-keys-fixture.js";

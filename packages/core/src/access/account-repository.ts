@@ -1,8 +1,8 @@
 import { type AliasedRawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Statement, statement } from "../database/statement.js";
+import { type Query, queryBuilder, unpreparedStatement } from "../database/statement.js";
 import { type Row, type Tables, withoutNulls } from "../database/tables.js";
-import { auditedStatement } from "./audit-log.js";
+import { auditedStatement, type Change } from "./audit-log.js";
 
 /** Limits agreed with one Enterprise account, in units per window. */
 export interface CustomLimits {
@@ -42,18 +42,38 @@ export interface AccountRepository {
 
 /** `actor` makes the changes, for the audit log. */
 export function createAccountRepository(database: Database, actor: string): AccountRepository {
-  async function run<Values>(query: Statement<Values, Row<Account>>, values: Values): Promise<Account[]> {
-    return (await database.run(query, values)).map(withoutNulls);
+  async function read(query: Query<Row<Account>>): Promise<Account[]> {
+    return (await database.run(unpreparedStatement("read", query), {})).map(withoutNulls);
   }
 
+  async function run(action: string, change: Change<Row<Account>>): Promise<Account | undefined> {
+    const [account] = await database.run(auditedStatement({ subject: "account", action, actor, change }), {});
+    return account && withoutNulls(account);
+  }
+
+  const accounts = queryBuilder.selectFrom("accounts").select(accountColumns);
+  const update = (name: string) =>
+    queryBuilder.updateTable("accounts").where("name", "=", name).returning(accountColumns);
+
   return {
-    create: async (account) => (await run(insertAccount, { ...toSaved(account), actor }))[0],
-    setPlan: async (change) => (await run(updatePlan, { ...toSaved(change), actor }))[0],
-    setLimits: async (change) => (await run(updateLimits, { ...toSaved({ plan: "enterprise", ...change }), actor }))[0],
-    suspend: async (name) => (await run(suspendAccount, { name, actor }))[0],
-    resume: async (name) => (await run(resumeAccount, { name, actor }))[0],
-    findByName: async (name) => (await run(selectAccountByName, { name }))[0],
-    list: () => run(selectAccounts, {}),
+    create({ name, plan, customLimits }) {
+      const inserted = queryBuilder
+        .insertInto("accounts")
+        .values({ name, plan, ...limitColumns(customLimits) })
+        .onConflict((conflict) => conflict.column("name").doNothing())
+        .returning(accountColumns);
+      return run("account create", inserted);
+    },
+    findByName: async (name) => (await read(accounts.where("name", "=", name)))[0],
+    list: () => read(accounts.orderBy("id")),
+    setPlan: ({ name, plan, customLimits }) =>
+      run("account set-plan", update(name).set({ plan, ...limitColumns(customLimits) })),
+    setLimits: ({ name, customLimits }) =>
+      run("account set-limits", update(name).set(limitColumns(customLimits)).where("plan", "=", "enterprise")),
+    suspend: (name) =>
+      run("account suspend", update(name).set({ suspended_at: sql`now()` }).where("suspended_at", "is", null)),
+    resume: (name) =>
+      run("account resume", update(name).set({ suspended_at: null }).where("suspended_at", "is not", null)),
   };
 }
 
@@ -71,78 +91,6 @@ const accountColumns = [
   "suspended_at as suspendedAt",
 ] as const;
 
-interface SavedAccount extends Pick<Account, "name" | "plan"> {
-  readonly minuteLimit: number | null;
-  readonly dayLimit: number | null;
+function limitColumns(limits: CustomLimits | undefined): Pick<Tables["accounts"], "minute_limit" | "day_limit"> {
+  return { minute_limit: limits?.perMinute ?? null, day_limit: limits?.perDay ?? null };
 }
-
-function toSaved({ name, plan, customLimits }: NewAccount): SavedAccount {
-  return { name, plan, minuteLimit: customLimits?.perMinute ?? null, dayLimit: customLimits?.perDay ?? null };
-}
-
-const insertAccount = auditedStatement<SavedAccount, Row<Account>>("account", "account create", (db, parameter) => {
-  const inserted = db
-    .insertInto("accounts")
-    .values({
-      name: parameter("name"),
-      plan: parameter("plan"),
-      minute_limit: parameter("minuteLimit"),
-      day_limit: parameter("dayLimit"),
-    })
-    .onConflict((conflict) => conflict.column("name").doNothing())
-    .returning(accountColumns);
-  return sql`changed as (${inserted})`;
-});
-
-const updatePlan = auditedStatement<SavedAccount, Row<Account>>("account", "account set-plan", (db, parameter) => {
-  const updated = db
-    .updateTable("accounts")
-    .set({ plan: parameter("plan"), minute_limit: parameter("minuteLimit"), day_limit: parameter("dayLimit") })
-    .where("name", "=", parameter("name"))
-    .returning(accountColumns);
-  return sql`changed as (${updated})`;
-});
-
-const updateLimits = auditedStatement<SavedAccount, Row<Account>>("account", "account set-limits", (db, parameter) => {
-  const updated = db
-    .updateTable("accounts")
-    .set({ minute_limit: parameter("minuteLimit"), day_limit: parameter("dayLimit") })
-    .where("name", "=", parameter("name"))
-    .where("plan", "=", parameter("plan"))
-    .returning(accountColumns);
-  return sql`changed as (${updated})`;
-});
-
-const suspendAccount = auditedStatement<{ name: string }, Row<Account>>(
-  "account",
-  "account suspend",
-  (db, parameter) => {
-    const updated = db
-      .updateTable("accounts")
-      .set({ suspended_at: sql`now()` })
-      .where("name", "=", parameter("name"))
-      .where("suspended_at", "is", null)
-      .returning(accountColumns);
-    return sql`changed as (${updated})`;
-  },
-);
-
-const resumeAccount = auditedStatement<{ name: string }, Row<Account>>("account", "account resume", (db, parameter) => {
-  const updated = db
-    .updateTable("accounts")
-    .set({ suspended_at: null })
-    .where("name", "=", parameter("name"))
-    .where("suspended_at", "is not", null)
-    .returning(accountColumns);
-  return sql`changed as (${updated})`;
-});
-
-const selectAccountByName = statement<{ name: string }, Row<Account>>(
-  "read",
-  "select-account-by-name",
-  (db, parameter) => db.selectFrom("accounts").select(accountColumns).where("name", "=", parameter("name")),
-);
-
-const selectAccounts = statement<Record<never, never>, Row<Account>>("read", "select-accounts", (db) =>
-  db.selectFrom("accounts").select(accountColumns).orderBy("id"),
-);

@@ -2,10 +2,10 @@
  * The log of administrative changes. A statement that changes an account or a key adds its entries itself, so the change and
  * its entry are in one transaction.
  */
-import { type Kysely, type RawBuilder, sql } from "kysely";
+import { type OperationNodeSource, type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type PlaceholderFor, type Statement, statement } from "../database/statement.js";
-import { type Row, type Tables, withoutNulls } from "../database/tables.js";
+import { type Query, queryBuilder, type Statement, unpreparedStatement } from "../database/statement.js";
+import { type Row, withoutNulls } from "../database/tables.js";
 
 /** The change of one account or one key. */
 export interface AuditEntry {
@@ -31,52 +31,56 @@ interface AuditQuery {
 
 /** The newest entries, the newest first. */
 export async function listAuditEntries(database: Database, query: AuditQuery): Promise<AuditEntry[]> {
-  const { accountId = null, limit } = query;
-  return (await database.run(selectEntries, { accountId, limit })).map(withoutNulls);
+  const { accountId, limit } = query;
+  const newest = queryBuilder
+    .selectFrom("audit_log")
+    .leftJoin("accounts", "accounts.id", "account_id")
+    .select([
+      "at",
+      "actor",
+      "action",
+      "account_id as accountId",
+      "accounts.name as accountName",
+      "key_id as keyId",
+      "details",
+    ])
+    .orderBy("audit_log.id", "desc")
+    .limit(limit);
+  const entries = accountId === undefined ? newest : newest.where("account_id", "=", accountId);
+  return (await database.run(unpreparedStatement<Row<AuditEntry>>("read", entries), {})).map(withoutNulls);
 }
 
-/**
- * A statement that changes accounts or keys. `changes` is SQL: a list of common table expressions, of which `changed` returns
- * the rows after the change. The statement returns these rows, and adds an entry to the audit log for each of them.
- */
-export function auditedStatement<Values, Changed>(
-  subject: "account" | "key",
-  action: string,
-  changes: (db: Kysely<Tables>, parameter: PlaceholderFor<Values>) => RawBuilder<unknown>,
-): Statement<Values & { readonly actor: string }, Changed> {
+/** A query that changes accounts or keys, and returns the rows after the change. */
+export type Change<Changed> = Query<Changed> & OperationNodeSource;
+
+interface AuditedChange<Changed> {
+  readonly subject: "account" | "key";
+  readonly action: string;
+  readonly actor: string;
+  readonly change: Change<Changed>;
+  /** SQL: common table expressions that `change` reads, each followed by a comma. */
+  readonly before?: RawBuilder<unknown> | undefined;
+}
+
+/** A statement that returns the rows of the change, and adds an entry to the audit log for each of them. */
+export function auditedStatement<Changed>({
+  subject,
+  action,
+  actor,
+  change,
+  before = sql``,
+}: AuditedChange<Changed>): Statement<unknown, Changed> {
   const ids = subject === "account" ? sql`id, null` : sql`"accountId", id`;
-  return statement(
+  return unpreparedStatement(
     "write",
-    action.replace(" ", "-"),
-    (db, parameter) => sql<Changed>`
-      with ${changes(db, parameter)},
+    sql<Changed>`
+      with ${before} changed as (${change}),
       logged as (
         insert into audit_log (actor, action, account_id, key_id, details)
-        select ${parameter("actor")}, ${sql.lit(action)}, ${ids},
+        select ${actor}, ${action}, ${ids},
           jsonb_strip_nulls(to_jsonb(changed)) - '{id,accountId,createdAt,lastUsedOn}'::text[]
         from changed
       )
       select * from changed`,
   );
 }
-
-const selectEntries = statement<{ accountId: bigint | null; limit: number }, Row<AuditEntry>>(
-  "read",
-  "select-audit-entries",
-  (db, parameter) =>
-    db
-      .selectFrom("audit_log")
-      .leftJoin("accounts", "accounts.id", "account_id")
-      .select([
-        "at",
-        "actor",
-        "action",
-        "account_id as accountId",
-        "accounts.name as accountName",
-        "key_id as keyId",
-        "details",
-      ])
-      .where(sql<boolean>`account_id = coalesce(${parameter("accountId")}, account_id)`)
-      .orderBy("audit_log.id", "desc")
-      .limit(parameter("limit")),
-);

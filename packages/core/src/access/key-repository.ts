@@ -1,21 +1,10 @@
+import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import type { Statement } from "../database/statement.js";
+import { type Query, queryBuilder, statement, unpreparedStatement } from "../database/statement.js";
 import { type Row, withoutNulls } from "../database/tables.js";
 import type { KeyScope } from "../scoped-catalogues.js";
-import type { Account } from "./account-repository.js";
-import {
-  changeKey,
-  expireKey,
-  insertKey,
-  liftBanOfKey,
-  revokeKey,
-  revokeKeysOfAccount,
-  rotateKey,
-  searchKeys,
-  selectKey,
-  selectKeyByDigest,
-  selectKeysOfAccount,
-} from "./key-statements.js";
+import { type Account, customLimitsColumn } from "./account-repository.js";
+import { auditedStatement, type Change } from "./audit-log.js";
 
 /** The stored facts about a key. The key itself is not stored. */
 export interface KeyRecord {
@@ -54,7 +43,7 @@ export interface KeyWithAccount extends KeyRecord {
 }
 
 /** A key that an operator has found by its text. */
-export interface FoundKey extends KeyRecord {
+interface FoundKey extends KeyRecord {
   readonly accountName: string;
 }
 
@@ -94,7 +83,7 @@ export interface KeyRepository {
   revoke(id: bigint): Promise<KeyRecord | undefined>;
   /** The keys of the account that this call has revoked. */
   revokeAll(accountId: bigint): Promise<KeyRecord[]>;
-  /** The key with the given values in place of the old ones; `undefined` if no key has this id. */
+  /** The key with at least one new value; `undefined` if no key has this id. */
   change(id: bigint, values: { readonly name?: string; readonly scope?: KeyScope }): Promise<KeyRecord | undefined>;
   /**
    * Adds a new key of the same lineage, name and scope as a working key. The old key ends after the grace, or at its own
@@ -113,56 +102,138 @@ export interface KeyRepository {
 
 /** `actor` makes the changes, for the audit log. */
 export function createKeyRepository(database: Database, actor: string): KeyRepository {
-  async function run<Values>(query: Statement<Values, Row<KeyRecord>>, values: Values): Promise<KeyRecord[]> {
-    return (await database.run(query, values)).map(withoutNulls);
+  async function read<Found extends KeyRecord>(query: Query<Row<Found>>): Promise<Found[]> {
+    return (await database.run(unpreparedStatement("read", query), {})).map((row) => withoutNulls<Found>(row));
   }
 
+  async function run(
+    action: string,
+    change: Change<Row<KeyRecord>>,
+    before?: RawBuilder<unknown>,
+  ): Promise<KeyRecord[]> {
+    const rows = await database.run(auditedStatement({ subject: "key", action, actor, change, before }), {});
+    return rows.map(withoutNulls);
+  }
+
+  const keys = queryBuilder.selectFrom("api_keys").select(keyColumns);
+  const update = queryBuilder.updateTable("api_keys").returning(keyColumns);
+  const updateUnrevoked = update.where("revoked_at", "is", null);
+
   async function find(id: bigint): Promise<KeyRecord | undefined> {
-    return (await run(selectKey, { id }))[0];
+    return (await read<KeyRecord>(keys.where("id", "=", id)))[0];
   }
 
   return {
-    async add({ accountId, digest, prefix = null, name = null, scope = "both", expiresAt = null }) {
-      const values = { accountId, digest: Buffer.from(digest, "hex"), prefix, name, scope, expiresAt, actor };
-      const [key] = await run(insertKey, values);
+    async add({ accountId, digest, expiresAt = null, ...values }) {
+      const inserted = queryBuilder
+        .insertInto("api_keys")
+        .values({ account_id: accountId, digest: bytesOf(digest), expires_at: expiresAt, ...values })
+        .returning(keyColumns);
+      const [key] = await run("key issue", inserted);
       if (key === undefined) throw new Error("the inserted key was not returned");
       return key;
     },
-    list: (accountId) => run(selectKeysOfAccount, { accountId }),
-    revoke: async (id) => (await run(revokeKey, { id, actor }))[0] ?? find(id),
-    revokeAll: (accountId) => run(revokeKeysOfAccount, { accountId, actor }),
-    async change(id, { name = null, scope = null }) {
-      return (await run(changeKey, { id, name, scope, actor }))[0];
+    list: (accountId) => read<KeyRecord>(keys.where("account_id", "=", accountId).orderBy("id")),
+    async revoke(id) {
+      const revoked = updateUnrevoked.set({ revoked_at: sql`now()` }).where("id", "=", id);
+      return (await run("key revoke", revoked))[0] ?? find(id);
     },
+    revokeAll: (accountId) =>
+      run("key revoke-all", updateUnrevoked.set({ revoked_at: sql`now()` }).where("account_id", "=", accountId)),
+    change: async (id, values) => (await run("key change", update.set(values).where("id", "=", id)))[0],
     async rotate({ id, digest, prefix = null, expiresAt = null, graceMs }) {
-      const values = { id, digest: Buffer.from(digest, "hex"), prefix, expiresAt, graceMs, actor };
-      const keys = await run(rotateKey, values);
-      const old = keys.find((key) => key.id === id);
-      const replacement = keys.find((key) => key.id !== id);
+      const ended = updateUnrevoked
+        .set({ expires_at: sql`least(expires_at, ${later(graceMs)})` })
+        .where("id", "=", id)
+        .where(sql<boolean>`coalesce(expires_at > now(), true)`);
+      const added = queryBuilder
+        .insertInto("api_keys")
+        .columns(["account_id", "digest", "prefix", "expires_at", "lineage", "ban_lifted_at", "name", "scope"])
+        .expression(
+          sql`select "accountId", ${bytesOf(digest)}::bytea, ${prefix}::text, ${expiresAt}::timestamptz, lineage,
+            "banLiftedAt", name, scope from old`,
+        )
+        .returning(keyColumns);
+      const both = sql<Row<KeyRecord>>`select * from old union all select * from replacement`;
+      const rotated = await run("key rotate", both, sql`old as (${ended}), replacement as (${added}),`);
+      const old = rotated.find((key) => key.id === id);
+      const replacement = rotated.find((key) => key.id !== id);
       return old && replacement && { old, replacement };
     },
     async expire(id, end) {
-      const values = "at" in end ? { at: end.at, inMs: 0 } : { at: null, inMs: end.inMs };
-      return (await run(expireKey, { id, ...values, actor }))[0];
+      const expiresAt = "at" in end ? end.at : later(end.inMs);
+      return (await run("key expire", updateUnrevoked.set({ expires_at: expiresAt }).where("id", "=", id)))[0];
     },
-    liftBan: async (id) => (await run(liftBanOfKey, { id, actor })).find((key) => key.id === id),
+    async liftBan(id) {
+      const lineageOfKey = queryBuilder.selectFrom("api_keys").select(lineage.as("one")).where("id", "=", id);
+      const lifted = update.set({ ban_lifted_at: sql`now()` }).where(lineage, "=", lineageOfKey);
+      return (await run("ban lift", lifted)).find((key) => key.id === id);
+    },
     find,
     async search(text) {
-      const digest = "digest" in text ? Buffer.from(text.digest, "hex") : null;
-      const prefix = "prefix" in text ? text.prefix : null;
-      return (await database.run(searchKeys, { digest, prefix })).map((row) => withoutNulls<FoundKey>(row));
+      const found = keys
+        .innerJoin("accounts", "accounts.id", "account_id")
+        .select("accounts.name as accountName")
+        .orderBy("api_keys.id");
+      return read<FoundKey>(
+        "digest" in text ? found.where("digest", "=", bytesOf(text.digest)) : found.where("prefix", "=", text.prefix),
+      );
     },
     async findByDigest(digest) {
-      const [row] = await database.run(selectKeyByDigest, { digest: Buffer.from(digest, "hex") });
+      const [row] = await database.run(selectKeyByDigest, { digest: bytesOf(digest) });
       return row && withoutNulls<KeyWithAccount>(row);
     },
   };
 }
 
-/**
- * The start of a key, by which people recognise it: its mode and 8 characters of the secret. The other 24 characters, of 142
- * bits, stay unknown.
- */
-export function visiblePrefix(key: string): string {
-  return key.slice(0, "pets_live_".length + 8);
+const lineage = sql<bigint>`coalesce(lineage, api_keys.id)`;
+
+const keyColumns = [
+  "api_keys.id",
+  "account_id as accountId",
+  "api_keys.created_at as createdAt",
+  "expires_at as expiresAt",
+  "revoked_at as revokedAt",
+  lineage.as("lineage"),
+  "ban_lifted_at as banLiftedAt",
+  "api_keys.name",
+  "prefix",
+  "scope",
+  sql<string | null>`to_char(last_used_on, 'YYYY-MM-DD')`.as("lastUsedOn"),
+] as const;
+
+/** PostgreSQL's clock decides which day it is. */
+export const today: RawBuilder<string> = sql`(now() at time zone 'UTC')::date`;
+
+const selectKeyByDigest = statement<{ digest: Buffer }, Row<KeyWithAccount>>(
+  "pipelined read",
+  "select-key-by-digest",
+  (db, parameter) =>
+    db
+      .selectFrom("api_keys")
+      .innerJoin("accounts", "accounts.id", "account_id")
+      .select([
+        ...keyColumns,
+        "plan",
+        customLimitsColumn,
+        millisecondsBetween("now()", "expires_at").as("expiresInMs"),
+        millisecondsBetween("ban_lifted_at", "now()").as("banLiftedAgoMs"),
+        "suspended_at as accountSuspendedAt",
+        sql<boolean>`last_used_on is not distinct from ${today}`.as("isUsedToday"),
+      ])
+      .where("digest", "=", parameter("digest")),
+);
+
+function bytesOf(digest: string): Buffer {
+  return Buffer.from(digest, "hex");
+}
+
+function later(milliseconds: number): RawBuilder<Date> {
+  return sql<Date>`now() + ${milliseconds}::float8 * interval '1 millisecond'`;
+}
+
+/** Subtracts epochs, because a time may be `infinity`, which PostgreSQL before 17 cannot subtract. */
+function millisecondsBetween(from: string, to: string): RawBuilder<number | null> {
+  const milliseconds = `(extract(epoch from ${to}) - extract(epoch from ${from})) * 1000`;
+  return sql<number | null>`(${sql.raw(milliseconds)})::float8`;
 }

@@ -1,7 +1,8 @@
+import { sql } from "kysely";
 import type { Database } from "../database/database.js";
+import { type Statement, statement } from "../database/statement.js";
 import type { Log } from "../log.js";
-import type { KeyWithAccount } from "./key-repository.js";
-import { writeLastUse } from "./key-statements.js";
+import { type KeyWithAccount, today } from "./key-repository.js";
 
 /**
  * Writes the day on which each key was last used, at most once a day for each key, in the background. A day that cannot be
@@ -55,3 +56,16 @@ export function createKeyUses(database: Pick<Database, "run">, log: Log): KeyUse
     },
   };
 }
+
+/** Skips rows that another statement is changing: it never waits, and two instances cannot block each other. */
+export const writeLastUse: Statement<{ ids: readonly bigint[] }, unknown> = statement(
+  "write",
+  "write-last-use",
+  (_db, parameter) => sql`
+    with due as (
+      select id from api_keys
+      where id = any(${parameter("ids")}::bigint[]) and (last_used_on < ${today} or last_used_on is null)
+      for no key update skip locked
+    )
+    update api_keys set last_used_on = ${today} from due where api_keys.id = due.id`,
+);

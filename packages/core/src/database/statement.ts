@@ -1,6 +1,6 @@
 /**
- * Kysely writes and types each statement once, when the module loads; a request only binds its values. Building the same
- * statement for every request costs more than the rest of a list's handling together.
+ * Kysely writes and types each statement of a request once, when the module loads; a request only binds its values. Building
+ * the same statement for every request costs more than the rest of a list's handling together.
  */
 import {
   type CompiledQuery,
@@ -15,9 +15,10 @@ import {
 } from "kysely";
 import type { Tables } from "./tables.js";
 
-/** SQL with named parameters, ready to be sent as a named prepared statement. */
+/** SQL, and the function that puts its values in order. */
 export interface Statement<Values, Row> {
   readonly access: Access;
+  /** The name of the prepared statement, and of its calls in traces. Empty: nothing is prepared. */
   readonly name: string;
   readonly text: string;
   bind(values: Values): unknown[];
@@ -34,15 +35,18 @@ type Access = "write" | "read" | "pipelined read";
 /** Returns the place in the statement where a value is inserted. */
 export type PlaceholderFor<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
 
-/** `build` returns a query of Kysely's builder, or SQL text where the builder would be hard to read. */
+/**
+ * A prepared statement with named parameters. `build` returns a query of Kysely's builder, or SQL text where the builder
+ * would be hard to read.
+ */
 export function statement<Values, Row>(
   access: Access,
   name: string,
   build: (db: Kysely<Tables>, parameter: PlaceholderFor<Values>) => Query<Row>,
 ): Statement<Values, Row> {
   // A `Placeholder` stands in the place of each value. `bind` replaces it by the value.
-  const query = build(compiler, (name) => sql`${new Placeholder(name)}`);
-  const { sql: text, parameters } = query.compile(compiler);
+  const query = build(queryBuilder, (name) => sql`${new Placeholder(name)}`);
+  const { sql: text, parameters } = query.compile(queryBuilder);
   return {
     access,
     name,
@@ -52,7 +56,13 @@ export function statement<Values, Row>(
   };
 }
 
-interface Query<Row> {
+/** A query that already holds its values. For calls that are too rare to prepare a statement. */
+export function unpreparedStatement<Row>(access: "write" | "read", query: Query<Row>): Statement<unknown, Row> {
+  const { sql: text, parameters } = query.compile(queryBuilder);
+  return { access, name: "", text, bind: () => [...parameters] };
+}
+
+export interface Query<Row> {
   compile(compiler: Kysely<Tables>): CompiledQuery;
   /** Never called. It is declared for its type: TypeScript rejects a query that lacks a column of `Row`. */
   execute(compiler: Kysely<Tables>): Promise<readonly Row[] | QueryResult<Row>>;
@@ -62,7 +72,8 @@ class Placeholder {
   constructor(readonly name: PropertyKey) {}
 }
 
-const compiler = new Kysely<Tables>({
+/** Builds queries, and runs none. */
+export const queryBuilder: Kysely<Tables> = new Kysely({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new DummyDriver(),
