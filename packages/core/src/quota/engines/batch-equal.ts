@@ -1,12 +1,5 @@
-import { AsyncResource } from "node:async_hooks";
 import DataLoader from "dataloader";
 import type { Reservation, UsageQuery } from "../quota.js";
-
-/** The batches of one event loop iteration: one DataLoader for each distinct input (account, key, limits, cost). */
-interface Iteration<Input, Result> {
-  readonly loaders: Map<string, DataLoader<Input, Result>>;
-  readonly dispatches: (() => void)[];
-}
 
 /** Bounds how long one script call blocks Redis, and how many requests one failure reaches. */
 const maxBatchSize = 64;
@@ -19,38 +12,25 @@ const maxBatchSize = 64;
 export function batchEqual<Input extends UsageQuery & Partial<Reservation>, Result>(
   call: (input: Input, times: number) => Promise<readonly Result[]>,
 ): (input: Input) => Promise<Result> {
-  let iteration: Iteration<Input, Result> | undefined;
-
-  function beginIteration(): Iteration<Input, Result> {
-    const dispatches: (() => void)[] = [];
-    // All calls of an iteration start together, so that their commands leave in one write to the socket.
-    setImmediate(() => {
-      iteration = undefined;
-      for (const dispatch of dispatches) dispatch();
-    });
-    // A new map each time: V8 keeps old tables of a long-lived map, and all they refer to, until a full collection.
-    return { loaders: new Map(), dispatches };
-  }
-
-  function openLoader(input: Input, { dispatches }: Iteration<Input, Result>): DataLoader<Input, Result> {
-    return new DataLoader<Input, Result>(({ length }) => call(input, length), {
-      cache: false,
-      maxBatchSize,
-      batchScheduleFn(dispatch) {
-        // Runs the batch in the async context of its first request, so that its trace belongs to that request.
-        // `AsyncResource.bind` would do the same, but changes the prototype of a function each time, which is slow.
-        const contextOfFirst = new AsyncResource("quota batch");
-        dispatches.push(() => contextOfFirst.runInAsyncScope(dispatch));
-      },
-    });
-  }
+  /** One loader for each distinct input (account, key, limits, cost) of this event loop iteration. */
+  let loaders: Map<string, DataLoader<Input, Result>> | undefined;
 
   return (input) => {
-    iteration ??= beginIteration();
+    if (loaders === undefined) {
+      // A new map each time: V8 keeps old tables of a long-lived map, and all they refer to, until a full collection.
+      loaders = new Map();
+      setImmediate(() => {
+        loaders = undefined;
+      });
+    }
     const { account, key, limits, cost } = input;
     const inputKey = `${account} ${key} ${limits.perMinute} ${limits.perDay} ${cost}`;
-    const loader = iteration.loaders.get(inputKey) ?? openLoader(input, iteration);
-    iteration.loaders.set(inputKey, loader);
+    let loader = loaders.get(inputKey);
+    if (loader === undefined) {
+      const callFor = ({ length }: readonly Input[]) => call(input, length);
+      loader = new DataLoader(callFor, { cache: false, maxBatchSize, batchScheduleFn: setImmediate });
+      loaders.set(inputKey, loader);
+    }
     return loader.load(input);
   };
 }
