@@ -17,8 +17,8 @@ import {
 } from "./setting-values.js";
 
 const databaseSettings = {
-  url: secret("DATABASE_URL", databaseUrl()),
-  directUrl: secret("DATABASE_DIRECT_URL", databaseUrl().optional()),
+  url: secret("DATABASE_URL", databaseUrl),
+  directUrl: secret("DATABASE_DIRECT_URL", databaseUrl.optional()),
   poolSize: setting("DATABASE_POOL_SIZE", whole(1, 1_000).default(10)),
   acquireTimeoutMs: setting("DATABASE_ACQUIRE_TIMEOUT_MS", whole(1, 60_000).default(1_000)),
   readTimeoutMs: setting("DATABASE_READ_TIMEOUT_MS", whole(1, 60_000).default(1_000)),
@@ -30,18 +30,18 @@ const httpSettings = {
   port: setting("PORT", whole(0, 65_535).default(3_000)),
   metricsPort: setting("METRICS_PORT", whole(0, 65_535).optional()),
   metricsHost: setting("METRICS_HOST", z.string().default("127.0.0.1")),
-  publicUrl: setting("PUBLIC_URL", origin().optional()),
-  stagingUrl: setting("STAGING_URL", origin().optional()),
-  trustedProxies: setting("TRUST_PROXY", addressRanges()),
+  publicUrl: setting("PUBLIC_URL", origin.optional()),
+  stagingUrl: setting("STAGING_URL", origin.optional()),
+  trustedProxies: setting("TRUST_PROXY", addressRanges),
   maxConnectionsPerAddress: setting("MAX_CONNECTIONS_PER_ADDRESS", whole(0, 1_000_000).optional()),
   shutdownGraceMs: setting("SHUTDOWN_GRACE_MS", whole(0, 600_000).default(0)),
 };
 
 const redisSettings = {
-  urls: secret("REDIS_URL", redisUrls().optional()),
+  urls: secret("REDIS_URL", redisUrls.optional()),
   sentinelUsername: setting("REDIS_SENTINEL_USERNAME", z.string().optional()),
   sentinelPassword: secret("REDIS_SENTINEL_PASSWORD", z.string().optional()),
-  isCluster: setting("REDIS_CLUSTER", flag().default(false)),
+  isCluster: setting("REDIS_CLUSTER", flag.default(false)),
   decisionTimeoutMs: setting("REDIS_COMMAND_TIMEOUT_MS", whole(1, 10_000).default(80)),
 };
 
@@ -74,10 +74,10 @@ const sheddingSettings = {
 };
 
 const tracingSettings = {
-  endpoint: setting("OTEL_EXPORTER_OTLP_ENDPOINT", httpUrl().optional()),
-  headers: secret("OTEL_EXPORTER_OTLP_HEADERS", headers().optional()),
+  endpoint: setting("OTEL_EXPORTER_OTLP_ENDPOINT", httpUrl.optional()),
+  headers: secret("OTEL_EXPORTER_OTLP_HEADERS", headers.optional()),
   serviceName: setting("OTEL_SERVICE_NAME", z.string().default("petstore")),
-  sampledShare: setting("OTEL_TRACES_SAMPLER_ARG", share().default(1)),
+  sampledShare: setting("OTEL_TRACES_SAMPLER_ARG", share.default(1)),
 };
 
 const logLevel = z.enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` });
@@ -93,9 +93,9 @@ const tables = {
   tracing: tracingSettings,
   log: {
     level: setting("LOG_LEVEL", logLevel.default("info")),
-    isPretty: setting("LOG_PRETTY", flag().optional()),
+    isPretty: setting("LOG_PRETTY", flag.optional()),
   },
-  access: { isTestStore: setting("TEST_STORE", flag().default(false)) },
+  access: { isTestStore: setting("TEST_STORE", flag.default(false)) },
 };
 
 /** Every setting, for the test of `.env.example`. */

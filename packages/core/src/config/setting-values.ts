@@ -7,72 +7,62 @@ export function whole(minimum: number, maximum: number): z.ZodType<number> {
   return z.string().refine(isInRange, `must be a whole number from ${minimum} to ${maximum}`).transform(Number);
 }
 
-export function flag(): z.ZodType<boolean> {
-  return z.enum(["true", "false"], { error: "must be true or false" }).transform((text) => text === "true");
-}
+export const flag: z.ZodType<boolean> = z
+  .enum(["true", "false"], { error: "must be true or false" })
+  .transform((text) => text === "true");
 
-export function databaseUrl(): z.ZodType<string> {
-  return z
-    .string({ error: "is required: postgres://user:password@host:port/database" })
-    .refine(hasProtocol(/^postgres(ql)?:$/), "must be a URL that begins with postgres://");
-}
+export const databaseUrl: z.ZodType<string> = z
+  .string({ error: "is required: postgres://user:password@host:port/database" })
+  .refine(hasProtocol(/^postgres(ql)?:$/), "must be a URL that begins with postgres://");
 
-export function redisUrls(): z.ZodType<string[]> {
-  const rule =
-    "must be a URL that begins with redis:// or rediss://, or several of them, separated by commas, for a cluster";
-  const faultOf = (urls: readonly string[]) =>
-    urls.length > 0 && urls.every(hasProtocol(/^rediss?:$/)) ? undefined : rule;
-  return z.string().transform((text, context) => {
-    // The commas of this URL are between its sentinels.
-    const isOne = isSentinelUrl(text.trim());
-    const urls = isOne ? [text.trim()] : listOf(text);
-    const fault = isOne ? sentinelFaultOf(text.trim()) : faultOf(urls);
-    if (fault !== undefined) context.addIssue(fault);
-    return urls;
-  });
-}
+/** One URL, several ones of a cluster, or one of sentinels, whose commas are between the sentinels. */
+export const redisUrls: z.ZodType<string[]> = z.string().transform((text, context) => {
+  const url = text.trim();
+  const urls = isSentinelUrl(url) ? [url] : listOf(text);
+  const fault = isSentinelUrl(url) ? sentinelFaultOf(url) : redisFaultOf(urls);
+  if (fault !== undefined) context.addIssue(fault);
+  return urls;
+});
 
-export function origin(): z.ZodType<string> {
-  return z
-    .string()
-    .refine(isOrigin, "must be a URL of scheme, host and port alone, such as https://api.example.com")
-    .transform((text) => new URL(text).origin);
-}
+export const origin: z.ZodType<string> = z
+  .string()
+  .refine(isOrigin, "must be a URL of scheme, host and port alone, such as https://api.example.com")
+  .transform((text) => new URL(text).origin);
 
-export function httpUrl(): z.ZodType<string> {
-  return z.string().refine(hasProtocol(/^https?:$/), "must be a URL that begins with http:// or https://");
-}
+export const httpUrl: z.ZodType<string> = z
+  .string()
+  .refine(hasProtocol(/^https?:$/), "must be a URL that begins with http:// or https://");
 
 /** `name=value` pairs as OpenTelemetry defines them: separated by commas, with percent-encoded values. */
-export function headers(): z.ZodType<Record<string, string>> {
-  const isPair = (text: string) =>
-    /^[\w!#$&'*+.^`|~-]+ *= *([\w!#$&'()*+./:<=>?@[\]^`{|}~ -]|%[2-7][\da-f])+$/i.test(text);
-  return z
-    .string()
-    .transform(listOf)
-    .refine(
-      (pairs) => pairs.every(isPair),
-      "must be name=value pairs, separated by commas, with percent-encoded values",
-    )
-    .transform((pairs) => Object.fromEntries(pairs.map(readPair)));
-}
+export const headers: z.ZodType<Record<string, string>> = z
+  .string()
+  .transform(listOf)
+  .refine((pairs) => pairs.every(isPair), "must be name=value pairs, separated by commas, with percent-encoded values")
+  .transform((pairs) => Object.fromEntries(pairs.map(readPair)));
 
-export function share(): z.ZodType<number> {
-  const isShare = (text: string) => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text);
-  return z.string().refine(isShare, "must be a number from 0 to 1, such as 0.05").transform(Number);
-}
+export const share: z.ZodType<number> = z
+  .string()
+  .regex(/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/, "must be a number from 0 to 1, such as 0.05")
+  .transform(Number);
 
-export function addressRanges(): z.ZodType<string[]> {
-  return z
-    .string()
-    .default("")
-    .transform(listOf)
-    .refine((ranges) => ranges.every(isAddressRange), "must list addresses or CIDR ranges, separated by commas");
+export const addressRanges: z.ZodType<string[]> = z
+  .string()
+  .default("")
+  .transform(listOf)
+  .refine((ranges) => ranges.every(isAddressRange), "must list addresses or CIDR ranges, separated by commas");
+
+function redisFaultOf(urls: readonly string[]): string | undefined {
+  if (urls.length > 0 && urls.every(hasProtocol(/^rediss?:$/))) return undefined;
+  return "must be a URL that begins with redis:// or rediss://, or several of them, separated by commas, for a cluster";
 }
 
 function sentinelFaultOf(url: string): string | undefined {
   const read = readSentinelUrl(url);
   return "fault" in read ? read.fault : undefined;
+}
+
+function isPair(text: string): boolean {
+  return /^[\w!#$&'*+.^`|~-]+ *= *([\w!#$&'()*+./:<=>?@[\]^`{|}~ -]|%[2-7][\da-f])+$/i.test(text);
 }
 
 function readPair(pair: string): [name: string, value: string] {
