@@ -25,72 +25,58 @@ const databaseSettings = {
   writeTimeoutMs: setting("DATABASE_WRITE_TIMEOUT_MS", whole(1, 60_000).default(3_000)),
 };
 
-const httpSettings = {
-  host: setting("HOST", z.string().default("127.0.0.1")),
-  port: setting("PORT", whole(0, 65_535).default(3_000)),
-  metricsPort: setting("METRICS_PORT", whole(0, 65_535).optional()),
-  metricsHost: setting("METRICS_HOST", z.string().default("127.0.0.1")),
-  publicUrl: setting("PUBLIC_URL", origin.optional()),
-  stagingUrl: setting("STAGING_URL", origin.optional()),
-  trustedProxies: setting("TRUST_PROXY", addressRanges),
-  maxConnectionsPerAddress: setting("MAX_CONNECTIONS_PER_ADDRESS", whole(0, 1_000_000).optional()),
-  shutdownGraceMs: setting("SHUTDOWN_GRACE_MS", whole(0, 600_000).default(0)),
-};
-
-const redisSettings = {
-  urls: secret("REDIS_URL", redisUrls.optional()),
-  sentinelUsername: setting("REDIS_SENTINEL_USERNAME", z.string().optional()),
-  sentinelPassword: secret("REDIS_SENTINEL_PASSWORD", z.string().optional()),
-  isCluster: setting("REDIS_CLUSTER", flag.default(false)),
-  decisionTimeoutMs: setting("REDIS_COMMAND_TIMEOUT_MS", whole(1, 10_000).default(80)),
-};
-
 const failureModes = z.enum(["local", "deny"], { error: "must be local or deny" });
-
-const quotaSettings = {
-  onRedisFailure: setting("QUOTA_ON_REDIS_FAILURE", failureModes.default("local")),
-  instances: setting("QUOTA_INSTANCES", whole(1, 10_000).default(1)),
-};
-
-const anonymousSettings = {
-  perMinute: setting("ANONYMOUS_REQUESTS_PER_MINUTE", whole(1, 1_000_000_000).default(300)),
-  perDay: setting("ANONYMOUS_REQUESTS_PER_DAY", whole(1, 1_000_000_000).default(10_000)),
-};
-
-const banSettings = {
-  minimumStrikes: setting("BAN_STRIKES", whole(0, 1_000_000).default(defaultBanPolicy.minimumStrikes)),
-  strikesPerUnit: setting("BAN_STRIKES_PER_UNIT", whole(0, 1_000).default(defaultBanPolicy.strikesPerUnit)),
-  longestEpisodeMs: setting("BAN_EPISODE_MS", whole(1, 86_400_000).default(defaultBanPolicy.longestEpisodeMs)),
-  graceMs: setting("BAN_GRACE_MS", whole(0, 60_000).default(defaultBanPolicy.graceMs)),
-  earlyMs: setting("BAN_EARLY_MS", whole(0, 60_000).default(defaultBanPolicy.earlyMs)),
-  firstBanMs: setting("BAN_FIRST_MS", whole(1, 86_400_000).default(defaultBanPolicy.firstBanMs)),
-  longestBanMs: setting("BAN_LONGEST_MS", whole(1, 604_800_000).default(defaultBanPolicy.longestBanMs)),
-  memoryMs: setting("BAN_MEMORY_MS", whole(0, 2_592_000_000).default(defaultBanPolicy.memoryMs)),
-};
-
-const sheddingSettings = {
-  eventLoopDelayMs: setting("SHED_EVENT_LOOP_DELAY_MS", whole(0, 60_000).default(500)),
-  databaseQueue: setting("SHED_DATABASE_QUEUE", whole(0, 1_000_000).default(1_000)),
-};
-
-const tracingSettings = {
-  endpoint: setting("OTEL_EXPORTER_OTLP_ENDPOINT", httpUrl.optional()),
-  headers: secret("OTEL_EXPORTER_OTLP_HEADERS", headers.optional()),
-  serviceName: setting("OTEL_SERVICE_NAME", z.string().default("petstore")),
-  sampledShare: setting("OTEL_TRACES_SAMPLER_ARG", share.default(1)),
-};
 
 const logLevel = z.enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` });
 
 const tables = {
   database: databaseSettings,
-  http: httpSettings,
-  redis: redisSettings,
-  quota: quotaSettings,
-  anonymousLimits: anonymousSettings,
-  banPolicy: banSettings,
-  shedding: sheddingSettings,
-  tracing: tracingSettings,
+  http: {
+    host: setting("HOST", z.string().default("127.0.0.1")),
+    port: setting("PORT", whole(0, 65_535).default(3_000)),
+    metricsPort: setting("METRICS_PORT", whole(0, 65_535).optional()),
+    metricsHost: setting("METRICS_HOST", z.string().default("127.0.0.1")),
+    publicUrl: setting("PUBLIC_URL", origin.optional()),
+    stagingUrl: setting("STAGING_URL", origin.optional()),
+    trustedProxies: setting("TRUST_PROXY", addressRanges),
+    maxConnectionsPerAddress: setting("MAX_CONNECTIONS_PER_ADDRESS", whole(0, 1_000_000).optional()),
+    shutdownGraceMs: setting("SHUTDOWN_GRACE_MS", whole(0, 600_000).default(0)),
+  },
+  redis: {
+    urls: secret("REDIS_URL", redisUrls.optional()),
+    sentinelUsername: setting("REDIS_SENTINEL_USERNAME", z.string().optional()),
+    sentinelPassword: secret("REDIS_SENTINEL_PASSWORD", z.string().optional()),
+    isCluster: setting("REDIS_CLUSTER", flag.default(false)),
+    decisionTimeoutMs: setting("REDIS_COMMAND_TIMEOUT_MS", whole(1, 10_000).default(80)),
+  },
+  quota: {
+    onRedisFailure: setting("QUOTA_ON_REDIS_FAILURE", failureModes.default("local")),
+    instances: setting("QUOTA_INSTANCES", whole(1, 10_000).default(1)),
+  },
+  anonymousLimits: {
+    perMinute: setting("ANONYMOUS_REQUESTS_PER_MINUTE", whole(1, 1_000_000_000).default(300)),
+    perDay: setting("ANONYMOUS_REQUESTS_PER_DAY", whole(1, 1_000_000_000).default(10_000)),
+  },
+  banPolicy: {
+    minimumStrikes: setting("BAN_STRIKES", whole(0, 1_000_000).default(defaultBanPolicy.minimumStrikes)),
+    strikesPerUnit: setting("BAN_STRIKES_PER_UNIT", whole(0, 1_000).default(defaultBanPolicy.strikesPerUnit)),
+    longestEpisodeMs: setting("BAN_EPISODE_MS", whole(1, 86_400_000).default(defaultBanPolicy.longestEpisodeMs)),
+    graceMs: setting("BAN_GRACE_MS", whole(0, 60_000).default(defaultBanPolicy.graceMs)),
+    earlyMs: setting("BAN_EARLY_MS", whole(0, 60_000).default(defaultBanPolicy.earlyMs)),
+    firstBanMs: setting("BAN_FIRST_MS", whole(1, 86_400_000).default(defaultBanPolicy.firstBanMs)),
+    longestBanMs: setting("BAN_LONGEST_MS", whole(1, 604_800_000).default(defaultBanPolicy.longestBanMs)),
+    memoryMs: setting("BAN_MEMORY_MS", whole(0, 2_592_000_000).default(defaultBanPolicy.memoryMs)),
+  },
+  shedding: {
+    eventLoopDelayMs: setting("SHED_EVENT_LOOP_DELAY_MS", whole(0, 60_000).default(500)),
+    databaseQueue: setting("SHED_DATABASE_QUEUE", whole(0, 1_000_000).default(1_000)),
+  },
+  tracing: {
+    endpoint: setting("OTEL_EXPORTER_OTLP_ENDPOINT", httpUrl.optional()),
+    headers: secret("OTEL_EXPORTER_OTLP_HEADERS", headers.optional()),
+    serviceName: setting("OTEL_SERVICE_NAME", z.string().default("petstore")),
+    sampledShare: setting("OTEL_TRACES_SAMPLER_ARG", share.default(1)),
+  },
   log: {
     level: setting("LOG_LEVEL", logLevel.default("info")),
     isPretty: setting("LOG_PRETTY", flag.optional()),
