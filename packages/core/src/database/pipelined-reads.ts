@@ -1,9 +1,8 @@
 /**
- * Connections that reads share. Queries are collected until `process.nextTick` and leave together. PostgreSQL answers them
- * in order ("pipeline mode"), which saves both sides most of their system calls. A read waits for the earlier ones on its
- * connection, so a connection that falls behind takes no more.
+ * Connections that reads share. A query is sent before the earlier ones are answered, and PostgreSQL answers them in order
+ * ("pipeline mode"), which saves both sides most of their system calls. A read waits for the earlier ones on its connection,
+ * so a connection that falls behind takes no more.
  */
-import type { Writable } from "node:stream";
 import { Client, type ClientConfig } from "pg";
 import type { Problem } from "../problem.js";
 import {
@@ -127,7 +126,6 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
   async function sendOn<Row>(pipeline: Pipeline, query: BoundQuery): Promise<Row[] | undefined> {
     try {
       pipeline.inFlight += 1;
-      corkUntilNextTick(pipeline.client.connection.stream);
       return await sendQuery<Row>(pipeline.client, query);
     } catch (error) {
       const problem = noteFailure(pipeline, error);
@@ -176,18 +174,4 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
       await Promise.all([...pipelines].map(end));
     },
   };
-}
-
-/** Small enough that PostgreSQL starts with the first queries while the others are still being written. */
-const maxCorkedBytes = 2_048;
-
-/** Collects queries until `process.nextTick` and sends them in few writes: many small writes cost more than the queries. */
-function corkUntilNextTick(stream: Writable): void {
-  if (stream.writableCorked === 0) {
-    stream.cork();
-    process.nextTick(() => stream.uncork());
-  } else if (stream.writableLength > maxCorkedBytes) {
-    stream.uncork();
-    stream.cork();
-  }
 }
