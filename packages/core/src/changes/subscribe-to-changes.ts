@@ -79,11 +79,11 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
     },
     async begin(client) {
       client.on("notification", ({ payload = "" }) => onMessage(payload));
-      await sendQuery(client, { name: "", text: `listen ${changeChannel}`, values: [], timeoutMs });
+      await sendQuery(client, { text: `listen ${changeChannel}`, timeoutMs });
       // Events before this moment may be lost.
       authenticator.invalidateAll();
     },
-    check: (client) => sendQuery(client, { name: "", text: "select", values: [], timeoutMs }).then(() => undefined),
+    check: (client) => sendQuery(client, { text: "select", timeoutMs }).then(() => undefined),
     onResult(error) {
       if (error !== undefined && !isReported) {
         log.warn({ error }, "not listening for changes: they are seen within 5 s");

@@ -1,10 +1,16 @@
 /** Connections that run one statement at a time. */
 import { DatabaseError, Pool, type PoolClient } from "pg";
 import { clientConfigOf, isTransactionPooler, lockTimeoutMs } from "./client-config.js";
-import { answerGraceMs, type BoundQuery, closeTimeoutMs, destroySocket, sendQuery } from "./connection.js";
+import {
+  answerGraceMs,
+  type BoundQuery,
+  closeTimeoutMs,
+  destroySocket,
+  requirePrimary,
+  sendQuery,
+} from "./connection.js";
 import type { ConnectionCounts, DatabaseConfig } from "./database.js";
 import { asProblem, DatabaseTimeout } from "./database-errors.js";
-import { requirePrimary } from "./primary.js";
 
 export interface ConnectionPool extends AsyncDisposable {
   /** Runs a query on a connection of its own. Rejects with a Problem. */

@@ -3,10 +3,10 @@ import { type Client, type ClientBase, Query } from "pg";
 import { DatabaseTimeout } from "./database-errors.js";
 
 export interface BoundQuery {
-  /** The name of the prepared statement. Empty: nothing is prepared. */
-  readonly name: string;
+  /** The name of the prepared statement. By default, nothing is prepared. */
+  readonly name?: string;
   readonly text: string;
-  readonly values: unknown[];
+  readonly values?: unknown[];
   /** The server enforces it. If the server is silent, this process gives up `answerGraceMs` later. */
   readonly timeoutMs: number;
 }
@@ -18,15 +18,20 @@ export const answerGraceMs = 100;
  * A cheaper `client.query(config)`. The method of pg copies the configuration and creates two more promises, which takes
  * more CPU time than the rest of a query. Rejects with a DatabaseTimeout if the server is silent.
  */
-export function sendQuery<Row>(client: ClientBase, { name, text, values, timeoutMs }: BoundQuery): Promise<Row[]> {
+export function sendQuery<Row>(
+  client: ClientBase,
+  { name = "", text, values = [], timeoutMs }: BoundQuery,
+): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     let isAnswered = false;
-    const timer = timeoutAfterReading(() => {
+    const giveUp = () => {
       if (isAnswered) return;
       reject(new DatabaseTimeout(`no answer within ${timeoutMs + answerGraceMs} ms`));
       // Later queries on this connection would wait for the same answer.
       destroySocket(client);
-    }, timeoutMs + answerGraceMs);
+    };
+    // Node runs timers, then reads sockets, then runs immediates. A reply that arrived while this process was busy is not late.
+    const timer = setTimeout(() => setImmediate(giveUp), timeoutMs + answerGraceMs);
     const query = new Query(text, values, (error, result) => {
       isAnswered = true;
       clearTimeout(timer);
@@ -35,6 +40,22 @@ export function sendQuery<Row>(client: ClientBase, { name, text, values, timeout
     });
     client.query(Object.assign(query, { name }));
   });
+}
+
+export class NotPrimary extends Error {}
+
+/**
+ * Closes the connection and rejects with `NotPrimary` if the server is a standby: its reads are stale, and it refuses writes.
+ * After a failover, a balancer or a name may point to a standby for a moment. One check of each new connection is enough
+ * without a pooler, because PostgreSQL closes its connections before a primary becomes a standby.
+ */
+export async function requirePrimary(client: ClientBase, timeoutMs: number): Promise<void> {
+  const text = "select pg_is_in_recovery() as value";
+  const [row] = await sendQuery<{ readonly value: boolean }>(client, { text, timeoutMs });
+  if (row?.value === false) return;
+  // The pool would wait until the server closes the connection too.
+  destroySocket(client);
+  throw new NotPrimary("the server is a standby, not the primary");
 }
 
 export const closeTimeoutMs = 500;
@@ -52,12 +73,4 @@ export async function endClient(client: Client, timeoutMs: number = closeTimeout
 export function destroySocket(client: ClientBase): void {
   // A client of a pool has a connection too; only its type has none.
   (client as Client).connection.stream.destroy();
-}
-
-/**
- * `setTimeout` for deadlines of replies. Node runs timers, then reads sockets, then runs immediates, so a reply that
- * arrived while this process was busy is read before the callback runs.
- */
-export function timeoutAfterReading(callback: () => void, milliseconds: number): NodeJS.Timeout {
-  return setTimeout(() => setImmediate(callback), milliseconds);
 }

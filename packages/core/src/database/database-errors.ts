@@ -48,21 +48,21 @@ export function canRetryOnAnotherConnection(error: unknown): boolean {
   return error instanceof DatabaseError && /^(08|57P0|26000|0A000)/.test(error.code ?? "");
 }
 
-/** The SQLSTATE behind a Problem that a query raised, if the server sent one. */
-export function sqlState(problem: unknown): string | undefined {
-  return databaseErrorOf(problem)?.code;
+/** The SQLSTATE of an error or of the Problem that it became, if the server sent one. */
+export function sqlState(error: unknown): string | undefined {
+  return databaseErrorOf(error)?.code;
 }
 
 /**
  * True if a statement gave up waiting for a row that another transaction is writing. PostgreSQL names the row in `where`;
  * for a lock of a whole table it names nothing.
  */
-export function isRowLockTimeout(problem: unknown): boolean {
-  const error = databaseErrorOf(problem);
-  return error?.code === "55P03" && error.where !== undefined;
+export function isRowLockTimeout(error: unknown): boolean {
+  const databaseError = databaseErrorOf(error);
+  return databaseError?.code === "55P03" && databaseError.where !== undefined;
 }
 
-function databaseErrorOf(problem: unknown): DatabaseError | undefined {
-  const cause = problem instanceof Problem ? problem.cause : undefined;
+function databaseErrorOf(error: unknown): DatabaseError | undefined {
+  const cause = error instanceof Problem ? error.cause : error;
   return cause instanceof DatabaseError ? cause : undefined;
 }

@@ -5,16 +5,8 @@
  */
 import { Client, type ClientConfig } from "pg";
 import type { Problem } from "../problem.js";
-import {
-  type BoundQuery,
-  closeTimeoutMs,
-  destroySocket,
-  endClient,
-  sendQuery,
-  timeoutAfterReading,
-} from "./connection.js";
+import { type BoundQuery, closeTimeoutMs, destroySocket, endClient, requirePrimary, sendQuery } from "./connection.js";
 import { asProblem, canRetryOnAnotherConnection, DatabaseTimeout } from "./database-errors.js";
-import { requirePrimary } from "./primary.js";
 
 export interface PipelinedReads extends AsyncDisposable {
   /**
@@ -65,7 +57,8 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
   const pipelines = new Set<Pipeline>();
   let connectAtMs = 0;
   let isDisposed = false;
-  let nextCheck = checkLater();
+  // A reply that arrived while this process was busy is read before the check.
+  const checks = setInterval(() => setImmediate(check), checkIntervalMs).unref();
 
   /** Does not wait for the connection: until it is ready, other connections take the queries. */
   function open(): void {
@@ -101,17 +94,11 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
   }
 
   function check(): void {
-    if (isDisposed) return;
     for (const pipeline of pipelines) {
       pipeline.isBehind = pipeline.inFlightBefore > maxIntervalsToEmptyQueue * pipeline.answered;
       pipeline.inFlightBefore = pipeline.inFlight;
       pipeline.answered = 0;
     }
-    nextCheck = checkLater();
-  }
-
-  function checkLater(): NodeJS.Timeout {
-    return timeoutAfterReading(check, checkIntervalMs).unref();
   }
 
   function leastBusy(): Pipeline | undefined {
@@ -170,7 +157,7 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     },
     async [Symbol.asyncDispose]() {
       isDisposed = true;
-      clearTimeout(nextCheck);
+      clearInterval(checks);
       await Promise.all([...pipelines].map(end));
     },
   };

@@ -1,11 +1,10 @@
 import type { Client } from "pg";
 import type { Log } from "../log.js";
 import { clientConfigOf } from "./client-config.js";
-import { sendQuery } from "./connection.js";
+import { NotPrimary, requirePrimary, sendQuery } from "./connection.js";
 import type { Database, DatabaseConfig } from "./database.js";
-import { asProblem, sqlState } from "./database-errors.js";
+import { sqlState } from "./database-errors.js";
 import { newestMigration } from "./migrate.js";
-import { NotPrimary, requirePrimary } from "./primary.js";
 import { openSession } from "./session.js";
 
 /** The database as of the last check. Reading it costs nothing. */
@@ -58,7 +57,7 @@ export async function watchDatabase(
   const cause = await session.first;
   if (isRefusal(cause)) {
     await session[Symbol.asyncDispose]();
-    const state = sqlState(asProblem(cause));
+    const state = sqlState(cause);
     throw new Error(`The database refuses the user or the password of DATABASE_URL (${state}).`, { cause });
   }
   isStarted = true;
@@ -71,17 +70,17 @@ export async function watchDatabase(
 
 /** SQL states of class 28: invalid authorization. */
 function isRefusal(obstacle: unknown): boolean {
-  return /^28/.test(sqlState(asProblem(obstacle)) ?? "");
+  return /^28/.test(sqlState(obstacle) ?? "");
 }
 
 async function findObstacle(client: Client, timeoutMs: number): Promise<unknown> {
   await requirePrimary(client, timeoutMs);
   const text = "select from kysely_migration where name = $1";
   try {
-    const rows = await sendQuery(client, { name: "", text, values: [newestMigration], timeoutMs });
+    const rows = await sendQuery(client, { text, values: [newestMigration], timeoutMs });
     return rows.length > 0 ? undefined : new Error("a migration is missing: run petstore migrate");
   } catch (error) {
-    if (sqlState(asProblem(error)) !== "42P01") throw error;
+    if (sqlState(error) !== "42P01") throw error;
     return new Error("the database has no tables: run petstore migrate");
   }
 }
