@@ -5,9 +5,13 @@
 export const minuteMs = 60_000;
 export const dayMs = 86_400_000;
 
-/** One window as a caller sees it. `resetAtMs` is the first instant of the next window, in epoch milliseconds. */
-export interface WindowState {
+/** One window as a caller sees it. */
+export interface WindowState extends UsedUnits {
   readonly limit: number;
+}
+
+/** The units used in one window. `resetAtMs` is the first instant of the next window, in epoch milliseconds. */
+export interface UsedUnits {
   readonly used: number;
   readonly resetAtMs: number;
 }
@@ -20,19 +24,11 @@ export interface Windows {
 }
 
 /**
- * The window at `nowMs`. The stored window is the last one in which units were reserved. It holds while it runs and for one
- * window length before its start: a clock that stepped back must not grant the same units twice.
+ * The window at `nowMs`. `stored` is the last window in which units were reserved. It holds while it runs and for one window
+ * length before its start: a clock that stepped back must not grant the same units twice.
  */
-export function windowAt(
-  nowMs: number,
-  lengthMs: number,
-  storedStartMs: number,
-  storedUsed: number,
-  limit: number,
-): WindowState {
-  const startMs = nowMs - (nowMs % lengthMs);
-  if (storedStartMs >= startMs && storedStartMs - startMs <= lengthMs) {
-    return { limit, used: storedUsed, resetAtMs: storedStartMs + lengthMs };
-  }
-  return { limit, used: 0, resetAtMs: startMs + lengthMs };
+export function windowAt(nowMs: number, lengthMs: number, stored: UsedUnits, limit: number): WindowState {
+  const resetAtMs = nowMs - (nowMs % lengthMs) + lengthMs;
+  const holds = stored.resetAtMs >= resetAtMs && stored.resetAtMs - resetAtMs <= lengthMs;
+  return holds ? { limit, ...stored } : { limit, used: 0, resetAtMs };
 }

@@ -14,7 +14,7 @@ import {
 import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
 import type { Quota, Reservation } from "../quota.js";
-import { dayMs, minuteMs, type Windows, windowAt } from "../window.js";
+import { dayMs, minuteMs, type UsedUnits, type Windows, windowAt } from "../window.js";
 
 export interface LocalQuotaOptions {
   /** Epoch milliseconds, whole. */
@@ -24,14 +24,12 @@ export interface LocalQuotaOptions {
   readonly capacity?: number;
 }
 
-interface UsedUnits {
-  minuteStartMs: number;
-  minuteUsed: number;
-  dayStartMs: number;
-  dayUsed: number;
+interface UsedWindows {
+  minute: UsedUnits;
+  day: UsedUnits;
 }
 
-interface Ledger extends UsedUnits {
+interface Ledger extends UsedWindows {
   readonly penalties: Map<string, Penalty>;
 }
 
@@ -42,11 +40,12 @@ export interface LocalQuota extends Quota {
    */
   decide(reservation: Reservation, share: Limits, heldIn?: Windows): Decision;
   /** Replaces the units of an account, and adds bans by key. */
-  seed(account: string, used: UsedUnits, bannedUntilMs: ReadonlyMap<string, number>): void;
+  seed(account: string, used: UsedWindows, bannedUntilMs: ReadonlyMap<string, number>): void;
 }
 
 const mode = "local";
-const nothingUsed: Readonly<UsedUnits> = { minuteStartMs: 0, minuteUsed: 0, dayStartMs: 0, dayUsed: 0 };
+const unused: UsedUnits = { used: 0, resetAtMs: 0 };
+const nothingUsed: Readonly<UsedWindows> = { minute: unused, day: unused };
 
 export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   const { now, banPolicy = defaultBanPolicy, capacity = 100_000 } = options;
@@ -63,10 +62,8 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     if (cost > share.perMinute || cost > share.perDay) return { outcome: "impossible", mode, ...windows };
     const by = refusingWindow(windows, cost);
     if (by === undefined) {
-      ledger.minuteStartMs = windows.minute.resetAtMs - minuteMs;
-      ledger.minuteUsed = windows.minute.used + cost;
-      ledger.dayStartMs = windows.day.resetAtMs - dayMs;
-      ledger.dayUsed = windows.day.used + cost;
+      ledger.minute = { used: windows.minute.used + cost, resetAtMs: windows.minute.resetAtMs };
+      ledger.day = { used: windows.day.used + cost, resetAtMs: windows.day.resetAtMs };
       return { outcome: "admitted", mode, ...windowsAt(nowMs, ledger, share) };
     }
     const retryAtMs = windows[by].resetAtMs;
@@ -114,7 +111,7 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     },
     async refund({ account, limits, cost, heldIn }) {
       const ledger = ledgers.get(account);
-      giveBack(ledger, cost, heldIn);
+      if (ledger !== undefined) giveBack(ledger, cost, heldIn);
       return windowsAt(now(), ledger, limits);
     },
     async liftBan({ account, key }) {
@@ -135,18 +132,17 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   };
 }
 
-function giveBack(ledger: Ledger | undefined, units: number, heldIn: Windows): void {
-  if (ledger === undefined) return;
-  if (ledger.minuteStartMs + minuteMs === heldIn.minute.resetAtMs) {
-    ledger.minuteUsed = Math.max(0, ledger.minuteUsed - units);
+function giveBack(ledger: Ledger, units: number, heldIn: Windows): void {
+  for (const window of ["minute", "day"] as const) {
+    const { used, resetAtMs } = ledger[window];
+    if (resetAtMs === heldIn[window].resetAtMs) ledger[window] = { used: Math.max(0, used - units), resetAtMs };
   }
-  if (ledger.dayStartMs + dayMs === heldIn.day.resetAtMs) ledger.dayUsed = Math.max(0, ledger.dayUsed - units);
 }
 
-function windowsAt(nowMs: number, ledger: Ledger | undefined, limits: Limits): Windows {
+function windowsAt(nowMs: number, { minute, day }: UsedWindows = nothingUsed, { perMinute, perDay }: Limits): Windows {
   return {
     nowMs,
-    minute: windowAt(nowMs, minuteMs, ledger?.minuteStartMs ?? 0, ledger?.minuteUsed ?? 0, limits.perMinute),
-    day: windowAt(nowMs, dayMs, ledger?.dayStartMs ?? 0, ledger?.dayUsed ?? 0, limits.perDay),
+    minute: windowAt(nowMs, minuteMs, minute, perMinute),
+    day: windowAt(nowMs, dayMs, day, perDay),
   };
 }

@@ -14,7 +14,7 @@ import type { BanPolicy } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";
 import type { Limits } from "../../plan.js";
 import type { Quota, Reservation } from "../../quota.js";
-import { dayMs, minuteMs, type WindowState, type Windows } from "../../window.js";
+import type { UsedUnits, WindowState, Windows } from "../../window.js";
 import { createLocalQuota, type LocalQuota } from "../local-quota.js";
 import type { AccountCounters, WindowCounter } from "../reserve-script.js";
 import {
@@ -61,12 +61,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     if (snapshot.seededOutage !== currentOutage()) {
       snapshot.seededOutage = currentOutage();
       const { minute, day } = snapshot.counters;
-      const used = {
-        minuteStartMs: minute.resetAtMs - minuteMs,
-        minuteUsed: usedOfShare(minute, limits.perMinute),
-        dayStartMs: day.resetAtMs - dayMs,
-        dayUsed: usedOfShare(day, limits.perDay),
-      };
+      const used = { minute: usedOfShare(minute, limits.perMinute), day: usedOfShare(day, limits.perDay) };
       local.seed(account, used, snapshot.bannedUntilMs);
     }
     return snapshot;
@@ -85,9 +80,9 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
    * The number of used units to start with, so that this instance grants at most its share of the units left in Redis. The
    * unsynced units, which it has granted already, are part of that share.
    */
-  function usedOfShare({ lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): number {
+  function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
     const shareOfRest = Math.floor(Math.max(0, limit - lastKnownUsed) / instances);
-    return shareOfLimit(limit) - shareOfRest + unsyncedUnits;
+    return { used: shareOfLimit(limit) - shareOfRest + unsyncedUnits, resetAtMs };
   }
 
   return {
