@@ -14,16 +14,14 @@ export async function listRedisBans(redis: Redis | Cluster, prefix: string, now?
 async function bansOn(server: Redis, prefix: string, nowMs: number): Promise<BanRecord[]> {
   // A scan may return a key twice.
   const bans = new Map<string, BanRecord>();
-  let cursor = "0";
-  do {
-    const [next, found] = await server.scan(cursor, "MATCH", `${prefix}{*}:*`, "COUNT", 1_000);
-    cursor = next;
+  const scan: AsyncIterable<string[]> = server.scanStream({ match: `${prefix}{*}:*`, count: 1_000 });
+  for await (const found of scan) {
     const values = await Promise.all(found.map((key) => server.get(key)));
     for (const [index, penaltyKey] of found.entries()) {
       const [account = "", key = ""] = penaltyKey.slice(prefix.length + 1).split("}:");
       const bannedUntilMs = bannedUntilOf(values[index] ?? "");
       if (bannedUntilMs > nowMs) bans.set(penaltyKey, { account, key, bannedUntilMs });
     }
-  } while (cursor !== "0");
+  }
   return [...bans.values()];
 }

@@ -47,7 +47,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     unsynced?: AccountCounters,
     heldIn?: Windows,
   ): Promise<Replies> {
-    const redisKeys = redisKeysOf(account, apiKey);
+    const redisKeys = [accountKeyOf(account), ...(apiKey === undefined ? [] : [penaltyKeyOf(account, apiKey)])];
     return traceDatabaseCall("redis", "reserve", () =>
       commands.petstoreReserve(
         redisKeys.length,
@@ -96,10 +96,6 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
       await redis.del(accountKeyOf(account));
     },
   };
-
-  function redisKeysOf(account: string, apiKey?: string): [accountKey: string, penaltyKey?: string] {
-    return apiKey === undefined ? [accountKeyOf(account)] : [accountKeyOf(account), penaltyKeyOf(account, apiKey)];
-  }
 
   // The braces make Redis Cluster keep an account and its penalties on one node.
   function accountKeyOf(account: string): string {
