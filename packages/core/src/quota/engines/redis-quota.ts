@@ -11,7 +11,7 @@ import type { Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows } from "../window.js";
 import { batchEqual } from "./batch-equal.js";
 import { listRedisBans } from "./redis-bans.js";
-import { type AccountCounters, outcomes, refundScript, reserveScript, unsyncedArguments } from "./reserve-script.js";
+import { type AccountCounters, refundScript, reserveScript, unsyncedArguments } from "./reserve-script.js";
 
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
@@ -78,7 +78,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     async usage(query) {
       const [reply] = await callScript({ ...query, cost: 0 }, 1);
       const windows = toWindows(reply, query.limits);
-      return reply[0] === outcomes.banned ? { ...windows, bannedUntilMs: reply[6] } : windows;
+      return reply[0] === "banned" ? { ...windows, bannedUntilMs: reply[6] } : windows;
     },
     async refund({ account, limits, cost, heldIn }) {
       const minuteStartMs = heldIn.minute.resetAtMs - minuteMs;
@@ -108,7 +108,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
 }
 
 type Reply = readonly [
-  outcome: number,
+  outcome: Decision["outcome"] | "looked",
   nowMs: number,
   minuteStartMs: number,
   minuteUsed: number,
@@ -137,18 +137,18 @@ function toDecision(reply: Reply, limits: Limits, cost: number): Decision {
   const windows = toWindows(reply, limits);
   const [outcome, , , , , , bannedUntilMs] = reply;
   switch (outcome) {
-    case outcomes.admitted:
+    case "admitted":
       return { outcome: "admitted", mode, ...windows };
-    case outcomes.banned:
+    case "banned":
       return bannedDecision(mode, windows, bannedUntilMs, cost);
-    case outcomes.impossible:
+    case "impossible":
       return { outcome: "impossible", mode, ...windows };
-    case outcomes.refused: {
+    case "refused": {
       // The script refuses only if a window has too few units left. The default only satisfies the type.
       const by = refusingWindow(windows, cost) ?? "minute";
       return { outcome: "refused", mode, ...windows, by, retryAtMs: windows[by].resetAtMs };
     }
     default:
-      throw new Error(`the reserve script replied with an unknown outcome: ${outcome}`);
+      throw new Error(`the reserve script replied with another outcome: ${outcome}`);
   }
 }

@@ -15,9 +15,6 @@
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";
 
-/** The first number of a reply. */
-export const outcomes = { looked: 0, admitted: 1, refused: 2, banned: 3, impossible: 4 } as const;
-
 /** Numbers are formatted with `%d`: Lua would format large ones as 1.7e+12. */
 const readKeys = `
 local now = tonumber(ARGV[1])
@@ -87,19 +84,19 @@ for time = 1, times do
   local outcome
   local dayRefuses = dayUsed + cost > dayLimit
   if bannedUntil > now then
-    outcome = ${outcomes.banned}
+    outcome = 'banned'
   elseif cost == 0 then
-    outcome = ${outcomes.looked}
+    outcome = 'looked'
   elseif cost > minuteLimit or cost > dayLimit then
-    outcome = ${outcomes.impossible}
+    outcome = 'impossible'
   elseif not dayRefuses and minuteUsed + cost <= minuteLimit then
-    outcome = ${outcomes.admitted}
+    outcome = 'admitted'
     minuteUsed, dayUsed = minuteUsed + cost, dayUsed + cost
     hasReserved = true
   else
-    outcome = ${outcomes.refused}
+    outcome = 'refused'
   end
-  if outcome == ${outcomes.refused} and KEYS[2] then
+  if outcome == 'refused' and KEYS[2] then
     hasRefused = true
     local retryAt = dayRefuses and dayStart + ${dayMs} or minuteStart + ${minuteMs}
     if math.min(episodeRetryAt, episodeStart + ${policy.longestEpisodeMs}) <= now then
@@ -113,11 +110,11 @@ for time = 1, times do
         if bannedUntil == 0 or now >= bannedUntil + ${policy.memoryMs} then level = 0 end
         bannedUntil = now + math.min(${policy.firstBanMs} * 2 ^ level, ${policy.longestBanMs})
         episodeStart, episodeRetryAt, strikes, level = 0, 0, 0, level + 1
-        if bannedUntil > now then outcome = ${outcomes.banned} end
+        if bannedUntil > now then outcome = 'banned' end
       end
     end
   end
-  local bannedUntilMs = outcome == ${outcomes.banned} and bannedUntil or 0
+  local bannedUntilMs = outcome == 'banned' and bannedUntil or 0
   replies[time] = { outcome, now, minuteStart, minuteUsed, dayStart, dayUsed, bannedUntilMs }
 end
 if hasRefused then
@@ -137,7 +134,7 @@ export function bannedUntilOf(penalty: string): number {
 /** KEYS: the account. ARGV: the time, the units, and the starts of the minute and the day they are held in. */
 export const refundScript: string = `${readKeys}
 giveBack(tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
-return { ${outcomes.looked}, now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;
+return { 'looked', now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;
 
 /** The counters of an account as one instance knows them. After an outage Redis may have counted fewer units. */
 export interface AccountCounters {
