@@ -172,7 +172,7 @@ export class Problem extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ProblemCode, message: string = problems[code].meaning, options: ProblemOptions = {}) {
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    super(message, options);
     this.name = "Problem";
     this.code = code;
     this.status = problems[code].status;

@@ -61,10 +61,8 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
     switch (request.about) {
       case "presence":
         return [{}];
-      case "usage": {
-        const { nowMs, minute, day } = await quotas.accounts.usage(request);
-        return [{ usage: { nowMs, minute, day } }];
-      }
+      case "usage":
+        return [{ usage: await quotas.accounts.usage(request) }];
       case "bans":
         return request.of.includes(instance) ? splitBans(await quotas.accounts.bans()) : [];
     }

@@ -27,7 +27,7 @@ export async function migrate(
     let isAlone = false;
     try {
       return await inTransaction(url, async (db) => {
-        await lock(db, { waitMs: Math.max(1, Math.ceil(giveUpAtMs - performance.now())), idleMs: lockWaitMs * 0.8 });
+        await lock(db, Math.max(1, Math.ceil(giveUpAtMs - performance.now())), lockWaitMs * 0.8);
         isAlone = true;
         return await runPending(db);
       });
@@ -88,10 +88,7 @@ async function inTransaction<Result>(
  * Kysely's migrator is not used: its lock waits for an hour and belongs to the session, which a PgBouncer in transaction
  * mode does not keep. This lock and its time limits belong to the transaction and end with it.
  */
-async function lock(
-  db: Transaction<unknown>,
-  { waitMs, idleMs }: { readonly waitMs: number; readonly idleMs: number },
-): Promise<void> {
+async function lock(db: Transaction<unknown>, waitMs: number, idleMs: number): Promise<void> {
   await sql`select set_config('lock_timeout', ${`${waitMs}`}, true),
     set_config('idle_in_transaction_session_timeout', ${`${Math.ceil(idleMs)}`}, true)`.execute(db);
   await sql`select pg_advisory_xact_lock(${sql.lit(migrationLockId)})`.execute(db);
