@@ -57,30 +57,27 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
   const pipelines = new Set<Pipeline>();
   let connectAtMs = 0;
   let isDisposed = false;
-  // A reply that arrived while this process was busy is read before the check.
-  const checks = setInterval(() => setImmediate(check), checkIntervalMs).unref();
+  let nextCheck = checkLater();
 
-  /** Does not wait for the connection: until it is ready, other connections take the queries. */
-  function open(): void {
+  /** Until the connection is ready, other connections take the queries. */
+  async function open(): Promise<void> {
     const client = new Client({ ...config, pipeline: true });
     const state = { isReady: false, mayRetryElsewhere: false, isBehind: false, timeout: undefined };
     const pipeline: Pipeline = { client, ...state, inFlight: 0, inFlightBefore: 0, answered: 0 };
     pipelines.add(pipeline);
-    const lose = (error: Error) => {
+    client.on("error", (error) => {
       pipeline.mayRetryElsewhere = true;
       if (drop(pipeline) && pipeline.isReady) onLoss(error);
-    };
-    client.on("error", lose);
-    const opened = client.connect().then(() => requirePrimary(client, answerTimeoutMs));
-    opened.then(
-      () => {
-        pipeline.isReady = true;
-      },
-      (error) => {
-        lose(error);
-        void end(pipeline);
-      },
-    );
+    });
+    try {
+      await client.connect();
+      await requirePrimary(client, answerTimeoutMs);
+      pipeline.isReady = true;
+    } catch {
+      // The health check reports why. A later query tries again.
+      drop(pipeline);
+      await end(pipeline);
+    }
   }
 
   function drop(pipeline: Pipeline): boolean {
@@ -94,11 +91,18 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
   }
 
   function check(): void {
+    if (isDisposed) return;
     for (const pipeline of pipelines) {
       pipeline.isBehind = pipeline.inFlightBefore > maxIntervalsToEmptyQueue * pipeline.answered;
       pipeline.inFlightBefore = pipeline.inFlight;
       pipeline.answered = 0;
     }
+    nextCheck = checkLater();
+  }
+
+  /** A reply that arrived while this process was busy is read before the check. */
+  function checkLater(): NodeJS.Timeout {
+    return setTimeout(() => setImmediate(check), checkIntervalMs).unref();
   }
 
   function leastBusy(): Pipeline | undefined {
@@ -142,7 +146,7 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
 
   return {
     send(query) {
-      if (pipelines.size < count && !isDisposed && performance.now() >= connectAtMs) open();
+      if (pipelines.size < count && !isDisposed && performance.now() >= connectAtMs) void open();
       const pipeline = leastBusy();
       return pipeline && sendOn(pipeline, query);
     },
@@ -157,7 +161,7 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     },
     async [Symbol.asyncDispose]() {
       isDisposed = true;
-      clearInterval(checks);
+      clearTimeout(nextCheck);
       await Promise.all([...pipelines].map(end));
     },
   };
