@@ -12,10 +12,8 @@ export interface DatabaseCall extends TracedCall {
 }
 
 /** Tracing subscribes to both channels, and metrics to `databaseCalls`. Without a subscriber, a call costs one check. */
-export const tracedCalls: TracingChannel<unknown, TracedCall> = tracingChannel<unknown, TracedCall>("petstore:call");
-export const databaseCalls: TracingChannel<unknown, DatabaseCall> = tracingChannel<unknown, DatabaseCall>(
-  "petstore:database-call",
-);
+export const tracedCalls: TracingChannel<unknown, TracedCall> = tracingChannel("petstore:call");
+export const databaseCalls: TracingChannel<unknown, DatabaseCall> = tracingChannel("petstore:database-call");
 
 export function traceCall<Result>(name: string, run: () => Promise<Result>): Promise<Result>;
 export function traceCall<Result>(name: string, run: () => Result | Promise<Result>): Result | Promise<Result>;
