@@ -1,15 +1,20 @@
 import { expect, it } from "vitest";
-import { atLeast, atMost, exactly, missed } from "./figures.js";
+import { missed } from "./figures.js";
+import { it as itWithFigures } from "./test-with-figures.js";
 
 it.each([
-  [atMost(10, "p99", 10, "ms"), []],
-  [atMost(10, "p99", 10.01, "ms"), ["MISSED p99: 10 ms (<= 10)"]],
-  [atLeast(10, "pets", 10), []],
-  [atLeast(10, "pets", 9.9), ["MISSED pets: 9.9 (>= 10)"]],
-  [exactly(0, "lost", 0), []],
-  [exactly(0, "lost", 1), ["MISSED lost: 1 (= 0)"]],
-  [atMost(10, "p99", Number.NaN), ["MISSED p99: NaN (<= 10)"]],
-  [atLeast(10, "pets", Number.NaN), ["MISSED pets: NaN (>= 10)"]],
-])("compares %o with its limit", (figure, lines) => {
-  expect(missed([figure])).toEqual(lines);
+  [{ atMost: 10 }, 10, []],
+  [{ atMost: 10 }, 10.01, ["MISSED p99: 10 ms (<= 10)"]],
+  [{ atMost: 10 }, Number.NaN, ["MISSED p99: NaN ms (<= 10)"]],
+  [{ atLeast: 10 }, 10, []],
+  [{ atLeast: 10 }, 9.9, ["MISSED p99: 9.9 ms (>= 10)"]],
+  [{ exactly: 0 }, 0, []],
+  [{ exactly: 0 }, 1, ["MISSED p99: 1 ms (= 0)"]],
+])("compares with the limit %o: %d", (limit, measured, lines) => {
+  expect(missed([{ what: "p99", measured, unit: "ms", limit }])).toEqual(lines);
+});
+
+itWithFigures.fails("fails a test that misses a limit", ({ figures }) => {
+  figures.atMost(50, "answers, p99", 51, "ms");
+  figures.exactly(0, "lost creates", 0);
 });

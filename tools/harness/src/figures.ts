@@ -8,18 +8,6 @@ export interface Figure {
 
 export type FigureLimit = { readonly atMost: number } | { readonly atLeast: number } | { readonly exactly: number };
 
-export function atMost(limit: number, what: string, measured: number, unit = ""): Figure {
-  return { what, measured, unit, limit: { atMost: limit } };
-}
-
-export function atLeast(limit: number, what: string, measured: number, unit = ""): Figure {
-  return { what, measured, unit, limit: { atLeast: limit } };
-}
-
-export function exactly(limit: number, what: string, measured: number, unit = ""): Figure {
-  return { what, measured, unit, limit: { exactly: limit } };
-}
-
 /** A missing measurement (NaN) never meets its limit. */
 export function isMet({ measured, limit }: Figure): boolean {
   if ("atMost" in limit) return measured <= limit.atMost;

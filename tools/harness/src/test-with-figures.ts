@@ -1,5 +1,5 @@
 import { type TestAPI, test } from "vitest";
-import { atLeast, atMost, exactly, type Figure, missed } from "./figures.js";
+import { type Figure, type FigureLimit, missed } from "./figures.js";
 
 declare module "vitest" {
   interface TaskMeta {
@@ -7,11 +7,13 @@ declare module "vitest" {
   }
 }
 
+type KeepFigure = (limit: number, what: string, measured: number, unit?: string) => void;
+
 /** Keeps the figures of a test for the report. A test that misses a limit goes on, and fails when it ends. */
 export interface Figures {
-  atMost(limit: number, what: string, measured: number, unit?: string): void;
-  atLeast(limit: number, what: string, measured: number, unit?: string): void;
-  exactly(limit: number, what: string, measured: number, unit?: string): void;
+  readonly atMost: KeepFigure;
+  readonly atLeast: KeepFigure;
+  readonly exactly: KeepFigure;
   /** Exactly this number of them match. */
   count<One>(limit: number, what: string, all: readonly One[], matches: (one: One) => boolean): void;
 }
@@ -21,11 +23,13 @@ export const it: TestAPI<{ figures: Figures }> = test.extend<{ figures: Figures 
   figures: async ({ task }, use) => {
     const kept: Figure[] = [];
     task.meta.figures = kept;
+    const keep = (limit: FigureLimit, what: string, measured: number, unit = "") =>
+      void kept.push({ what, measured, unit, limit });
     await use({
-      atMost: (...figure) => void kept.push(atMost(...figure)),
-      atLeast: (...figure) => void kept.push(atLeast(...figure)),
-      exactly: (...figure) => void kept.push(exactly(...figure)),
-      count: (limit, what, all, matches) => void kept.push(exactly(limit, what, all.filter(matches).length)),
+      atMost: (atMost, ...figure) => keep({ atMost }, ...figure),
+      atLeast: (atLeast, ...figure) => keep({ atLeast }, ...figure),
+      exactly: (exactly, ...figure) => keep({ exactly }, ...figure),
+      count: (exactly, what, all, matches) => keep({ exactly }, what, all.filter(matches).length),
     });
     const lines = missed(kept);
     if (lines.length > 0) throw new Error(lines.join("\n"));
