@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { choosePort, loopback } from "@petstore/embedded-postgres";
 import { folderOf, searchPath } from "../processes/installed-program.js";
-import { disposeOnFailure, startProgram } from "../processes/program.js";
-import { openTemporaryDirectory, type TemporaryDirectory } from "../processes/standalone-store.js";
+import { startProgram } from "../processes/program.js";
+import { openTemporaryDirectory, openTogether, type TemporaryDirectory } from "../processes/resources.js";
 
 /** A server that accepts every password. Disposing kills it and removes the data that it has created. */
 export interface InstalledPostgres extends AsyncDisposable {
@@ -21,20 +21,15 @@ interface InstalledPostgresOptions {
 }
 
 /** Needs Debian's `postgresql`, or `postgres` in PATH. */
-export async function openInstalledPostgres(options: InstalledPostgresOptions = {}): Promise<InstalledPostgres> {
-  if (options.data !== undefined) return await start(options.data, options.settings);
-  const directory = await openServerDirectory();
-  const data = join(directory.path, "data");
-  const initdb = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync", `--pgdata=${data}`];
-  await runPostgresProgram("initdb", initdb);
-  const server = await disposeOnFailure(directory, start(data, options.settings));
-  return {
-    ...server,
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await directory[Symbol.asyncDispose]();
-    },
-  };
+export function openInstalledPostgres({ data, settings }: InstalledPostgresOptions = {}): Promise<InstalledPostgres> {
+  return openTogether(async (use) => {
+    if (data !== undefined) return use(await start(data, settings));
+    const directory = use(await openServerDirectory());
+    const newData = join(directory.path, "data");
+    const initdb = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync", `--pgdata=${newData}`];
+    await runPostgresProgram("initdb", initdb);
+    return use(await start(newData, settings));
+  });
 }
 
 /** A temporary directory that belongs to the user of the server. */
@@ -72,28 +67,29 @@ const programFolder = folderOf("pg_rewind");
 /** A PATH in which the programs of the server come first. */
 export const postgresPath: string = [programFolder ?? [], searchPath()].flat().join(":");
 
-async function start(data: string, settings: InstalledPostgresOptions["settings"] = {}): Promise<InstalledPostgres> {
-  const port = await choosePort(undefined);
-  const all = {
-    ...{ port: `${port}`, listen_addresses: loopback, unix_socket_directories: "", logging_collector: "off" },
-    ...{ fsync: "off", wal_level: "replica", ...settings },
-  };
-  const program = startProgram({
-    name: "PostgreSQL",
-    command: join(programFolder ?? "", "postgres"),
-    args: ["-D", data, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
-    environment: { LC_ALL: "C" },
-    directory: "/",
-    user: serverUser,
+function start(data: string, settings: InstalledPostgresOptions["settings"]): Promise<InstalledPostgres> {
+  return openTogether(async (use) => {
+    const port = await choosePort(undefined);
+    const all = {
+      ...{ port: `${port}`, listen_addresses: loopback, unix_socket_directories: "", logging_collector: "off" },
+      ...{ fsync: "off", wal_level: "replica", ...settings },
+    };
+    const program = startProgram({
+      name: "PostgreSQL",
+      command: join(programFolder ?? "", "postgres"),
+      args: ["-D", data, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+      environment: { LC_ALL: "C" },
+      directory: "/",
+      user: serverUser,
+    });
+    use({
+      async [Symbol.asyncDispose]() {
+        // An immediate shutdown, which does not wait for clients.
+        program.signal("SIGQUIT");
+        await program.ended;
+      },
+    });
+    await program.printed(/database system is ready to accept/);
+    return { url: `postgres://postgres@${loopback}:${port}/postgres` };
   });
-  const server: InstalledPostgres = {
-    url: `postgres://postgres@${loopback}:${port}/postgres`,
-    async [Symbol.asyncDispose]() {
-      // An immediate shutdown, which does not wait for clients.
-      program.signal("SIGQUIT");
-      await program.ended;
-    },
-  };
-  await disposeOnFailure(server, program.printed(/database system is ready to accept/));
-  return server;
 }

@@ -1,13 +1,10 @@
 import { execFile } from "node:child_process";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { chooseAccount, giveTo, loopback } from "@petstore/embedded-postgres";
 import { nowMs } from "../network/answer.js";
-import type { Balancer } from "../network/balancer.js";
-import { startPrimaryBalancer } from "../network/primary-balancer.js";
+import { type Balancer, startPrimaryBalancer } from "../network/balancer.js";
 import { searchPath } from "../processes/installed-program.js";
-import { disposeOnFailure } from "../processes/program.js";
-import { openTemporaryDirectory } from "../processes/standalone-store.js";
+import { openTemporaryDirectory, openTogether, until } from "../processes/resources.js";
 import { openEtcdServer } from "./etcd-server.js";
 import { clusterName, openPatroniNode, type PatroniNode } from "./patroni-node.js";
 import { openSession } from "./postgres-server.js";
@@ -36,41 +33,25 @@ interface Member {
   readonly lag?: number | "unknown";
 }
 
-const timeoutMs = 120_000;
-const pollMs = 20;
-
 /** Rejects on a machine without `patroni`, `etcd` or `haproxy`. */
-export async function openPatroniCluster(): Promise<PatroniCluster> {
-  const directory = await openTemporaryDirectory();
-  const resources: AsyncDisposable[] = [directory];
-  const all: AsyncDisposable = {
-    async [Symbol.asyncDispose]() {
-      for (const resource of resources.reverse()) await resource[Symbol.asyncDispose]();
-    },
-  };
-  const use = <Resource extends AsyncDisposable>(resource: Resource): Resource => {
-    resources.push(resource);
-    return resource;
-  };
-  return { ...(await disposeOnFailure(all, startCluster(directory.path, use))), ...all };
-}
-
-async function startCluster(
-  directory: string,
-  use: <Resource extends AsyncDisposable>(resource: Resource) => Resource,
-): Promise<Omit<PatroniCluster, keyof AsyncDisposable>> {
-  await giveTo(await chooseAccount(directory), directory);
-  const { url: etcdUrl } = use(await openEtcdServer());
-  const nodes: PatroniNode[] = [];
-  for (const name of ["node1", "node2", "node3"]) nodes.push(use(await openPatroniNode({ name, directory, etcdUrl })));
-  const [first, ...others] = nodes;
-  first?.start();
-  await until("the first node is the primary", async () => (await first?.isInRecovery().catch(() => true)) === false);
-  for (const node of others) node.start();
-  const cluster = clusterOf(nodes, use(await startPrimaryBalancer(nodes)));
-  await cluster.untilComplete();
-  await createDatabase(await cluster.primary());
-  return cluster;
+export function openPatroniCluster(): Promise<PatroniCluster> {
+  return openTogether(async (use) => {
+    const { path } = use(await openTemporaryDirectory());
+    await giveTo(await chooseAccount(path), path);
+    const { url: etcdUrl } = use(await openEtcdServer());
+    const nodes: PatroniNode[] = [];
+    for (const name of ["node1", "node2", "node3"]) {
+      nodes.push(use(await openPatroniNode({ name, directory: path, etcdUrl })));
+    }
+    const [first, ...others] = nodes;
+    first?.start();
+    await until("the first node is the primary", async () => (await first?.isInRecovery().catch(() => true)) === false);
+    for (const node of others) node.start();
+    const cluster = clusterOf(nodes, use(await startPrimaryBalancer(nodes)));
+    await cluster.untilComplete();
+    await createDatabase(await cluster.primary());
+    return cluster;
+  });
 }
 
 function clusterOf(nodes: readonly PatroniNode[], { port }: Balancer): Omit<PatroniCluster, keyof AsyncDisposable> {
@@ -86,7 +67,9 @@ function clusterOf(nodes: readonly PatroniNode[], { port }: Balancer): Omit<Patr
     nodes,
     primary: () => holderOf("leader"),
     synchronousStandby: () => holderOf("sync_standby"),
-    untilComplete: () => until("the cluster is complete", async () => isComplete(await membersOf(nodes))),
+    async untilComplete() {
+      await until("the cluster is complete", async () => isComplete(await membersOf(nodes)));
+    },
     async untilPromoted(old) {
       const others = nodes.filter((node) => node !== old);
       await until("a standby is promoted", async () => {
@@ -126,13 +109,4 @@ function isComplete(members: readonly Member[]): boolean {
   const isFollowing = ({ timeline, state, lag }: Member) =>
     timeline === leader?.timeline && /^(running|streaming)$/.test(state) && (lag ?? 0) === 0;
   return roles.join() === "leader,replica,sync_standby" && members.every(isFollowing);
-}
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const startMs = performance.now();
-  while (!(await holds())) {
-    if (performance.now() - startMs > timeoutMs)
-      throw new Error(`It is not true after ${timeoutMs / 1_000} s that ${what}`);
-    await sleep(pollMs);
-  }
 }

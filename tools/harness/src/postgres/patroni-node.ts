@@ -3,7 +3,7 @@ import { mkdir, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { chooseAccount, choosePort, giveTo, loopback } from "@petstore/embedded-postgres";
 import { openFaultProxy } from "../network/fault-proxy.js";
-import { folderOf, searchPath } from "../processes/installed-program.js";
+import { folderOf } from "../processes/installed-program.js";
 import { type Program, startProgram } from "../processes/program.js";
 import { openSession } from "./postgres-server.js";
 
@@ -82,7 +82,7 @@ export async function openPatroniNode({ name, directory, etcdUrl }: PatroniNodeO
         name: `Patroni ${name}`,
         command: "patroni",
         args: [configFile],
-        environment: { PATH: searchPath(), HOME: path, LC_ALL: "C.UTF-8" },
+        environment: { HOME: path, LC_ALL: "C.UTF-8" },
         directory: path,
         ...(account && { user: account }),
       });

@@ -1,53 +1,32 @@
 // A PgBouncer in transaction mode in front of a PostgreSQL.
-import { chmod, chown, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { choosePort, loopback } from "@petstore/embedded-postgres";
-import { searchPath } from "../processes/installed-program.js";
-import { disposeOnFailure, startProgram } from "../processes/program.js";
-import { openTemporaryDirectory } from "../processes/standalone-store.js";
+import { startProgram } from "../processes/program.js";
+import { openTogether } from "../processes/resources.js";
+import { openServerDirectory, serverUser } from "./installed-postgres.js";
 
 export interface PgBouncer extends AsyncDisposable {
   /** The URL of the server through PgBouncer. A parameter names the PgBouncer. */
   readonly url: string;
 }
 
-/** PgBouncer refuses to run as root. */
-const nobody = 65_534;
-
 /** Serves every database of the server. Rejects on a machine without `pgbouncer`. */
-export async function openPgBouncer(serverUrl: string): Promise<PgBouncer> {
-  const server = new URL(serverUrl);
-  const port = await choosePort(undefined);
-  const directory = await openTemporaryDirectory();
-  const users = join(directory.path, "users");
-  const settings = join(directory.path, "pgbouncer.ini");
-  await writeFile(users, `"${server.username}" "${decodeURIComponent(server.password)}"\n`);
-  await writeFile(settings, settingsOf(server, port, users));
-  const user = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
-  if ("uid" in user) {
-    for (const path of [directory.path, users, settings]) await chown(path, nobody, nobody);
-  }
-  await chmod(users, 0o600);
-  // It gets SIGTERM at the end, because SIGINT waits until the clients leave.
-  const program = startProgram({
-    name: "pgbouncer",
-    command: "pgbouncer",
-    args: [settings],
-    environment: { PATH: searchPath() },
-    user,
+export function openPgBouncer(serverUrl: string): Promise<PgBouncer> {
+  return openTogether(async (use) => {
+    const server = new URL(serverUrl);
+    const port = await choosePort(undefined);
+    const directory = use(await openServerDirectory());
+    const [users, settings] = [join(directory.path, "users"), join(directory.path, "pgbouncer.ini")];
+    await writeFile(users, `"${server.username}" "${decodeURIComponent(server.password)}"\n`);
+    await writeFile(settings, settingsOf(server, port, users));
+    // PgBouncer refuses to run as root. It gets SIGTERM at the end, because SIGINT waits until the clients leave.
+    const program = use(startProgram({ name: "pgbouncer", command: "pgbouncer", args: [settings], user: serverUser }));
+    await program.printed(/process up/);
+    const url = Object.assign(new URL(serverUrl), { host: `${loopback}:${port}` });
+    url.searchParams.set("pgbouncer", "true");
+    return { url: url.href };
   });
-  const url = new URL(serverUrl);
-  url.host = `${loopback}:${port}`;
-  url.searchParams.set("pgbouncer", "true");
-  const pgbouncer: PgBouncer = {
-    url: url.href,
-    async [Symbol.asyncDispose]() {
-      await program.stop();
-      await directory[Symbol.asyncDispose]();
-    },
-  };
-  await disposeOnFailure(pgbouncer, program.printed(/process up/));
-  return pgbouncer;
 }
 
 /**

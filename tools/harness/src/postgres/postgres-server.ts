@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { administratorUrl, type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
-import { openTemporaryDirectory, postmasterOf } from "../processes/standalone-store.js";
+import { openTemporaryDirectory } from "../processes/resources.js";
+import { postmasterOf } from "../processes/standalone-store.js";
 
 /** A durable PostgreSQL and its faults. Disposing ends it in any state. */
 export interface PostgresServer extends AsyncDisposable {

@@ -1,5 +1,6 @@
 export { folderOf, isInstalled, missingPrograms, searchPath } from "./installed-program.js";
 export { type Program, type ProgramOptions, startProgram } from "./program.js";
+export { openTemporaryDirectory, openTogether, type TemporaryDirectory, type Use } from "./resources.js";
 export {
   graphqlMain,
   restMain,
@@ -11,11 +12,9 @@ export {
 } from "./service.js";
 export { markedSnippet, type RunOptions, runSnippet, type Snippet, snippetsOf } from "./snippets.js";
 export {
-  openTemporaryDirectory,
   postmasterOf,
   type StandaloneStore,
   startStandaloneProgram,
   startStandaloneStore,
   startStandaloneStoreIn,
-  type TemporaryDirectory,
 } from "./standalone-store.js";

@@ -2,6 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { searchPath } from "./installed-program.js";
 
 export interface ProgramOptions {
   /** For error messages. */
@@ -9,8 +10,8 @@ export interface ProgramOptions {
   /** This Node by default. */
   readonly command?: string;
   readonly args: readonly string[];
-  /** The whole environment of the process. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The whole environment of the process, except PATH. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly directory?: string;
   /** The file descriptor of its standard output; by default its lines are kept in `output`. */
   readonly stdout?: number;
@@ -55,7 +56,12 @@ const stopTimeoutMs = 15_000;
 export function startProgram(options: ProgramOptions): Program {
   const { name, command = process.execPath, args, environment, directory, user, hasChannel = false } = options;
   const stdio: StdioOptions = ["ignore", options.stdout ?? "pipe", "pipe", ...(hasChannel ? ["ipc" as const] : [])];
-  const child: ChildProcess = spawn(command, args, { env: { ...environment }, cwd: directory, stdio, ...user });
+  const child: ChildProcess = spawn(command, args, {
+    env: { PATH: searchPath(), ...environment },
+    cwd: directory,
+    stdio,
+    ...user,
+  });
   const output: string[] = [];
   const errorOutput: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
@@ -136,16 +142,6 @@ export function startProgram(options: ProgramOptions): Program {
     stop: stopOnce,
     [Symbol.asyncDispose]: async () => void (await stopOnce()),
   };
-}
-
-/** Waits for a start, and disposes the resource if it fails. */
-export async function disposeOnFailure<Started>(resource: AsyncDisposable, start: Promise<Started>): Promise<Started> {
-  try {
-    return await start;
-  } catch (error) {
-    await resource[Symbol.asyncDispose]();
-    throw error;
-  }
 }
 
 /** Resolves after the last output. A program that cannot be started has the exit code 127, as in a shell. */

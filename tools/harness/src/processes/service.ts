@@ -1,7 +1,8 @@
 import { choosePort } from "@petstore/embedded-postgres";
 import { isAnswering } from "../network/http-client.js";
 import type { CalledFunction } from "./coverage-recorder.js";
-import { disposeOnFailure, type Program, startProgram } from "./program.js";
+import { type Program, startProgram } from "./program.js";
+import { openTogether } from "./resources.js";
 
 export interface ServiceOptions {
   /** The REST service by default. */
@@ -53,19 +54,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { host = "127.0.0.1", port = await choosePort(undefined) } = options;
   const origin = `http://${host}:${port}`;
   const startMs = performance.now();
-  const program = startServiceProgram({ ...options, host, port });
-  await disposeOnFailure(
-    program,
-    program.until(() => isAnswering(`${origin}/livez`)),
-  );
-  return {
-    ...program,
-    origin,
-    port,
-    startedWithinMs: performance.now() - startMs,
-    longestBlockMs: async () => (await program.ask("block")) as number,
-    calledFunctions: async () => (await program.ask("coverage")) as readonly CalledFunction[],
-  };
+  return openTogether(async (use) => {
+    const program = use(startServiceProgram({ ...options, host, port }));
+    await program.until(() => isAnswering(`${origin}/livez`));
+    return {
+      ...program,
+      origin,
+      port,
+      startedWithinMs: performance.now() - startMs,
+      longestBlockMs: async () => (await program.ask("block")) as number,
+      calledFunctions: async () => (await program.ask("coverage")) as readonly CalledFunction[],
+    };
+  });
 }
 
 /** The same without waiting, for a start that fails. By default the service chooses its port. */

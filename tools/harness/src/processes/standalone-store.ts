@@ -1,15 +1,10 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
-import { searchPath } from "./installed-program.js";
-import { disposeOnFailure, type Program, startProgram } from "./program.js";
+import { type Program, startProgram } from "./program.js";
+import { openTemporaryDirectory, openTogether } from "./resources.js";
 import { serviceFlags, standaloneMain } from "./service.js";
-
-/** A directory that disposing removes. */
-export interface TemporaryDirectory extends AsyncDisposable {
-  readonly path: string;
-}
 
 export interface StandaloneStore extends Program {
   readonly origin: string;
@@ -24,23 +19,19 @@ export interface StandaloneStore extends Program {
 const banner = / ready at (http:\/\/[^\s/]+)\/v1.*(?:^ {2}(pets_test_\w+)$|was shown at the first start)/ms;
 
 /** Starts the program of `npm start` in an empty directory, and waits until both APIs answer. */
-export async function startStandaloneStore(environment: Environment = {}): Promise<StandaloneStore> {
-  const directory = await openTemporaryDirectory();
-  const started = startStandaloneStoreIn(directory.path, environment);
-  const store = await disposeOnFailure(directory, started);
-  return {
-    ...store,
-    async [Symbol.asyncDispose]() {
-      await store.stop();
-      await directory[Symbol.asyncDispose]();
-    },
-  };
+export function startStandaloneStore(environment: Environment = {}): Promise<StandaloneStore> {
+  return openTogether(async (use) => {
+    const { path } = use(await openTemporaryDirectory());
+    return use(await startStandaloneStoreIn(path, environment));
+  });
 }
 
-export async function startStandaloneStoreIn(path: string, environment: Environment = {}): Promise<StandaloneStore> {
-  const program = startStandaloneProgram(path, environment);
-  const [, origin = "", demoKey = ""] = await disposeOnFailure(program, program.printed(banner));
-  return { ...program, origin, directory: path, databaseUrl: (await embeddedPostgresUrl(path)) ?? "", demoKey };
+export function startStandaloneStoreIn(path: string, environment: Environment = {}): Promise<StandaloneStore> {
+  return openTogether(async (use) => {
+    const program = use(startStandaloneProgram(path, environment));
+    const [, origin = "", demoKey = ""] = await program.printed(banner);
+    return { ...program, origin, directory: path, databaseUrl: (await embeddedPostgresUrl(path)) ?? "", demoKey };
+  });
 }
 
 /** The same without waiting, for a start that fails. */
@@ -49,18 +40,13 @@ export function startStandaloneProgram(path: string, environment: Environment = 
     name: "The store",
     args: [...serviceFlags, standaloneMain.pathname],
     directory: tmpdir(),
-    environment: { PATH: searchPath(), PETSTORE_DIR: path, PORT: "0", ...environment },
+    environment: { PETSTORE_DIR: path, PORT: "0", ...environment },
   });
 }
 
 /** The process id of the PostgreSQL of a standalone store. */
 export async function postmasterOf(path: string): Promise<number> {
   return Number.parseInt(await readFile(join(path, "cluster", "data", "postmaster.pid"), "utf8"), 10);
-}
-
-export async function openTemporaryDirectory(): Promise<TemporaryDirectory> {
-  const path = await mkdtemp(join(tmpdir(), "petstore-temporary-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 type Environment = Readonly<Record<string, string>>;

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { loopback } from "@petstore/embedded-postgres";
-import { disposeOnFailure } from "../processes/program.js";
-import { openRedisProcess, openRedisServer, type RedisServer } from "./redis-server.js";
+import { openTogether, until } from "../processes/resources.js";
+import { openRedisProcess, openRedisServer, type RedisServer, roleOf, running } from "./redis-server.js";
 
 /** A primary with two replicas, watched by three sentinels. Disposing ends every process in any state. */
 export interface RedisSentinels extends AsyncDisposable {
@@ -19,8 +18,6 @@ export interface RedisSentinels extends AsyncDisposable {
   primary(options?: { readonly not?: RedisServer }): Promise<RedisServer>;
   /** Resolves when a running server other than `not` has become a primary, before all sentinels know it. */
   promotion(options: { readonly not: RedisServer }): Promise<RedisServer>;
-  /** Resolves when all sentinels see each other, and a primary with all other servers as its replicas. */
-  settle(): Promise<void>;
 }
 
 interface SentinelsOptions {
@@ -36,21 +33,22 @@ const quorum = 2;
 const downAfterMs = 1_000;
 /** A failed election is repeated after twice this time. */
 const failoverTimeoutMs = 2_000;
-const timeoutMs = 30_000;
 
-export async function openRedisSentinels(options: SentinelsOptions = {}): Promise<RedisSentinels> {
-  const servers: RedisServer[] = [];
-  const sentinels: RedisServer[] = [];
-  const group = groupOf(servers, sentinels, options);
-  const start = async () => {
-    while (servers.length < serverCount) servers.push(await openServer(options));
-    const [primary, ...replicas] = servers;
-    for (const replica of replicas) await replica.command("REPLICAOF", loopback, primary?.port ?? 0);
-    while (sentinels.length < sentinelCount) sentinels.push(await openSentinel(primary?.port ?? 0, options));
-    await group.settle();
-  };
-  await disposeOnFailure(group, start());
-  return group;
+export function openRedisSentinels(options: SentinelsOptions = {}): Promise<RedisSentinels> {
+  return openTogether(async (use) => {
+    const servers: RedisServer[] = [];
+    const sentinels: RedisServer[] = [];
+    while (servers.length < serverCount) servers.push(use(await openServer(options)));
+    const port = servers[0]?.port ?? 0;
+    for (const replica of servers.slice(1)) await replica.command("REPLICAOF", loopback, port);
+    while (sentinels.length < sentinelCount) sentinels.push(use(await openSentinel(port, options)));
+    const group = groupOf(servers, sentinels, options);
+    await group.primary();
+    await until("the sentinels see every server and each other", async () => {
+      return (await Promise.all(sentinels.map(isSettled))).every(Boolean);
+    });
+    return group;
+  });
 }
 
 function openServer({ password }: SentinelsOptions): Promise<RedisServer> {
@@ -84,56 +82,38 @@ function groupOf(
   servers: readonly RedisServer[],
   sentinels: readonly RedisServer[],
   { password }: SentinelsOptions,
-): RedisSentinels {
+): Omit<RedisSentinels, keyof AsyncDisposable> {
+  const addresses = sentinels.map(({ port }) => `${loopback}:${port}`);
   const primary: RedisSentinels["primary"] = ({ not } = {}) =>
-    wait("the sentinels name a primary", async () => {
-      const addresses = await Promise.all(running(sentinels).map(primaryPortOf));
-      const [port, ...others] = new Set(addresses);
-      const named = servers.find((server) => server.port === port);
-      const isAgreed = named !== undefined && named !== not && others.length === 0 && named.state === "running";
-      return isAgreed && (await isPrimary(named)) ? named : undefined;
+    until("the sentinels name a primary", async () => {
+      const [port, ...others] = new Set(await Promise.all(running(sentinels).map(primaryPortOf)));
+      const named = running(servers).find((server) => server.port === port);
+      const isAgreed = named !== undefined && named !== not && others.length === 0;
+      return isAgreed && (await isPrimary(named)) && named;
     });
   return {
-    get url() {
-      const addresses = sentinels.map(({ port }) => `${loopback}:${port}`);
-      return `redis+sentinel://${password ? `:${encodeURIComponent(password)}@` : ""}${addresses.join()}/${name}`;
-    },
+    url: `redis+sentinel://${password ? `:${encodeURIComponent(password)}@` : ""}${addresses.join()}/${name}`,
     name,
     servers,
     sentinels,
     primary,
     promotion: ({ not }) =>
-      wait("a replica becomes the primary", async () => {
+      until("a replica becomes the primary", async () => {
         const others = running(servers).filter((server) => server !== not);
         const primaries = await Promise.all(others.map(isPrimary));
         return others[primaries.indexOf(true)];
       }),
-    async settle() {
-      await primary();
-      await wait("the sentinels see every server and each other", async () => {
-        const views = await Promise.all(running(sentinels).map(isSettled));
-        return views.every(Boolean) || undefined;
-      });
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all([...sentinels, ...servers].map((process) => process[Symbol.asyncDispose]()));
-    },
   };
-}
-
-function running(processes: readonly RedisServer[]): readonly RedisServer[] {
-  return processes.filter(({ state }) => state === "running");
 }
 
 /** The leader of a failover names the new primary only when the failover is over. */
 async function primaryPortOf(sentinel: RedisServer): Promise<number> {
-  const fields = await sentinel.command("SENTINEL", "MASTER", name);
-  return Array.isArray(fields) ? Number(fields[fields.indexOf("port") + 1]) : 0;
+  const fields = (await sentinel.command("SENTINEL", "MASTER", name)) as readonly string[];
+  return Number(fields[fields.indexOf("port") + 1]);
 }
 
 async function isPrimary(server: RedisServer): Promise<boolean> {
-  const role = await server.command("ROLE");
-  return Array.isArray(role) && role[0] === "master";
+  return (await roleOf(server))[0] === "master";
 }
 
 async function isSettled(sentinel: RedisServer): Promise<boolean> {
@@ -141,18 +121,8 @@ async function isSettled(sentinel: RedisServer): Promise<boolean> {
     sentinel.command("SENTINEL", "CKQUORUM", name).catch(String),
     sentinel.command("SENTINEL", "REPLICAS", name),
   ]);
-  const views = (Array.isArray(replicas) ? replicas : []).map((fields: readonly string[]) => fields.join(" "));
+  const views = (replicas as readonly (readonly string[])[]).map((fields) => fields.join(" "));
   const isLinked = (view: string) => / flags slave /.test(view) && / master-link-status ok /.test(view);
   const hasAll = views.length === serverCount - 1 && views.every(isLinked);
   return hasAll && String(verdict).startsWith(`OK ${sentinelCount} usable`);
-}
-
-async function wait<Found>(what: string, find: () => Promise<Found | undefined>): Promise<Found> {
-  const endMs = performance.now() + timeoutMs;
-  for (;;) {
-    const found = await find();
-    if (found !== undefined) return found;
-    if (performance.now() > endMs) throw new Error(`Not within ${timeoutMs} ms: ${what}`);
-    await sleep(20);
-  }
 }

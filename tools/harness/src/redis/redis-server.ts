@@ -2,9 +2,8 @@ import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { loopback } from "@petstore/embedded-postgres";
 import { Redis } from "ioredis";
-import { searchPath } from "../processes/installed-program.js";
-import { disposeOnFailure, type Program, startProgram } from "../processes/program.js";
-import { openTemporaryDirectory } from "../processes/standalone-store.js";
+import { type Program, startProgram } from "../processes/program.js";
+import { openTemporaryDirectory, openTogether } from "../processes/resources.js";
 
 /** A Redis that keeps nothing on disk, and its faults. Disposing ends it in any state. */
 export interface RedisServer extends AsyncDisposable {
@@ -53,19 +52,25 @@ interface RedisProcessOptions {
 }
 
 /** A Redis or a Sentinel: both are the same program. */
-export async function openRedisProcess(options: RedisProcessOptions): Promise<RedisServer> {
-  const directory = await openTemporaryDirectory();
-  const start = (port: number) => startRedis(port, directory.path, options);
-  const { port, run } = await disposeOnFailure(directory, startOnFreePort(start));
-  return serverOf(port, run, start, directory);
+export function openRedisProcess(options: RedisProcessOptions): Promise<RedisServer> {
+  return openTogether(async (use) => {
+    const { path } = use(await openTemporaryDirectory());
+    const start = (port: number) => startRedis(port, path, options);
+    const { port, run } = await startOnFreePort(start);
+    return use(serverOf(port, run, start));
+  });
 }
 
-function serverOf(
-  port: number,
-  firstRun: Run,
-  start: (port: number) => Promise<Run>,
-  directory: AsyncDisposable,
-): RedisServer {
+export function running(servers: readonly RedisServer[]): readonly RedisServer[] {
+  return servers.filter(({ state }) => state === "running");
+}
+
+/** The answer of ROLE, which begins with `master`, `slave` or `sentinel`. */
+export async function roleOf(server: RedisServer): Promise<readonly unknown[]> {
+  return (await server.command("ROLE")) as readonly unknown[];
+}
+
+function serverOf(port: number, firstRun: Run, start: (port: number) => Promise<Run>): RedisServer {
   let run = firstRun;
   let isPaused = false;
   const kill = async (): Promise<void> => {
@@ -93,10 +98,7 @@ function serverOf(
       run.program.signal("SIGCONT");
       isPaused = false;
     },
-    async [Symbol.asyncDispose]() {
-      await kill();
-      await directory[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: kill,
   };
 }
 
@@ -134,7 +136,6 @@ async function startRedis(
     name: "redis-server",
     command: "redis-server",
     args: [...(await args(directory)), ...directiveArgs],
-    environment: { PATH: searchPath() },
   });
   endWithThisProcess(program, directory);
   await program.printed(ready);

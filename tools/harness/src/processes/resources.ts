@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A directory that disposing removes. */
+export interface TemporaryDirectory extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** Keeps a resource until all resources are disposed. */
+export type Use = <Resource extends AsyncDisposable>(resource: Resource) => Resource;
+
+export async function openTemporaryDirectory(): Promise<TemporaryDirectory> {
+  const path = await mkdtemp(join(tmpdir(), "petstore-temporary-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** Opens several resources as one. They are disposed, the last one first, with the result or when `open` fails. */
+export async function openTogether<Opened extends object>(
+  open: (use: Use) => Promise<Opened>,
+): Promise<Opened & AsyncDisposable> {
+  const disposals: (() => PromiseLike<void>)[] = [];
+  const dispose = async (): Promise<void> => {
+    for (const next of disposals.reverse()) await next();
+  };
+  try {
+    const opened = await open((resource) => {
+      disposals.push(resource[Symbol.asyncDispose].bind(resource));
+      return resource;
+    });
+    return Object.assign(opened, { [Symbol.asyncDispose]: dispose });
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+const timeoutMs = 120_000;
+
+/** Resolves with the first result that is neither false nor absent. Rejects after 120 s. */
+export async function until<Found>(what: string, look: () => Promise<Found | false | undefined>): Promise<Found> {
+  const startMs = performance.now();
+  for (;;) {
+    const found = await look();
+    if (found !== false && found !== undefined) return found;
+    if (performance.now() - startMs > timeoutMs) throw new Error(`Not after ${timeoutMs / 1_000} s: ${what}`);
+    await sleep(20);
+  }
+}
