@@ -5,63 +5,65 @@ import { nowMs } from "@petstore/harness/network";
 import { graphql } from "../environment/apis.js";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
-import { issueKey, petstore } from "../environment/petstore-command.js";
-import { type Answer, count, isBanned, isSuccess } from "../environment/results.js";
-import { quickBans, type Service } from "../environment/services.js";
+import { count, endOf, isBanned, isSuccess, type Result } from "../environment/results.js";
+import { quickBans, type Service, slowRedisAllowed } from "../environment/services.js";
 
 const hourMs = 3_600_000;
-const expirySeconds = 8;
 const timeoutMs = 15_000;
+
+it("clock-off: keeps the windows of Redis with another clock", { tags: ["redis-server"] }, async ({
+  environment,
+  figures,
+}) => {
+  const redis = await environment.startWithRedis(slowRedisAllowed, [{}, { clockOffsetMs: hourMs }]);
+  const limits = { perMinute: 1_000, perDay: 10_000_000 };
+  const shared = await environment.startLoad({ limits, pauseMs: 20, requests: 1_000 });
+  environment.markFault();
+  await redis.kill();
+  const local = await environment.startLoad({ limits, pauseMs: 20, requests: 1_000 });
+  figures.count(0, "resets that are not the end of the minute", shared.results, hasOtherReset);
+  figures.count(0, "the same while Redis is unavailable", local.results, hasOtherReset);
+});
 
 it("clock-skew: keeps all times on PostgreSQL's clock, 25 h ahead and 1 h behind", async ({ environment, figures }) => {
   const { database, services } = environment;
-  const installation = { databaseUrl: database.url };
-  const bans = { ...quickBans, BAN_FIRST_MS: `${hourMs}` };
   for (const clockOffsetMs of [0, 25 * hourMs, -hourMs]) {
     // Two at a time: a small machine is slow to start six.
-    await environment.startServices(bans, [{ clockOffsetMs }, { clockOffsetMs, api: graphql }]);
+    const instances = [{ clockOffsetMs }, { clockOffsetMs, api: graphql }];
+    await environment.startServices({ ...quickBans, BAN_FIRST_MS: `${hourMs}` }, instances);
   }
+  const timesOf = (apiKey: string, isMeant: (answer: Result) => boolean) =>
+    Promise.all(services.map((service) => timeOf(environment, service, apiKey, isMeant)));
+  const change = async (statement: string): Promise<number> => {
+    const [row] = (await database.execute(statement)) as { readonly at: Date }[];
+    return row?.at.getTime() ?? Number.NaN;
+  };
 
-  const creator = await issueKey(installation, "--per-minute 1000000 --per-day 1000000");
+  const creator = await environment.issueKey();
   const name = `skewed-${randomUUID()}`;
-  const answers: Answer[] = [];
+  const answers: Result[] = [];
   for (const service of [...services, ...services]) {
-    answers.push(await environment.sendOne(service, creator.apiKey, service.api.create(name, name)));
+    answers.push(await environment.sendOne(service, creator, service.api.create(name, name)));
   }
   const created = count(answers, ({ status, text }) => status < 300 && !text.includes('"errors"'));
   figures.exactly(answers.length, "creates acknowledged", created);
   figures.exactly(1, "pets created by them", (await database.countByName([name])).get(name) ?? 0);
 
-  const expiring = await issueKey(installation, "--per-minute 1000000 --per-day 1000000");
-  const expiry = JSON.parse(await petstore(installation, `key expire ${expiring.id} --in ${expirySeconds}s --json`));
-  const expiresAtMs = Date.parse(expiry.expiresAt);
-  const served = await Promise.all(services.map((service) => environment.sendOne(service, expiring.apiKey)));
-  const isExpired = ({ code }: Answer) => code === "API_KEY_EXPIRED";
-  const refusedAtMs = await Promise.all(
-    services.map((service) => timeOf(environment, service, expiring.apiKey, isExpired)),
-  );
+  const expiring = await database.issueKey();
+  const expiry = `update api_keys set expires_at = now() + interval '8 s' where id = ${expiring.keyId}`;
+  const expiresAtMs = await change(`${expiry} returning expires_at as at`);
+  const served = await Promise.all(services.map((service) => environment.sendOne(service, expiring.key)));
+  const refusedAtMs = await timesOf(expiring.key, ({ code }) => code === "API_KEY_EXPIRED");
+  const [lateMs, earlyMs] = [Math.max(...refusedAtMs) - expiresAtMs, expiresAtMs - Math.min(...refusedAtMs)];
   figures.count(services.length, "instances that serve a key before its expiry", served, isSuccess);
-  figures.atMost(
-    1_000,
-    "the last instance refuses it after its expiry by",
-    Math.max(...refusedAtMs) - expiresAtMs,
-    "ms",
-  );
-  figures.atMost(
-    1_000,
-    "the first instance refuses it before its expiry by",
-    expiresAtMs - Math.min(...refusedAtMs),
-    "ms",
-  );
+  figures.atMost(1_000, "the last instance refuses it after its expiry by", lateMs, "ms");
+  figures.atMost(1_000, "the first instance refuses it before its expiry by", earlyMs, "ms");
 
-  const banned = await issueKey(installation, "--per-minute 4 --per-day 1");
-  for (const service of services) await timeOf(environment, service, banned.apiKey, isBanned);
-  const lift = JSON.parse(await petstore(installation, `ban lift ${banned.id} --json`));
-  const liftedAtMs = Date.parse(lift.banLiftedAt);
-  const isNotBanned = (answer: Answer) => !isBanned(answer);
-  const endedAtMs = await Promise.all(
-    services.map((service) => timeOf(environment, service, banned.apiKey, isNotBanned)),
-  );
+  const banned = await database.issueKey({ customLimits: { perMinute: 4, perDay: 1 } });
+  await timesOf(banned.key, isBanned);
+  const lifting = `update api_keys set ban_lifted_at = now() where id = ${banned.keyId}`;
+  const liftedAtMs = await change(`${lifting} returning ban_lifted_at as at`);
+  const endedAtMs = await timesOf(banned.key, (answer) => !isBanned(answer));
   figures.atMost(1_000, "a lifted ban has ended everywhere after", Math.max(...endedAtMs) - liftedAtMs, "ms");
 });
 
@@ -70,7 +72,7 @@ async function timeOf(
   environment: Environment,
   service: Service,
   apiKey: string,
-  isMeant: (answer: Answer) => boolean,
+  isMeant: (answer: Result) => boolean,
 ): Promise<number> {
   const startMs = nowMs();
   while (nowMs() - startMs < timeoutMs) {
@@ -78,4 +80,9 @@ async function timeOf(
     await sleep(20);
   }
   return Number.POSITIVE_INFINITY;
+}
+
+function hasOtherReset(result: Result): boolean {
+  const ends = [result.sentAtMs, endOf(result)].map((atMs) => (Math.floor(atMs / 60_000) + 1) * 60_000);
+  return !ends.includes(result.rateLimit.reset * 1_000);
 }

@@ -1,13 +1,12 @@
 // @module-tag redis-server
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs, openFaultProxy } from "@petstore/harness/network";
-import { openRedisCluster, openRedisServer } from "@petstore/harness/redis";
+import { openRedisServer } from "@petstore/harness/redis";
 import { it } from "../environment/it.js";
 import { count, isSuccess, type Result } from "../environment/results.js";
 import { twoRest } from "../environment/services.js";
 import { millisecondsUntil } from "../environment/waits.js";
 
-const recoversWithinMs = 2_000;
 /** Limited by the day, whose window does not end during a test: Remaining shows every counted unit. */
 const dayLimits = { perMinute: 10_000_000, perDay: 1_000_000 };
 
@@ -43,28 +42,6 @@ it("reply-lost: counts a call once when Redis executes it and the answer is lost
   const missing = calls - counted(shared.results, settledAtMs);
   figures.atLeast(0, `units missing of ${calls} calls through both; below 0, units were counted twice`, missing);
   figures.atMost(missingPercent, "units missing, as a share", (100 * missing) / calls, "%");
-});
-
-it("cluster-failover: recovers without a restart after a command and after a kill", async ({
-  environment,
-  figures,
-}) => {
-  const cluster = environment.use(await openRedisCluster({ replicas: 1 }));
-  const settings = { REDIS_URL: cluster.nodes.map(({ url }) => url).join() };
-  const services = await environment.startServices(settings, twoRest);
-  await environment.warmUp();
-  const { key, accountId } = await environment.database.issueKey({ customLimits: dayLimits });
-  const load = await environment.startLoad({ apiKey: key });
-  await sleep(1_000);
-  for (const by of ["command", "kill"] as const) {
-    environment.markFault();
-    const master = await cluster.masterOf(`{${accountId}}`);
-    await cluster.failover(master, by);
-    figures.atMost(recoversWithinMs, `shared again after a ${by}`, await millisecondsUntil(services, "ready"), "ms");
-    environment.markFault();
-    await sleep(1_500);
-  }
-  await load.stop();
 });
 
 /** The highest count in an answer since this time. */
