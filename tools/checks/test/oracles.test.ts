@@ -1,7 +1,7 @@
 import { readAnswer } from "@petstore/harness/network";
 import { expect, it } from "vitest";
 import { countOracles, type Evidence, type Oracles, windowsOf } from "../faults/environment/oracles.js";
-import { answerOf, type Result } from "../faults/environment/results.js";
+import { type Result, resultOf } from "../faults/environment/results.js";
 
 const minute = Date.UTC(2031, 4, 14, 12);
 const headers = {
@@ -9,7 +9,7 @@ const headers = {
   "x-ratelimit-remaining": "50",
   "x-ratelimit-reset": `${minute / 1_000 + 60}`,
 };
-const good: Result = { ...answerOf(readAnswer({ status: 200, headers, text: "[]" }, minute)), durationMs: 5 };
+const good: Result = { ...resultOf(readAnswer({ status: 200, headers, text: "[]" }, minute)), durationMs: 5 };
 const created = { requestedPet: "Ada", acknowledgedPet: "Ada" };
 const nothing: Oracles = await countFaults([], {});
 
@@ -37,7 +37,7 @@ it.each<[keyof Oracles, Partial<Result>, Record<string, number>]>([
 
 it("finds a leak in a header", () => {
   const answer = readAnswer({ status: 200, headers: { "www-authenticate": "Bearer pets_live_x" }, text: "[]" }, 0);
-  expect(answerOf(answer)).toMatchObject({ leaks: true });
+  expect(resultOf(answer)).toMatchObject({ leaks: true });
 });
 
 it("counts a log line with a stack as a leak", async () => {

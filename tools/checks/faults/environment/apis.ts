@@ -61,10 +61,10 @@ export const twoOfEach: readonly { readonly api: Api }[] = [...oneOfEach, ...one
 export const host = "Host: pets.example\r\n";
 
 /** A call as bytes on a connection, with these header lines added. */
-export function requestOf({ method, path, headers = {}, body }: Call, lines: string, hostLine: string = host): string {
+export function requestOf({ method, path, headers = {}, body }: Call, lines: string): string {
   const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const length = body === undefined ? "" : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-  return `${method} ${path} HTTP/1.1\r\n${hostLine}${own.join("")}${length}${lines}\r\n${body ?? ""}`;
+  return `${method} ${path} HTTP/1.1\r\n${host}${own.join("")}${length}${lines}\r\n${body ?? ""}`;
 }
 
 /** The start of a create, without its body. */

@@ -8,10 +8,9 @@ import type { StoreDatabase } from "../../src/store-database.js";
 import { type Call, oneOfEach, rest } from "./apis.js";
 import { type Creates, type CreatesOptions, startCreates } from "./creates.js";
 import { openMigratedDatabase, unlimited } from "./database.js";
-import { type BurstOptions, type Load, type LoadOptions, pingOnce, sendBurst, startLoad, type Target } from "./load.js";
+import { type BurstOptions, type Load, type LoadOptions, sendBurst, startLoad, type Target } from "./load.js";
 import { countOracles } from "./oracles.js";
-import { openPipeline } from "./pipeline.js";
-import type { Answer, Result } from "./results.js";
+import type { Result } from "./results.js";
 import { type Instance, type Service, type Settings, startService } from "./services.js";
 
 /** Everything that a test starts, and the evidence for the oracles. */
@@ -38,7 +37,6 @@ export function openEnvironment({ sharedDatabase, idleOrigin, figures }: Environ
   const logs: { readonly output: readonly string[]; readonly shownKey?: string }[] = [];
   const faultTimes: number[] = [];
   const resources: AsyncDisposable[] = [];
-  const idle = openPipeline(idleOrigin);
 
   const environment = {
     services: services as readonly Service[],
@@ -74,6 +72,11 @@ export function openEnvironment({ sharedDatabase, idleOrigin, figures }: Environ
         ...chosen,
       };
       return environment.startMore(instances);
+    },
+    async startService(chosen: Settings, instance: Instance = {}): Promise<Service> {
+      const [service] = await environment.startServices(chosen, [instance]);
+      if (service === undefined) throw new Error("the service was not started");
+      return service;
     },
     /** Starts more services with the settings of the first ones. */
     async startMore(instances: readonly Instance[]): Promise<readonly Service[]> {
@@ -122,20 +125,17 @@ export function openEnvironment({ sharedDatabase, idleOrigin, figures }: Environ
       return creates;
     },
     /** Sends requests to all services by default. */
-    async sendBurst(options: Omit<BurstOptions, "targets">, targets: readonly Target[] = services): Promise<Answer[]> {
+    async sendBurst(options: Omit<BurstOptions, "targets">, targets: readonly Target[] = services): Promise<Result[]> {
       const answers = await sendBurst({ ...options, targets });
       environment.keep(answers);
       return answers;
     },
     /** Sends one request, a list by default. */
-    async sendOne(target: Target, apiKey: string, call: Call = target.api.list): Promise<Answer> {
+    async sendOne(target: Target, apiKey: string, call: Call = target.api.list): Promise<Result> {
       const [answer] = await environment.sendBurst({ requests: 1, clients: 1, apiKey, call: () => call }, [target]);
       if (answer === undefined) throw new Error("the request was not answered");
       return answer;
     },
-    /** How long an idle server takes to answer now. */
-    idleMs: async (): Promise<number> => (await pingOnce(idle)).durationMs,
-
     /** Gives results to the oracles that no load or burst has. */
     keep: (results: readonly Result[]) => void loads.push({ results, stop: async () => {} }),
     /** Gives the log of a program to the oracles that is not one of the services, without a key that it may show. */
@@ -179,7 +179,6 @@ export function openEnvironment({ sharedDatabase, idleOrigin, figures }: Environ
     },
     async [Symbol.asyncDispose](): Promise<void> {
       await Promise.all(loads.map((load) => load.stop()));
-      idle[Symbol.dispose]();
       await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
       for (const resource of resources.reverse()) await resource[Symbol.asyncDispose]();
     },

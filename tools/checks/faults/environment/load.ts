@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "@petstore/harness/network";
 import { type Api, authorization, type Call, requestOf } from "./apis.js";
 import { openPipeline, type Pipeline } from "./pipeline.js";
-import { type Answer, noAnswer, type Result, type Timed } from "./results.js";
+import { noAnswer, type Result, type Timed } from "./results.js";
 
 export interface Target {
   readonly origin: string;
@@ -47,14 +47,16 @@ export function startLoad(options: LoadOptions): Load {
   async function sendNext(pipeline: Pipeline, { api }: Target): Promise<boolean> {
     if (isStopped || sent >= requests) return false;
     sent += 1;
-    results.push(await (sent % 5 === 0 ? createPet(pipeline, api, apiKey) : listPets(pipeline, api, apiKey)));
+    results.push(await (sent % 5 === 0 ? createPet(pipeline, api, apiKey) : sendOne(pipeline, api.list, apiKey)));
     return true;
   }
 
   async function ping(): Promise<void> {
     using pipeline = openPipeline(idleOrigin);
     while (!isOver) {
-      idleResults.push(await pingOnce(pipeline));
+      const sentAtMs = nowMs();
+      await pipeline.send(["GET / HTTP/1.1\r\nHost: idle\r\n\r\n"]);
+      idleResults.push({ sentAtMs, durationMs: nowMs() - sentAtMs });
       await sleep(idlePingMs);
     }
   }
@@ -89,9 +91,9 @@ export interface BurstOptions {
 }
 
 /** Sends the requests as fast as they are answered. */
-export async function sendBurst(options: BurstOptions): Promise<Answer[]> {
+export async function sendBurst(options: BurstOptions): Promise<Result[]> {
   const { targets, requests, clients, inFlight = 1, apiKey, call = ({ list }) => list } = options;
-  const answers: Answer[] = [];
+  const answers: Result[] = [];
   let sent = 0;
 
   function nextRequests(api: Api): string[] {
@@ -136,25 +138,13 @@ export async function createPet(
   apiKey: string,
   id: string = randomUUID(),
 ): Promise<Result> {
-  const name = `Pet ${id}`;
-  const { text, ...result } = await sendOne(pipeline, api.create(name, id), apiKey);
-  const acknowledgedPet = api.isCreated(result.status, text) ? name : undefined;
-  return { ...result, requestedPet: name, acknowledgedPet };
+  const requestedPet = `Pet ${id}`;
+  const result = await sendOne(pipeline, api.create(requestedPet, id), apiKey);
+  const acknowledgedPet = api.isCreated(result.status, result.text) ? requestedPet : undefined;
+  return { ...result, requestedPet, acknowledgedPet };
 }
 
-/** One request to an idle server. */
-export async function pingOnce(pipeline: Pipeline): Promise<Timed> {
-  const sentAtMs = nowMs();
-  await pipeline.send(["GET / HTTP/1.1\r\nHost: idle\r\n\r\n"]);
-  return { sentAtMs, durationMs: nowMs() - sentAtMs };
-}
-
-async function listPets(pipeline: Pipeline, api: Api, apiKey: string): Promise<Result> {
-  const { text: _, ...result } = await sendOne(pipeline, api.list, apiKey);
-  return result;
-}
-
-async function sendOne(pipeline: Pipeline, call: Call, apiKey: string): Promise<Answer> {
-  const [answer] = await pipeline.send([requestOf(call, authorization(apiKey))]);
-  return answer ?? noAnswer(nowMs(), "none");
+async function sendOne(pipeline: Pipeline, call: Call, apiKey: string): Promise<Result> {
+  const [result] = await pipeline.send([requestOf(call, authorization(apiKey))]);
+  return result ?? noAnswer(nowMs(), "none");
 }

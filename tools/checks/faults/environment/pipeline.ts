@@ -1,5 +1,5 @@
 import { nowMs, openRawClient, type RawClient } from "@petstore/harness/network";
-import { type Answer, answerOf, noAnswer } from "./results.js";
+import { noAnswer, type Result, resultOf } from "./results.js";
 
 /**
  * A connection that sends several requests before it reads the first answer (RFC 9112, section 9.3.2). It costs this
@@ -7,7 +7,7 @@ import { type Answer, answerOf, noAnswer } from "./results.js";
  */
 export interface Pipeline extends Disposable {
   /** Resolves with one answer to each request, in order. Never rejects: a failure is an answer too. One call at a time. */
-  send(requests: readonly string[]): Promise<readonly Answer[]>;
+  send(requests: readonly string[]): Promise<readonly Result[]>;
 }
 
 const timeoutMs = 60_000;
@@ -37,7 +37,7 @@ export function openPipeline(origin: string): Pipeline {
       const isClosing = received.at(-1)?.headers.connection === "close";
       if (isClosing || received.length < requests.length) close();
       const unanswered = requests.slice(received.length).map(() => noAnswer(sentAtMs, reason));
-      return [...received.map(answerOf), ...unanswered];
+      return [...received.map(resultOf), ...unanswered];
     },
     [Symbol.dispose]: close,
   };

@@ -4,8 +4,10 @@ import { isLeak } from "@petstore/harness/responses";
 /** Times are epoch milliseconds of this process. */
 export type Timed = Pick<HttpAnswer, "sentAtMs" | "durationMs">;
 
-/** One request and its answer, without the body: a load has many of them. Its status is 0 without an answer. */
-export interface Result extends Timed, Pick<HttpAnswer, "status" | "code" | "rateLimit" | "retryAfterSeconds"> {
+/** One request and its answer, without the headers: a load has many of them. Its status is 0 without an answer. */
+export interface Result
+  extends Timed,
+    Pick<HttpAnswer, "status" | "code" | "text" | "rateLimit" | "retryAfterSeconds"> {
   /** Why the service did not serve the request, where that is the fault of the service. */
   readonly failure: string | undefined;
   readonly leaks: boolean;
@@ -15,12 +17,7 @@ export interface Result extends Timed, Pick<HttpAnswer, "status" | "code" | "rat
   readonly acknowledgedPet: string | undefined;
 }
 
-export interface Answer extends Result {
-  /** Empty without an answer. */
-  readonly text: string;
-}
-
-export function answerOf(received: HttpAnswer): Answer {
+export function resultOf(received: HttpAnswer): Result {
   const { sentAtMs, durationMs, status, code, headers, text, rateLimit, retryAfterSeconds } = received;
   // GraphQL answers 200 and reports the failure in the body.
   const isFailed = status >= 500 || code === "INTERNAL_ERROR" || code === "SERVICE_UNAVAILABLE";
@@ -39,8 +36,8 @@ export function answerOf(received: HttpAnswer): Answer {
   };
 }
 
-export function noAnswer(sentAtMs: number, reason: string): Answer {
-  const answer = answerOf(readAnswer({ status: 0, headers: {}, text: "" }, sentAtMs));
+export function noAnswer(sentAtMs: number, reason: string): Result {
+  const answer = resultOf(readAnswer({ status: 0, headers: {}, text: "" }, sentAtMs));
   return { ...answer, failure: `no answer: ${reason}` };
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "@petstore/harness/network";
+import { vi } from "vitest";
 import type { Service } from "./services.js";
 
 /** Waits for the next minute if this one ends before the duration. */
@@ -8,24 +9,12 @@ export async function withinOneMinute(durationMs: number): Promise<void> {
   if (leftMs < durationMs) await sleep(leftMs + 100);
 }
 
-const conditionTimeoutMs = 30_000;
-
 /** Resolves when the condition holds. Rejects after 30 s. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const startMs = performance.now();
-  while (!(await holds())) {
-    if (performance.now() - startMs > conditionTimeoutMs) throw new Error(`does not hold after 30 s: ${holds}`);
-    await sleep(5);
-  }
+  await vi.waitUntil(holds, { timeout: 30_000, interval: 5 });
 }
 
-export type Readiness = "ready" | "degraded" | "not ready";
-
-export async function readinessOf({ origin }: Pick<Service, "origin">): Promise<Readiness> {
-  const response = await fetch(`${origin}/readyz`);
-  const { status } = (await response.json()) as { readonly status: Readiness };
-  return status;
-}
+type Readiness = "ready" | "degraded" | "not ready";
 
 const readinessTimeoutMs = 15_000;
 
@@ -41,4 +30,10 @@ export async function millisecondsUntil(
     await sleep(20);
   }
   return Number.POSITIVE_INFINITY;
+}
+
+async function readinessOf({ origin }: Pick<Service, "origin">): Promise<Readiness> {
+  const response = await fetch(`${origin}/readyz`);
+  const { status } = (await response.json()) as { readonly status: Readiness };
+  return status;
 }

@@ -11,8 +11,6 @@ import { slowRedisAllowed } from "../environment/services.js";
 /** Two REST and two GraphQL services share a Redis, and a cluster behind HAProxy. All of them are under load. */
 export interface ClusterUnderLoad {
   readonly cluster: PatroniCluster;
-  /** For the `petstore` command. */
-  readonly installation: { readonly databaseUrl: string; readonly redisUrl: string };
   /** Lists, and a few creates. */
   readonly load: Load;
   /** The creates of each service until now. Each is repeated until it succeeds. */
@@ -42,7 +40,7 @@ export async function startClusterUnderLoad(environment: Environment, clients = 
   environment.allowFailures();
   const cluster = environment.use(await openPatroniCluster());
   await environment.useDatabase(cluster.url);
-  const redis = await environment.startWithRedis(slowRedisAllowed, twoOfEach);
+  await environment.startWithRedis(slowRedisAllowed, twoOfEach);
   const creates = await Promise.all(
     environment.services.map((service) => environment.startCreates({ clients, target: () => service })),
   );
@@ -51,7 +49,6 @@ export async function startClusterUnderLoad(environment: Environment, clients = 
   await sleep(4_000);
   return {
     cluster,
-    installation: { databaseUrl: cluster.url, redisUrl: redis.url },
     load,
     creates: creates.map(({ results }) => results),
     async stop() {

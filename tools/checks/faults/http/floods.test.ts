@@ -7,7 +7,7 @@ import { mintUnknownKey } from "../environment/database.js";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
 import { median } from "../environment/measures.js";
-import { answerOf, count, endOf, isBanned, isFailure, slowestMs } from "../environment/results.js";
+import { count, endOf, isBanned, isFailure, resultOf, slowestMs } from "../environment/results.js";
 import { mebibytesOf, quickBans, type Service } from "../environment/services.js";
 
 const floodConnections = 64;
@@ -19,8 +19,7 @@ const cheapBody = JSON.stringify({ query: "{__typename}" });
 const expensive = ["100 duplicate fields with selections", "fragments in a circle", "300 unknown fields"];
 
 it("banned-key-flood: expensive documents slow others no more than cheap ones", async ({ environment, figures }) => {
-  const [service] = await environment.startServices({ ...quickBans, BAN_FIRST_MS: "3600000" }, [{ api: graphql }]);
-  if (service === undefined) throw new Error("there is no service");
+  const service = await environment.startService({ ...quickBans, BAN_FIRST_MS: "3600000" }, { api: graphql });
   await environment.warmUp();
   const bannedKey = await environment.issueKey({ perMinute: 1, perDay: 1_000_000 });
   const customerKey = await environment.issueKey();
@@ -97,7 +96,7 @@ async function floodWithoutKey(environment: Environment, figures: Figures, servi
   const startedAtMs = nowMs();
   const attackers = Array.from({ length: connections }, () => pipelineUntil(service, startedAtMs + floodMs));
   const closed = (await Promise.all(attackers)).flat();
-  environment.keep(closed.flat().map(answerOf));
+  environment.keep(closed.flat().map(resultOf));
   await other.stop();
   const during = other.results.filter((result) => endOf(result) >= startedAtMs);
   const isRight = (answers: readonly RawAnswer[]) =>

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { type Api, type Call, graphqlCall, rest } from "../environment/apis.js";
 import { countStatements, mintUnknownKey, startCounting } from "../environment/database.js";
 import { it } from "../environment/it.js";
 import { count, isFailure, isUnavailable } from "../environment/results.js";
@@ -8,7 +7,6 @@ import { until } from "../environment/waits.js";
 
 const garbageKeys = 1_000_000;
 const unknownKeys = 100_000;
-const coldRequests = 10_000;
 const keyFreshMs = 4_000;
 /** A few clients with many requests in flight need less work than many clients. */
 const flood = { clients: 16, inFlight: 16 };
@@ -59,31 +57,7 @@ it("unknown-key-flood: bounds the queries, and always serves a valid key", async
   environment.checkAlive();
 });
 
-it("cold-cache: each process asks once for a key in 10,000 requests", async ({ environment, figures }) => {
-  const server = await startCounting(environment);
-  const { services } = environment;
-  const apiKey = await environment.issueKey();
-  const before = await countStatements(server, keyTable);
-  const startMs = performance.now();
-  // The service answers 400 as soon as it knows the key. Lists would take longer than a key stays fresh.
-  const answers = await environment.sendBurst({
-    requests: coldRequests,
-    clients: 64,
-    apiKey,
-    call: mistakenCall,
-  });
-  const renewals = Math.floor((performance.now() - startMs) / keyFreshMs);
-  const queries = (await countStatements(server, keyTable)) - before;
-  figures.count(coldRequests, "answers of 400", answers, ({ status }) => status === 400);
-  figures.atMost(services.length * (1 + renewals), `key queries, with ${renewals} renewals of each process`, queries);
-  figures.atLeast(services.length, "key queries", queries);
-});
-
 /** Half of them have the form of a key and a wrong checksum. The others are random characters. */
 function garbageKey(request: number): string {
   return request % 2 === 0 ? mintUnknownKey().replace(/_\w{6}$/, "_000000") : randomBytes(30).toString("base64url");
-}
-
-function mistakenCall({ name }: Api): Call {
-  return name === rest.name ? { method: "GET", path: "/v1/pets?limit=0" } : graphqlCall("{");
 }

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "@petstore/harness/network";
-import { serviceFlags, startProgram } from "@petstore/harness/processes";
-import { apis } from "../environment/apis.js";
 import { mintUnknownKey } from "../environment/database.js";
 import type { Environment } from "../environment/environment.js";
 import { it } from "../environment/it.js";
@@ -35,26 +33,6 @@ it("postgres-absent: starts without PostgreSQL, and works when it appears", asyn
   const load = await environment.startLoad({ pauseMs: 0, clients: 16, requests: 2_000 });
   figures.count(0, "failures then, in 2,000 requests", load.results, isFailure);
   environment.checkAlive();
-});
-
-it("wrong-password: ends with exit code 1 and one line", async ({ environment, figures }) => {
-  const server = await environment.openPostgres();
-  const url = new URL(server.url);
-  url.password = "mistaken";
-  for (const { name, main } of apis) {
-    const startMs = performance.now();
-    await using program = startProgram({
-      name,
-      args: [...serviceFlags, main.pathname],
-      environment: { DATABASE_URL: url.href, PORT: "0" },
-    });
-    environment.keepLog(program.output);
-    const exit = await program.ended;
-    figures.exactly(1, `${name}: exit code`, Number(exit));
-    figures.atMost(5_000, `${name}: ended after`, performance.now() - startMs, "ms");
-    figures.exactly(1, `${name}: lines`, program.output.length);
-    figures.count(1, `${name}: lines with DATABASE_URL`, program.output, (line) => /DATABASE_URL/.test(line));
-  }
 });
 
 it("postgres-killed: answers 503 for 3 s, and recovers when PostgreSQL returns", async ({ environment, figures }) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSession, type Session, sparedName } from "@petstore/harness/postgres";
-import { openTemporaryDirectory, postmasterOf, startStandaloneProgram } from "@petstore/harness/processes";
+import { openTemporaryDirectory, postmasterOf } from "@petstore/harness/processes";
 import { it } from "../environment/it.js";
 import type { Target } from "../environment/load.js";
 import { count, isAcknowledged } from "../environment/results.js";
@@ -36,33 +36,6 @@ it("standalone-killed: loses no acknowledged pet in 20 kills under creates", asy
   figures.exactly(kills, "starts after a kill", starts.length);
   figures.atMost(startWithinMs, "the slowest start", Math.max(...starts), "ms");
   figures.atLeast(20 * kills, "pets acknowledged", count(creates.results, isAcknowledged));
-  figures.exactly(0, "creates that never succeeded", creates.abandoned());
-});
-
-it("second-start: refuses within 1 s, with one line", async ({ environment, figures }) => {
-  const { path } = environment.use(await openTemporaryDirectory());
-  const first = await environment.startStore(path);
-  const attempts: { readonly exit: unknown; readonly ms: number; readonly lines: readonly string[] }[] = [];
-  const startWith = async (PORT: string) => {
-    const startMs = performance.now();
-    await using second = startStandaloneProgram(path, { PORT });
-    environment.keepLog(second.output);
-    return { exit: await second.ended, ms: performance.now() - startMs, lines: second.output };
-  };
-  for (let attempt = 0; attempt < 5; attempt += 1) {
-    // The time that Node needs to start and to load the modules at this moment.
-    const withWrongPort = await startWith("many");
-    const second = await startWith("0");
-    attempts.push({ ...second, ms: second.ms - withWrongPort.ms });
-  }
-  const line = `is already running, as process ${first.pid}.`;
-  const right = count(attempts, ({ lines }) => lines.length === 1 && lines[0]?.endsWith(line) === true);
-  const response = await fetch(`${first.origin}/readyz`);
-  await response.arrayBuffer();
-  figures.count(5, "exit codes of 1 in 5 starts", attempts, ({ exit }) => exit === 1);
-  figures.exactly(5, "starts with one line, which names the first process", right);
-  figures.atMost(1_000, "longer than the start of Node, the slowest", Math.max(...attempts.map(({ ms }) => ms)), "ms");
-  figures.exactly(200, "the status of /readyz of the first store", response.status);
 });
 
 const sequentialCreates = 300;
@@ -115,7 +88,6 @@ it("power-loss: flushes before every 201, and finds every acknowledged pet", asy
   figures.exactly(losses, "starts on the flushed files", starts.length);
   figures.atMost(startWithinMs, "the slowest start", Math.max(...starts), "ms");
   figures.atLeast(createsBetween * losses, "pets acknowledged before", count(creates.results, isAcknowledged));
-  figures.exactly(0, "creates that never succeeded", creates.abandoned());
 });
 
 /** How often PostgreSQL flushed its log during the work. */

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { migrate } from "@petstore/core";
+import type { PostgresServer } from "@petstore/harness/postgres";
+import { serviceFlags, startProgram } from "@petstore/harness/processes";
+import { it } from "../environment/it.js";
+
+const petstore = new URL("../../../admin/dist/main.js", import.meta.url);
+const migratorWaits = "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
+it("migrator-dead: blocks other migrators for 30 s at most", async ({ environment, figures }) => {
+  const server = await environment.openPostgres();
+  figures.atMost(5_000, "another one has migrated after SIGKILL", await migrateAfter(server, "SIGKILL"), "ms");
+  figures.atMost(30_000, "another one has migrated after SIGSTOP", await migrateAfter(server, "SIGSTOP"), "ms");
+});
+
+/** How long a migrator takes after another one received the signal during its migration. */
+async function migrateAfter(server: PostgresServer, signal: NodeJS.Signals): Promise<number> {
+  const name = `dead_by_${signal.toLowerCase()}`;
+  await server.query(`create database ${name}`);
+  const databaseUrl = Object.assign(new URL(server.url), { pathname: name }).href;
+  // This transaction makes the type that the first migration makes, so the migration waits for it.
+  const obstacle = server.query("begin; create type pet_status as enum (); select pg_sleep(3); rollback", databaseUrl);
+  // The failure is reported by the `await` below.
+  obstacle.catch(() => {});
+  await sleep(300);
+  await using victim = startProgram({
+    name: "petstore migrate",
+    args: [...serviceFlags, petstore.pathname, "migrate"],
+    environment: { DATABASE_URL: databaseUrl },
+  });
+  await victim.until(async () => (await server.query(`select from ${migratorWaits}`, databaseUrl)).length > 0);
+  victim.signal(signal);
+  await obstacle;
+  const startMs = performance.now();
+  const applied = await migrate(databaseUrl);
+  const durationMs = performance.now() - startMs;
+  void victim.kill();
+  if (applied.length === 0) throw new Error("the victim had migrated before");
+  return durationMs;
+}
