@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import { mintApiKey } from "@petstore/core";
 import { graphqlMain, restMain } from "@petstore/harness/processes";
 
 /** An API of the store, as its clients know it. */
@@ -70,6 +72,11 @@ export function requestOf({ method, path, headers = {}, body }: Call, lines: str
 /** The start of a create, without its body. */
 export function startOfCreate(api: Api, lines: string): string {
   return `POST ${api.create("", "").path} HTTP/1.1\r\n${host}${lines}\r\n`;
+}
+
+/** A well-formed key that no account has. */
+export function mintUnknownKey(): string {
+  return mintApiKey("live", randomBytes);
 }
 
 /** The header line that carries a key. */

@@ -7,40 +7,27 @@ import { isAcknowledged, type Result } from "./results.js";
 export interface CreatesOptions {
   readonly apiKey: string;
   readonly clients: number;
-  /** The target of the client's next request; `undefined` while no service runs. */
-  target(client: number): Target | undefined;
-}
-
-/** Creates without a pause. Each one is repeated with its idempotency key until it succeeds, or fails after 20 s. */
-export interface Creates extends Load {
-  /** Requests that this service has not answered yet. */
-  inFlight(origin: string): number;
+  /** The target of the next request; `undefined` while no service runs. */
+  target(): Target | undefined;
 }
 
 const retryPauseMs = 20;
-const timeoutMs = 20_000;
+const timeoutMs = 60_000;
 
-export function startCreates({ apiKey, clients, target }: CreatesOptions): Creates {
-  const waiting = new Map<string, number>();
+/** Creates without a pause. Each one is repeated with its idempotency key until it succeeds, or fails after 60 s. */
+export function startCreates({ apiKey, clients, target }: CreatesOptions): Load {
   const results: Result[] = [];
   let isStopped = false;
 
-  async function attempt({ origin, api }: Target, pipeline: Pipeline, id: string): Promise<Result> {
-    waiting.set(origin, (waiting.get(origin) ?? 0) + 1);
-    const result = await createPet(pipeline, api, apiKey, id);
-    waiting.set(origin, (waiting.get(origin) ?? 0) - 1);
-    return result;
-  }
-
-  async function createOne(client: number, pipelines: Map<string, Pipeline>): Promise<void> {
+  async function createOne(pipelines: Map<string, Pipeline>): Promise<void> {
     const id = randomUUID();
     const startMs = performance.now();
     while (performance.now() - startMs < timeoutMs) {
-      const current = target(client);
+      const current = target();
       if (current !== undefined) {
         const pipeline = pipelines.get(current.origin) ?? openPipeline(current.origin);
         pipelines.set(current.origin, pipeline);
-        const result = await attempt(current, pipeline, id);
+        const result = await createPet(pipeline, current.api, apiKey, id);
         results.push(result);
         if (isAcknowledged(result)) return;
       }
@@ -49,20 +36,18 @@ export function startCreates({ apiKey, clients, target }: CreatesOptions): Creat
     throw new Error(`a create did not succeed in ${timeoutMs / 1_000} s`);
   }
 
-  async function runClient(client: number): Promise<void> {
+  async function runClient(): Promise<void> {
     const pipelines = new Map<string, Pipeline>();
-    while (!isStopped) await createOne(client, pipelines);
+    while (!isStopped) await createOne(pipelines);
     for (const pipeline of pipelines.values()) pipeline[Symbol.dispose]();
   }
 
-  const done = Promise.all(Array.from({ length: clients }, (_, client) => runClient(client))).then(() => {});
+  const done = Promise.all(Array.from({ length: clients }, runClient)).then(() => {});
   // The failure is reported by `stop`.
   done.catch(() => {});
   return {
     results,
-    idleResults: [],
     done,
-    inFlight: (origin) => waiting.get(origin) ?? 0,
     stop() {
       isStopped = true;
       return done;

@@ -1,13 +1,13 @@
-import type { Limits } from "@petstore/core";
+import { type Limits, migrate } from "@petstore/core";
+import { createTestDatabase } from "@petstore/harness";
 import { nowMs } from "@petstore/harness/network";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
 import { type StandaloneStore, startStandaloneStoreIn } from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
-import type { Figures } from "@petstore/harness/test-with-figures";
-import type { StoreDatabase } from "../../src/store-database.js";
+import { it as base, type Figures } from "@petstore/harness/test-with-figures";
+import { openStoreDatabase, type StoreDatabase } from "../../src/store-database.js";
 import { type Call, oneOfEach, rest } from "./apis.js";
-import { type Creates, type CreatesOptions, startCreates } from "./creates.js";
-import { openMigratedDatabase, unlimited } from "./database.js";
+import { type CreatesOptions, startCreates } from "./creates.js";
 import { type BurstOptions, type Load, type LoadOptions, sendBurst, startLoad, type Target } from "./load.js";
 import { countOracles } from "./oracles.js";
 import type { Result } from "./results.js";
@@ -16,18 +16,38 @@ import { type Instance, type Service, type Settings, startService } from "./serv
 /** Everything that a test starts, and the evidence for the oracles. */
 export type Environment = ReturnType<typeof openEnvironment>;
 
-interface EnvironmentDeps {
-  readonly sharedDatabase: StoreDatabase;
-  readonly idleOrigin: string;
-  readonly figures: Figures;
-}
-
-interface AccountLoadOptions extends Partial<Omit<LoadOptions, "idleOrigin">> {
+interface AccountLoadOptions extends Partial<LoadOptions> {
   /** For a new account. Unlimited by default. */
   readonly limits?: Limits;
 }
 
-export function openEnvironment({ sharedDatabase, idleOrigin, figures }: EnvironmentDeps) {
+const unlimited: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
+
+/** Migrates the database and connects to it. Disposing disconnects. */
+async function openMigratedDatabase(databaseUrl: string): Promise<StoreDatabase> {
+  await migrate(databaseUrl);
+  return openStoreDatabase(databaseUrl);
+}
+
+/** A test with an environment. The oracles run after it. */
+export const it = base.extend<{ $file: { sharedDatabase: StoreDatabase }; $test: { environment: Environment } }>({
+  sharedDatabase: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
+    async ({}, use) => {
+      await using created = await createTestDatabase();
+      await using database = await openMigratedDatabase(created.url);
+      await use(database);
+    },
+    { scope: "file" },
+  ],
+  environment: async ({ sharedDatabase, figures, task }, use) => {
+    await using environment = openEnvironment(sharedDatabase, figures);
+    await use(environment);
+    if (task.result?.state !== "fail") await environment.checkOracles();
+  },
+});
+
+function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
   let database = sharedDatabase;
   let settings: Settings = {};
   let mayFail = false;
@@ -114,12 +134,12 @@ export function openEnvironment({ sharedDatabase, idleOrigin, figures }: Environ
      */
     async startLoad({ limits, ...options }: AccountLoadOptions = {}): Promise<Load & { readonly apiKey: string }> {
       const apiKey = options.apiKey ?? (await environment.issueKey(limits));
-      const load = startLoad({ targets: services, idleOrigin, clients: 64, pauseMs: 150, ...options, apiKey });
+      const load = startLoad({ targets: services, clients: 64, pauseMs: 150, ...options, apiKey });
       loads.push(load);
       if (options.requests !== undefined) await load.done;
       return { ...load, apiKey };
     },
-    async startCreates(options: Omit<CreatesOptions, "apiKey">): Promise<Creates> {
+    async startCreates(options: Omit<CreatesOptions, "apiKey">): Promise<Load> {
       const creates = startCreates({ ...options, apiKey: await environment.issueKey() });
       loads.push(creates);
       return creates;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "@petstore/harness/network";
 import { type Api, authorization, type Call, requestOf } from "./apis.js";
 import { openPipeline, type Pipeline } from "./pipeline.js";
-import { noAnswer, type Result, type Timed } from "./results.js";
+import { noAnswer, type Result } from "./results.js";
 
 export interface Target {
   readonly origin: string;
@@ -12,8 +12,6 @@ export interface Target {
 
 export interface LoadOptions {
   readonly targets: readonly Target[];
-  /** An idle server. Its answers show how slow the machine is. */
-  readonly idleOrigin: string;
   readonly apiKey: string;
   /** Each sends one request at a time, to the targets in turn. */
   readonly clients: number;
@@ -25,24 +23,18 @@ export interface LoadOptions {
 
 export interface Load {
   readonly results: readonly Result[];
-  /** The answers of the idle server during the load. */
-  readonly idleResults: readonly Timed[];
   /** Resolves with the answer to the last request. */
   stop(): Promise<void>;
   /** Resolves with the answer to the last request of a load with a number of requests. */
   readonly done: Promise<void>;
 }
 
-const idlePingMs = 10;
-
 /** Four of five requests list pets. The fifth creates one, with an idempotency key. */
 export function startLoad(options: LoadOptions): Load {
-  const { targets, idleOrigin, apiKey, clients, pauseMs, requests = Number.POSITIVE_INFINITY } = options;
+  const { targets, apiKey, clients, pauseMs, requests = Number.POSITIVE_INFINITY } = options;
   const results: Result[] = [];
-  const idleResults: Timed[] = [];
   let sent = 0;
   let isStopped = false;
-  let isOver = false;
 
   async function sendNext(pipeline: Pipeline, { api }: Target): Promise<boolean> {
     if (isStopped || sent >= requests) return false;
@@ -51,24 +43,9 @@ export function startLoad(options: LoadOptions): Load {
     return true;
   }
 
-  async function ping(): Promise<void> {
-    using pipeline = openPipeline(idleOrigin);
-    while (!isOver) {
-      const sentAtMs = nowMs();
-      await pipeline.send(["GET / HTTP/1.1\r\nHost: idle\r\n\r\n"]);
-      idleResults.push({ sentAtMs, durationMs: nowMs() - sentAtMs });
-      await sleep(idlePingMs);
-    }
-  }
-
-  const pinging = ping();
-  const done = runClients({ targets, clients, pauseMs }, sendNext).then(() => {
-    isOver = true;
-    return pinging;
-  });
+  const done = runClients({ targets, clients, pauseMs }, sendNext);
   return {
     results,
-    idleResults,
     done,
     stop() {
       isStopped = true;

@@ -1,6 +1,4 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { promisify } from "node:util";
 import {
   type ServiceOptions as ProcessOptions,
   type Service as ServiceProcess,
@@ -32,25 +30,8 @@ export const unthrottled: Settings = {
 /** Bans a key as soon as a quarter of the minute's limit was refused. */
 export const quickBans: Settings = { BAN_STRIKES: "1", BAN_GRACE_MS: "0", BAN_EARLY_MS: "0" };
 
-export async function startService(instance: Instance, settings: Settings): Promise<Service> {
-  const { api = rest, clockOffsetMs = 0, ...options } = instance;
-  const environment = { ...settings, ...(await clockSettings(clockOffsetMs)) };
+export async function startService({ api = rest, ...options }: Instance, environment: Settings): Promise<Service> {
   return { ...(await startProcess({ ...options, main: api.main, environment })), api };
-}
-
-/**
- * Moves the clock of one process, not the clock of its timers. The program `faketime` would be the parent of the
- * service, so this asks it for the environment that it sets.
- */
-async function clockSettings(offsetMs: number): Promise<Settings> {
-  if (offsetMs === 0) return {};
-  const offset = `${offsetMs < 0 ? "" : "+"}${offsetMs / 1_000}s`;
-  const { stdout } = await promisify(execFile)("faketime", ["-f", offset, "env"]);
-  const variables = stdout.matchAll(/^(LD_PRELOAD|FAKETIME)=(.*)$/gm);
-  return {
-    ...Object.fromEntries([...variables].map(([, name, value]) => [name, value])),
-    FAKETIME_DONT_FAKE_MONOTONIC: "1",
-  };
 }
 
 /** The memory of a process now (VmRSS) or at most since its start (VmHWM), in MiB. */

@@ -25,8 +25,6 @@ export interface Promotion {
   readonly promotedAtMs: number;
 }
 
-/** Below the rate at which this account sends, so that some requests get 429. */
-const limits = { perMinute: 2_000, perDay: 10_000_000 };
 const recoversWithinMs = 5_000;
 /**
  * The defaults of the service: the wait for a connection, the limit of the statement, 100 ms for the answer of PostgreSQL,
@@ -45,7 +43,6 @@ export async function startClusterUnderLoad(environment: Environment, clients = 
     environment.services.map((service) => environment.startCreates({ clients, target: () => service })),
   );
   const load = await environment.startLoad({ clients: 16, pauseMs: 100 });
-  const limited = await environment.startLoad({ clients: 8, pauseMs: 100, limits });
   await sleep(4_000);
   return {
     cluster,
@@ -54,7 +51,7 @@ export async function startClusterUnderLoad(environment: Environment, clients = 
     async stop() {
       await cluster.untilComplete();
       await sleep(recoversWithinMs);
-      await Promise.all([load, limited, ...creates].map((one) => one.stop()));
+      await Promise.all([load, ...creates].map((one) => one.stop()));
     },
   };
 }

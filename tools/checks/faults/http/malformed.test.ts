@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { openRawClient, type RawAnswer } from "@petstore/harness/network";
 import { type Api, authorization, host, requestOf, startOfCreate } from "../environment/apis.js";
-import { it } from "../environment/it.js";
+import { it } from "../environment/environment.js";
 import { count, resultOf } from "../environment/results.js";
 import { mebibytesOf, unthrottled } from "../environment/services.js";
 

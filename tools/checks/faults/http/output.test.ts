@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { choosePort } from "@petstore/embedded-postgres";
 import { apis } from "../environment/apis.js";
-import { it } from "../environment/it.js";
+import { it } from "../environment/environment.js";
 import { unthrottled } from "../environment/services.js";
 
 /** The log lines of these requests fill the service's buffer of 1 MiB. */

@@ -1,29 +1,13 @@
-// @module-tag faketime
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "@petstore/harness/network";
 import { graphql } from "../environment/apis.js";
-import type { Environment } from "../environment/environment.js";
-import { it } from "../environment/it.js";
-import { count, endOf, isBanned, isSuccess, type Result } from "../environment/results.js";
-import { quickBans, type Service, slowRedisAllowed } from "../environment/services.js";
+import { type Environment, it } from "../environment/environment.js";
+import { count, isBanned, isSuccess, type Result } from "../environment/results.js";
+import { quickBans, type Service } from "../environment/services.js";
 
 const hourMs = 3_600_000;
 const timeoutMs = 15_000;
-
-it("clock-off: keeps the windows of Redis with another clock", { tags: ["redis-server"] }, async ({
-  environment,
-  figures,
-}) => {
-  const redis = await environment.startWithRedis(slowRedisAllowed, [{}, { clockOffsetMs: hourMs }]);
-  const limits = { perMinute: 1_000, perDay: 10_000_000 };
-  const shared = await environment.startLoad({ limits, pauseMs: 20, requests: 1_000 });
-  environment.markFault();
-  await redis.kill();
-  const local = await environment.startLoad({ limits, pauseMs: 20, requests: 1_000 });
-  figures.count(0, "resets that are not the end of the minute", shared.results, hasOtherReset);
-  figures.count(0, "the same while Redis is unavailable", local.results, hasOtherReset);
-});
 
 it("clock-skew: keeps all times on PostgreSQL's clock, 25 h ahead and 1 h behind", async ({ environment, figures }) => {
   const { database, services } = environment;
@@ -80,9 +64,4 @@ async function timeOf(
     await sleep(20);
   }
   return Number.POSITIVE_INFINITY;
-}
-
-function hasOtherReset(result: Result): boolean {
-  const ends = [result.sentAtMs, endOf(result)].map((atMs) => (Math.floor(atMs / 60_000) + 1) * 60_000);
-  return !ends.includes(result.rateLimit.reset * 1_000);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresServer } from "@petstore/harness/postgres";
 import { type Call, graphql, graphqlCall, rest } from "../environment/apis.js";
-import { it } from "../environment/it.js";
+import { it } from "../environment/environment.js";
 import { sendBurst } from "../environment/load.js";
 import { median } from "../environment/measures.js";
 import { isUnavailable, slowestMs } from "../environment/results.js";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { countStatements, mintUnknownKey, startCounting } from "../environment/database.js";
-import { it } from "../environment/it.js";
+import { mintUnknownKey } from "../environment/apis.js";
+import { type Environment, it } from "../environment/environment.js";
 import { count, isFailure, isUnavailable } from "../environment/results.js";
 import { largestMebibytes, unthrottled } from "../environment/services.js";
 import { until } from "../environment/waits.js";
@@ -15,11 +15,10 @@ const keyTable = "api_keys";
 const anyTable = "(api_keys|accounts|pets)";
 
 it("garbage-keys: refuses 1,000,000 malformed keys without a database query", async ({ environment, figures }) => {
-  const server = await startCounting(environment, unthrottled);
-  const { services } = environment;
-  const before = await countStatements(server, anyTable);
+  const { executed, services } = await startCounting(environment);
+  const before = await executed(anyTable);
   const answers = await environment.sendBurst({ ...flood, requests: garbageKeys, apiKey: garbageKey });
-  const queries = (await countStatements(server, anyTable)) - before;
+  const queries = (await executed(anyTable)) - before;
   figures.count(garbageKeys, "answers of 401", answers, ({ status }) => status === 401);
   figures.exactly(0, "queries of our tables", queries);
   figures.atMost(400, "memory of the larger process", await largestMebibytes(services), "MiB");
@@ -27,16 +26,15 @@ it("garbage-keys: refuses 1,000,000 malformed keys without a database query", as
 
 it("unknown-key-flood: bounds the queries, and always serves a valid key", async ({ environment, figures }) => {
   environment.allowFailures();
-  const server = await startCounting(environment, unthrottled);
-  const { services } = environment;
+  const { executed, services } = await startCounting(environment);
   const valid = await environment.startLoad({ clients: 4, pauseMs: 20 });
   await until(() => valid.results.length >= 20);
-  const before = await countStatements(server, keyTable);
+  const before = await executed(keyTable);
   const mebibytesBefore = await largestMebibytes(services);
   const startMs = performance.now();
   const answers = await environment.sendBurst({ ...flood, requests: unknownKeys, apiKey: mintUnknownKey });
   const seconds = (performance.now() - startMs) / 1_000;
-  const queries = (await countStatements(server, keyTable)) - before;
+  const queries = (await executed(keyTable)) - before;
   const grownMebibytes = (await largestMebibytes(services)) - mebibytesBefore;
   await valid.stop();
   // Each process allows an address 10 look-ups and 5 more each second, and renews the valid key.
@@ -56,6 +54,14 @@ it("unknown-key-flood: bounds the queries, and always serves a valid key", async
   figures.count(0, "failures of requests with the valid key", valid.results, isFailure);
   environment.checkAlive();
 });
+
+async function startCounting(environment: Environment) {
+  const server = await environment.openPostgres();
+  const executed = await server.countStatements();
+  const services = await environment.startServices(unthrottled);
+  await environment.warmUp();
+  return { executed, services };
+}
 
 /** Half of them have the form of a key and a wrong checksum. The others are random characters. */
 function garbageKey(request: number): string {

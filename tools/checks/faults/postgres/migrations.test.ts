@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { migrate } from "@petstore/core";
 import type { PostgresServer } from "@petstore/harness/postgres";
 import { serviceFlags, startProgram } from "@petstore/harness/processes";
-import { it } from "../environment/it.js";
+import { it } from "../environment/environment.js";
 
 const petstore = new URL("../../../admin/dist/main.js", import.meta.url);
 const migratorWaits = "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs, openFaultProxy } from "@petstore/harness/network";
 import { oneOfEach } from "../environment/apis.js";
-import { it } from "../environment/it.js";
+import { it } from "../environment/environment.js";
 import { checkFailures, failuresAfter } from "../environment/measures.js";
 import { isCreate, isList } from "../environment/results.js";
 import { millisecondsUntil } from "../environment/waits.js";

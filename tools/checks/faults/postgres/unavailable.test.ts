@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs } from "@petstore/harness/network";
-import { mintUnknownKey } from "../environment/database.js";
-import type { Environment } from "../environment/environment.js";
-import { it } from "../environment/it.js";
+import { mintUnknownKey } from "../environment/apis.js";
+import { type Environment, it } from "../environment/environment.js";
 import { checkFailures, failuresAfter } from "../environment/measures.js";
 import { count, endOf, isFailure, isList, isSuccess, isUnavailable, slowestMs } from "../environment/results.js";
 import { millisecondsUntil } from "../environment/waits.js";

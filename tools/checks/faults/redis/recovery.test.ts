@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs, openFaultProxy } from "@petstore/harness/network";
 import { openRedisServer } from "@petstore/harness/redis";
-import { it } from "../environment/it.js";
+import { it } from "../environment/environment.js";
 import { count, isSuccess, type Result } from "../environment/results.js";
 import { twoRest } from "../environment/services.js";
 import { millisecondsUntil } from "../environment/waits.js";

@@ -1,7 +1,6 @@
 // @module-tag redis-server
 import { openRedisSentinels, type RedisSentinels } from "@petstore/harness/redis";
-import type { Environment } from "../environment/environment.js";
-import { it } from "../environment/it.js";
+import { type Environment, it } from "../environment/environment.js";
 import { checkAdmitted } from "../environment/measures.js";
 import { count, isSuccess } from "../environment/results.js";
 import { type Instance, twoRest } from "../environment/services.js";

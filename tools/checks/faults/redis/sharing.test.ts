@@ -1,6 +1,6 @@
 // @module-tag redis-server
 import { twoOfEach } from "../environment/apis.js";
-import { it } from "../environment/it.js";
+import { it } from "../environment/environment.js";
 import { checkAdmitted } from "../environment/measures.js";
 import { slowRedisAllowed } from "../environment/services.js";
 

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { noticesWithinMs, startBalancer } from "@petstore/harness/network";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { apis, twoOfEach } from "../environment/apis.js";
-import { it } from "../environment/it.js";
+import { it } from "../environment/environment.js";
 import { checkAdmitted } from "../environment/measures.js";
 import { type Result, slowestMs } from "../environment/results.js";
 import { slowRedisAllowed } from "../environment/services.js";

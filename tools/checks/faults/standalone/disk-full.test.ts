@@ -3,9 +3,8 @@ import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgr
 import { nowMs } from "@petstore/harness/network";
 import { openSession } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, type StandaloneStore } from "@petstore/harness/processes";
-import type { Creates } from "../environment/creates.js";
-import type { Environment } from "../environment/environment.js";
-import { it } from "../environment/it.js";
+import { type Environment, it } from "../environment/environment.js";
+import type { Load } from "../environment/load.js";
 import { failuresAfter } from "../environment/measures.js";
 import { count, endOf, isAcknowledged, isFailure, isUnavailable, type Result } from "../environment/results.js";
 import { until } from "../environment/waits.js";
@@ -83,7 +82,7 @@ it("disk-full-checkpoint: starts PostgreSQL again within 3 s", async ({ environm
 interface SmallStore {
   readonly disk: SmallDisk;
   readonly store: StandaloneStore;
-  readonly creates: Creates;
+  readonly creates: Load;
   read(): Promise<readonly Result[]>;
 }
 

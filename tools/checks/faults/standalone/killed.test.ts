@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSession, type Session, sparedName } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, postmasterOf } from "@petstore/harness/processes";
-import { it } from "../environment/it.js";
+import { it } from "../environment/environment.js";
 import type { Target } from "../environment/load.js";
 import { count, isAcknowledged } from "../environment/results.js";
 import { until } from "../environment/waits.js";
@@ -83,7 +83,6 @@ it("power-loss: flushes before every 201, and finds every acknowledged pet", asy
   }
   target = store;
   await creates.stop();
-  figures.exactly(3, "of fsync, synchronous_commit and full_page_writes are on", await countSettings(databaseUrl));
   figures.atLeast(sequential, `flushes of the log in ${sequential} sequential creates`, flushes);
   figures.exactly(losses, "starts on the flushed files", starts.length);
   figures.atMost(startWithinMs, "the slowest start", Math.max(...starts), "ms");
@@ -99,13 +98,6 @@ async function countFlushes(url: string, work: () => Promise<void>): Promise<num
   await work();
   await reportStatistics(session);
   return (await numberFrom(session, query)) - before;
-}
-
-/** As the sessions of the store have them. Without these settings a flush would promise nothing. */
-async function countSettings(url: string): Promise<number> {
-  await using session = await openSession(url);
-  const settings = "select count(*) as number from pg_settings where setting = 'on'";
-  return await numberFrom(session, `${settings} and name in ('fsync', 'synchronous_commit', 'full_page_writes')`);
 }
 
 /** A session reports its statistics at its end. The store opens new sessions. */

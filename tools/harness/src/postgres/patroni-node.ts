@@ -5,7 +5,7 @@ import { chooseAccount, choosePort, giveTo, loopback } from "@petstore/embedded-
 import { openFaultProxy } from "../network/fault-proxy.js";
 import { folderOf } from "../processes/installed-program.js";
 import { type Program, startProgram } from "../processes/program.js";
-import { openSession } from "./postgres-server.js";
+import { openSession, signalProcess } from "./postgres-server.js";
 
 export interface PatroniNode extends AsyncDisposable {
   readonly name: string;
@@ -55,13 +55,7 @@ export async function openPatroniNode({ name, directory, etcdUrl }: PatroniNodeO
   let patroni: Program | undefined;
 
   async function signalAll(signal: NodeJS.Signals): Promise<void> {
-    for (const pid of await processesIn(path)) {
-      try {
-        process.kill(pid, signal);
-      } catch {
-        // It has already ended.
-      }
-    }
+    for (const pid of await processesIn(path)) signalProcess(pid, signal);
   }
 
   async function kill(): Promise<void> {

@@ -1,10 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { administratorUrl, type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
-import { openTemporaryDirectory } from "../processes/resources.js";
+import { openTemporaryDirectory, openTogether } from "../processes/resources.js";
 import { postmasterOf } from "../processes/standalone-store.js";
 
 /** A durable PostgreSQL and its faults. Disposing ends it in any state. */
@@ -24,8 +23,8 @@ export interface PostgresServer extends AsyncDisposable {
   resumeBackends(): void;
   /** Ends a random session of a client `kills` times. Resolves after the last. */
   terminateBackends(kills: number, perSecond: number): Promise<void>;
-  /** Restarts, and counts from then on how often each statement is executed, in `pg_stat_statements`. */
-  countStatements(): Promise<void>;
+  /** Restarts, and counts from then on. The result tells how many statements have named a table, a regular expression. */
+  countStatements(): Promise<(table: string) => Promise<number>>;
   /** Uses a new connection, to the given database of this server. */
   query(text: string, url?: string): Promise<Record<string, unknown>[]>;
 }
@@ -45,18 +44,12 @@ export interface TemporaryPostgres extends AsyncDisposable {
   readonly administratorUrl: string;
 }
 
-export async function openTemporaryPostgres(prefix = "petstore-postgres-"): Promise<TemporaryPostgres> {
-  const directory = await mkdtemp(join(tmpdir(), prefix));
-  const database = await start(directory, false);
-  return {
-    url: database.url,
-    ownerUrl: database.ownerUrl,
-    administratorUrl: await administratorUrl(directory),
-    async [Symbol.asyncDispose]() {
-      await database[Symbol.asyncDispose]();
-      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-    },
-  };
+export function openTemporaryPostgres(prefix = "petstore-postgres-"): Promise<TemporaryPostgres> {
+  return openTogether(async (use) => {
+    const { path } = use(await openTemporaryDirectory(prefix));
+    const { url, ownerUrl } = use(await start(path, false));
+    return { url, ownerUrl, administratorUrl: await administratorUrl(path) };
+  });
 }
 
 export async function openSession(url: string): Promise<Session> {
@@ -91,7 +84,7 @@ export async function openPostgresServer(): Promise<PostgresServer> {
   }
 
   function resumeBackends(): void {
-    for (const pid of paused) signal(pid, "SIGCONT");
+    for (const pid of paused) signalProcess(pid, "SIGCONT");
     paused = [];
   }
 
@@ -101,8 +94,8 @@ export async function openPostgresServer(): Promise<PostgresServer> {
     running = undefined;
     resumeBackends();
     const postmaster = await postmasterOf(directory);
-    signal(postmaster, "SIGQUIT");
-    while (signal(postmaster, 0)) await sleep(5);
+    signalProcess(postmaster, "SIGQUIT");
+    while (signalProcess(postmaster, 0)) await sleep(5);
     await stopped[Symbol.asyncDispose]();
   }
 
@@ -132,7 +125,7 @@ export async function openPostgresServer(): Promise<PostgresServer> {
         "select pid from pg_stat_activity where usename = current_user and pid <> pg_backend_pid()",
       );
       paused = rows.map(({ pid }) => Number(pid));
-      for (const pid of paused) signal(pid, "SIGSTOP");
+      for (const pid of paused) signalProcess(pid, "SIGSTOP");
     },
     resumeBackends,
     async terminateBackends(kills, perSecond) {
@@ -151,6 +144,11 @@ export async function openPostgresServer(): Promise<PostgresServer> {
       );
       await restart();
       await query("create extension pg_stat_statements", await administratorUrl(directory));
+      return async (table) => {
+        const sum = "select coalesce(sum(calls), 0)::int as calls from pg_stat_statements";
+        const [row] = await query(`${sum} where query ~ '"${table}"'`);
+        return Number(row?.calls);
+      };
     },
     query,
     async [Symbol.asyncDispose]() {
@@ -178,7 +176,7 @@ async function start(directory: string, durable = true): Promise<EmbeddedPostgre
 }
 
 /** Returns whether the process exists. 0 sends no signal. */
-function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+export function signalProcess(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);
   } catch {

@@ -8,17 +8,14 @@ export interface TemporaryDirectory extends AsyncDisposable {
   readonly path: string;
 }
 
-/** Keeps a resource until all resources are disposed. */
-export type Use = <Resource extends AsyncDisposable>(resource: Resource) => Resource;
-
-export async function openTemporaryDirectory(): Promise<TemporaryDirectory> {
-  const path = await mkdtemp(join(tmpdir(), "petstore-temporary-"));
+export async function openTemporaryDirectory(prefix = "petstore-temporary-"): Promise<TemporaryDirectory> {
+  const path = await mkdtemp(join(tmpdir(), prefix));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 /** Opens several resources as one. They are disposed, the last one first, with the result or when `open` fails. */
 export async function openTogether<Opened extends object>(
-  open: (use: Use) => Promise<Opened>,
+  open: (use: <Resource extends AsyncDisposable>(resource: Resource) => Resource) => Promise<Opened>,
 ): Promise<Opened & AsyncDisposable> {
   const disposals: (() => PromiseLike<void>)[] = [];
   const dispose = async (): Promise<void> => {

@@ -87,6 +87,11 @@ function mainOf(service: string): URL {
 }
 
 function clockPreload(offsetMs: number): string {
-  const script = `const now = Date.now; Date.now = () => now() + ${offsetMs};`;
+  const script = `const Real = Date;
+    const now = () => Real.now() + ${offsetMs};
+    globalThis.Date = class Date extends Real {
+      static now = now;
+      constructor(...values) { super(...(values.length === 0 ? [now()] : values)); }
+    };`;
   return `data:text/javascript,${encodeURIComponent(script)}`;
 }
