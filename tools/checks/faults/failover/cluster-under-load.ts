@@ -1,23 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openPatroniCluster, type PatroniCluster } from "@petstore/harness/postgres";
+import { openPatroniCluster } from "@petstore/harness/postgres";
 import type { Figures } from "@petstore/harness/test-with-figures";
 import { twoOfEach } from "../environment/apis.js";
 import type { Environment } from "../environment/environment.js";
-import type { Load } from "../environment/load.js";
 import { checkFailures } from "../environment/measures.js";
 import { endOf, isAcknowledged, isFailure, isList, type Result } from "../environment/results.js";
 import { slowRedisAllowed } from "../environment/services.js";
-
-/** Two REST and two GraphQL services share a Redis, and a cluster behind HAProxy. All of them are under load. */
-export interface ClusterUnderLoad {
-  readonly cluster: PatroniCluster;
-  /** Lists, and a few creates. */
-  readonly load: Load;
-  /** The creates of each service until now. Each is repeated until it succeeds. */
-  readonly creates: readonly (readonly Result[])[];
-  /** Waits until the cluster is complete, and 5 s more, and ends the load. */
-  stop(): Promise<void>;
-}
 
 /** A standby became the primary after a fault. */
 export interface Promotion {
@@ -33,8 +21,13 @@ const recoversWithinMs = 5_000;
 const createWithinMs = 1_000 + 3_000 + 100 + 300;
 const listWithinMs = 1_000 + 1_000 + 100 + 300;
 
-/** The clients of each service create without a pause. */
-export async function startClusterUnderLoad(environment: Environment, clients = 4): Promise<ClusterUnderLoad> {
+type ClusterUnderLoad = Awaited<ReturnType<typeof startClusterUnderLoad>>;
+
+/**
+ * Two REST and two GraphQL services share a Redis, and a cluster behind HAProxy. The clients of each service create
+ * without a pause.
+ */
+export async function startClusterUnderLoad(environment: Environment, clients = 4) {
   environment.allowFailures();
   const cluster = environment.use(await openPatroniCluster());
   await environment.useDatabase(cluster.url);
@@ -46,9 +39,12 @@ export async function startClusterUnderLoad(environment: Environment, clients = 
   await sleep(4_000);
   return {
     cluster,
+    /** Lists, and a few creates. */
     load,
+    /** The creates of each service until now. Each is repeated until it succeeds. */
     creates: creates.map(({ results }) => results),
-    async stop() {
+    /** Waits until the cluster is complete, and 5 s more, and ends the load. */
+    async stop(): Promise<void> {
       await cluster.untilComplete();
       await sleep(recoversWithinMs);
       await Promise.all([load, ...creates].map((one) => one.stop()));

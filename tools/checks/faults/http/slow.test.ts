@@ -13,20 +13,6 @@ const toleranceMs = 3_000;
 /** The noise of a timer and the scheduler in a p99 of few milliseconds, twice. */
 const noiseMs = 2;
 
-interface SlowGroup {
-  readonly what: string;
-  readonly connections: number;
-  readonly withinMs: number;
-  readonly opening: string;
-  /** The client sends this every second. */
-  readonly drip?: string;
-}
-
-interface SlowClient extends Disposable {
-  /** Absent while the connection is open. */
-  readonly cutAfterMs: number | undefined;
-}
-
 it("slow-clients: cuts 2,000 slow connections and serves others as before", async ({ environment, figures }) => {
   const service = await environment.startService(unthrottled);
   await environment.warmUp();
@@ -35,7 +21,7 @@ it("slow-clients: cuts 2,000 slow connections and serves others as before", asyn
   const floodAtMs = nowMs();
   const groups = slowGroups(load.apiKey).map((group) => ({
     group,
-    clients: Array.from({ length: group.connections }, () => openSlowClient(service.port, group)),
+    clients: Array.from({ length: group.connections }, () => openSlowClient(service.port, group.opening, group.drip)),
   }));
   await sleep(1_000);
   const openedAtMs = nowMs();
@@ -52,24 +38,24 @@ it("slow-clients: cuts 2,000 slow connections and serves others as before", asyn
   figures.atMost(2 * beforeMs + noiseMs, "other clients, p99 of the median second", duringMs, "ms");
 });
 
-/** The tests of packages/http have clients that read slowly. */
-function slowGroups(apiKey: string): readonly SlowGroup[] {
+/** The client sends the drip every second. The tests of packages/http have clients that read slowly. */
+function slowGroups(apiKey: string) {
   const slowHeaders = `GET /v1/pets HTTP/1.1\r\n${host}`;
   const bodyHeaders = "Content-Type: application/json\r\nContent-Length: 1000\r\n";
   const slowBody = startOfCreate(rest, authorization(apiKey) + bodyHeaders);
   return [
-    { what: "silent", connections: 600, withinMs: headersWithinMs, opening: "" },
+    { what: "silent", connections: 600, withinMs: headersWithinMs, opening: "", drip: "" },
     { what: "slow headers", connections: 700, withinMs: headersWithinMs, opening: slowHeaders, drip: "X-Slow: 1\r\n" },
     { what: "slow body", connections: 700, withinMs: bodyWithinMs, opening: slowBody, drip: " " },
   ];
 }
 
-function openSlowClient(port: number, { opening, drip }: SlowGroup): SlowClient {
+function openSlowClient(port: number, opening: string, drip: string) {
   const startMs = performance.now();
   let cutAfterMs: number | undefined;
   const socket = connect({ host: "127.0.0.1", port }, () => socket.write(opening)).resume();
   const timer = setInterval(() => {
-    if (drip !== undefined && socket.writable) socket.write(drip);
+    if (socket.writable) socket.write(drip);
   }, 1_000);
   const end = () => {
     cutAfterMs ??= performance.now() - startMs;
@@ -81,7 +67,8 @@ function openSlowClient(port: number, { opening, drip }: SlowGroup): SlowClient 
   socket.once("end", end);
   socket.once("close", end);
   return {
-    get cutAfterMs() {
+    /** Absent while the connection is open. */
+    get cutAfterMs(): number | undefined {
       return cutAfterMs;
     },
     [Symbol.dispose]: end,

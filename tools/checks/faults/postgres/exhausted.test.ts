@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresServer } from "@petstore/harness/postgres";
-import { type Call, graphql, graphqlCall, rest } from "../environment/apis.js";
+import { type Call, graphqlCall, rest } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 import { sendBurst } from "../environment/load.js";
 import { median } from "../environment/measures.js";
@@ -29,29 +29,6 @@ const settings = {
   DATABASE_WRITE_TIMEOUT_MS: `${statementTimeoutMs}`,
 };
 const small = { perMinute: 1_000_000_000, perDay: 3 };
-
-/** A request that needs no connection. */
-interface CheapRequest {
-  readonly status: number;
-  readonly call: Call;
-  readonly key: "invalid" | "unlimited" | "used up";
-}
-
-const cheapRequests: Readonly<Record<string, readonly CheapRequest[]>> = {
-  [rest.name]: [
-    { status: 401, call: rest.list, key: "invalid" },
-    { status: 404, call: { method: "GET", path: "/v1/none" }, key: "unlimited" },
-    { status: 405, call: { method: "DELETE", path: "/v1/pets" }, key: "unlimited" },
-    { status: 400, call: { method: "GET", path: "/v1/pets?limit=0" }, key: "unlimited" },
-    { status: 429, call: rest.list, key: "used up" },
-  ],
-  [graphql.name]: [
-    { status: 401, call: graphql.list, key: "invalid" },
-    { status: 405, call: { method: "DELETE", path: "/graphql" }, key: "unlimited" },
-    { status: 400, call: graphqlCall("{"), key: "unlimited" },
-    { status: 429, call: graphql.list, key: "used up" },
-  ],
-};
 
 it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", async ({ environment, figures }) => {
   environment.allowFailures();
@@ -83,13 +60,21 @@ it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", 
   await sleep(keyAgeMs);
   figures.exactly(services.length * poolSize, "connections held", await countIn(server, waiting));
   for (const [index, service] of services.entries()) {
-    const { name, list } = service.api;
+    const { name, list, path } = service.api;
     const refused = await sendOften(service, list, apiKey, refusals);
     figures.count(refusals, `${name}: 503 with Retry-After`, refused, isUnavailable);
     figures.atMost(acquireTimeoutMs + 100, `${name}: the slowest 503`, slowestMs(refused), "ms");
-    const keys = { invalid: "malformed", unlimited: apiKey, "used up": usedKeys[index] ?? "" };
-    for (const { status, call, key } of cheapRequests[name] ?? []) {
-      const answers = await sendOften(service, call, keys[key], rounds);
+    const mistake = name === rest.name ? { ...list, path: "/v1/pets?limit=0" } : graphqlCall("{");
+    /** Requests that need no connection. */
+    const cheap: readonly (readonly [status: number, call: Call, key: string])[] = [
+      [401, list, "malformed"],
+      [404, { method: "GET", path: `${path}/none` }, apiKey],
+      [405, { method: "DELETE", path: list.path }, apiKey],
+      [400, mistake, apiKey],
+      [429, list, usedKeys[index] ?? ""],
+    ];
+    for (const [status, call, key] of cheap) {
+      const answers = await sendOften(service, call, key, rounds);
       const medianMs = median(answers.map(({ durationMs }) => durationMs));
       figures.count(0, `${name}: answers other than ${status}`, answers, (answer) => answer.status !== status);
       figures.atMost(fastMs, `${name}: ${status}, the median of ${rounds}`, medianMs, "ms");

@@ -2,13 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { nowMs } from "@petstore/harness/network";
 import { openSession } from "@petstore/harness/postgres";
-import { openTemporaryDirectory, type StandaloneStore } from "@petstore/harness/processes";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { type Environment, it } from "../environment/environment.js";
-import type { Load } from "../environment/load.js";
 import { failuresAfter } from "../environment/measures.js";
 import { count, endOf, isAcknowledged, isFailure, isUnavailable, type Result } from "../environment/results.js";
 import { until } from "../environment/waits.js";
-import { mountSmallDisk, type SmallDisk } from "./disks.js";
+import { mountSmallDisk } from "./disks.js";
 
 /** For the database, the reserve of the store, and some pets. */
 const megabytes = 192;
@@ -79,15 +78,8 @@ it("disk-full-checkpoint: starts PostgreSQL again within 3 s", async ({ environm
   figures.exactly(0, "stores that ended", Number(store.hasEnded()));
 });
 
-interface SmallStore {
-  readonly disk: SmallDisk;
-  readonly store: StandaloneStore;
-  readonly creates: Load;
-  read(): Promise<readonly Result[]>;
-}
-
 /** Starts a store and its creates. Skips the test where a disk cannot be mounted. */
-async function startOnSmallDisk(environment: Environment, skip: (reason: string) => never): Promise<SmallStore> {
+async function startOnSmallDisk(environment: Environment, skip: (reason: string) => never) {
   const directory = environment.use(await openTemporaryDirectory());
   const mounting = mountSmallDisk(directory.path, megabytes);
   const disk = environment.use(
