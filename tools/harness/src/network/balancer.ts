@@ -12,12 +12,6 @@ export interface BalancerBackend {
   readonly ports: readonly number[];
 }
 
-/** A PostgreSQL under Patroni. */
-export interface DatabaseNode {
-  readonly port: number;
-  readonly restPort: number;
-}
-
 /** HAProxy in front of services. It checks `/readyz` and does not repeat failed requests. */
 export interface Balancer extends AsyncDisposable {
   readonly origin: string;
@@ -48,7 +42,9 @@ ${sections.join("")}`;
 }
 
 /** HAProxy in front of PostgreSQL. It forwards to the node whose Patroni answers `/primary` with 200. */
-export function startPrimaryBalancer(nodes: readonly DatabaseNode[]): Promise<Balancer> {
+export function startPrimaryBalancer(
+  nodes: readonly { readonly port: number; readonly restPort: number }[],
+): Promise<Balancer> {
   const servers = nodes.map(({ port, restPort }) => `${port} check port ${restPort}`);
   return startHaproxy(
     "tcp",
