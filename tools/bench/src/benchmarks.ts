@@ -1,11 +1,9 @@
 import { type Benchmark, type Target, usual } from "./benchmark.js";
 import { compareServers } from "./comparison.js";
-import { idle } from "./idle.js";
 import type { ApiRequests } from "./load/requests.js";
 import { creates, hotPage, lists, mixed, type WorkloadPart } from "./load/workload.js";
 import { memory } from "./memory.js";
 import { hotAccountQuota, quota } from "./quota/quota.js";
-import { accountsBenchmark, pagesBenchmark } from "./scalability.js";
 import {
   bareApollo,
   bareExpress,
@@ -20,7 +18,6 @@ import {
   restCeiling,
   type ServerProgram,
 } from "./servers/server-programs.js";
-import { soak } from "./soak.js";
 import { start } from "./start.js";
 
 /** For each API our service, the bare server, and the other peers. */
@@ -105,10 +102,6 @@ export const benchmarks: readonly Benchmark[] = [
   memory,
   quota,
   hotAccountQuota,
-  pagesBenchmark(1_000_000, 10_000),
-  accountsBenchmark(10_000),
-  idle,
-  soak,
   start,
 ];
 

@@ -52,8 +52,7 @@ Benchmarks:
 ${lines.join("\n")}
 
 Options:
-  --only <benchmark>    run only this benchmark, or all whose names begin with this word, such as rest or scalability;
-                        may be repeated
+  --only <benchmark>    run only this benchmark, or all whose names begin with this word, such as rest; may be repeated
   --rounds <n>          how often each server is measured (mostly ${usual.rounds})
   --seconds <n>         how long, each time, when all connections are open (mostly ${usual.seconds})
   --connections <n,...> how many connections at once; a table for each number. A target is judged only at its own number

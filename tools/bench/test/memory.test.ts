@@ -1,14 +1,10 @@
 import { choosePort } from "@petstore/embedded-postgres";
-import { describeWithRedis } from "@petstore/harness";
 import { isAnswering } from "@petstore/harness/network";
 import { expect, test } from "vitest";
-import { idle } from "../src/idle.js";
 import { measureMemory } from "../src/memory.js";
-import { pagesBenchmark } from "../src/scalability.js";
 import { startProbedProgram } from "../src/servers/probed-program.js";
 
 const { signal } = new AbortController();
-const deps = { signal, progress() {} };
 
 test.each([
   [0, 5_000],
@@ -20,21 +16,6 @@ test.each([
   expect(liveGrownMebibytes).toBeLessThan(kept * 1.5 + 1);
   expect(startMebibytes).toBeGreaterThan(20);
   expect(at512Mebibytes).toBeGreaterThan(startMebibytes);
-});
-
-describeWithRedis("scalability", () => {
-  test("idle holds its connections open", async () => {
-    const [table] = await idle.run({ rounds: 1, seconds: 0.2, connections: [50] }, deps);
-    for (const name of ["petstore-rest", "petstore-graphql"]) {
-      expect(table?.rounds.get(name)).toEqual([expect.objectContaining({ lost: 0 })]);
-    }
-  });
-
-  test("pages lists the right pets of far pages, by both kinds of plan", async () => {
-    const pages = pagesBenchmark(20_000, 10);
-    const tables = await pages.run({ rounds: 1, seconds: 0.2, connections: [4] }, deps);
-    expect([...(tables[0]?.rounds.keys() ?? [])]).toHaveLength(9);
-  });
 });
 
 async function measure(keptBytes: number, requests: number) {
