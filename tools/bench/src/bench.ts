@@ -1,8 +1,8 @@
-import { writeFile } from "node:fs/promises";
-import type { Benchmark, RunDeps, RunOptions } from "./benchmark.js";
-import { type CommandOptions, helpText, readCommandLine } from "./command-line.js";
-import { formatTables, formatTargets, type Outcome } from "./report.js";
-import { keepRun, recordJson, recordRun } from "./results.js";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Benchmark, RunOptions } from "./benchmark.js";
+import { type Command, helpText, readCommandLine } from "./command-line.js";
+import { formatTables, formatTargets, type Outcome, runAsJson } from "./report.js";
 import { judgeTargets } from "./target.js";
 
 export interface BenchDeps {
@@ -24,69 +24,72 @@ export async function runBench(
   all: readonly Benchmark[],
   deps: BenchDeps,
 ): Promise<0 | 1 | 2> {
-  const command = readCommandLine(words, all);
-  switch (command.kind) {
-    case "help":
-      deps.print(helpText(all));
-      return 0;
-    case "unclear":
-      deps.printError(`${command.reason}\n`);
-      return 2;
-    case "run":
-      try {
-        return (await run(command.benchmarks, command.options, deps)) ? 0 : 1;
-      } catch (error) {
-        deps.printError(`${deps.signal.aborted ? "Stopped." : messageOf(error)}\n`);
-        return 1;
-      }
+  let command: Command | undefined;
+  try {
+    command = readCommandLine(words, all);
+  } catch (error) {
+    deps.printError(`${messageOf(error)}\n`);
+    return 2;
+  }
+  if (command === undefined) {
+    deps.print(helpText(all));
+    return 0;
+  }
+  try {
+    return (await run(command, deps)) ? 0 : 1;
+  } catch (error) {
+    deps.printError(`${deps.signal.aborted ? "Stopped." : messageOf(error)}\n`);
+    return 1;
   }
 }
 
-/** Resolves with whether every counted target is met. */
-async function run(benchmarks: readonly Benchmark[], options: CommandOptions, deps: BenchDeps): Promise<boolean> {
-  const { print, printError, resultsDirectory } = deps;
+/** Resolves with whether every target is met, apart from stretch goals. */
+async function run(command: Command, deps: BenchDeps): Promise<boolean> {
+  const { benchmarks, isComplete, jsonFile } = command;
+  const { print, printError } = deps;
   const startedAtMs = deps.now();
   const commit = await deps.commit();
   const outcomes: Outcome[] = [];
   for (const [index, benchmark] of benchmarks.entries()) {
     if (benchmarks.length > 1) printError(`\n${benchmark.name}, ${index + 1} of ${benchmarks.length}\n`);
-    outcomes.push(await runOne(benchmark, options, deps));
+    outcomes.push(await runOne(benchmark, command, deps));
   }
   print(`\n${formatTargets(outcomes)}\n`);
 
-  const { jsonFile, isComplete } = options;
-  const record = recordRun(startedAtMs, commit, outcomes);
-  if (jsonFile !== undefined) await writeFile(jsonFile, recordJson(record));
+  const startedAt = new Date(startedAtMs).toISOString();
+  const json = runAsJson(startedAt, commit, outcomes);
+  if (jsonFile !== undefined) await writeFile(jsonFile, json);
   if (isComplete && commit !== undefined) {
-    print(`\nKept in ${await keepRun(resultsDirectory, record)}\n`);
+    await mkdir(deps.resultsDirectory, { recursive: true });
+    const file = join(deps.resultsDirectory, `${startedAt.slice(0, 10)}-${commit}.json`);
+    await writeFile(file, json);
+    print(`\nKept in ${file}\n`);
   } else if (isComplete) {
     print("\nNot kept: the working tree differs from its commit.\n");
   }
   printError(`Took ${((deps.now() - startedAtMs) / 60_000).toFixed(1)} minutes.\n`);
-  return outcomes.every(isGood);
+  return outcomes.every(({ failure, verdicts }) => {
+    return failure === undefined && verdicts.every(({ met, isStretch }) => met || isStretch);
+  });
 }
 
 /** A failure is an outcome. Only a stopped run rejects. */
-async function runOne(benchmark: Benchmark, options: CommandOptions, deps: BenchDeps): Promise<Outcome> {
-  const { defaults, isFixed } = benchmark;
-  const own: RunOptions = {
-    rounds: options.rounds ?? defaults.rounds,
-    seconds: options.seconds ?? defaults.seconds,
-    connections: (isFixed ? undefined : options.connections) ?? defaults.connections,
+async function runOne(benchmark: Benchmark, command: Command, deps: BenchDeps): Promise<Outcome> {
+  const { defaults, isFixed, targets } = benchmark;
+  const options: RunOptions = {
+    rounds: command.rounds ?? defaults.rounds,
+    seconds: command.seconds ?? defaults.seconds,
+    connections: (isFixed ? undefined : command.connections) ?? defaults.connections,
   };
-  const runDeps: RunDeps = { progress: (line) => deps.printError(`${line}\n`), signal: deps.signal };
+  const progress = (line: string) => deps.printError(`${line}\n`);
   try {
-    const tables = await benchmark.run(own, runDeps);
-    deps.print(`\n${formatTables(benchmark, own, tables)}\n`);
-    return { kind: "measured", benchmark, tables, verdicts: judgeTargets(benchmark, tables) };
+    const tables = await benchmark.run(options, { progress, signal: deps.signal });
+    deps.print(`\n${formatTables(benchmark, options, tables)}\n`);
+    return { benchmark, tables, verdicts: judgeTargets(targets, tables) };
   } catch (error) {
     deps.signal.throwIfAborted();
-    return { kind: "failed", benchmark, reason: messageOf(error) };
+    return { benchmark, tables: [], verdicts: [], failure: messageOf(error) };
   }
-}
-
-function isGood(outcome: Outcome): boolean {
-  return outcome.kind === "measured" && outcome.verdicts.every(({ met, isStretch }) => met || isStretch);
 }
 
 function messageOf(error: unknown): string {

@@ -4,26 +4,19 @@ export interface Benchmark {
   readonly summary: string;
   readonly measures: Measures;
   readonly targets: readonly Target[];
-  readonly defaults: Defaults;
+  readonly defaults: RunOptions;
   /** True where the number of connections is a part of the question. */
   readonly isFixed?: boolean;
   run(options: RunOptions, deps: RunDeps): Promise<Table[]>;
 }
 
-export interface Defaults {
-  readonly rounds: number;
-  readonly seconds: number;
-  /** A table for each number. A target that names no number is about the first. */
-  readonly connections: readonly [number, ...number[]];
-}
-
 /** By name: the heading of a measure, and its digits after the point. */
 export type Measures = Readonly<Record<string, { readonly label: string; readonly digits: number }>>;
 
-/** The values of one round, by measure. NaN where a server lacks the measure. */
+/** The values of one round, by measure. */
 export type Measured = Readonly<Record<string, number>>;
 
-/** The rounds of each server, engine or case, at one number of connections. */
+/** The rounds of each server or engine, at one number of connections. */
 export interface Table {
   readonly connections: number;
   readonly rounds: ReadonlyMap<string, readonly Measured[]>;
@@ -36,15 +29,17 @@ export interface Target {
   readonly against?: string;
   readonly atLeast?: number;
   readonly atMost?: number;
+  /** A second, lower limit. Missing it does not fail the run. */
+  readonly stretch?: number;
+  /** Undefined in a fixed benchmark, which has one table. */
   readonly connections?: number;
-  /** A missed stretch goal does not fail the run. */
-  readonly isStretch?: true;
 }
 
 export interface RunOptions {
   readonly rounds: number;
   /** How long each server is loaded in each round. */
   readonly seconds: number;
+  /** A table for each number. */
   readonly connections: readonly number[];
 }
 

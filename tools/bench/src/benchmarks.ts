@@ -1,7 +1,6 @@
-import { type Benchmark, type Target, usual } from "./benchmark.js";
+import type { Benchmark } from "./benchmark.js";
 import { compareServers } from "./comparison.js";
-import type { ApiRequests } from "./load/requests.js";
-import { creates, hotPage, lists, mixed, type WorkloadPart } from "./load/workload.js";
+import { creates, hotPage, lists, mixed } from "./load/workload.js";
 import { memory } from "./memory.js";
 import { hotAccountQuota, quota } from "./quota/quota.js";
 import {
@@ -16,121 +15,78 @@ import {
   petstoreRest,
   postgraphile,
   restCeiling,
-  type ServerProgram,
 } from "./servers/server-programs.js";
 import { start } from "./start.js";
 
-/** For each API our service, the bare server, and the other peers. */
-const programs = {
-  rest: [petstoreRest, bareExpress, expressFlexible, fastifyRateLimit, restCeiling],
-  graphql: [petstoreGraphql, bareApollo, postgraphile, mercurius, mercuriusJit, graphqlCeiling],
-} as const;
+const rest = { ours: petstoreRest, peers: [bareExpress, expressFlexible, fastifyRateLimit, restCeiling] };
+const graphql = { ours: petstoreGraphql, peers: [bareApollo, postgraphile, mercurius, mercuriusJit, graphqlCeiling] };
 
-interface PeerComparison {
-  readonly name: string;
-  readonly summary: string;
-  readonly workload: (requests: ApiRequests) => readonly WorkloadPart[];
-  readonly connections: readonly [number, ...number[]];
-  readonly accounts?: number;
-  /** Without the other peers. */
-  readonly isBareOnly?: true;
-  readonly targets: Readonly<Record<keyof typeof programs, readonly (readonly Target[])[]>>;
-}
-
-/** Each runs for both APIs. The mixed workloads come first: they resemble real traffic. */
-const peerComparisons: readonly PeerComparison[] = [
-  {
-    name: "mixed",
-    summary: "lists of 10 to 30 pets and 10 % creates, of 32 accounts, all different",
-    workload: mixed,
-    connections: [32, 1, 512],
-    targets: {
-      rest: [
-        atMost("cpuMicroseconds", petstoreRest, bareExpress, 0.65, 0.5),
-        atMost("cpuMicroseconds", petstoreRest, fastifyRateLimit, 1.3, 1),
-        atMost("p99Ms", petstoreRest, bareExpress, 0.75, 0.4, 512),
-      ],
-      graphql: [
-        atMost("cpuMicroseconds", petstoreGraphql, bareApollo, 0.65, 0.5),
-        atMost("cpuMicroseconds", petstoreGraphql, postgraphile, 0.65, 0.5),
-        atMost("p99Ms", petstoreGraphql, bareApollo, 0.75, 0.4, 512),
-      ],
-    },
-  },
-  {
-    name: "list",
-    summary: "lists of 10 to 30 pets, one at a time",
-    workload: lists,
-    connections: [1],
-    targets: {
-      rest: [
-        atMost("cpuMicroseconds", petstoreRest, bareExpress, 0.95, 0.75),
-        atMost("cpuMicroseconds", petstoreRest, fastifyRateLimit, 1.5, 1.15),
-        atMost("cpuMicroseconds", petstoreRest, restCeiling, 1.8, 1.4),
-        atMost("p50Ms", petstoreRest, expressFlexible, 0.9, 0.75),
-      ],
-      graphql: [atMost("cpuMicroseconds", petstoreGraphql, bareApollo, 0.95, 0.75)],
-    },
-  },
-  {
-    name: "create",
-    summary: "add pets, of 32 accounts",
-    workload: creates,
-    connections: [32, 1],
-    isBareOnly: true,
-    targets: {
-      rest: [
-        atMost("cpuMicroseconds", petstoreRest, bareExpress, 0.6, 0.45),
-        atMost("cpuMicroseconds", petstoreRest, bareExpress, 0.95, 0.8, 1),
-      ],
-      graphql: [],
-    },
-  },
-  {
-    name: "hot-page",
-    summary: "every client requests the same page with the same key (information)",
-    workload: hotPage,
-    connections: [32],
-    accounts: 1,
-    targets: { rest: [], graphql: [] },
-  },
-];
-
-/** Every benchmark, in the order of a run. */
+/** Every benchmark, in the order of a run. The mixed workloads come first: they resemble real traffic. */
 export const benchmarks: readonly Benchmark[] = [
-  ...peerComparisons.flatMap((comparison) => [comparePeers("rest", comparison), comparePeers("graphql", comparison)]),
+  compareServers({
+    name: "rest-mixed",
+    workload: mixed,
+    ...rest,
+    connections: [32, 1, 512],
+    targets: [
+      { connections: 32, measure: "cpuMicroseconds", against: bareExpress, atMost: 0.65, stretch: 0.5 },
+      { connections: 32, measure: "cpuMicroseconds", against: fastifyRateLimit, atMost: 1.3, stretch: 1 },
+      { connections: 512, measure: "p99Ms", against: bareExpress, atMost: 0.75, stretch: 0.4 },
+    ],
+  }),
+  compareServers({
+    name: "graphql-mixed",
+    workload: mixed,
+    ...graphql,
+    connections: [32, 1, 512],
+    targets: [
+      { connections: 32, measure: "cpuMicroseconds", against: bareApollo, atMost: 0.65, stretch: 0.5 },
+      { connections: 32, measure: "cpuMicroseconds", against: postgraphile, atMost: 0.65, stretch: 0.5 },
+      { connections: 512, measure: "p99Ms", against: bareApollo, atMost: 0.75, stretch: 0.4 },
+    ],
+  }),
+  compareServers({
+    name: "rest-list",
+    workload: lists,
+    ...rest,
+    connections: [1],
+    targets: [
+      { connections: 1, measure: "cpuMicroseconds", against: bareExpress, atMost: 0.95, stretch: 0.75 },
+      { connections: 1, measure: "cpuMicroseconds", against: fastifyRateLimit, atMost: 1.5, stretch: 1.15 },
+      { connections: 1, measure: "cpuMicroseconds", against: restCeiling, atMost: 1.8, stretch: 1.4 },
+      { connections: 1, measure: "p50Ms", against: expressFlexible, atMost: 0.9, stretch: 0.75 },
+    ],
+  }),
+  compareServers({
+    name: "graphql-list",
+    workload: lists,
+    ...graphql,
+    connections: [1],
+    targets: [{ connections: 1, measure: "cpuMicroseconds", against: bareApollo, atMost: 0.95, stretch: 0.75 }],
+  }),
+  compareServers({
+    name: "rest-create",
+    workload: creates,
+    ours: petstoreRest,
+    peers: [bareExpress],
+    connections: [32, 1],
+    targets: [
+      { connections: 32, measure: "cpuMicroseconds", against: bareExpress, atMost: 0.6, stretch: 0.45 },
+      { connections: 1, measure: "cpuMicroseconds", against: bareExpress, atMost: 0.95, stretch: 0.8 },
+    ],
+  }),
+  compareServers({
+    name: "graphql-create",
+    workload: creates,
+    ours: petstoreGraphql,
+    peers: [bareApollo],
+    connections: [32, 1],
+    targets: [],
+  }),
+  compareServers({ name: "rest-hot-page", workload: hotPage, ...rest, connections: [32], targets: [] }),
+  compareServers({ name: "graphql-hot-page", workload: hotPage, ...graphql, connections: [32], targets: [] }),
   memory,
   quota,
   hotAccountQuota,
   start,
 ];
-
-function comparePeers(api: keyof typeof programs, comparison: PeerComparison): Benchmark {
-  const { name, summary, workload, connections, accounts = 32, isBareOnly, targets } = comparison;
-  return compareServers({
-    name: `${api}-${name}`,
-    summary,
-    cases: programs[api].slice(0, isBareOnly && 2).map((program) => {
-      return { name: program.name, program, accounts, parts: () => workload(program.requests) };
-    }),
-    isSameWork: true,
-    defaults: { ...usual, connections },
-    targets: targets[api].flat(),
-  });
-}
-
-/** A target and its stretch goal, at the benchmark's first number of connections or at the given one. */
-function atMost(
-  measure: "cpuMicroseconds" | "p50Ms" | "p99Ms",
-  { name: of }: ServerProgram,
-  { name: against }: ServerProgram,
-  limit: number,
-  stretch: number,
-  connections?: number,
-): Target[] {
-  const ratio = { measure, of, against, ...(connections !== undefined && { connections }) };
-  return [
-    { ...ratio, atMost: limit },
-    { ...ratio, atMost: stretch, isStretch: true },
-  ];
-}

@@ -1,41 +1,28 @@
 import { parseArgs } from "node:util";
-import { type Benchmark, usual } from "./benchmark.js";
+import { type Benchmark, type RunOptions, usual } from "./benchmark.js";
 
-export type Command =
-  | { readonly kind: "help" }
-  | { readonly kind: "run"; readonly benchmarks: readonly Benchmark[]; readonly options: CommandOptions }
-  | { readonly kind: "unclear"; readonly reason: string };
-
-export interface CommandOptions {
+/** An option that the command line does not name has the default of each benchmark. */
+export interface Command extends Partial<RunOptions> {
+  readonly benchmarks: readonly Benchmark[];
   /** True if the run may be kept: every benchmark, with its defaults. */
   readonly isComplete: boolean;
-  /** Undefined: the default of each benchmark. */
-  readonly rounds: number | undefined;
-  readonly seconds: number | undefined;
-  readonly connections: readonly number[] | undefined;
   readonly jsonFile: string | undefined;
 }
 
-export function readCommandLine(words: readonly string[], all: readonly Benchmark[]): Command {
-  try {
-    const { values } = parseArgs({ args: [...words], options: optionShapes });
-    const { only = [], rounds, seconds, connections, help } = values;
-    if (help) return { kind: "help" };
-    const named = new Set(only.flatMap((word) => namedBy(word, all)));
-    return {
-      kind: "run",
-      benchmarks: all.filter((benchmark) => only.length === 0 || named.has(benchmark)),
-      options: {
-        isComplete: [values.only, rounds, seconds, connections].every((value) => value === undefined),
-        rounds: rounds === undefined ? undefined : wholeNumber("rounds", rounds),
-        seconds: seconds === undefined ? undefined : decimal("seconds", seconds),
-        connections: connections === undefined ? undefined : wholeNumbers("connections", connections),
-        jsonFile: values.json,
-      },
-    };
-  } catch (error) {
-    return { kind: "unclear", reason: error instanceof Error ? error.message : `${error}` };
-  }
+/** Undefined if only help is wanted. Throws an error that says what is unclear. */
+export function readCommandLine(words: readonly string[], all: readonly Benchmark[]): Command | undefined {
+  const { values } = parseArgs({ args: [...words], options: optionShapes });
+  const { only = [], rounds, seconds, connections, json, help } = values;
+  if (help) return undefined;
+  const named = new Set(only.flatMap((word) => namedBy(word, all)));
+  return {
+    benchmarks: all.filter((benchmark) => only.length === 0 || named.has(benchmark)),
+    ...(rounds !== undefined && { rounds: wholeNumber("rounds", rounds) }),
+    ...(seconds !== undefined && { seconds: decimal("seconds", seconds) }),
+    ...(connections !== undefined && { connections: wholeNumbers("connections", connections) }),
+    isComplete: [values.only, rounds, seconds, connections].every((value) => value === undefined),
+    jsonFile: json,
+  };
 }
 
 export function helpText(all: readonly Benchmark[]): string {
@@ -69,7 +56,7 @@ const optionShapes = {
   seconds: { type: "string" },
   connections: { type: "string" },
   json: { type: "string" },
-  help: { type: "boolean", short: "h", default: false },
+  help: { type: "boolean", short: "h" },
 } as const;
 
 /** The benchmark of this name; otherwise all whose names begin with it and a hyphen. */

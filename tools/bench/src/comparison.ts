@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Benchmark, Defaults, Measured, Measures, Target } from "./benchmark.js";
+import { type Benchmark, type Measured, type Measures, type Target, usual } from "./benchmark.js";
 import { makeLoad } from "./load/load.js";
 import { withKey } from "./load/requests.js";
-import { fillIn, type Workload, type WorkloadPart } from "./load/workload.js";
+import type { Workload } from "./load/workload.js";
 import { measureRounds, type Turn } from "./rounds.js";
-import { type Server, type ServerOptions, withEnvironment } from "./servers/environment.js";
+import { type MeasuredServer, withServers } from "./servers/environment.js";
 import type { ServerProgram } from "./servers/server-programs.js";
-import type { Store, StoreOptions } from "./servers/store.js";
 
 const measures: Measures = {
   requestsPerSecond: { label: "requests/s", digits: 0 },
@@ -16,52 +15,44 @@ const measures: Measures = {
   rssMebibytes: { label: "RSS MiB", digits: 0 },
 };
 
-export interface ServerComparison {
+interface ServerComparison {
   readonly name: string;
-  readonly summary: string;
-  readonly cases: readonly ServerCase[];
-  readonly defaults: Defaults;
-  readonly targets: readonly Target[];
-  /** True if all cases must have the same responses: servers that do different work cannot be compared. */
-  readonly isSameWork?: boolean;
+  readonly workload: Workload;
+  readonly ours: ServerProgram;
+  readonly peers: readonly ServerProgram[];
+  readonly connections: readonly number[];
+  readonly targets: readonly RatioTarget[];
 }
 
-/** A server program in a process of its own, and the requests that it gets. */
-export interface ServerCase extends Omit<ServerOptions, "name"> {
-  readonly name: string;
-  readonly program: ServerProgram;
-  readonly parts: (store: Store) => readonly WorkloadPart[] | Promise<readonly WorkloadPart[]>;
-  readonly store?: StoreOptions;
-  /** How many accounts of the store send requests. Default: all. */
-  readonly accounts?: number;
+/** A target for the ratio of our service to a peer. */
+interface RatioTarget extends Omit<Target, "of" | "against"> {
+  readonly measure: "cpuMicroseconds" | "p50Ms" | "p99Ms";
+  readonly against: ServerProgram;
 }
 
-/** A running server, and the requests that it gets. */
-export interface LoadedServer extends Workload, Pick<Server, "name" | "origin" | "program"> {}
-
-export function compareServers({ cases, isSameWork = false, ...benchmark }: ServerComparison): Benchmark {
+/** The same workload for several servers, side by side in one run. */
+export function compareServers(comparison: ServerComparison): Benchmark {
+  const { name, workload, ours, peers, connections, targets } = comparison;
   return {
-    ...benchmark,
+    name,
+    summary: workload.summary,
     measures,
+    targets: targets.map(({ against, ...target }) => ({ ...target, of: ours.name, against: against.name })),
+    defaults: { ...usual, connections },
     run: (options, deps) =>
-      withEnvironment(deps, async (environment) => {
-        const servers: LoadedServer[] = [];
-        for (const { program, parts, store: storeOptions, accounts, ...rest } of cases) {
-          const store = await environment.openStore(storeOptions);
-          const server = await environment.openServer(program, store, rest);
-          const apiKeys = program.takesKey ? store.apiKeys.slice(0, accounts) : [];
-          servers.push({ ...server, parts: await parts(store), apiKeys });
-        }
-        await checkResponses(servers, isSameWork);
-        return await measureRounds(servers, options, deps, (server, turn) => measureServer(server, turn, deps.signal));
+      withServers(deps, async (open) => {
+        const servers: MeasuredServer[] = [];
+        for (const program of [ours, ...peers]) servers.push(await open(program, workload));
+        await checkResponses(servers);
+        return await measureRounds(servers, options, deps, measureServer);
       }),
   };
 }
 
-async function measureServer(server: LoadedServer, turn: Turn, signal: AbortSignal): Promise<Measured> {
-  const before = await server.program.usage();
-  const load = await makeLoad({ ...server, connections: turn.connections, seconds: turn.seconds, signal });
-  const after = await server.program.usage();
+async function measureServer(server: MeasuredServer, turn: Turn): Promise<Measured> {
+  const before = await server.usage();
+  const load = await makeLoad({ ...server, ...turn });
+  const after = await server.usage();
   return {
     requestsPerSecond: load.requestsPerSecond,
     p50Ms: load.p50Ms,
@@ -71,26 +62,25 @@ async function measureServer(server: LoadedServer, turn: Turn, signal: AbortSign
   };
 }
 
-/** Sends every operation once to each server. Every response must be right. */
-async function checkResponses(servers: readonly LoadedServer[], isSameWork: boolean): Promise<void> {
+/** Sends every operation once to each server: servers that do different work cannot be compared. */
+async function checkResponses(servers: readonly MeasuredServer[]): Promise<void> {
   let expected: unknown;
   for (const server of servers) {
     const results = await resultsOf(server);
     expected ??= results;
-    if (isSameWork && !isDeepStrictEqual(results, expected)) {
+    if (!isDeepStrictEqual(results, expected)) {
       throw new Error(`${server.name} responds differently from ${servers[0]?.name}`);
     }
   }
 }
 
-async function resultsOf({ name, origin, parts, apiKeys: [apiKey] }: LoadedServer): Promise<unknown[]> {
+async function resultsOf({ name, origin, operations, apiKeys: [apiKey] }: MeasuredServer): Promise<unknown[]> {
   const results: unknown[] = [];
-  for (const { request, resultOf } of parts.flatMap(({ operations }) => operations)) {
-    const filled = fillIn(request, "to compare");
-    const { path, method, headers, body } = apiKey === undefined ? filled : withKey(filled, apiKey);
-    const response = await fetch(origin + path, { method, headers, ...(body !== undefined && { body }) });
+  for (const { request, resultOf } of new Set(operations)) {
+    const { path, ...options } = withKey(request("to compare"), apiKey);
+    const response = await fetch(origin + path, options);
     if (!response.ok) throw new Error(`${name} fails: ${await response.text()}`);
-    results.push(resultOf?.(await response.json()));
+    results.push(resultOf(await response.json()));
   }
   return results;
 }

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Benchmark, Measured, Measures } from "./benchmark.js";
-import type { LoadedServer } from "./comparison.js";
-import { type LoadLimits, makeLoad } from "./load/load.js";
+import { type LoadedServer, type LoadLimits, makeLoad } from "./load/load.js";
 import { mixed } from "./load/workload.js";
 import { measureRounds } from "./rounds.js";
-import { withEnvironment } from "./servers/environment.js";
-import type { Retained } from "./servers/probe.js";
+import { withServers } from "./servers/environment.js";
+import type { Server } from "./servers/server.js";
 import { petstoreGraphql, petstoreRest } from "./servers/server-programs.js";
 
 const measures: Measures = {
@@ -20,7 +19,7 @@ const programs = [petstoreRest, petstoreGraphql];
 /** For work that a start or a load leaves, such as closing connections. */
 const settleMs = 1_000;
 const timeoutSeconds = 600;
-export const mebibyte: number = 2 ** 20;
+const mebibyte = 2 ** 20;
 
 /** The memory of a service, from its start to many connections and requests. The targets are absolute. */
 export const memory: Benchmark = {
@@ -38,53 +37,41 @@ export const memory: Benchmark = {
   defaults: { rounds: 1, seconds: 3, connections: [512] },
   isFixed: true,
   run: (options, deps) =>
-    withEnvironment(deps, async (environment) => {
-      const store = await environment.openStore();
-      return measureRounds(programs, { ...options, warmUp: false }, deps, async (program, { seconds }) => {
-        await using server = await environment.openServer(program, store);
-        const loaded = { ...server, parts: mixed(program.requests), apiKeys: store.apiKeys };
-        return await measureMemory(loaded, { seconds, requests: 100_000 }, deps.signal);
-      });
-    }),
+    withServers(deps, (open) =>
+      measureRounds(programs, { ...options, warmUp: false }, deps, async (program, { seconds, signal }) => {
+        await using server = await open(program, mixed);
+        return await measureMemory(server, { seconds, requests: 100_000, signal });
+      }),
+    ),
 };
 
 /** Loads a new server at 32 and 512 connections, and then with more requests that must not add to its memory. */
 export async function measureMemory(
-  server: LoadedServer,
-  { seconds, requests }: { readonly seconds: number; readonly requests: number },
-  signal: AbortSignal,
+  server: Server & LoadedServer,
+  { seconds, requests, signal }: Required<Omit<LoadLimits, "connections">>,
 ): Promise<Measured> {
   await delay(settleMs);
-  const start = (await server.program.usage()).rssBytes;
+  const start = await server.usage();
   const at32 = await highestRss(server, { connections: 32, seconds, signal });
   await highestRss(server, { connections: 512, seconds, signal });
-  let atEnd = 0;
-  const grown = await growthOf(server, async () => {
-    atEnd = await highestRss(server, { connections: 512, seconds: timeoutSeconds, requests, signal });
-  });
+  await delay(settleMs);
+  const before = await server.usageAfterCollection();
+  const at512 = await highestRss(server, { connections: 512, seconds: timeoutSeconds, requests, signal });
+  await delay(settleMs);
+  const after = await server.usageAfterCollection();
   return {
-    startMebibytes: start / mebibyte,
+    startMebibytes: start.rssBytes / mebibyte,
     at32Mebibytes: at32 / mebibyte,
-    at512Mebibytes: atEnd / mebibyte,
-    grownMebibytes: grown.rssBytes / mebibyte,
-    liveGrownMebibytes: grown.liveBytes / mebibyte,
+    at512Mebibytes: at512 / mebibyte,
+    grownMebibytes: (after.rssBytes - before.rssBytes) / mebibyte,
+    liveGrownMebibytes: (after.heapBytes - before.heapBytes) / mebibyte,
   };
 }
 
-/** The memory that a load adds, after full garbage collections. */
-export async function growthOf({ program }: LoadedServer, load: () => Promise<void>): Promise<Retained> {
-  await delay(settleMs);
-  const before = await program.retained();
-  await load();
-  await delay(settleMs);
-  const after = await program.retained();
-  return { rssBytes: after.rssBytes - before.rssBytes, liveBytes: after.liveBytes - before.liveBytes };
-}
-
 /** The highest RSS since the start of the server. */
-async function highestRss(server: LoadedServer, limits: LoadLimits): Promise<number> {
+async function highestRss(server: Server & LoadedServer, limits: LoadLimits): Promise<number> {
   const report = await makeLoad({ ...server, ...limits });
   const { requests = 0 } = limits;
   if (report.requests < requests) throw new Error(`${server.name} was too slow for ${requests} requests`);
-  return (await server.program.usage()).peakRssBytes;
+  return (await server.usage()).peakRssBytes;
 }

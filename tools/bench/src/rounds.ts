@@ -4,6 +4,7 @@ import type { Measured, RunDeps, RunOptions, Table } from "./benchmark.js";
 export interface Turn {
   readonly connections: number;
   readonly seconds: number;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -26,7 +27,7 @@ export async function measureRounds<Subject extends { readonly name: string }>(
     for (const table of tables) {
       for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
         signal.throwIfAborted();
-        const turn = { connections: table.connections, seconds };
+        const turn = { connections: table.connections, seconds, signal };
         const measured = await measure(subject, turn).catch((cause) => {
           throw new Error(`${subject.name}: ${cause instanceof Error ? cause.message : cause}`, { cause });
         });

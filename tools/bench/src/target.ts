@@ -1,4 +1,4 @@
-import type { Benchmark, Measured, Table, Target } from "./benchmark.js";
+import type { Table, Target } from "./benchmark.js";
 
 export interface Spread {
   readonly median: number;
@@ -6,34 +6,39 @@ export interface Spread {
   readonly max: number;
 }
 
-export interface Verdict extends Target {
+interface Limit extends Omit<Target, "stretch"> {
+  /** True for the second limit of a target. */
+  readonly isStretch?: true;
+}
+
+export interface Verdict extends Limit {
   /** The spread of the ratios within each round; of the measure itself where the target has no peer. */
   readonly ratio: Spread;
   readonly met: boolean;
 }
 
 /** Judges the targets whose number of connections was measured. */
-export function judgeTargets(benchmark: Benchmark, tables: readonly Table[]): Verdict[] {
-  return benchmark.targets.flatMap((target) => {
-    const table = tables.find(({ connections }) => connections === connectionsOf(benchmark, target));
-    return table === undefined ? [] : [judge(target, table.rounds)];
+export function judgeTargets(targets: readonly Target[], tables: readonly Table[]): Verdict[] {
+  return targets.flatMap(({ stretch, ...target }) => {
+    const { connections } = target;
+    const table = tables.find((each) => connections === undefined || connections === each.connections);
+    if (table === undefined) return [];
+    const limits: Limit[] = [target];
+    if (stretch !== undefined) limits.push({ ...target, atMost: stretch, isStretch: true });
+    return limits.map((limit) => judge(limit, table.rounds));
   });
 }
 
-export function connectionsOf({ defaults }: Benchmark, target: Target): number {
-  return target.connections ?? defaults.connections[0];
-}
-
-/** A ratio that is not a number meets no target. */
-export function judge(target: Target, rounds: Table["rounds"]): Verdict {
-  const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target;
-  const ratio = spread(valuesOf(target, rounds));
-  return { ...target, ratio, met: ratio.median >= atLeast && ratio.median <= atMost };
+/** A ratio that is not a number meets no limit. */
+function judge(limit: Limit, rounds: Table["rounds"]): Verdict {
+  const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = limit;
+  const ratio = spread(valuesOf(limit, rounds));
+  return { ...limit, ratio, met: ratio.median >= atLeast && ratio.median <= atMost };
 }
 
 /** Divides within each round: a slow machine slows both servers of a round. */
-function valuesOf({ measure, of, against }: Target, rounds: Table["rounds"]): number[] {
-  const values = (name: string) => (rounds.get(name) ?? []).map((round: Measured) => round[measure] ?? Number.NaN);
+function valuesOf({ measure, of, against }: Limit, rounds: Table["rounds"]): number[] {
+  const values = (name: string) => (rounds.get(name) ?? []).map((round) => round[measure] ?? Number.NaN);
   if (against === undefined) return values(of);
   const theirs = values(against);
   return values(of).map((value, index) => value / (theirs[index] ?? Number.NaN));

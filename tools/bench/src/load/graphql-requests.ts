@@ -9,12 +9,16 @@ const createOnceQuery = `mutation ($input: NewPet!, $key: String) {
 
 /** One document for each operation; its variables hold the values. */
 export const graphqlRequests: ApiRequests = {
-  list: (limit, status) => ({
-    request: post({ query: listQuery, variables: { limit, status } }),
-    resultOf: (body) => listedPets(fieldOf(body, "pets"), limit),
-  }),
-  create: createBy({ query: createQuery, variables: { input: newPet } }),
-  createOnce: createBy({ query: createOnceQuery, variables: { input: newPet, key: "{unique}" } }),
+  list: (limit, status) =>
+    list({ query: listQuery, variables: { limit, status } }, (body) => listedPets(fieldOf(body, "pets"), limit)),
+  create: {
+    request: (unique) => post({ query: createQuery, variables: { input: newPet(unique) } }),
+    resultOf: createdPet,
+  },
+  createOnce: {
+    request: (unique) => post({ query: createOnceQuery, variables: { input: newPet(unique), key: unique } }),
+    resultOf: createdPet,
+  },
 };
 
 /** The schema of the peers has no idempotency keys. */
@@ -23,41 +27,46 @@ export const bareGraphqlRequests: ApiRequests = { ...graphqlRequests, createOnce
 const postgraphileList = `query ($limit: Int!, $condition: PetCondition) {
   allPets(first: $limit, condition: $condition) { nodes ${fields} }
 }`;
-const postgraphileCreate: Operation = {
-  request: post({
-    query: `mutation ($input: CreatePetInput!) { createPet(input: $input) { pet ${fields} } }`,
-    variables: { input: { pet: { ...newPet, status: newPet.status.toUpperCase() } } },
-  }),
-  resultOf: (body) => withoutId(lowerCaseStatus((fieldOf(body, "createPet") as { readonly pet: PostgraphilePet }).pet)),
-};
+const postgraphileCreateQuery = `mutation ($input: CreatePetInput!) { createPet(input: $input) { pet ${fields} } }`;
 
 interface PostgraphilePet {
   readonly status: string;
 }
 
+const postgraphileCreate: Operation = {
+  request(unique) {
+    const { status, ...pet } = newPet(unique);
+    const input = { pet: { ...pet, status: status.toUpperCase() } };
+    return post({ query: postgraphileCreateQuery, variables: { input } });
+  },
+  resultOf: (body) => withoutId(lowerCaseStatus((fieldOf(body, "createPet") as { readonly pet: PostgraphilePet }).pet)),
+};
+
 /** PostGraphile derives its schema from the tables, and writes the values of an enum in capitals. */
 export const postgraphileRequests: ApiRequests = {
-  list: (limit, status) => ({
-    request: post({
-      query: postgraphileList,
-      variables: { limit, ...(status && { condition: { status: status.toUpperCase() } }) },
-    }),
-    resultOf(body) {
+  list(limit, status) {
+    const variables = { limit, ...(status && { condition: { status: status.toUpperCase() } }) };
+    return list({ query: postgraphileList, variables }, (body) => {
       const { nodes } = fieldOf(body, "allPets") as { readonly nodes: readonly PostgraphilePet[] };
       return listedPets(nodes.map(lowerCaseStatus), limit);
-    },
-  }),
+    });
+  },
   create: postgraphileCreate,
   createOnce: postgraphileCreate,
 };
 
-export function post(operation: object): HttpRequest {
+function list(operation: object, resultOf: Operation["resultOf"]): Operation {
+  const request = post(operation);
+  return { request: () => request, resultOf };
+}
+
+function post(operation: object): HttpRequest {
   const headers = { "content-type": "application/json" };
   return { method: "POST", path: "/graphql", headers, body: JSON.stringify(operation) };
 }
 
-function createBy(operation: object): Operation {
-  return { request: post(operation), resultOf: (body) => withoutId(fieldOf(body, "createPet")) };
+function createdPet(body: unknown): unknown {
+  return withoutId(fieldOf(body, "createPet"));
 }
 
 function lowerCaseStatus(pet: PostgraphilePet): PostgraphilePet {

@@ -10,14 +10,12 @@ export interface ApiRequests {
 
 /** One kind of request, and its expected response. */
 export interface Operation {
-  readonly request: HttpRequest;
-  /** The expected statuses. Default: every 2xx. */
-  readonly statuses?: readonly number[];
+  /** The text makes the name of a new pet, and its idempotency key, different from all others. */
+  request(unique: string): HttpRequest;
   /** The pets of a parsed response; they must be the same for every server. Throws for a wrong response. */
-  readonly resultOf?: (body: unknown) => unknown;
+  resultOf(body: unknown): unknown;
 }
 
-/** In the headers and the body, `{unique}` stands for a new text in every request, and `{newKey}` for an unknown API key. */
 export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
@@ -25,11 +23,14 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
-export const newPet = { name: "Pet {unique}", categoryId: 7, status: "available" };
+/** A server without keys gets none. */
+export function withKey(request: HttpRequest, apiKey: string | undefined): HttpRequest {
+  const authorization = apiKey !== undefined && { authorization: `Bearer ${apiKey}` };
+  return { ...request, headers: { ...authorization, ...request.headers } };
+}
 
-/** A request that has a key already keeps it. */
-export function withKey(request: HttpRequest, apiKey: string): HttpRequest {
-  return { ...request, headers: { authorization: `Bearer ${apiKey}`, ...request.headers } };
+export function newPet(unique: string) {
+  return { name: `Pet ${unique}`, categoryId: 7, status: "available" };
 }
 
 export function listedPets(pets: unknown, limit: number): readonly unknown[] {

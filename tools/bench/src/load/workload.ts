@@ -1,81 +1,50 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { mintApiKey, petStatuses } from "@petstore/core";
-import { type ApiRequests, type HttpRequest, type Operation, withKey } from "./requests.js";
+import { petStatuses } from "@petstore/core";
+import type { ApiRequests, Operation } from "./requests.js";
 
-/** Random requests: a part by its share, then one of its operations, then the key of an account. */
 export interface Workload {
-  readonly parts: readonly WorkloadPart[];
-  /** Empty for a server without keys, and where the requests have their keys already. */
-  readonly apiKeys: readonly string[];
+  readonly summary: string;
+  /** How many accounts send requests, each with one key. */
+  readonly accounts: number;
+  /** Each request is one of these operations. One that is in the list twice is sent twice as often. */
+  operations(requests: ApiRequests): readonly Operation[];
 }
 
-export interface WorkloadPart {
-  /** Relative to the shares of the other parts. */
-  readonly share: number;
-  readonly operations: readonly Operation[];
-}
+/** The headline: it resembles real traffic. */
+export const mixed: Workload = {
+  summary: "lists of 10 to 30 pets and 10 % creates, of 32 accounts, all different",
+  accounts: 32,
+  operations(requests) {
+    const lists = everyList(requests);
+    const creates = repeat(9, [requests.create]);
+    // 84 lists 15 times are 90 % of the requests. A tenth of the creates has an idempotency key.
+    return [...repeat(15, lists), ...repeat(14, [...creates, requests.createOnce])];
+  },
+};
 
-/** The headline: lists, and 10 % creates, a tenth of them with an idempotency key. */
-export function mixed(requests: ApiRequests): WorkloadPart[] {
-  return [
-    { share: 90, operations: everyList(requests) },
-    { share: 9, operations: [requests.create] },
-    { share: 1, operations: [requests.createOnce] },
-  ];
-}
+export const lists: Workload = {
+  summary: "lists of 10 to 30 pets, one at a time",
+  accounts: 32,
+  operations: everyList,
+};
 
-export function lists(requests: ApiRequests): WorkloadPart[] {
-  return [{ share: 1, operations: everyList(requests) }];
-}
+export const creates: Workload = {
+  summary: "add pets, of 32 accounts",
+  accounts: 32,
+  operations: ({ create }) => [create],
+};
 
-export function creates(requests: ApiRequests): WorkloadPart[] {
-  return [{ share: 1, operations: [requests.create] }];
-}
+export const hotPage: Workload = {
+  summary: "every client requests the same page with the same key (information)",
+  accounts: 1,
+  operations: ({ list }) => [list(20, "available")],
+};
 
-export function hotPage(requests: ApiRequests): WorkloadPart[] {
-  return [{ share: 1, operations: [requests.list(20, "available")] }];
-}
-
-/** From 10 to 30 pets: requests for the same list at once could share one query. */
-export const listLimits: readonly number[] = Array.from({ length: 21 }, (_, index) => 10 + index);
-
+/** 84 different lists. Requests for the same list at once could share one query. */
 function everyList({ list }: ApiRequests): Operation[] {
-  return listLimits.flatMap((limit) => [undefined, ...petStatuses].map((status) => list(limit, status)));
+  const limits = Array.from({ length: 21 }, (_, index) => 10 + index);
+  return limits.flatMap((limit) => [undefined, ...petStatuses].map((status) => list(limit, status)));
 }
 
-/** Returns a function that draws the next operation, with its placeholders filled in. */
-export function createDraw({ parts, apiKeys }: Workload): () => Operation {
-  const pick = <Item>(items: readonly Item[]) => items[Math.floor(Math.random() * items.length)];
-  const total = parts.reduce((sum, { share }) => sum + share, 0);
-  // Most operations have no placeholder, and the load shares the machine with the servers.
-  const operations = parts.flatMap((part) => part.operations);
-  const dynamic = new Set(operations.filter(({ request }) => /\{(unique|newKey)\}/.test(JSON.stringify(request))));
-  return () => {
-    let place = Math.random() * total;
-    const part = parts.find(({ share }) => {
-      place -= share;
-      return place < 0;
-    });
-    const operation = pick(part?.operations ?? []);
-    if (operation === undefined) throw new Error("a workload has parts with operations");
-    const request = dynamic.has(operation) ? fillIn(operation.request, uniqueText()) : operation.request;
-    const apiKey = pick(apiKeys);
-    return { ...operation, request: apiKey === undefined ? request : withKey(request, apiKey) };
-  };
-}
-
-function uniqueText(): string {
-  return randomUUID().replaceAll("-", "");
-}
-
-/** Writes the text into its places. */
-export function fillIn(request: HttpRequest, unique: string): HttpRequest {
-  const fill = (text: string) =>
-    text.replaceAll("{unique}", unique).replaceAll("{newKey}", () => mintApiKey("live", randomBytes));
-  const { headers, body } = request;
-  return {
-    ...request,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
-    ...(body !== undefined && { body: fill(body) }),
-  };
+function repeat<Item>(times: number, items: readonly Item[]): Item[] {
+  return Array.from({ length: times }, () => items).flat();
 }

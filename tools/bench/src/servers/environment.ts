@@ -1,93 +1,58 @@
-import { open, readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { choosePort } from "@petstore/embedded-postgres";
-import { openPostgresServer } from "@petstore/harness/postgres";
+import { openStoreDatabase } from "@petstore/checks/store-database";
+import { migrate } from "@petstore/core";
+import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
 import { isInstalled, openTemporaryDirectory } from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import type { RunDeps } from "../benchmark.js";
-import { type ProbedProgram, startProbedProgram } from "./probed-program.js";
+import type { LoadedServer } from "../load/load.js";
+import type { Operation } from "../load/requests.js";
+import type { Workload } from "../load/workload.js";
+import { openServer, type Server } from "./server.js";
 import type { ServerProgram } from "./server-programs.js";
-import { fillStore, type Store, type StoreOptions } from "./store.js";
 
-/** A private PostgreSQL and Redis, and the servers of one benchmark. */
-export interface Environment {
-  /** A database of its own, filled as the options say. Equal options give the same database. */
-  openStore(options?: StoreOptions): Promise<Store>;
-  /** Starts a program with its default configuration, and waits until it answers HTTP. */
-  openServer(program: ServerProgram, store: Store, options?: ServerOptions): Promise<Server>;
+/** A server with the requests that a workload sends to it. */
+export interface MeasuredServer extends Server, LoadedServer {
+  readonly operations: readonly Operation[];
 }
 
-export interface ServerOptions {
-  readonly name?: string;
-  readonly environment?: Readonly<Record<string, string>>;
-  /** Command line options of its PostgreSQL sessions. */
-  readonly databaseOptions?: string | undefined;
-}
+type OpenServer = (program: ServerProgram, workload: Workload) => Promise<MeasuredServer>;
 
-export interface Server extends AsyncDisposable {
-  readonly name: string;
-  readonly origin: string;
-  readonly program: ProbedProgram;
-}
+const pets = 10_000;
+const accounts = 32;
+/** The largest limit of the schema: no load uses it up. */
+const unlimited = 2_147_483_647;
 
-/** Ends every server and both stores when `use` has settled. */
-export async function withEnvironment<Result>(
-  deps: RunDeps,
-  use: (environment: Environment) => Promise<Result>,
+/** Opens servers over one private PostgreSQL and Redis, and ends them all when `use` has settled. */
+export async function withServers<Result>(
+  { progress, signal }: RunDeps,
+  use: (open: OpenServer) => Promise<Result>,
 ): Promise<Result> {
-  const { progress, signal } = deps;
   progress("Starting PostgreSQL and Redis ...");
   await using directory = await openTemporaryDirectory();
   await using redis = await openPrivateRedis();
   await using database = await openPostgresServer();
-  await using servers = disposableList<AsyncDisposable>();
-  const stores = new Map<string, Store>();
-  return await use({
-    async openStore(options = { pets: 10_000, accounts: 32 }) {
-      const key = JSON.stringify(options);
-      let store = stores.get(key);
-      if (store === undefined) {
-        const name = `store_${stores.size}`;
-        await database.query(`create database ${name}`);
-        const databaseUrl = Object.assign(new URL(database.url), { pathname: name }).href;
-        store = await fillStore(databaseUrl, options, deps);
-        stores.set(key, store);
-      }
-      return store;
-    },
-    async openServer({ main, nodeOptions = [], takesKey, ...program }, store, options = {}) {
+  const apiKeys = await fillDatabase(database);
+  const servers: Server[] = [];
+  try {
+    return await use(async (program, workload) => {
       signal.throwIfAborted();
-      const { name = program.name, environment, databaseOptions } = options;
-      progress(`Starting ${name} ...`);
-      const port = `${await choosePort(undefined)}`;
-      const origin = `http://127.0.0.1:${port}`;
-      const databaseUrl = new URL(store.databaseUrl);
-      if (databaseOptions !== undefined) databaseUrl.searchParams.set("options", databaseOptions);
-      // A pipe for the output would cost the time of a reader.
-      const log = join(directory.path, `${name}.log`);
-      await using output = await open(log, "a");
-      const running = startProbedProgram({
-        name,
-        main,
-        nodeOptions,
-        environment: {
-          DATABASE_URL: databaseUrl.href,
-          PORT: port,
-          ...(takesKey && { REDIS_URL: redis.url }),
-          ...program.environment,
-          ...environment,
-        },
-        stdout: output.fd,
-      });
-      servers.items.push(running);
-      try {
-        await running.until(() => fetch(origin).then(Boolean, () => false));
-      } catch (cause) {
-        throw new Error(`${cause}\n${await readFile(log, "utf8")}`, { cause });
-      }
-      return { name, origin, program: running, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
-    },
-  });
+      progress(`Starting ${program.name} ...`);
+      await using output = await open(join(directory.path, `${program.name}.log`), "a");
+      const redisUrl = program.takesKey && { REDIS_URL: redis.url };
+      const environment = { DATABASE_URL: database.url, ...redisUrl };
+      const server = await openServer(program, { environment, stdout: output.fd });
+      servers.push(server);
+      return {
+        ...server,
+        operations: workload.operations(program.requests),
+        apiKeys: program.takesKey ? apiKeys.slice(0, workload.accounts) : [],
+      };
+    });
+  } finally {
+    await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+  }
 }
 
 export async function openPrivateRedis(): Promise<RedisServer> {
@@ -95,12 +60,18 @@ export async function openPrivateRedis(): Promise<RedisServer> {
   throw new Error("There is no redis-server in PATH, and this benchmark needs one.");
 }
 
-export function disposableList<T extends AsyncDisposable>(): AsyncDisposable & { readonly items: T[] } {
-  const items: T[] = [];
-  return {
-    items,
-    async [Symbol.asyncDispose]() {
-      await Promise.all(items.map((item) => item[Symbol.asyncDispose]()));
-    },
-  };
+/** Migrates an empty database, adds pets and accounts, and returns one key of each account. */
+async function fillDatabase({ url, query }: PostgresServer): Promise<string[]> {
+  await migrate(url);
+  await using store = openStoreDatabase(url);
+  const customLimits = { perMinute: unlimited, perDay: unlimited };
+  const issued = await Promise.all(Array.from({ length: accounts }, () => store.issueKey({ customLimits })));
+  await query(
+    `insert into pets (name, category_id, status)
+     select 'Pet ' || number, 1 + number % 50, (array['available', 'pending', 'sold'])[1 + number % 3]::pet_status
+     from generate_series(1, ${pets}) number`,
+  );
+  // Otherwise the autovacuum runs during a round.
+  await query("vacuum analyze");
+  return issued.map(({ key }) => key);
 }

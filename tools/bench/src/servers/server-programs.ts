@@ -3,7 +3,6 @@ import { graphqlMain, restMain, serviceFlags } from "@petstore/harness/processes
 import { bareGraphqlRequests, graphqlRequests, postgraphileRequests } from "../load/graphql-requests.js";
 import type { ApiRequests } from "../load/requests.js";
 import { restRequests } from "../load/rest-requests.js";
-import { builtFile } from "./probed-program.js";
 
 /** A server program. It listens on 127.0.0.1 at PORT, uses the database at DATABASE_URL, and ends at SIGTERM. */
 export interface ServerProgram {
@@ -46,4 +45,9 @@ function peer(name: string, directory: string, requests: ApiRequests): ServerPro
 
 function limitedPeer(name: string, directory: string, requests: ApiRequests): ServerProgram {
   return { ...peer(name, directory, requests), takesKey: true };
+}
+
+/** A file of the built package, also for tests that run on the sources. */
+export function builtFile(path: string): URL {
+  return new URL(`../../dist/${path}`, import.meta.url);
 }

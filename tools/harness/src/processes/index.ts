@@ -1,6 +1,6 @@
 export { folderOf, isInstalled, missingPrograms, searchPath } from "./installed-program.js";
 export { type Program, type ProgramOptions, startProgram } from "./program.js";
-export { openTemporaryDirectory, type TemporaryDirectory } from "./resources.js";
+export { openTemporaryDirectory, openTogether, type TemporaryDirectory } from "./resources.js";
 export {
   graphqlMain,
   restMain,

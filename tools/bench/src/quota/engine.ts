@@ -1,26 +1,22 @@
-// One engine, named by ENGINE. Makes the decisions that the benchmark orders.
+// One engine: its name and the Redis are its arguments. Makes the decisions that the benchmark orders.
 import { createRedisQuota, openRedis } from "@petstore/core";
 import { RateLimiterRedis, RateLimiterUnion } from "rate-limiter-flexible";
-import { percentile } from "../../target.js";
-import type { EngineLoad, EngineOrder } from "../quota.js";
+import type { Measured } from "../benchmark.js";
+import { percentile } from "../target.js";
+import type { EngineOrder } from "./quota.js";
 
 /** Spends one unit of an account. Rejects when it is not admitted. */
 type Decide = (account: string) => Promise<unknown>;
 
-const { ENGINE: name, REDIS_URL: redisUrl = "" } = process.env;
+const [, , name, redisUrl = ""] = process.argv;
 /** No load uses up this limit: the benchmark measures admitted requests. */
 const limit = 2_147_483_647;
 
 const decide = await openEngine();
 let turn = 0;
 
-process.on("message", (order: EngineOrder) => {
-  if (order.kind !== "load") return;
-  makeLoad(order).then(
-    (load) => process.send?.(load),
-    (error: unknown) => process.send?.({ error: `${error instanceof Error ? error : JSON.stringify(error)}` }),
-  );
-});
+process.on("message", async (order: EngineOrder) => process.send?.(await measure(order)));
+process.once("disconnect", () => process.exit());
 process.stdout.write("ready\n");
 
 async function openEngine(): Promise<Decide> {
@@ -42,8 +38,9 @@ async function openEngine(): Promise<Decide> {
 }
 
 /** Every caller decides for the next account as soon as it has its last decision. */
-async function makeLoad({ callers, seconds, accounts }: EngineOrder): Promise<EngineLoad> {
+async function measure({ callers, seconds, accounts }: EngineOrder): Promise<Measured> {
   const latenciesMs: number[] = [];
+  const cpuAtStart = process.cpuUsage();
   const startedAtMs = performance.now();
   const endAtMs = startedAtMs + seconds * 1_000;
 
@@ -58,10 +55,12 @@ async function makeLoad({ callers, seconds, accounts }: EngineOrder): Promise<En
   }
 
   await Promise.all(Array.from({ length: callers }, callOn));
+  const elapsedSeconds = (performance.now() - startedAtMs) / 1_000;
+  const { user, system } = process.cpuUsage(cpuAtStart);
   return {
-    decisions: latenciesMs.length,
-    seconds: (performance.now() - startedAtMs) / 1_000,
+    decisionsPerSecond: latenciesMs.length / elapsedSeconds,
     p50Ms: percentile(latenciesMs, 50),
     p99Ms: percentile(latenciesMs, 99),
+    cpuMicroseconds: (user + system) / latenciesMs.length,
   };
 }
