@@ -1,10 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { choosePort } from "@petstore/embedded-postgres";
 import { isAnswering } from "@petstore/harness/network";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { openTemporaryDirectory, startProgram } from "@petstore/harness/processes";
 import type { Benchmark, Measured } from "./benchmark.js";
 import { measureRounds } from "./rounds.js";
 
@@ -22,32 +19,22 @@ export const start: Benchmark = {
   isFixed: true,
   async run(options, deps) {
     await using directory = await openTemporaryDirectory();
-    return await measureRounds([command], options, deps, () => measureStart(directory.path, deps.signal));
+    return await measureRounds([command], options, deps, () => measureStart(directory.path));
   },
 };
 
-async function measureStart(directory: string, signal: AbortSignal): Promise<Measured> {
-  const port = await choosePort(undefined);
-  const url = `http://127.0.0.1:${port}/readyz`;
+/** Ends the service before it returns: npm passes the signal on, and its output stays open until the service has ended. */
+async function measureStart(directory: string): Promise<Measured> {
+  const port = `${await choosePort(undefined)}`;
   const startedAtMs = performance.now();
-  // A process group: npm, its shell and the service end together.
-  const words = [`PETSTORE_DIR=${directory}`, `PORT=${port}`, ...command.name.split(" ")];
-  const child = spawn("env", words, { cwd: root, stdio: "ignore", detached: true });
-  const exit = once(child, "exit");
-  try {
-    await untilReady(url, true, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
-    return { seconds: (performance.now() - startedAtMs) / 1_000 };
-  } finally {
-    if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
-    await exit;
-    // npm may end before the service, which holds the database of the next start.
-    await untilReady(url, false, AbortSignal.timeout(timeoutMs));
-  }
-}
-
-async function untilReady(url: string, expected: boolean, signal: AbortSignal): Promise<void> {
-  while ((await isAnswering(url)) !== expected) {
-    signal.throwIfAborted();
-    await delay(20);
-  }
+  await using program = startProgram({
+    name: command.name,
+    command: "npm",
+    args: ["start"],
+    directory: root,
+    // biome-ignore lint/style/noProcessEnv: npm and Node.js keep their settings, which the first start needs to install.
+    environment: { ...process.env, PETSTORE_DIR: directory, PORT: port },
+  });
+  await program.until(() => isAnswering(`http://127.0.0.1:${port}/readyz`), timeoutMs);
+  return { seconds: (performance.now() - startedAtMs) / 1_000 };
 }

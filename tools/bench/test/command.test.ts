@@ -37,7 +37,7 @@ describeWithRedis("bench", () => {
     expect(program.output.at(-1)).toBe("Stopped.");
     // PostgreSQL and two servers, at least.
     expect(started.length).toBeGreaterThan(2);
-    expect(started.filter((pid) => isRunning(pid))).toEqual([]);
+    expect(processes().filter(({ pid }) => started.includes(pid))).toEqual([]);
   });
 });
 
@@ -46,18 +46,14 @@ function start(words: readonly string[]) {
 }
 
 function descendantsOf(pid: number): number[] {
-  const lines = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
-  const pairs = lines.map((line) => line.trim().split(/ +/).map(Number));
-  const childrenOf = (parent: number): number[] =>
-    pairs.flatMap(([own = 0, ofParent]) => (ofParent === parent ? [own, ...childrenOf(own)] : []));
-  return childrenOf(pid);
+  const children = processes().filter(({ parent }) => parent === pid);
+  return children.flatMap((child) => [child.pid, ...descendantsOf(child.pid)]);
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    // There is no such process.
-    return false;
-  }
+function processes() {
+  const lines = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
+  return lines.map((line) => {
+    const [pid = 0, parent = 0] = line.trim().split(/ +/).map(Number);
+    return { pid, parent };
+  });
 }

@@ -1,7 +1,7 @@
 import { openTogether, type Program, startProgram } from "@petstore/harness/processes";
+import { openRedisServer } from "@petstore/harness/redis";
 import { type Benchmark, type Measured, type Measures, usual } from "../benchmark.js";
 import { measureRounds } from "../rounds.js";
-import { openPrivateRedis } from "../servers/environment.js";
 import { builtFile } from "../servers/server-programs.js";
 
 /** As many decisions as the time allows, for each account in turn. */
@@ -18,17 +18,16 @@ const measures: Measures = {
   cpuMicroseconds: { label: "CPU us/decision", digits: 2 },
 };
 
-/** A decision about a minute and a day, before all other work of a request. All requests are admitted. */
-export const quota: Benchmark = quotaBenchmark(
-  "quota",
-  "decide about a minute and a day, for 10,000 accounts",
-  10_000,
-  1.3,
-);
+interface EngineComparison {
+  readonly name: string;
+  readonly summary: string;
+  readonly accounts: number;
+  /** How many times as many decisions as rate-limiter-flexible. */
+  readonly atLeast: number;
+}
 
-export const hotAccountQuota: Benchmark = quotaBenchmark("quota-hot-account", "the same for one account", 1, 1.6);
-
-function quotaBenchmark(name: string, summary: string, accounts: number, atLeast: number): Benchmark {
+/** Decisions about a minute and a day, before all other work of a request. All requests are admitted. */
+export function compareEngines({ name, summary, accounts, atLeast }: EngineComparison): Benchmark {
   const [ours, theirs] = ["petstore-redis", "rlf-union"] as const;
   return {
     name,
@@ -37,7 +36,7 @@ function quotaBenchmark(name: string, summary: string, accounts: number, atLeast
     targets: [{ connections: 64, measure: "decisionsPerSecond", of: ours, against: theirs, atLeast }],
     defaults: { ...usual, connections: [64] },
     async run(options, deps) {
-      await using redis = await openPrivateRedis();
+      await using redis = await openRedisServer();
       await using ourEngine = await openEngine(ours, redis.url);
       await using theirEngine = await openEngine(theirs, redis.url);
       return await measureRounds([ourEngine, theirEngine], options, deps, async (engine, turn) => {

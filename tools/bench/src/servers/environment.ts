@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { openStoreDatabase } from "@petstore/checks/store-database";
 import { migrate } from "@petstore/core";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
-import { isInstalled, openTemporaryDirectory } from "@petstore/harness/processes";
-import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { openRedisServer } from "@petstore/harness/redis";
 import type { RunDeps } from "../benchmark.js";
 import type { LoadedServer } from "../load/load.js";
 import type { Operation } from "../load/requests.js";
@@ -31,7 +31,7 @@ export async function withServers<Result>(
 ): Promise<Result> {
   progress("Starting PostgreSQL and Redis ...");
   await using directory = await openTemporaryDirectory();
-  await using redis = await openPrivateRedis();
+  await using redis = await openRedisServer();
   await using database = await openPostgresServer();
   const apiKeys = await fillDatabase(database);
   const servers: Server[] = [];
@@ -41,8 +41,8 @@ export async function withServers<Result>(
       progress(`Starting ${program.name} ...`);
       await using output = await open(join(directory.path, `${program.name}.log`), "a");
       const redisUrl = program.takesKey && { REDIS_URL: redis.url };
-      const environment = { DATABASE_URL: database.url, ...redisUrl };
-      const server = await openServer(program, { environment, stdout: output.fd });
+      const environment = { ...program.environment, DATABASE_URL: database.url, ...redisUrl };
+      const server = await openServer({ ...program, environment }, output.fd);
       servers.push(server);
       return {
         ...server,
@@ -53,11 +53,6 @@ export async function withServers<Result>(
   } finally {
     await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
   }
-}
-
-export async function openPrivateRedis(): Promise<RedisServer> {
-  if (isInstalled("redis-server")) return await openRedisServer();
-  throw new Error("There is no redis-server in PATH, and this benchmark needs one.");
 }
 
 /** Migrates an empty database, adds pets and accounts, and returns one key of each account. */

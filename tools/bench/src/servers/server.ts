@@ -11,31 +11,25 @@ export interface Server extends AsyncDisposable {
   usageAfterCollection(): Promise<Usage>;
 }
 
-export interface ServerOptions {
-  readonly environment?: Readonly<Record<string, string>>;
-  /** The file descriptor of its standard output. A pipe would cost the time of a reader. */
-  readonly stdout?: number;
-}
-
-/** Resolves when the server answers HTTP. */
+/** Resolves when the server answers HTTP. Its output goes to a file, because a pipe would cost the time of a reader. */
 export async function openServer(
-  { name, main, nodeOptions = [], ...program }: Omit<ServerProgram, "requests" | "takesKey">,
-  { environment, ...options }: ServerOptions = {},
+  { name, main, nodeOptions = [], environment }: Omit<ServerProgram, "requests" | "takesKey">,
+  stdout?: number,
 ): Promise<Server> {
   const port = `${await choosePort(undefined)}`;
   const origin = `http://127.0.0.1:${port}`;
   return openTogether(async (use) => {
-    const running = use(
+    const program = use(
       startProgram({
-        ...options,
         name,
         args: [...nodeOptions, "--expose-gc", "--import", builtFile("servers/probe.js").href, main.pathname],
-        environment: { NODE_ENV: "production", PORT: port, ...program.environment, ...environment },
+        environment: { NODE_ENV: "production", PORT: port, ...environment },
+        ...(stdout !== undefined && { stdout }),
         hasChannel: true,
       }),
     );
-    await running.until(() => fetch(origin).then(Boolean, () => false));
-    const ask = async (question: ProbeQuestion) => (await running.ask(question)) as Usage;
+    await program.until(() => fetch(origin).then(Boolean, () => false));
+    const ask = async (question: ProbeQuestion) => (await program.ask(question)) as Usage;
     return { name, origin, usage: () => ask("usage"), usageAfterCollection: () => ask("usage after garbage collection") };
   });
 }
