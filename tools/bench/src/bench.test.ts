@@ -100,7 +100,7 @@ async function bench(words: string, benchmarks: readonly Benchmark[], commit: st
   };
   const exitCode = await runBench(words.split(" ").filter(Boolean), benchmarks, {
     print,
-    printError: print,
+    progress: (line) => print(`${line}\n`),
     signal: new AbortController().signal,
     resultsDirectory: directory.path,
     commit: async () => commit ?? undefined,

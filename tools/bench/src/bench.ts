@@ -1,17 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Benchmark, RunOptions } from "./benchmark.js";
+import type { Benchmark, RunDeps, RunOptions } from "./benchmark.js";
 import { type Command, helpText, readCommandLine } from "./command-line.js";
 import { formatTables, formatTargets, type Outcome, runAsJson } from "./report.js";
 import { judgeTargets } from "./target.js";
 
-export interface BenchDeps {
+export interface BenchDeps extends RunDeps {
   /** Writes to standard output. */
   print(text: string): void;
-  /** Writes to standard error. */
-  printError(text: string): void;
-  /** Stops a run, and everything that it has started. */
-  readonly signal: AbortSignal;
   readonly resultsDirectory: string;
   /** Undefined for a tree that differs from its commit. */
   commit(): Promise<string | undefined>;
@@ -28,7 +24,7 @@ export async function runBench(
   try {
     command = readCommandLine(words, all);
   } catch (error) {
-    deps.printError(`${messageOf(error)}\n`);
+    deps.progress(messageOf(error));
     return 2;
   }
   if (command === undefined) {
@@ -38,7 +34,7 @@ export async function runBench(
   try {
     return (await run(command, deps)) ? 0 : 1;
   } catch (error) {
-    deps.printError(`${deps.signal.aborted ? "Stopped." : messageOf(error)}\n`);
+    deps.progress(deps.signal.aborted ? "Stopped." : messageOf(error));
     return 1;
   }
 }
@@ -46,12 +42,12 @@ export async function runBench(
 /** Resolves with whether every target is met, apart from stretch goals. */
 async function run(command: Command, deps: BenchDeps): Promise<boolean> {
   const { benchmarks, isComplete, jsonFile } = command;
-  const { print, printError } = deps;
+  const { print, progress } = deps;
   const startedAtMs = deps.now();
   const commit = await deps.commit();
   const outcomes: Outcome[] = [];
   for (const [index, benchmark] of benchmarks.entries()) {
-    if (benchmarks.length > 1) printError(`\n${benchmark.name}, ${index + 1} of ${benchmarks.length}\n`);
+    if (benchmarks.length > 1) progress(`\n${benchmark.name}, ${index + 1} of ${benchmarks.length}`);
     outcomes.push(await runOne(benchmark, command, deps));
   }
   print(`\n${formatTargets(outcomes)}\n`);
@@ -67,7 +63,7 @@ async function run(command: Command, deps: BenchDeps): Promise<boolean> {
   } else if (isComplete) {
     print("\nNot kept: the working tree differs from its commit.\n");
   }
-  printError(`Took ${((deps.now() - startedAtMs) / 60_000).toFixed(1)} minutes.\n`);
+  progress(`Took ${((deps.now() - startedAtMs) / 60_000).toFixed(1)} minutes.`);
   return outcomes.every(({ failure, verdicts }) => {
     return failure === undefined && verdicts.every(({ met, isStretch }) => met || isStretch);
   });
@@ -81,9 +77,8 @@ async function runOne(benchmark: Benchmark, command: Command, deps: BenchDeps): 
     seconds: command.seconds ?? defaults.seconds,
     connections: (isFixed ? undefined : command.connections) ?? defaults.connections,
   };
-  const progress = (line: string) => deps.printError(`${line}\n`);
   try {
-    const tables = await benchmark.run(options, { progress, signal: deps.signal });
+    const tables = await benchmark.run(options, deps);
     deps.print(`\n${formatTables(benchmark, options, tables)}\n`);
     return { benchmark, tables, verdicts: judgeTargets(targets, tables) };
   } catch (error) {

@@ -44,8 +44,8 @@ export interface RunOptions {
 }
 
 export interface RunDeps {
-  /** Gets one line for each step. */
-  readonly progress: (line: string) => void;
+  /** Writes one line for each step to standard error. */
+  progress(line: string): void;
   /** Stops everything; the run then rejects. */
   readonly signal: AbortSignal;
 }

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 process.exitCode = await runBench(process.argv.slice(2), benchmarks, {
   print: (text) => process.stdout.write(text),
-  printError: (text) => process.stderr.write(text),
+  progress: (line) => process.stderr.write(`${line}\n`),
   signal: stopped.signal,
   resultsDirectory: `${directory}results`,
   commit: readCommit,

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Benchmark, Measured, Measures } from "./benchmark.js";
-import { type LoadedServer, type LoadLimits, makeLoad } from "./load/load.js";
+import { type LoadLimits, makeLoad } from "./load/load.js";
 import { mixed } from "./load/workload.js";
 import { measureRounds } from "./rounds.js";
-import { withServers } from "./servers/environment.js";
-import type { Server } from "./servers/server.js";
+import { type MeasuredServer, withServers } from "./servers/environment.js";
 import { petstoreGraphql, petstoreRest } from "./servers/server-programs.js";
 
 const measures: Measures = {
@@ -47,7 +46,7 @@ export const memory: Benchmark = {
 
 /** Loads a new server at 32 and 512 connections, and then with more requests that must not add to its memory. */
 export async function measureMemory(
-  server: Server & LoadedServer,
+  server: MeasuredServer,
   { seconds, requests, signal }: Required<Omit<LoadLimits, "connections">>,
 ): Promise<Measured> {
   await delay(settleMs);
@@ -69,7 +68,7 @@ export async function measureMemory(
 }
 
 /** The highest RSS since the start of the server. */
-async function highestRss(server: Server & LoadedServer, limits: LoadLimits): Promise<number> {
+async function highestRss(server: MeasuredServer, limits: LoadLimits): Promise<number> {
   const report = await makeLoad({ ...server, ...limits });
   const { requests = 0 } = limits;
   if (report.requests < requests) throw new Error(`${server.name} was too slow for ${requests} requests`);

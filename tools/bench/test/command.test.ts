@@ -31,23 +31,19 @@ describeWithRedis("bench", () => {
   test("Ctrl-C ends a run, and everything that it has started", async () => {
     await using program = start(["--only", "rest-create", "--seconds", "0.2"]);
     await program.printed(/^Warm-up.*: petstore-rest$/m);
-    const started = descendantsOf(program.pid);
+    const started = processes().filter(({ parent }) => parent === program.pid);
     program.signal("SIGINT");
     expect(await program.ended).toBe(1);
     expect(program.output.at(-1)).toBe("Stopped.");
     // PostgreSQL and two servers, at least.
     expect(started.length).toBeGreaterThan(2);
-    expect(processes().filter(({ pid }) => started.includes(pid))).toEqual([]);
+    const pids = started.map(({ pid }) => pid);
+    expect(processes().filter(({ pid }) => pids.includes(pid))).toEqual([]);
   });
 });
 
 function start(words: readonly string[]) {
   return startProgram({ name: "The benchmark", args: [main, ...words], environment: process.env });
-}
-
-function descendantsOf(pid: number): number[] {
-  const children = processes().filter(({ parent }) => parent === pid);
-  return children.flatMap((child) => [child.pid, ...descendantsOf(child.pid)]);
 }
 
 function processes() {

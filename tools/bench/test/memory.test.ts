@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { restRequests } from "../src/load/rest-requests.js";
 import { measureMemory } from "../src/memory.js";
 import { openServer } from "../src/servers/server.js";
 
@@ -7,8 +8,7 @@ test("a server that keeps 500 bytes of every request has grown by as much", asyn
   const main = new URL("./keeping-server.mjs", import.meta.url);
   const environment = { KEPT_BYTES: `${keptBytes}` };
   await using server = await openServer({ name: "The server", main, environment });
-  const request = { method: "GET", path: "/", headers: {} } as const;
-  const loaded = { ...server, operations: [{ request: () => request }], apiKeys: [] };
+  const loaded = { ...server, operations: [restRequests.create], apiKeys: [] };
   const { signal } = new AbortController();
   const measured = await measureMemory(loaded, { seconds: 0.2, requests, signal });
   const { startMebibytes = 0, at512Mebibytes, liveGrownMebibytes } = measured;

@@ -6,7 +6,7 @@ import { type HttpRequest, type Operation, withKey } from "./requests.js";
 /** The server of a load, and its requests: random operations, each with a random key. */
 export interface LoadedServer {
   readonly origin: string;
-  readonly operations: readonly Pick<Operation, "request">[];
+  readonly operations: readonly Operation[];
   /** Empty for a server without keys. */
   readonly apiKeys: readonly string[];
 }
@@ -48,13 +48,12 @@ export async function makeLoad(options: LoadedServer & LoadLimits): Promise<Load
   let openConnections = 0;
   let startedAtMs = Number.POSITIVE_INFINITY;
   let endedAtMs = 0;
-  let failure: string | undefined;
   const ended = new AbortController();
 
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
-    function fail(reason: string): void {
-      failure ??= reason;
+    function fail(reason: unknown): void {
       instance.stop();
+      reject(reason);
     }
 
     function setupClient(client: autocannon.Client): void {
@@ -68,7 +67,8 @@ export async function makeLoad(options: LoadedServer & LoadLimits): Promise<Load
           },
           onResponse(status, body) {
             const isSuccess = status >= 200 && status <= 299;
-            if (!isSuccess) fail(`${request?.method} ${request?.path}: status ${status} ${body}`.slice(0, 200));
+            const response = `${request?.method} ${request?.path}: status ${status} ${body}`;
+            if (!isSuccess) fail(new Error(response.slice(0, 200)));
           },
         },
       ]);
@@ -88,12 +88,10 @@ export async function makeLoad(options: LoadedServer & LoadLimits): Promise<Load
     const instance = autocannon({ url: origin, connections, setupClient, ...limits }, (error, done) =>
       error ? reject(error) : resolve(done),
     );
-    instance.on("reqError", (error) => fail(`${error}`));
-    signal.addEventListener("abort", () => instance.stop(), { signal: ended.signal });
+    instance.on("reqError", fail);
+    signal.addEventListener("abort", () => fail(signal.reason), { signal: ended.signal });
   }).finally(() => ended.abort());
-  signal.throwIfAborted();
-  if (failure === undefined && result.requests.sent !== responses) failure = "a request had no response";
-  if (failure !== undefined) throw new Error(failure);
+  if (result.requests.sent !== responses) throw new Error("a request had no response");
   return {
     requests: responses,
     requestsPerSecond: latenciesMs.length / ((endedAtMs - startedAtMs) / 1_000),

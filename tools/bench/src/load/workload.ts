@@ -3,8 +3,8 @@ import type { ApiRequests, Operation } from "./requests.js";
 
 export interface Workload {
   readonly summary: string;
-  /** How many accounts send requests, each with one key. */
-  readonly accounts: number;
+  /** How many accounts send requests, each with one key. Default: all 32. */
+  readonly accounts?: number;
   /** Each request is one of these operations. One that is in the list twice is sent twice as often. */
   operations(requests: ApiRequests): readonly Operation[];
 }
@@ -12,7 +12,6 @@ export interface Workload {
 /** The headline: it resembles real traffic. */
 export const mixed: Workload = {
   summary: "lists of 10 to 30 pets and 10 % creates, of 32 accounts, all different",
-  accounts: 32,
   operations(requests) {
     const lists = everyList(requests);
     const creates = repeat(9, [requests.create]);
@@ -23,13 +22,11 @@ export const mixed: Workload = {
 
 export const lists: Workload = {
   summary: "lists of 10 to 30 pets, one at a time",
-  accounts: 32,
   operations: everyList,
 };
 
 export const creates: Workload = {
   summary: "add pets, of 32 accounts",
-  accounts: 32,
   operations: ({ create }) => [create],
 };
 

@@ -7,15 +7,12 @@ import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
 import type { RunDeps } from "../benchmark.js";
 import type { LoadedServer } from "../load/load.js";
-import type { Operation } from "../load/requests.js";
 import type { Workload } from "../load/workload.js";
 import { openServer, type Server } from "./server.js";
 import type { ServerProgram } from "./server-programs.js";
 
 /** A server with the requests that a workload sends to it. */
-export interface MeasuredServer extends Server, LoadedServer {
-  readonly operations: readonly Operation[];
-}
+export interface MeasuredServer extends Server, LoadedServer {}
 
 type OpenServer = (program: ServerProgram, workload: Workload) => Promise<MeasuredServer>;
 

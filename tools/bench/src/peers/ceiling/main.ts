@@ -20,10 +20,8 @@ if day == 1 then redis.call("PEXPIRE", KEYS[2], 86400000) end
 return {minute, day, redis.call("PTTL", KEYS[1])}`;
 const sha = `${await redis.script("LOAD", script)}`;
 
-type Statements = ReturnType<typeof statements>;
-
-const rest = statements("rest", "*");
-const graphql = statements("graphql", `id::text, name, "categoryId"::text, status`);
+const rest = createApi("rest", "*");
+const graphql = createApi("graphql", `id::text, name, "categoryId"::text, status`);
 
 createServer(async (req, res) => {
   const account = await findAccount(req.headers.authorization);
@@ -48,48 +46,39 @@ async function answer(req: IncomingMessage) {
   const url = req.url ?? "";
   if (req.method === "GET") {
     const query = new URLSearchParams(url.slice(url.indexOf("?")));
-    return { status: 200, json: await listAsJson(rest, query.get("status"), query.get("limit") ?? 20) };
+    return { status: 200, json: await rest.list(query.get("status"), query.get("limit") ?? 20) };
   }
   const body = JSON.parse(await text(req));
-  if (url !== "/graphql") return { status: 201, json: await createAsJson(rest, body) };
+  if (url !== "/graphql") return { status: 201, json: await rest.create(body) };
   const { input, status, limit } = body.variables;
   const data =
     input === undefined
-      ? `{"pets":${await listAsJson(graphql, status, limit)}}`
-      : `{"createPet":${await createAsJson(graphql, input)}}`;
+      ? `{"pets":${await graphql.list(status, limit)}}`
+      : `{"createPet":${await graphql.create(input)}}`;
   return { status: 200, json: `{"data":${data}}` };
 }
 
-function listAsJson(
-  { list, listByStatus }: Statements,
-  status: string | null | undefined,
-  pets: string | number,
-): Promise<string> {
-  return status ? queryJson(listByStatus, [status, pets]) : queryJson(list, [pets]);
-}
-
-function createAsJson({ insert }: Statements, { name, categoryId, status }: CreateParameters): Promise<string> {
-  return queryJson(insert, [name, categoryId, status]);
+/** Named statements, whose result is JSON already. */
+function createApi(api: string, columns: string) {
+  const listAs = (name: string, sql: string) => ({
+    name: `${api} ${name}`,
+    text: `select coalesce(json_agg(pet), '[]')::text as json from (select ${columns} from (${sql}) page) pet`,
+  });
+  const list = listAs("list", listSql);
+  const listByStatus = listAs("list by status", listByStatusSql);
+  const insert = {
+    name: `${api} insert`,
+    text: `with created as (${insertSql})
+      select row_to_json(pet)::text as json from (select ${columns} from created) pet`,
+  };
+  return {
+    list: (status: string | null | undefined, limit: string | number) =>
+      status ? queryJson(listByStatus, [status, limit]) : queryJson(list, [limit]),
+    create: ({ name, categoryId, status }: CreateParameters) => queryJson(insert, [name, categoryId, status]),
+  };
 }
 
 async function queryJson(statement: pg.QueryConfig, values: unknown[]): Promise<string> {
   const { rows } = await pool.query<{ json: string }>({ ...statement, values });
   return rows[0]?.json ?? "";
-}
-
-/** Named statements, whose result is JSON already. */
-function statements(api: string, columns: string) {
-  const listAs = (name: string, sql: string) => ({
-    name: `${api} ${name}`,
-    text: `select coalesce(json_agg(pet), '[]')::text as json from (select ${columns} from (${sql}) page) pet`,
-  });
-  return {
-    list: listAs("list", listSql),
-    listByStatus: listAs("list by status", listByStatusSql),
-    insert: {
-      name: `${api} insert`,
-      text: `with created as (${insertSql})
-        select row_to_json(pet)::text as json from (select ${columns} from created) pet`,
-    },
-  };
 }
