@@ -78,10 +78,7 @@ test.each([
 
 /** Our server has these costs; its peer costs 100 in every round. */
 function costing(name: string, ours: readonly number[], target: Partial<Target> = {}): Benchmark {
-  const rounds = new Map([
-    ["ours", ours.map((cpu) => ({ cpu }))],
-    ["theirs", ours.map(() => ({ cpu: 100 }))],
-  ]);
+  const rounds = { ours: ours.map((cpu) => ({ cpu })), theirs: ours.map(() => ({ cpu: 100 })) };
   return {
     name,
     summary: `about ${name}`,

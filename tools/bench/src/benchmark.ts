@@ -19,7 +19,7 @@ export type Measured = Readonly<Record<string, number>>;
 /** The rounds of each server or engine, at one number of connections. */
 export interface Table {
   readonly connections: number;
-  readonly rounds: ReadonlyMap<string, readonly Measured[]>;
+  readonly rounds: Readonly<Record<string, readonly Measured[]>>;
 }
 
 /** A limit for a measure of one server, or for its ratio to the same measure of a peer. */

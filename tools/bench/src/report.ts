@@ -1,7 +1,7 @@
 import { cpus } from "node:os";
 import { formatTable } from "@petstore/harness/figures";
 import type { Benchmark, RunOptions, Table } from "./benchmark.js";
-import { type Spread, spread, type Verdict } from "./target.js";
+import { type Spread, spreadOf, type Verdict } from "./target.js";
 
 /** The outcome of one benchmark. */
 export interface Outcome {
@@ -21,12 +21,11 @@ export function formatTables(
   return tables
     .map((table) => {
       const connections = isFixed ? "" : `connections: ${table.connections}, `;
-      const rows = [...table.rounds].map(([server, measured]) => [
+      const rows = Object.keys(table.rounds).map((server) => [
         server,
-        ...Object.entries(measures).map(([measure, { digits }]) => {
-          const values = spread(measured.map((round) => round[measure] ?? Number.NaN));
-          return formatSpread(values, digits);
-        }),
+        ...Object.entries(measures).map(([measure, { digits }]) =>
+          formatSpread(spreadOf({ measure, of: server }, table.rounds), digits),
+        ),
       ]);
       const heading = `${name}: ${summary}; ${connections}rounds: ${rounds}, of ${seconds} s, median (min..max)`;
       const labels = Object.values(measures).map(({ label }) => label);
@@ -54,12 +53,7 @@ export function runAsJson(startedAt: string, commit: string | undefined, outcome
   const json = (value: object) =>
     JSON.stringify(value, (_, each) => (typeof each === "number" ? Number(each.toPrecision(4)) : each));
   const benchmarks = outcomes.map(({ benchmark: { name }, tables, verdicts, failure }) =>
-    json({
-      name,
-      failure,
-      targets: verdicts,
-      tables: tables.map((table) => ({ ...table, rounds: Object.fromEntries(table.rounds) })),
-    }),
+    json({ name, failure, targets: verdicts, tables }),
   );
   const run = json({ startedAt, commit, machine: describeMachine() });
   return `{${run.slice(1, -1)},"benchmarks":[\n${benchmarks.join(",\n")}\n]}\n`;

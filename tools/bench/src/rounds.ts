@@ -1,11 +1,8 @@
 import type { Measured, RunDeps, RunOptions, Table } from "./benchmark.js";
+import type { LoadLimits } from "./load/load.js";
 
 /** One measurement of a subject within a round. */
-export interface Turn {
-  readonly connections: number;
-  readonly seconds: number;
-  readonly signal: AbortSignal;
-}
+export type Turn = Omit<LoadLimits, "requests">;
 
 /**
  * Measures all subjects in each round, so that a busy machine slows all of them, after a warm-up that does not count. Every
@@ -18,10 +15,10 @@ export async function measureRounds<Subject extends { readonly name: string }>(
   measure: (subject: Subject, turn: Turn) => Promise<Measured>,
 ): Promise<Table[]> {
   const { rounds, seconds, warmUp = true } = options;
-  const tables = options.connections.map((connections) => ({
-    connections,
-    rounds: new Map(subjects.map(({ name }): [string, Measured[]] => [name, []])),
-  }));
+  const tables = options.connections.map((connections) => {
+    const rounds: Record<string, Measured[]> = Object.fromEntries(subjects.map(({ name }) => [name, []]));
+    return { connections, rounds };
+  });
   for (let round = warmUp ? 0 : 1; round <= rounds; round++) {
     const title = round === 0 ? "Warm-up" : `Round ${round} of ${rounds}`;
     for (const table of tables) {
@@ -33,7 +30,7 @@ export async function measureRounds<Subject extends { readonly name: string }>(
         });
         const at = tables.length > 1 ? ` at ${table.connections}` : "";
         progress(`${title}${at}: ${subject.name}`);
-        if (round > 0) table.rounds.get(subject.name)?.push(measured);
+        if (round > 0) table.rounds[subject.name]?.push(measured);
       }
     }
   }

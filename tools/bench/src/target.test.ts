@@ -15,7 +15,8 @@ test.each([
   // The peer was not measured.
   { target: { ...ratio, atMost: 0.8 }, ours: [1], theirs: [], median: Number.NaN, met: false },
 ])("$ours against $theirs has the median $median and meets its target: $met", ({ ours, theirs, ...row }) => {
-  const rounds = new Map(Object.entries({ ours, theirs }).map(([name, all]) => [name, all.map((cpu) => ({ cpu }))]));
+  const measured = (values: readonly number[]) => values.map((cpu) => ({ cpu }));
+  const rounds = { ours: measured(ours), theirs: measured(theirs) };
   const verdicts = judgeTargets([row.target], [{ connections: 1, rounds }]);
   expect(verdicts).toMatchObject([{ ratio: { median: row.median }, met: row.met }]);
 });

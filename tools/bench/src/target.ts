@@ -25,28 +25,21 @@ export function judgeTargets(targets: readonly Target[], tables: readonly Table[
     if (table === undefined) return [];
     const limits: Limit[] = [target];
     if (stretch !== undefined) limits.push({ ...target, atMost: stretch, isStretch: true });
-    return limits.map((limit) => judge(limit, table.rounds));
+    return limits.map((limit) => {
+      const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = limit;
+      const ratio = spreadOf(limit, table.rounds);
+      // A ratio that is not a number meets no limit.
+      return { ...limit, ratio, met: ratio.median >= atLeast && ratio.median <= atMost };
+    });
   });
 }
 
-/** A ratio that is not a number meets no limit. */
-function judge(limit: Limit, rounds: Table["rounds"]): Verdict {
-  const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = limit;
-  const ratio = spread(valuesOf(limit, rounds));
-  return { ...limit, ratio, met: ratio.median >= atLeast && ratio.median <= atMost };
-}
-
-/** Divides within each round: a slow machine slows both servers of a round. */
-function valuesOf({ measure, of, against }: Limit, rounds: Table["rounds"]): number[] {
-  const values = (name: string) => (rounds.get(name) ?? []).map((round) => round[measure] ?? Number.NaN);
-  if (against === undefined) return values(of);
-  const theirs = values(against);
-  return values(of).map((value, index) => value / (theirs[index] ?? Number.NaN));
-}
-
-/** NaN throughout for no values. */
-export function spread(values: readonly number[]): Spread {
-  const sorted = values.toSorted((a, b) => a - b);
+/** The spread of a measure; with a peer, of the ratios within each round: a slow machine slows both servers of a round. */
+export function spreadOf({ measure, of, against }: Target, rounds: Table["rounds"]): Spread {
+  const values = (name: string) => (rounds[name] ?? []).map((round) => round[measure] ?? Number.NaN);
+  const ours = values(of);
+  const theirs = against === undefined ? ours.map(() => 1) : values(against);
+  const sorted = ours.map((value, round) => value / (theirs[round] ?? Number.NaN)).toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
   const below = sorted[Math.ceil(middle) - 1] ?? Number.NaN;
   const above = sorted[Math.floor(middle)] ?? Number.NaN;

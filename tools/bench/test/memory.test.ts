@@ -10,8 +10,8 @@ test("a server that keeps 500 bytes of every request has grown by as much", asyn
   await using server = await openServer({ name: "The server", main, environment });
   const loaded = { ...server, operations: [restRequests.create], apiKeys: [] };
   const { signal } = new AbortController();
-  const measured = await measureMemory(loaded, { seconds: 0.2, requests, signal });
-  const { startMebibytes = 0, at512Mebibytes, liveGrownMebibytes } = measured;
+  const memory = await measureMemory(loaded, { seconds: 0.2, requests, signal });
+  const { startMebibytes = 0, at512Mebibytes, liveGrownMebibytes } = memory;
   const keptMebibytes = (keptBytes * requests) / 2 ** 20;
   expect(liveGrownMebibytes).toBeGreaterThan(keptMebibytes - 1);
   expect(liveGrownMebibytes).toBeLessThan(keptMebibytes * 1.5 + 1);

@@ -24,9 +24,7 @@ export const graphqlRequests: ApiRequests = {
     ({ createPet }) => withoutId(createPet),
   ),
   createOnce: operation<Created<unknown>>(
-    `mutation ($input: NewPet!, $key: String) {
-  createPet(input: $input, idempotencyKey: $key) ${fields}
-}`,
+    `mutation ($input: NewPet!, $key: String) { createPet(input: $input, idempotencyKey: $key) ${fields} }`,
     (unique) => ({ input: newPet(unique), key: unique }),
     ({ createPet }) => withoutId(createPet),
   ),

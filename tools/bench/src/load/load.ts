@@ -29,7 +29,6 @@ export interface LoadReport {
   readonly p99Ms: number;
 }
 
-const sampleMs = 50;
 /** A busy machine answers late, which is no error. */
 const timeoutSeconds = 60;
 
@@ -66,9 +65,8 @@ export async function makeLoad(options: LoadedServer & LoadLimits): Promise<Load
             return { ...defaults, ...request };
           },
           onResponse(status, body) {
-            const isSuccess = status >= 200 && status <= 299;
-            const response = `${request?.method} ${request?.path}: status ${status} ${body}`;
-            if (!isSuccess) fail(new Error(response.slice(0, 200)));
+            if (status >= 200 && status <= 299) return;
+            fail(new Error(`${request?.method} ${request?.path}: status ${status} ${body}`.slice(0, 200)));
           },
         },
       ]);
@@ -84,7 +82,7 @@ export async function makeLoad(options: LoadedServer & LoadLimits): Promise<Load
       });
     }
 
-    const limits = { duration: seconds + timeoutSeconds, timeout: timeoutSeconds, sampleInt: sampleMs };
+    const limits = { duration: seconds + timeoutSeconds, timeout: timeoutSeconds, sampleInt: 50 };
     const instance = autocannon({ url: origin, connections, setupClient, ...limits }, (error, done) =>
       error ? reject(error) : resolve(done),
     );

@@ -5,9 +5,6 @@ import type { Measured } from "../benchmark.js";
 import { percentile } from "../target.js";
 import type { EngineOrder } from "./quota.js";
 
-/** Spends one unit of an account. Rejects when it is not admitted. */
-type Decide = (account: string) => Promise<unknown>;
-
 const [, , name, redisUrl = ""] = process.argv;
 /** No load uses up this limit: the benchmark measures admitted requests. */
 const limit = 2_147_483_647;
@@ -19,7 +16,8 @@ process.on("message", async (order: EngineOrder) => process.send?.(await measure
 process.once("disconnect", () => process.exit());
 process.stdout.write("ready\n");
 
-async function openEngine(): Promise<Decide> {
+/** Returns a function that spends one unit of an account. It rejects when the unit is not admitted. */
+async function openEngine(): Promise<(account: string) => Promise<unknown>> {
   const { redis } = await openRedis({ urls: [redisUrl], isCluster: false, decisionTimeoutMs: 100 });
   if (name === "petstore-redis") {
     const quota = createRedisQuota({ redis });

@@ -18,9 +18,7 @@ const measures: Measures = {
   cpuMicroseconds: { label: "CPU us/decision", digits: 2 },
 };
 
-interface EngineComparison {
-  readonly name: string;
-  readonly summary: string;
+interface EngineComparison extends Pick<Benchmark, "name" | "summary"> {
   readonly accounts: number;
   /** How many times as many decisions as rate-limiter-flexible. */
   readonly atLeast: number;
