@@ -32,7 +32,7 @@ export function helpText(all: readonly Benchmark[]): string {
 
 Measures our services and their peers in interleaved rounds, each in a process of its own, over one private PostgreSQL and
 Redis, and compares the ratios with their targets. The CPU time of the server process per request is the figure to trust:
-ratios survive a noisy machine, and absolute times do not. All benchmarks take about an hour. The exit code is 1 when a
+ratios survive a noisy machine, and absolute times do not. All benchmarks take about half an hour. The exit code is 1 when a
 target is missed or a benchmark fails. Stretch goals do not count.
 
 Benchmarks:
