@@ -30,6 +30,11 @@ export async function openServer(
     );
     await program.until(() => fetch(origin).then(Boolean, () => false));
     const ask = async (question: ProbeQuestion) => (await program.ask(question)) as Usage;
-    return { name, origin, usage: () => ask("usage"), usageAfterCollection: () => ask("usage after garbage collection") };
+    return {
+      name,
+      origin,
+      usage: () => ask("usage"),
+      usageAfterCollection: () => ask("usage after garbage collection"),
+    };
   });
 }
