@@ -8,8 +8,7 @@ import { operation } from "./arbitraries/operations.js";
 import { restRequests } from "./arbitraries/rest-requests.js";
 import { checkParity, checkRequest, listAll, lostPets } from "./properties.js";
 import { describeFailure, findFailure } from "./runs.js";
-import { it as base } from "./services.js";
-import { openSession, type Session } from "./session.js";
+import { it as base, openSession, type Session } from "./session.js";
 
 const { requests = "20000", seed = `${randomInt(1_000_000_000)}`, path } = inject("projectOptions") ?? {};
 /** Half of the requests to an API are its own, half are for parity. */

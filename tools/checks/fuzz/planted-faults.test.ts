@@ -6,8 +6,7 @@ import { operation } from "./arbitraries/operations.js";
 import { restRequests } from "./arbitraries/rest-requests.js";
 import { checkParity, checkRequest, listAll, lostPets } from "./properties.js";
 import { describeFailure, type Failure, findFailure } from "./runs.js";
-import { it } from "./services.js";
-import { type FuzzRequest, openSession } from "./session.js";
+import { type FuzzRequest, it, openSession } from "./session.js";
 
 type Change = (answer: Answer) => Answer;
 

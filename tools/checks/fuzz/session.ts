@@ -1,10 +1,22 @@
+/** A test with both services, and sessions that send requests to them. */
+import { randomBytes } from "node:crypto";
+import { mintApiKey } from "@petstore/core";
 import { type Answer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/harness/responses";
+import { it as base, type Figures } from "@petstore/harness/test-with-figures";
+import type { TestAPI } from "vitest";
 import type { Pet } from "../conformance/apis/api.js";
+import { openRunningStore, type RunningStore } from "../conformance/running-store.js";
+import type { StoreDatabase } from "../src/store-database.js";
 import type { KeyKind } from "./arbitraries/headers.js";
 import type { RequestDocument } from "./arbitraries/rest-requests.js";
 import { type ApiName, createResponseFaults } from "./response-faults.js";
-import type { FuzzServices } from "./services.js";
+
+/** Both services with the first pets, and keys of every kind. */
+export interface FuzzServices {
+  readonly store: RunningStore;
+  readonly keys: Readonly<Record<KeyKind, string>>;
+}
 
 export interface FuzzRequest extends Omit<RequestOptions, "key" | "signal"> {
   readonly api: ApiName;
@@ -23,7 +35,7 @@ export interface TestCase {
 export interface Session extends Disposable {
   readonly document: OpenApi & RequestDocument;
   readonly responseCheck: ResponseCheck;
-  readonly keys: Readonly<Record<KeyKind, string>>;
+  readonly keys: FuzzServices["keys"];
   /** The acknowledged pets by their ids. */
   readonly pets: Map<string, Pet>;
   /** Requests so far. */
@@ -34,8 +46,46 @@ export interface Session extends Disposable {
   run(test: (testCase: TestCase) => Promise<void>): Promise<void>;
 }
 
+const unlimited = 1_000_000_000;
+/** A response must depend on the request alone, not on the number of requests. */
+const environment = {
+  ANONYMOUS_REQUESTS_PER_MINUTE: `${unlimited}`,
+  ANONYMOUS_REQUESTS_PER_DAY: `${unlimited}`,
+};
+/** 130 of each status, more than the longest page: the first pages of each status stay as they are while pets are added. */
+const addFirstPets = `insert into pets (name, category_id, status)
+  select 'pet', n, status from generate_series(1, 130) n, unnest(enum_range(null::pet_status)) status order by n`;
 /** A request without an answer after this time hangs, on a busy machine too. */
 const answerTimeoutMs = 60_000;
+
+/** A test with the services of its file. */
+export const it: TestAPI<{ figures: Figures; services: FuzzServices }> = base.extend<{
+  $file: { services: FuzzServices };
+}>({
+  services: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
+    async ({}, use) => {
+      await using store = await openRunningStore({ environment });
+      await store.database.execute(addFirstPets);
+      await use({ store, keys: await issueKeys(store.database) });
+    },
+    { scope: "file" },
+  ],
+});
+
+async function issueKeys({ issueKey }: StoreDatabase): Promise<FuzzServices["keys"]> {
+  const valid = await issueKey({ customLimits: { perMinute: unlimited, perDay: unlimited } });
+  const { accountId } = valid;
+  return {
+    valid: valid.key,
+    smallQuota: (await issueKey({ customLimits: { perMinute: 60, perDay: 1_000 } })).key,
+    tinyQuota: (await issueKey({ customLimits: { perMinute: 3, perDay: unlimited } })).key,
+    malformed: "pets_live_nonsense",
+    unknown: mintApiKey("live", randomBytes),
+    revoked: (await issueKey({ accountId, isRevoked: true })).key,
+    expired: (await issueKey({ accountId, expiresAt: new Date(0) })).key,
+  };
+}
 
 /** @param change plants a fault in a response, to prove that it is found */
 export async function openSession(
@@ -48,17 +98,6 @@ export async function openSession(
   const responseFaults = createResponseFaults(responseCheck, Object.values(keys));
   const sent = { rest: 0, graphql: 0 };
   const answers = { rest: new Set<string>(), graphql: new Set<string>() };
-
-  async function send(request: FuzzRequest): Promise<Answer> {
-    const { api, method, path, ...options } = request;
-    sent[api] += 1;
-    const answer = change(
-      request,
-      await clients[api].send(method, path, { ...options, signal: AbortSignal.timeout(answerTimeoutMs) }),
-    );
-    answers[api].add(`${answer.status} ${/"code":"(\w+)"/.exec(answer.text)?.[1]}`);
-    return answer;
-  }
 
   return {
     document,
@@ -73,9 +112,14 @@ export async function openSession(
       const testCase: TestCase = {
         addFault: (fault) => void faults.push(fault),
         async send(request) {
+          const { api, method, path, ...options } = request;
           requests.push(request);
-          const answer = await send(request);
-          faults.push(...responseFaults(request.api, request.method, request.path, answer));
+          sent[api] += 1;
+          const signal = AbortSignal.timeout(answerTimeoutMs);
+          const received = await clients[api].send(method, path, { ...options, signal });
+          answers[api].add(`${received.status} ${received.code}`);
+          const answer = change(request, received);
+          faults.push(...responseFaults(api, method, path, answer));
           return answer;
         },
       };

@@ -1,5 +1,5 @@
 import { type HttpAnswer, type HttpClient, openRawClient, type RequestOptions } from "@petstore/harness/network";
-import type { StoreDatabase } from "../src/store-database.js";
+import type { IssueOptions, StoreDatabase } from "../src/store-database.js";
 
 export interface Request extends RequestOptions {
   readonly method: string;
@@ -12,7 +12,8 @@ export interface Fixture {
   /** A client of the process whose clock is after the removal date. */
   readonly laterClient: HttpClient;
   readonly database: StoreDatabase;
-  readonly keys: Readonly<Record<"valid" | "expired" | "revoked", string>>;
+  /** A valid key. */
+  readonly key: string;
 }
 
 /** Causes one documented response of an operation. The valid request of the operation has no key. */
@@ -28,34 +29,28 @@ export const validRequests: Readonly<Record<string, Request>> = {
 /** The cause of a success and of each code. */
 export const causes: Readonly<Record<string, Cause>> = {
   success: sendWith({}),
-  ACCOUNT_SUSPENDED: async ({ client, database }, request) => {
-    const { key, accountId } = await database.issueKey();
-    await database.execute(`update accounts set suspended_at = now() where id = ${accountId}`);
-    return send(client, { ...request, key });
-  },
+  ACCOUNT_SUSPENDED: sendWithKey({ isSuspended: true }),
   API_KEY_BANNED: ({ client, database }, request) =>
     sendUntil(client, database, request, { perMinute: 1_000, perDay: 1 }, ({ code }) => code === "API_KEY_BANNED"),
-  API_KEY_EXPIRED: ({ client, keys }, request) => send(client, { ...request, key: keys.expired }),
+  API_KEY_EXPIRED: sendWithKey({ expiresAt: new Date(0) }),
   API_KEY_INVALID: sendWith({ key: "pets_live_nonsense" }),
   API_KEY_MISSING: ({ client }, request) => send(client, request),
-  API_KEY_REVOKED: ({ client, keys }, request) => send(client, { ...request, key: keys.revoked }),
+  API_KEY_REVOKED: sendWithKey({ isRevoked: true }),
   DAILY_QUOTA_EXCEEDED: ({ client, database }, request) =>
     sendUntil(client, database, request, { perMinute: 1_000, perDay: 1 }, ({ status }) => status === 429),
-  ENDPOINT_REMOVED: ({ laterClient, keys }, request) => send(laterClient, { ...request, key: keys.valid }),
+  ENDPOINT_REMOVED: ({ laterClient, key }, request) => send(laterClient, { ...request, key }),
   HEADERS_TOO_LARGE: sendWith({ headers: { x: Array<string>(201).fill("") } }),
   IDEMPOTENCY_IN_PROGRESS: (fixture, request) => {
     const hold = `insert into idempotency_keys select id, 'held', '', 1, now() from accounts`;
     return during(fixture, ["begin", hold], ["rollback"], { ...request, headers: { "idempotency-key": "held" } });
   },
-  IDEMPOTENCY_KEY_REUSED: async ({ client, keys }, request) => {
-    const once = { ...request, key: keys.valid, headers: { "idempotency-key": "reused" } };
+  IDEMPOTENCY_KEY_REUSED: async ({ client, key }, request) => {
+    const once = { ...request, key, headers: { "idempotency-key": "reused" } };
     await send(client, once);
     return send(client, { ...once, body: '{"name":"Ina","categoryId":1}' });
   },
-  INSUFFICIENT_SCOPE: async ({ client, database }, request) => {
-    const { key } = await database.issueKey({ scope: request.method === "POST" ? "read" : "write" });
-    return send(client, { ...request, key });
-  },
+  INSUFFICIENT_SCOPE: (fixture, request) =>
+    sendWithKey({ scope: request.method === "POST" ? "read" : "write" })(fixture, request),
   INTERNAL_ERROR: (fixture, request) =>
     during(fixture, ["alter table pets rename to renamed_pets"], ["alter table renamed_pets rename to pets"], request),
   INVALID_CURSOR: sendWith({ path: "/v1/pets?cursor=x" }),
@@ -77,7 +72,15 @@ export const causes: Readonly<Record<string, Cause>> = {
 
 /** Sends the request with a valid key and one change. */
 function sendWith(change: Partial<Request>): Cause {
-  return ({ client, keys }, request) => send(client, { ...request, key: keys.valid, ...change });
+  return ({ client, key }, request) => send(client, { ...request, key, ...change });
+}
+
+/** Sends the request with a new key. */
+function sendWithKey(options: IssueOptions): Cause {
+  return async ({ client, database }, request) => {
+    const { key } = await database.issueKey(options);
+    return send(client, { ...request, key });
+  };
 }
 
 function send(client: HttpClient, { method, path, ...options }: Request): Promise<HttpAnswer> {
@@ -101,14 +104,14 @@ async function sendUntil(
 }
 
 async function during(
-  { client, database, keys }: Fixture,
+  { client, database, key }: Fixture,
   before: readonly string[],
   after: readonly string[],
   request: Request,
 ): Promise<HttpAnswer> {
   for (const sql of before) await database.execute(sql);
   try {
-    return await send(client, { ...request, key: keys.valid });
+    return await send(client, { ...request, key });
   } finally {
     for (const sql of after) await database.execute(sql);
   }

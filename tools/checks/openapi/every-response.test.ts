@@ -32,11 +32,8 @@ const it = base.extend<{ $file: { fixture: Fixture } }>({
       using client = openHttpClient(store.originOf("rest"));
       using laterClient = openHttpClient(later.origin);
       await database.execute(`insert into pets (name, category_id, status) values ('Rex', 1, 'available')`);
-      const revoked = await database.issueKey();
-      await database.execute(`update api_keys set revoked_at = now() where id = ${revoked.keyId}`);
-      const { key: valid } = await database.issueKey();
-      const { key: expired } = await database.issueKey({ expiresAt: new Date(0) });
-      await use({ client, laterClient, database, keys: { valid, expired, revoked: revoked.key } });
+      const { key } = await database.issueKey();
+      await use({ client, laterClient, database, key });
     },
     { scope: "file" },
   ],

@@ -25,6 +25,9 @@ export interface IssueOptions {
   readonly scope?: KeyScope;
   /** A live key by default. */
   readonly mode?: KeyMode;
+  readonly isRevoked?: boolean;
+  /** Suspends the new account of the key. */
+  readonly isSuspended?: boolean;
 }
 
 export interface IssuedKey {
@@ -86,7 +89,7 @@ export function createKeyIssuer({
   accounts,
   keys,
 }: Pick<Core, "accounts" | "keys">): (options?: IssueOptions) => Promise<IssuedKey> {
-  return async ({ plan = "enterprise", customLimits, accountId, expiresAt, scope, mode = "live" } = {}) => {
+  return async ({ plan = "enterprise", customLimits, accountId, expiresAt, scope, mode = "live", ...options } = {}) => {
     const limits = customLimits ?? (plan === "enterprise" ? highLimits : undefined);
     const name = `account ${randomBytes(8).toString("hex")}`;
     const id = accountId ?? (await accounts.create({ name, plan, ...(limits && { customLimits: limits }) }))?.id;
@@ -98,6 +101,8 @@ export function createKeyIssuer({
       ...(expiresAt && { expiresAt }),
       ...(scope && { scope }),
     });
+    if (options.isRevoked) await keys.revoke(record.id);
+    if (options.isSuspended) await accounts.suspend(name);
     return { key, keyId: record.id, accountId: id };
   };
 }

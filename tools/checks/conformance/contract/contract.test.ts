@@ -2,11 +2,12 @@
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { IssueOptions } from "../../src/store-database.js";
 import type { Api, Operation, Outcome, Pet, Reply, Success } from "../apis/api.js";
 import { comparableHeaders } from "../apis/comparable-headers.js";
 import { openApis } from "../apis/open-apis.js";
 import { newAddress, openRunningStore, type RunningStore, withinOneMinute } from "../running-store.js";
-import type { Catalogue, Problem, Request, Row } from "./row.js";
+import type { Catalogue, KeyKind, Problem, Request, Row } from "./row.js";
 import { categoryIdRows } from "./rows/category-ids.js";
 import { idempotencyRows } from "./rows/idempotency.js";
 import { keyRows } from "./rows/keys.js";
@@ -141,20 +142,17 @@ async function issueKey({ key = "valid", limits }: Row): Promise<string | undefi
   if (key === "none") return undefined;
   if (key === "malformed") return "pets_test_nonsense";
   if (key === "unknown") return mintApiKey("live", randomBytes);
-  const issued = await store.database.issueKey({
-    ...(limits && { customLimits: limits }),
-    ...(key === "expired" && { expiresAt: new Date(Date.now() - 1_000) }),
-    ...((key === "read" || key === "write") && { scope: key }),
-    ...(key === "test" && { mode: "test" }),
-  });
-  if (key === "revoked") {
-    await store.database.execute(`update api_keys set revoked_at = now() where id = ${issued.keyId}`);
-  }
-  if (key === "suspended") {
-    await store.database.execute(`update accounts set suspended_at = now() where id = ${issued.accountId}`);
-  }
-  return issued.key;
+  return (await store.database.issueKey({ ...keyOptions[key], ...(limits && { customLimits: limits }) })).key;
 }
+
+const keyOptions: Readonly<Partial<Record<KeyKind, IssueOptions>>> = {
+  expired: { expiresAt: new Date(0) },
+  revoked: { isRevoked: true },
+  suspended: { isSuspended: true },
+  read: { scope: "read" },
+  write: { scope: "write" },
+  test: { mode: "test" },
+};
 
 /** Thirty pets: more than a default page, and several pages of each status. */
 async function fillCatalogue(): Promise<Catalogue> {

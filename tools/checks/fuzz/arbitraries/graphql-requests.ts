@@ -1,11 +1,10 @@
 /** Requests to the GraphQL API: what its schema allows, and variations of that. */
-
 import { hostileDocuments, hostileVariables } from "@petstore/harness/responses";
 import fc from "fast-check";
 import type { GraphQLSchema } from "graphql";
-import { oddDocument, operations, type Part } from "./graphql-documents.js";
+import { type Operation, oddDocument, operations } from "./graphql-documents.js";
 import { caller, contentType, moreHeaders } from "./headers.js";
-import { damaged, hostileString, jsonText, mostly, weighted } from "./json.js";
+import { anyJson, damaged, hostileString, mostly, weighted } from "./json.js";
 import { type HttpRequest, otherMethod } from "./rest-requests.js";
 
 export function graphqlRequests(schema: GraphQLSchema): fc.Arbitrary<HttpRequest> {
@@ -19,8 +18,12 @@ type Transport = Omit<HttpRequest, "caller">;
 
 const strayPath = fc.constantFrom("/graphql/", "/graphql?query={__typename}", "/GraphQL", "//graphql", "/graphql%00");
 
-function posted(operation: fc.Arbitrary<Part>): fc.Arbitrary<Transport> {
-  const text = weighted([30, operation.chain(requestText)], [3, oddDocument.chain(requestText)], [1, oddRequest]);
+function posted(operation: fc.Arbitrary<Operation>): fc.Arbitrary<Transport> {
+  const text = weighted(
+    [30, operation.chain(requestText)],
+    [3, oddDocument.chain((document) => requestText({ document, variables: {} }))],
+    [1, oddRequest],
+  );
   return fc.record({
     method: mostly("POST", otherMethod),
     path: mostly("/graphql", strayPath),
@@ -30,41 +33,36 @@ function posted(operation: fc.Arbitrary<Part>): fc.Arbitrary<Transport> {
 }
 
 const moreParameters = fc.constantFrom(
-  "&operationName=Named",
-  "&variables=1",
-  "&extensions={}",
-  "&__proto__=1",
-  "&%=%",
+  ...["&operationName=Named", "&variables=1", "&extensions={}", "&__proto__=1", "&%=%"],
 );
 const longestPath = 12_000;
 
-function inUrl(operation: fc.Arbitrary<Part>): fc.Arbitrary<Transport> {
+function inUrl(operation: fc.Arbitrary<Operation>): fc.Arbitrary<Transport> {
   return fc
     .tuple(operation, mostly("GET", fc.constant("HEAD")), mostly("", moreParameters, 1))
-    .map(([{ text, variables }, method, more]) => {
-      const [query, given] = [text, variablesText(variables)].map((part) => encodeURIComponent(part.toWellFormed()));
+    .map(([{ document, variables }, method, more]) => {
+      const [query, given] = [document, objectText(variables)].map((part) => encodeURIComponent(part.toWellFormed()));
       return { method, path: `/graphql?query=${query}&variables=${given}${more}`.slice(0, longestPath), headers: [] };
     });
 }
 
-function variablesText(variables: Part["variables"]): string {
-  // Two parts may use the same variable.
-  const given = new Map(variables.filter(({ value }) => value !== undefined).map(({ name, value }) => [name, value]));
-  return `{${[...given].map(([name, value]) => `${JSON.stringify(name)}:${value}`)}}`;
-}
-
-function requestText({ text, variables }: Part): fc.Arbitrary<string> {
-  const query = `"query":${JSON.stringify(text)}`;
-  const usual = variables.length === 0 ? `{${query}}` : `{${query},"variables":${variablesText(variables)}}`;
+function requestText({ document, variables }: Operation): fc.Arbitrary<string> {
+  const query = JSON.stringify(document);
+  const usual = objectText({ query, variables: objectText(variables) });
   const name = fc.oneof(fc.constantFrom("variables", "operationName", "extensions"), hostileString);
-  const withMember = fc.tuple(name, jsonText).map(([member, json]) => `{${query},${JSON.stringify(member)}:${json}}`);
+  const withMember = fc.tuple(name, anyJson).map(([member, json]) => objectText({ query, [member]: json }));
   const batch = fc.integer({ min: 0, max: 12 }).map((count) => `[${Array(count).fill(usual)}]`);
   return weighted([20, fc.constant(usual)], [4, withMember], [1, batch]);
 }
 
+/** @param members JSON text by name */
+function objectText(members: Readonly<Record<string, string>>): string {
+  return `{${Object.entries(members).map(([name, json]) => `${JSON.stringify(name)}:${json}`)}}`;
+}
+
 const oddRequest: fc.Arbitrary<string> = fc.oneof(
-  jsonText,
-  jsonText.map((json) => `{"query":${json}}`),
+  anyJson,
+  anyJson.map((json) => `{"query":${json}}`),
   fc.constantFrom(...hostileDocuments, ...hostileVariables).map(({ write }) => write("")),
   fc.constantFrom(
     '{"query":"{ __typename }","query":"{ __typename }"}',

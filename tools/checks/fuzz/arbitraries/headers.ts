@@ -48,6 +48,7 @@ export const contentType: fc.Arbitrary<string> = mostly("application/json", fc.o
 const knownHeaders: Readonly<Record<string, readonly string[]>> = {
   accept: ["*/*", "application/json", "text/html", "application/*;q=0.1", "*/*;q=0", "application/json;q=2", ";,;"],
   "content-encoding": ["gzip", "identity", "br", "gzip, gzip"],
+  "idempotency-key": ["once", '"once"', "k".repeat(255), "k".repeat(256)],
   "x-request-id": ["mine-1", "a".repeat(128), "a".repeat(129)],
   origin: ["https://shop.example", "null"],
   "x-forwarded-for": ["::1", "1.2.3.4, 5.6.7.8", "::ffff:1.2.3.4", "unknown"],
@@ -67,11 +68,6 @@ const graphqlType = fc.constant<[string, string]>(["accept", "application/graphq
 export const moreHeaders: fc.Arbitrary<Headers> = weighted<Headers>(
   [60, fc.constant([])],
   [40, fc.array(weighted([1, graphqlType], [6, knownHeader], [1, otherHeader]), { minLength: 1, maxLength: 4 })],
-  [
-    1,
-    fc
-      .integer({ min: 150, max: 260 })
-      .map((count) => Array.from({ length: count }, (_, at) => [`x-${at}`, ""] as const)),
-  ],
-  [1, fc.integer({ min: 8_000, max: 20_000 }).map((length) => [["x-long", "l".repeat(length)] as const])],
+  [1, fc.integer({ min: 150, max: 260 }).map((count) => Array(count).fill(["x-many", ""]))],
+  [1, fc.integer({ min: 8_000, max: 20_000 }).map((length) => [["x-long", "l".repeat(length)]])],
 );

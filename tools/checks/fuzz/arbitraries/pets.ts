@@ -1,59 +1,71 @@
 /** Bodies of creates with the pet that they describe, and the cursors of lists. */
 import fc from "fast-check";
-import { anyJson, hostileString, int64, type Json, mostly, numberJson, stringJson, weighted } from "./json.js";
+import { anyJson, hostileString, int64, mostly, notations, numberText, quoted, weighted } from "./json.js";
 
 export interface NewPet {
   readonly text: string;
-  /** The parsed body, with bigint for whole numbers; `undefined` when a name is repeated or it is not an object. */
-  readonly value: Readonly<Record<string, unknown>> | undefined;
+  /** The pet of a body whose values have the right types, so that only the name can be wrong. */
+  readonly pet?: { readonly name: string; readonly categoryId: string; readonly status: string };
 }
 
-type Property = readonly [name: string, json: Json];
+type Property = readonly [name: string, json: string];
 
-const usualName = fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 });
-const escapedName = hostileString.map((value) => ({
-  text: `"${[...Array(value.length).keys()].map((at) => `\\u${value.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")}"`,
-  value,
-}));
-const petName = weighted([5, stringJson(usualName)], [4, stringJson(hostileString)], [1, escapedName], [1, anyJson]);
+const blank = fc.constantFrom("", "", " ", "\n\t");
+const petName = fc.oneof(fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 }), hostileString);
+const petStatus = fc.constantFrom("available", "pending", "sold");
+/** An integer in two notations. */
 const categoryId = weighted(
-  [6, int64.map((value) => ({ text: `${value}`, value }))],
-  [3, numberJson],
+  [6, int64.map((value) => ({ digits: `${value}`, json: `${value}` }))],
+  [1, fc.constantFrom(...Object.entries(notations)).map(([json, value]) => ({ digits: `${value}`, json }))],
+);
+
+const typedPet: fc.Arbitrary<NewPet> = fc
+  .record({
+    name: petName,
+    isEscaped: mostly(false, fc.constant(true), 9),
+    categoryId,
+    status: fc.option(petStatus),
+    blank,
+  })
+  .map(({ name, isEscaped, categoryId: { digits, json }, status, blank: between }) => {
+    const required: Property[] = [
+      ["name", isEscaped ? escaped(name) : JSON.stringify(name)],
+      ["categoryId", json],
+    ];
+    const properties: Property[] = status === null ? required : [...required, ["status", `"${status}"`]];
+    return {
+      text: objectText(properties, between),
+      pet: { name, categoryId: digits, status: status ?? "available" },
+    };
+  });
+
+/** With values of any type, in any order, and with missing, unknown and repeated names. */
+const anyProperty: fc.Arbitrary<Property> = fc.oneof(
+  fc.tuple(fc.constant("name"), weighted([5, quoted(petName)], [1, anyJson])),
   // GraphQL accepts an identifier as a string of digits.
-  [1, stringJson(int64.map(String))],
-  [1, anyJson],
+  fc.tuple(fc.constant("categoryId"), weighted([5, numberText], [1, quoted(int64.map(String))], [1, anyJson])),
+  fc.tuple(fc.constant("status"), weighted([5, quoted(petStatus)], [1, anyJson])),
+  fc.tuple(mostly("id", hostileString, 1), anyJson),
 );
-const status = weighted([8, stringJson(fc.constantFrom("available", "pending", "sold"))], [1, anyJson]);
+const anyPet: fc.Arbitrary<NewPet> = fc
+  .tuple(fc.array(anyProperty, { maxLength: 5 }), blank)
+  .map(([properties, between]) => ({ text: objectText(properties, between) }));
 
-const usualProperties: fc.Arbitrary<readonly Property[]> = fc
-  .tuple(named("name", petName), named("categoryId", categoryId), fc.option(named("status", status)))
-  .map((properties) => properties.filter((property) => property !== null));
-
-const strayName = fc.constantFrom("id", "__proto__", "constructor", "Name", "name ", "name", "status", "categoryId");
-/** In any order, with missing, unknown and repeated names. */
-const anyProperties: fc.Arbitrary<readonly Property[]> = fc.array(
-  fc.oneof(
-    named("name", petName),
-    named("categoryId", categoryId),
-    named("status", status),
-    fc.tuple(fc.oneof(strayName, hostileString), anyJson),
-  ),
-  { maxLength: 4 },
+export const newPet: fc.Arbitrary<NewPet> = weighted(
+  [4, typedPet],
+  [3, anyPet],
+  [1, anyJson.map((text) => ({ text }))],
 );
 
-function named(name: string, json: fc.Arbitrary<Json>): fc.Arbitrary<Property> {
-  return fc.tuple(fc.constant(name), json);
+function objectText(properties: readonly Property[], between: string): string {
+  const members = properties.map(([name, json]) => `${between}${JSON.stringify(name)}:${json}`);
+  return `{${members.join(",")}${between}}`;
 }
 
-export const newPet: fc.Arbitrary<NewPet> = fc
-  .tuple(weighted([7, usualProperties], [1, anyProperties]), fc.constantFrom("", "", " ", "\n\t"))
-  .map(([properties, blank]) => {
-    const names = new Set(properties.map(([name]) => name));
-    const members = properties.map(([name, { text }]) => `${blank}${JSON.stringify(name)}:${text}`);
-    const isUnique = names.size === properties.length;
-    const value = isUnique ? Object.fromEntries(properties.map(([name, json]) => [name, json.value])) : undefined;
-    return { text: `{${members.join(",")}${blank}}`, value };
-  });
+function escaped(text: string): string {
+  const units = text.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return `"${units.join("")}"`;
+}
 
 /**
  * The format of cursors, mostly with the current version. Pages after them lie among the first pets or behind the last
