@@ -1,18 +1,16 @@
 /** A copy of the packages that know the fields of a pet, to change and build it. */
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
+import type { Additions } from "./additions.js";
 
 export interface SourceCopy extends AsyncDisposable {
-  /** Applies a patch of this folder, or its part for one file. */
-  apply(patch: string, path?: string): Promise<void>;
+  add(additions: Additions): Promise<void>;
   /** The paths of the files that do not compile. */
   build(): Promise<readonly string[]>;
-  /** The exports of a package. */
-  load<Exports>(path: string): Promise<Exports>;
   urlOf(path: string): URL;
 }
 
@@ -21,33 +19,34 @@ export const typeComparison = "tools/checks/conformance/client/pet-types.test.ts
 
 const services = ["services/rest", "services/graphql"];
 const packages = ["packages/core", "packages/http", "packages/pages", "packages/client", ...services];
+const ofChecks = ["tools/checks/node_modules", "tools/checks/package.json", typeComparison];
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
-const run = promisify(execFile);
 
 /** The copy has the output of the last build, so that only changed packages are built again. */
 export async function copySources(): Promise<SourceCopy> {
-  const directory = await mkdtemp(join(tmpdir(), "petstore-new-field-"));
-  const copied = [
-    ...packages,
-    "tools/checks/node_modules",
-    "tools/checks/package.json",
-    typeComparison,
-    "tsconfig.base.json",
-  ];
-  await Promise.all(copied.map((path) => cp(join(root, path), join(directory, path), copyOptions)));
-  await symlink(join(root, "node_modules"), join(directory, "node_modules"));
-  await writeFile(join(directory, "tools/checks/tsconfig.json"), JSON.stringify(comparisonConfig));
+  const directory = await openTemporaryDirectory();
+  const pathOf = (path: string) => join(directory.path, path);
+  const copied = [...packages, ...ofChecks, "tsconfig.base.json"];
+  await Promise.all(copied.map((path) => cp(join(root, path), pathOf(path), copyOptions)));
+  await symlink(join(root, "node_modules"), pathOf("node_modules"));
+  await writeFile(pathOf("tools/checks/tsconfig.json"), JSON.stringify(comparisonConfig));
   return {
-    async apply(patch, path = "*") {
-      const file = fileURLToPath(new URL(patch, import.meta.url));
-      await run("git", ["apply", `--include=${path}`, file], { cwd: directory });
+    async add(additions) {
+      for (const [path, changes] of Object.entries(additions)) {
+        let text = await readFile(pathOf(path), "utf8");
+        for (const [after, added] of changes) {
+          if (text.split(after).length !== 2) throw new Error(`${path} must have this text once: ${after}`);
+          text = text.replace(after, () => after + added);
+        }
+        await writeFile(pathOf(path), text);
+      }
     },
     async build() {
-      const projects = [...services, "packages/client", "tools/checks"];
       try {
-        await run(process.execPath, [tsc, "-b", ...projects], { cwd: directory });
+        const projects = [...services, "packages/client", "tools/checks"];
+        await promisify(execFile)(process.execPath, [tsc, "-b", ...projects], { cwd: directory.path });
         return [];
       } catch (failure) {
         const { stdout } = failure as { readonly stdout: string };
@@ -56,11 +55,8 @@ export async function copySources(): Promise<SourceCopy> {
         return [...new Set(paths)].sort();
       }
     },
-    load: async (path) => import(pathToFileURL(join(directory, path, "dist/index.js")).href),
-    urlOf: (path) => pathToFileURL(join(directory, path)),
-    async [Symbol.asyncDispose]() {
-      await rm(directory, { recursive: true, force: true });
-    },
+    urlOf: (path) => pathToFileURL(pathOf(path)),
+    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
   };
 }
 
