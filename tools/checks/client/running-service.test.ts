@@ -22,7 +22,7 @@ it("knows every code that the REST API answers, and no other", () => {
   expect([...serviceErrorCodes].sort()).toEqual(codes.sort());
 });
 
-it("stores every pet once when the first response to every tenth create is lost", async ({ figures }) => {
+it("stores every pet once when responses are lost and the service is killed", async ({ figures }) => {
   const { key: apiKey } = await store.database.issueKey();
   const answered = new Set<string>();
   const { fetch, counts } = createWitness(globalThis.fetch, (idempotencyKey) => {
@@ -30,33 +30,19 @@ it("stores every pet once when the first response to every tenth create is lost"
     answered.add(idempotencyKey);
     return isFirst && answered.size % 10 === 0;
   });
-  // Without jitter every wait has its shortest length.
-  const client = createPetStoreClient({ baseUrl, apiKey, fetch, random: () => 0 });
-  const ledger = createLedger();
-  await createPets(client, ledger, 100, 10);
-  const { acknowledged, duplicates, lost } = ledger.compare(await store.database.countByName([...ledger.asked]));
-  figures.exactly(100, "acknowledged pets", acknowledged);
-  figures.exactly(0, "duplicate pets", duplicates);
-  figures.exactly(0, "lost pets", lost);
-  figures.exactly(10, "replayed creates", counts.replays);
-});
-
-it("stores every pet once when the service is killed", async ({ figures }) => {
-  const { key: apiKey } = await store.database.issueKey();
-  const { fetch, counts } = createWitness();
   // The retries last longer than a slow machine needs to start the service.
   const client = createPetStoreClient({ baseUrl, apiKey, fetch, random: () => 0.5, maxRetries: 8 });
   const ledger = createLedger();
   const creating = createPets(client, ledger, 600, 50);
   await vi.waitUntil(() => ledger.acknowledged.size > 100, { timeout: 60_000 });
   await store.kill("rest");
-  await vi.waitUntil(() => counts.unanswered > 0, { timeout: 60_000 });
   await store.restart("rest");
   await creating;
   const { acknowledged, duplicates, lost } = ledger.compare(await store.database.countByName([...ledger.asked]));
   figures.exactly(600, "acknowledged pets", acknowledged);
   figures.exactly(0, "duplicate pets", duplicates);
   figures.exactly(0, "lost pets", lost);
+  figures.atLeast(50, "replayed creates", counts.replays);
 });
 
 /** Only `npm run client:proof` sets it. */

@@ -10,32 +10,24 @@ export interface Witness {
     readonly bans: number;
     /** Repeated creates that the service had already done. */
     readonly replays: number;
-    /** Requests without a response. */
-    readonly unanswered: number;
   };
 }
 
 /** @param isLost decides by the idempotency key whether a response is lost after the service has done its work */
 export function createWitness(inner: Fetch = fetch, isLost: (key: string) => boolean = () => false): Witness {
-  const counts = { successes: 0, refused: 0, bans: 0, replays: 0, unanswered: 0 };
+  const counts = { successes: 0, refused: 0, bans: 0, replays: 0 };
   return {
     counts,
     async fetch(input, init) {
-      try {
-        const response = await inner(input, init);
-        const text = await response.text();
-        if (isLost(new Headers(init?.headers).get("idempotency-key") ?? ""))
-          throw new TypeError("the response is lost");
-        const { status, headers, ok } = response;
-        if (ok) counts.successes += 1;
-        if (status === 429) counts.refused += 1;
-        if (text.includes('"API_KEY_BANNED"')) counts.bans += 1;
-        if (headers.has("idempotency-replayed")) counts.replays += 1;
-        return new Response(text, { status, headers });
-      } catch (error) {
-        if (!init?.signal?.aborted) counts.unanswered += 1;
-        throw error;
-      }
+      const response = await inner(input, init);
+      const text = await response.text();
+      if (isLost(new Headers(init?.headers).get("idempotency-key") ?? "")) throw new TypeError("the response is lost");
+      const { status, headers, ok } = response;
+      if (ok) counts.successes += 1;
+      if (status === 429) counts.refused += 1;
+      if (text.includes('"API_KEY_BANNED"')) counts.bans += 1;
+      if (headers.has("idempotency-replayed")) counts.replays += 1;
+      return new Response(text, { status, headers });
     },
   };
 }
