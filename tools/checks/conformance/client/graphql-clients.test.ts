@@ -1,7 +1,10 @@
 // Popular GraphQL clients, created as their documentation shows, without any code for this API.
+import { hash } from "node:crypto";
 import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from "@apollo/client";
+import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { maxInt64 } from "@petstore/core";
 import { Client, fetchExchange } from "@urql/core";
+import { persistedExchange } from "@urql/exchange-persisted";
 import { ClientError, GraphQLClient } from "graphql-request";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openRunningStore, type RunningStore } from "../running-store.js";
@@ -9,11 +12,23 @@ import { openRunningStore, type RunningStore } from "../running-store.js";
 const list = "query List($limit: Int!) { pets(limit: $limit) { id name } }";
 const create = "mutation Create($input: NewPet!) { createPet(input: $input) { categoryId status } }";
 
+interface ClientOptions {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  /** Sends the hash of a document by this method, and the document only if the service does not have it. */
+  readonly persisted?: { readonly isGet: boolean; readonly fetch: typeof fetch };
+}
+
 /** Returns the data of the response, or the extensions of its first error. */
 type Execute = (document: string, variables: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
-function openApolloClient(uri: string, headers: Record<string, string>): Execute {
-  const client = new ApolloClient({ link: new HttpLink({ uri, headers }), cache: new InMemoryCache() });
+function openApolloClient({ url: uri, headers, persisted }: ClientOptions): Execute {
+  const http = new HttpLink({ uri, headers, ...(persisted && { fetch: persisted.fetch }) });
+  const sha256 = (text: string) => hash("sha256", text, "hex");
+  const link = persisted
+    ? new PersistedQueryLink({ sha256, useGETForHashedQueries: persisted.isGet }).concat(http)
+    : http;
+  const client = new ApolloClient({ link, cache: new InMemoryCache() });
   return async (document, variables) => {
     try {
       const options = { variables, fetchPolicy: "no-cache" } as const;
@@ -29,8 +44,16 @@ function openApolloClient(uri: string, headers: Record<string, string>): Execute
   };
 }
 
-function openUrql(url: string, headers: Record<string, string>): Execute {
-  const client = new Client({ url, exchanges: [fetchExchange], preferGetMethod: false, fetchOptions: { headers } });
+function openUrql({ url, headers, persisted }: ClientOptions): Execute {
+  const client = new Client({
+    url,
+    preferGetMethod: false,
+    fetchOptions: { headers },
+    exchanges: persisted
+      ? [persistedExchange({ preferGetForPersistedQueries: persisted.isGet }), fetchExchange]
+      : [fetchExchange],
+    ...(persisted && { fetch: persisted.fetch }),
+  });
   return async (document, variables) => {
     const isMutation = document.startsWith("mutation");
     const { data, error } = await (isMutation
@@ -41,7 +64,7 @@ function openUrql(url: string, headers: Record<string, string>): Execute {
   };
 }
 
-function openGraphqlRequest(url: string, headers: Record<string, string>): Execute {
+function openGraphqlRequest({ url, headers }: ClientOptions): Execute {
   const client = new GraphQLClient(url, { headers });
   return async (document, variables) => {
     try {
@@ -59,26 +82,51 @@ beforeAll(async () => {
 });
 afterAll(() => store?.[Symbol.asyncDispose]());
 
+function optionsWith(apiKey: string): ClientOptions {
+  return { url: `${store.originOf("graphql")}/graphql`, headers: { authorization: `Bearer ${apiKey}` } };
+}
+
 describe.each([
   ["Apollo Client", openApolloClient],
   ["urql", openUrql],
   ["graphql-request", openGraphqlRequest],
 ])("%s", (_name, open) => {
-  const openWith = (apiKey: string): Execute =>
-    open(`${store.originOf("graphql")}/graphql`, { authorization: `Bearer ${apiKey}` });
-
   it("creates a pet with an exact int64, and lists pets", async () => {
-    const execute = openWith((await store.database.issueKey()).key);
+    const execute = open(optionsWith((await store.database.issueKey()).key));
     const created = await execute(create, { input: { name: "Rex", categoryId: `${maxInt64}` } });
     expect(created).toMatchObject({ createPet: { categoryId: `${maxInt64}`, status: "available" } });
     expect(await execute(list, { limit: 1 })).toMatchObject({ pets: [{ id: expect.any(String), name: "Rex" }] });
   });
 
   it("receives the code and the status of each error", async () => {
-    expect(await openWith("nonsense")(list, { limit: 1 })).toEqual({ code: "API_KEY_INVALID", status: 401 });
-    const execute = openWith((await store.database.issueKey({ customLimits: { perMinute: 1_000, perDay: 1 } })).key);
+    const unknown = { code: "API_KEY_INVALID", status: 401 };
+    expect(await open(optionsWith("nonsense"))(list, { limit: 1 })).toEqual(unknown);
+    const { key } = await store.database.issueKey({ customLimits: { perMinute: 1_000, perDay: 1 } });
+    const execute = open(optionsWith(key));
     expect(await execute(list, { limit: 0 })).toEqual({ code: "VALIDATION_FAILED", status: 400 });
     const refused = { code: "DAILY_QUOTA_EXCEEDED", status: 429, limit: 1, remaining: 0 };
     expect(await execute(list, { limit: 1 })).toMatchObject(refused);
   });
+});
+
+it.each([
+  ["Apollo Client", "POST", openApolloClient],
+  ["Apollo Client", "GET", openApolloClient],
+  ["urql", "POST", openUrql],
+  ["urql", "GET", openUrql],
+])("%s sends a persisted query by %s", async (name, method, open) => {
+  const requests: { readonly method: string; readonly hasDocument: boolean }[] = [];
+  const keepAndFetch: typeof fetch = (input, init) => {
+    const hasDocument = new URL(`${input}`).searchParams.has("query") || /"query":/.test(`${init?.body}`);
+    requests.push({ method: init?.method ?? "GET", hasDocument });
+    return fetch(input, init);
+  };
+  const options = optionsWith((await store.database.issueKey()).key);
+  const document = `query ${name.replace(" ", "")}${method} { pets(limit: 1) { id } }`;
+  for (let time = 0; time < 2; time += 1) {
+    const execute = open({ ...options, persisted: { isGet: method === "GET", fetch: keepAndFetch } });
+    expect(await execute(document, {})).toEqual({ pets: expect.any(Array) });
+  }
+  expect(requests.map(({ hasDocument }) => hasDocument)).toEqual([false, true, false]);
+  expect([requests[0]?.method, requests[2]?.method]).toEqual([method, method]);
 });
