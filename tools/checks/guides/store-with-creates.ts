@@ -1,4 +1,5 @@
 // A store that clients create pets in during a backup, and the checks of the restored store.
+import { openHttpClient } from "@petstore/harness/network";
 import { openSession } from "@petstore/harness/postgres";
 import { runSnippet, startService } from "@petstore/harness/processes";
 import { expect } from "vitest";
@@ -92,17 +93,14 @@ export async function expectRestored(
 
 /** The key is also the name of the pet. */
 async function createPet(origin: string, apiKey: string, idempotencyKey: string) {
-  const response = await fetch(`${origin}/v1/pets`, {
-    method: "POST",
-    headers: {
-      Authorization: `Bearer ${apiKey}`,
-      "Content-Type": "application/json",
-      "Idempotency-Key": idempotencyKey,
-    },
+  using client = openHttpClient(origin);
+  const { status, headers, json } = await client.send("POST", "/v1/pets", {
+    key: apiKey,
+    headers: { "idempotency-key": idempotencyKey },
     body: JSON.stringify({ name: idempotencyKey, categoryId: 1 }),
   });
-  const { id } = (await response.json()) as { readonly id: number };
-  return { status: response.status, id, isReplay: response.headers.has("Idempotency-Replayed") };
+  const { id } = json as { readonly id: number };
+  return { status, id, isReplay: "idempotency-replayed" in headers };
 }
 
 /** Runs the program itself: npx takes seconds to find it. */
