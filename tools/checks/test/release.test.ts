@@ -24,6 +24,8 @@ beforeAll(async () => {
   const install = ["install", "--frozen-lockfile", "--prefer-offline", "--ignore-scripts"];
   expect(run("npx", ["--yes", packageManager, ...install])).toMatchObject({ status: 0 });
   run("git", ["init", "--quiet", "--initial-branch=main"]);
+  run("git", ["config", "user.name", "A"]);
+  run("git", ["config", "user.email", "a@example.com"]);
   commit();
 }, timeoutMs);
 
@@ -88,17 +90,7 @@ function release(...options: readonly string[]): { status: number | null; output
 }
 
 function run(command: string, args: readonly string[], cwd = copy): { status: number | null; output: string } {
-  const identity = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@example.com" };
-  const { status, stdout, stderr } = spawnSync(command, args, {
-    cwd,
-    encoding: "utf8",
-    env: {
-      ...process.env,
-      ...identity,
-      GIT_COMMITTER_NAME: identity.GIT_AUTHOR_NAME,
-      GIT_COMMITTER_EMAIL: identity.GIT_AUTHOR_EMAIL,
-    },
-  });
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
   return { status, output: `${stdout}${stderr}` };
 }
 
