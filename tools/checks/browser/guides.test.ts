@@ -37,13 +37,3 @@ it("an unknown address shows a page with the way back", needsChromium, async ({ 
   await page.getByRole("link", { name: "first page" }).click();
   await expect.poll(() => page.locator("h1").textContent()).toContain("Pet store");
 });
-
-it("GraphiQL uses the width of the window", needsChromium, async ({ store, open }) => {
-  const { page } = await open({ width: 1600 });
-  await page.goto("/graphiql");
-  await page.getByLabel("API key").fill(await store.issueKey());
-  await page.getByRole("button", { name: "Use this key" }).click();
-  const editor = page.locator("#graphiql");
-  await editor.locator(".graphiql-execute-button").waitFor();
-  expect((await editor.boundingBox())?.width).toBeGreaterThan(1_500);
-});

@@ -174,6 +174,8 @@ describe("GraphiQL", needsChromium, () => {
     await page.getByRole("link", { name: "GraphiQL" }).click();
     await expect.poll(() => stateOf(page)).toBe("200 OK, 59 of 60 requests left");
     const result = page.locator(".result-window");
+    // The editor uses the width of the window.
+    expect((await page.locator("#graphiql").boundingBox())?.width).toBeGreaterThan(1_200);
     await page.locator(".graphiql-tab").nth(1).click();
     await page.locator(".graphiql-execute-button").click();
     await expect.poll(() => result.textContent()).toContain("9223372036854775807");
