@@ -1,6 +1,4 @@
-import { randomUUID } from "node:crypto";
-import type { PetStoreClient } from "@petstore/client";
-import type { CreateLedger } from "@petstore/harness/responses";
+import type { Fetch, PetStoreClient } from "@petstore/client";
 
 /** More calls than a client may send at once, so that it always has one waiting. */
 const callsAtOnce = 16;
@@ -29,24 +27,34 @@ export function startFullSpeed(clients: readonly PetStoreClient[]): () => Promis
   };
 }
 
-/** Creates `total` pets with unique names, at most `concurrency` at a time. Resolves when every create has ended. */
-export async function createPets(
-  client: PetStoreClient,
-  ledger: CreateLedger,
-  total: number,
-  concurrency: number,
-): Promise<void> {
-  const create = async (): Promise<void> => {
-    while (ledger.asked.size < total) {
-      const name = randomUUID();
-      ledger.ask(name);
-      try {
-        await client.pets.create({ name, categoryId: 1 });
-        ledger.acknowledge(name);
-      } catch {
-        // The ledger counts it as failed, because it is not acknowledged.
-      }
-    }
+/** A `fetch` that counts the responses. */
+export interface Witness {
+  readonly fetch: Fetch;
+  readonly counts: {
+    readonly successes: number;
+    /** Responses with the status 429. */
+    readonly refused: number;
+    readonly bans: number;
+    /** Repeated creates that the service had already done. */
+    readonly replays: number;
   };
-  await Promise.all(Array.from({ length: concurrency }, create));
+}
+
+/** @param isLost decides by the idempotency key whether a response is lost after the service has done its work */
+export function createWitness(inner: Fetch = fetch, isLost: (key: string) => boolean = () => false): Witness {
+  const counts = { successes: 0, refused: 0, bans: 0, replays: 0 };
+  return {
+    counts,
+    async fetch(input, init) {
+      const response = await inner(input, init);
+      const text = await response.text();
+      if (isLost(new Headers(init?.headers).get("idempotency-key") ?? "")) throw new TypeError("the response is lost");
+      const { status, headers, ok } = response;
+      if (ok) counts.successes += 1;
+      if (status === 429) counts.refused += 1;
+      if (text.includes('"API_KEY_BANNED"')) counts.bans += 1;
+      if (headers.has("idempotency-replayed")) counts.replays += 1;
+      return new Response(text, { status, headers });
+    },
+  };
 }

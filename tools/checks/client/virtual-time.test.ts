@@ -4,9 +4,8 @@ import { createPetStoreClient } from "@petstore/client";
 import { limitsOf } from "@petstore/core";
 import { it } from "@petstore/harness/test-with-figures";
 import { afterEach, beforeEach, describe, vi } from "vitest";
-import { startFullSpeed } from "./load.js";
+import { createWitness, startFullSpeed } from "./load.js";
 import { createVirtualStore } from "./virtual-store.js";
-import { createWitness } from "./witness.js";
 
 const free = limitsOf({ plan: "free" });
 

@@ -1,4 +1,3 @@
 export { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "./hostile-documents.js";
 export { isLeak } from "./leak.js";
-export { type CreateLedger, createLedger, type LedgerFigures } from "./ledger.js";
 export { createResponseCheck, type Documented, type OpenApi, type ResponseCheck } from "./response-check.js";
