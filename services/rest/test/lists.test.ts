@@ -34,7 +34,7 @@ describe("the query", () => {
   });
 });
 
-it("rel=next leads to every pet once, in ascending order of id, also to pets that are added meanwhile", async () => {
+it("rel=next leads to every pet once, in ascending order of id, also to pets that are added during the walk", async () => {
   const listed: number[] = [];
   for (let next: string | undefined = "/v1/pets?limit=10"; next !== undefined; ) {
     const { json, headers } = await store.call("GET", next, { key });

@@ -28,8 +28,8 @@ export async function instructionsOf(target: string): Promise<Instruction[]> {
   const from = dockerfile.getFROMs().find((one) => one.getBuildStage() === target);
   const start = from?.getRange()?.start;
   if (from === undefined || start === undefined) return [];
-  const stage = dockerfile.getContainingImage(start)?.getInstructions() ?? [];
-  return [...(await instructionsOf(from.getImage() ?? "")), ...stage];
+  const own = dockerfile.getContainingImage(start)?.getInstructions() ?? [];
+  return [...(await instructionsOf(from.getImage() ?? "")), ...own];
 }
 
 /** Provides `imagesDirectory`; returns the teardown. vitest calls it by its name. */
@@ -42,7 +42,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return async () => temporary[Symbol.asyncDispose]();
 }
 
-/** Executes the stage `build` in a folder instead of the root of the image. */
+/** Executes the target `build` in a folder instead of the root of the image. */
 async function executeBuild(imageRoot: string): Promise<void> {
   const environment: Record<string, string | undefined> = { ...process.env, NODE_ENV: undefined };
   let directory = imageRoot;

@@ -28,7 +28,7 @@ export function execute({ limit, mistake }: Model, state: State, instance: Insta
   const isAdmitted = used < limit;
   if (isAdmitted) used += 1;
   Object.assign(primary, { window, used });
-  if (call.isOnOldPrimary) state.tallies[window].isDisturbed = true;
+  if (call.isOnOldPrimary) state.countsByWindow[window].isDisturbed = true;
   const reply: Executed = { isAdmitted, window, used };
   if (answer !== undefined) countWithoutReply(state, reply, answer);
   replaceCall(instance, call, answer === undefined ? { ...call, reply } : undefined);
@@ -40,7 +40,7 @@ export function afterReply(state: State, instance: Instance, call: Call, { isAdm
   const counter = counterOf(instance, window);
   const isExact = instance.syncedOutage === instance.outages;
   instance.counter = { ...counter, known: isExact ? used : Math.max(counter.known, used) };
-  if (isAdmitted) state.tallies[window].admitted += 1;
+  if (isAdmitted) state.countsByWindow[window].admitted += 1;
   replaceCall(instance, call);
 }
 
@@ -73,7 +73,7 @@ export function primaryOf({ redis, oldPrimary }: State, { isOnOldPrimary }: Call
 export function decideLocally(model: Model, state: State, instance: Instance, call?: Call): void {
   const { limit, instances, mistake } = model;
   const { window } = state;
-  const tally = state.tallies[window];
+  const counts = state.countsByWindow[window];
   const { outages } = instance;
   if (instance.counter === undefined) instance.syncedOutage = outages - 1;
   const share = Math.max(1, Math.floor(limit / instances));
@@ -87,9 +87,9 @@ export function decideLocally(model: Model, state: State, instance: Instance, ca
   const usedHere = instance.local?.window === window ? instance.local.used : 0;
   const isAdmitted = usedHere < share;
   instance.local = { window, used: usedHere + (isAdmitted ? 1 : 0) };
-  tally.isDisturbed = true;
+  counts.isDisturbed = true;
   if (isAdmitted) {
-    tally.admitted += 1;
+    counts.admitted += 1;
     const counter = counterOf(instance, window);
     const mayBeExecuted = call !== undefined && mistake !== "a call without a reply counts as not executed";
     instance.counter = moveToKnown({ ...counter, unsynced: counter.unsynced + 1 }, mayBeExecuted ? 1 : 0);
@@ -100,9 +100,9 @@ export function decideLocally(model: Model, state: State, instance: Instance, ca
   // A known unit only raises Redis, and is never added. If Redis has not counted it, units of other instances may already
   // have raised Redis to that number. Then this unit stays uncounted.
   const isCounted = typeof reply === "object" && reply.isAdmitted && reply.window === window;
-  if (isAdmitted && !isCounted) tally.perhapsUncounted += 1;
+  if (isAdmitted && !isCounted) counts.perhapsUncounted += 1;
   if (typeof reply === "object") countWithoutReply(state, reply, answer);
-  else if (carried !== undefined) state.tallies[carried.window].perhapsUncounted += carried.unsynced;
+  else if (carried !== undefined) state.countsByWindow[carried.window].perhapsUncounted += carried.unsynced;
   replaceCall(instance, call, typeof reply === "object" ? undefined : { ...call, answer });
 }
 
@@ -114,7 +114,7 @@ export function replaceCall(instance: Instance, call: Call, replacement?: Call):
 /** Redis has counted a request that the instance, without the reply, refused or admitted in another window. */
 function countWithoutReply(state: State, executed: Executed, answer: { isAdmitted: boolean; window: Window }): void {
   const isAnswered = answer.isAdmitted && answer.window === executed.window;
-  if (executed.isAdmitted && !isAnswered) state.tallies[executed.window].countedWithoutReply += 1;
+  if (executed.isAdmitted && !isAnswered) state.countsByWindow[executed.window].countedWithoutReply += 1;
 }
 
 function openBreaker(instance: Instance): void {

@@ -52,9 +52,9 @@ function mayLoseUnits(faults: readonly Fault[]): boolean {
 }
 
 function brokenPromise(model: Model, state: State): string | undefined {
-  const { redis, instances, tallies } = state;
+  const { redis, instances, countsByWindow } = state;
   for (const window of [0, 1] as const) {
-    const { admitted, countedWithoutReply, perhapsUncounted, isDisturbed } = tallies[window];
+    const { admitted, countedWithoutReply, perhapsUncounted, isDisturbed } = countsByWindow[window];
     const allowed = isDisturbed ? boundOf(model) : model.limit;
     if (admitted > allowed) return `${admitted} units of window ${window} were admitted, more than ${allowed}`;
     if (redis.window !== window) continue;

@@ -48,7 +48,7 @@ export interface State {
   /** The former primary, while it accepts writes. */
   oldPrimary: Primary | undefined;
   readonly instances: readonly Instance[];
-  readonly tallies: Readonly<Record<Window, Tally>>;
+  readonly countsByWindow: Readonly<Record<Window, WindowCounts>>;
 }
 
 interface Primary {
@@ -56,15 +56,15 @@ interface Primary {
   used: number;
 }
 
-/** What happened in one window. */
-interface Tally {
+/** The counts of one window. */
+interface WindowCounts {
   /** Units that clients were granted. */
   admitted: number;
   /** Units that Redis has counted for a request that got another answer, because its reply was lost. */
   countedWithoutReply: number;
   /** Admitted units that Redis may never count, because nobody knows whether it executed a call without a reply. */
   perhapsUncounted: number;
-  /** Whether an instance decided without Redis, or Redis has lost data. */
+  /** True if an instance decided without Redis, or if Redis has lost data. */
   isDisturbed: boolean;
 }
 
@@ -115,7 +115,7 @@ export function firstState({ instances, requests, maxFaults }: Model): State {
     local: undefined,
     calls: [],
   };
-  const tally: Tally = { admitted: 0, countedWithoutReply: 0, perhapsUncounted: 0, isDisturbed: false };
+  const counts: WindowCounts = { admitted: 0, countedWithoutReply: 0, perhapsUncounted: 0, isDisturbed: false };
   return {
     window: 0,
     requestsLeft: requests,
@@ -123,18 +123,18 @@ export function firstState({ instances, requests, maxFaults }: Model): State {
     redis: { status: "up", window: 0, used: 0 },
     oldPrimary: undefined,
     instances: Array(instances).fill(instance),
-    tallies: { 0: tally, 1: tally },
+    countsByWindow: { 0: counts, 1: counts },
   };
 }
 
 /** A copy whose changes leave the state as it is. */
-export function copyOf({ redis, oldPrimary, instances, tallies, ...rest }: State): State {
+export function copyOf({ redis, oldPrimary, instances, countsByWindow, ...rest }: State): State {
   return {
     ...rest,
     redis: { ...redis },
     oldPrimary: oldPrimary && { ...oldPrimary },
     instances: instances.map((instance) => ({ ...instance })),
-    tallies: { 0: { ...tallies[0] }, 1: { ...tallies[1] } },
+    countsByWindow: { 0: { ...countsByWindow[0] }, 1: { ...countsByWindow[1] } },
   };
 }
 

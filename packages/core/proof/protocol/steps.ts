@@ -53,7 +53,7 @@ export function stepsFrom(model: Model, state: State): Step[] {
   if (redis.status === "down" && model.faults.includes("lose data")) {
     for (let used = 0; used < redis.used; used += 1) {
       add(`Redis is up with ${used} units`, (next) => {
-        next.tallies[redis.window].isDisturbed = true;
+        next.countsByWindow[redis.window].isDisturbed = true;
         next.redis = { ...redis, status: "up", used };
       });
     }
@@ -132,7 +132,7 @@ function promote(state: State, used: number): void {
   }
   state.oldPrimary = { window: redis.window, used: redis.used };
   redis.used = used;
-  state.tallies[state.window].isDisturbed = true;
+  state.countsByWindow[state.window].isDisturbed = true;
 }
 
 /** The instance received `+switch-master`, or its connection broke. The old primary may still execute a call without a reply. */

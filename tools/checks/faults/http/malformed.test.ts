@@ -64,11 +64,11 @@ it("huge-requests: refuses them with a readable answer and flat memory", async (
   for (const service of services) {
     const { api, port } = service;
     const requests = hugeRequests(api, key);
-    for (const request of requests) await exchangeOften(port, request, times.warmUp);
+    for (const request of requests) await sendRepeatedly(port, request, times.warmUp);
     const beforeMebibytes = await mebibytesOf(service, "VmRSS");
     for (const request of requests) {
       const what = `${api.name}: ${request.what}`;
-      const exchanges = await exchangeOften(port, request, times.measured);
+      const exchanges = await sendRepeatedly(port, request, times.measured);
       const answers = exchanges.flatMap((one) => one.answers);
       environment.keep(answers.map(resultOf));
       const right = count(answers, (one) => request.statuses.includes(one.status) && isComplete(one));
@@ -99,7 +99,7 @@ function hugeRequests(api: Api, key: string): readonly RawRequest[] {
   ];
 }
 
-async function exchangeOften(port: number, request: RawRequest, requests: number): Promise<RawExchange[]> {
+async function sendRepeatedly(port: number, request: RawRequest, requests: number): Promise<RawExchange[]> {
   const exchanges: RawExchange[] = [];
   while (exchanges.length < requests) {
     exchanges.push(...(await Promise.all(Array.from({ length: atOnce }, () => exchange(port, request)))));

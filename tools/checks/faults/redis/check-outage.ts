@@ -15,7 +15,7 @@ export interface Outage {
   end(): unknown;
   /** The instances share the quota again. True by default. */
   readonly isOver?: boolean;
-  /** What happens under load after the outage. */
+  /** Runs under load after the outage. */
   after?(): Promise<unknown>;
 }
 
