@@ -1,7 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { openSession } from "@petstore/harness/postgres";
+import { describe, expect, it, vi } from "vitest";
+import type { KeyRecord } from "../src/index.js";
 import { openStoredKeys, storedText, unknownId } from "./stored-keys-fixture.js";
 
-const { accounts, keys, issueKey, execute } = await openStoredKeys();
+const { accounts, keys, issueKey, execute, directUrl } = await openStoredKeys();
 const graceMs = 86_400_000;
 const time = new Date("2030-01-01T00:00:00Z");
 
@@ -84,6 +86,14 @@ describe("a rotation", () => {
     expect(await keys.list(expired.key.accountId)).toHaveLength(1);
   });
 
+  it("fails for a key that another change ends while the rotation waits", async () => {
+    const { key } = await issueKey();
+    const end = `update api_keys set expires_at = clock_timestamp() where id = ${key.id}`;
+    const rotations = await whileLocked(key, () => [keys.rotate({ id: key.id, ...storedText(), graceMs })], end);
+    expect(rotations).toEqual([undefined]);
+    expect(await keys.list(key.accountId)).toHaveLength(1);
+  });
+
   it("adds two keys if two run at once, and the old key ends after the shorter grace", async () => {
     const { key, digest } = await issueKey();
     const rotate = (ms: number) => keys.rotate({ id: key.id, ...storedText(), graceMs: ms });
@@ -151,6 +161,15 @@ describe("a key", () => {
     expect(await keys.find(ofAnother.id)).toEqual(ofAnother);
   });
 
+  it("is revoked with the replacement that a rotation adds while the revocation waits for it", async () => {
+    const { key } = await issueKey();
+    const { id, accountId } = key;
+    const { digest } = storedText();
+    const rotation = `insert into api_keys (account_id, digest, lineage) values (${accountId}, '\\x${digest}', ${id})`;
+    await whileLocked(key, () => [keys.revokeAll(accountId)], rotation);
+    for (const { revokedAt } of await keys.list(accountId)) expect(revokedAt).toEqual(expect.any(Date));
+  });
+
   it("ends at a time, or after a duration by the clock of PostgreSQL", async () => {
     const { key, digest } = await issueKey();
     expect(await keys.expire(key.id, { at: time })).toMatchObject({ expiresAt: time });
@@ -179,4 +198,19 @@ describe("a key", () => {
 /** The milliseconds, or up to a minute less for the time that the test takes. */
 function atMost(milliseconds: number): unknown {
   return expect.toSatisfy((actual: number) => actual <= milliseconds && actual >= milliseconds - 60_000);
+}
+
+/** Starts changes of a key, and makes another change of it when they all wait for its row. */
+async function whileLocked<Change>(
+  { id }: KeyRecord,
+  start: () => readonly Promise<Change>[],
+  otherChange = "",
+): Promise<Change[]> {
+  await using other = await openSession(directUrl);
+  await other.query(`begin; select from api_keys where id = ${id} for update`);
+  const changes = start();
+  const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await vi.waitUntil(async () => (await execute(waiting)).length === changes.length, { timeout: 15_000 });
+  await other.query(`${otherChange}; commit`);
+  return await Promise.all(changes);
 }

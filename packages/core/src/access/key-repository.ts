@@ -123,6 +123,13 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
     return (await read<KeyRecord>(keys.where("id", "=", id)))[0];
   }
 
+  async function revokeAll(accountId: bigint): Promise<KeyRecord[]> {
+    const all = updateUnrevoked.set({ revoked_at: sql`now()` }).where("account_id", "=", accountId);
+    const revoked = await run("key revoke-all", all);
+    // The statement waits for a rotation of one of the keys, and then does not see the key that the rotation has added.
+    return revoked.length === 0 ? [] : [...revoked, ...(await revokeAll(accountId))];
+  }
+
   return {
     async add({ accountId, digest, expiresAt = null, ...values }) {
       const inserted = queryBuilder
@@ -138,14 +145,14 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
       const revoked = updateUnrevoked.set({ revoked_at: sql`now()` }).where("id", "=", id);
       return (await run("key revoke", revoked))[0] ?? find(id);
     },
-    revokeAll: (accountId) =>
-      run("key revoke-all", updateUnrevoked.set({ revoked_at: sql`now()` }).where("account_id", "=", accountId)),
+    revokeAll,
     change: async (id, values) => (await run("key change", update.set(values).where("id", "=", id)))[0],
     async rotate({ id, digest, prefix = null, expiresAt = null, graceMs }) {
       const ended = updateUnrevoked
         .set({ expires_at: sql`least(expires_at, ${later(graceMs)})` })
         .where("id", "=", id)
-        .where(sql<boolean>`coalesce(expires_at > now(), true)`);
+        // Not `now()`, the start of the transaction: a rotation at the same time may have ended the key since then.
+        .where(sql<boolean>`coalesce(expires_at > clock_timestamp(), true)`);
       const added = queryBuilder
         .insertInto("api_keys")
         .columns(["account_id", "digest", "prefix", "expires_at", "lineage", "ban_lifted_at", "name", "scope"])
