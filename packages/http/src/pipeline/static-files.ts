@@ -160,6 +160,7 @@ function prepare({
 function send({ headers, compressed, bytes }: PreparedFile, req: Request, res: Response): void {
   res.setHeaders(headers);
   const isCompressed = compressed !== undefined && req.acceptsEncodings("gzip") !== false;
-  if (isCompressed) res.setHeader("Content-Encoding", "gzip");
+  // A 304 describes no content (RFC 9110 section 15.4.5).
+  if (isCompressed && !req.fresh) res.setHeader("Content-Encoding", "gzip");
   res.send(isCompressed ? compressed : bytes);
 }
