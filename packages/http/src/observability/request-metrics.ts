@@ -25,6 +25,8 @@ interface EndedRequest {
 /** `undecided`: Redis is unavailable, and the configuration does not allow a decision without it. */
 const outcomes = ["admitted", "refused", "banned", "impossible", "undecided"] as const;
 
+const methods = ["GET", "POST", "OPTIONS", "_OTHER"];
+
 export function createRequestMetrics(registry: Registry): RequestMetrics {
   const registers = [registry];
   const inFlight = new Gauge({
@@ -59,7 +61,10 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     registers,
   });
 
-  // An alert on an increase needs the series to exist before the first event.
+  // An alert on an increase, and a panel without data, need the series to exist before the first event.
+  for (const http_request_method of methods) {
+    for (const url_scheme of ["http", "https"]) inFlight.set({ http_request_method, url_scheme }, 0);
+  }
   for (const reason of ["event-loop", "database"]) shedRequests.inc({ reason }, 0);
   for (const bucket of ["account", "address"]) {
     for (const mode of ["local", "shared", "fallback"]) {
@@ -90,6 +95,6 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
 
 /** A client can invent methods. HEAD is GET without the body. */
 function methodLabel(method: string): string {
-  if (method === "GET" || method === "HEAD") return "GET";
-  return method === "POST" || method === "OPTIONS" ? method : "_OTHER";
+  if (method === "HEAD") return "GET";
+  return methods.includes(method) ? method : "_OTHER";
 }
