@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of the REST API: openapi.source.yaml, and what the code knows. */
 import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import {
   type HttpConfig,
   isLoopback,
@@ -23,25 +24,25 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
+    /** The error responses that operations share, by status. */
+    readonly responses: Readonly<Record<string, OpenApiResponse>>;
     readonly headers: Readonly<Record<string, { readonly description: string; readonly example: unknown }>>;
     readonly examples: Readonly<Record<string, { readonly value: { readonly message: string } }>>;
   };
 }
 
-/** In place of response headers and error responses, the source has names in `components.headers`, and error codes. */
-interface Shorthand {
-  readonly "x-headers"?: readonly string[];
-  readonly "x-codes"?: readonly ProblemCode[];
-}
-
-export interface OpenApiOperation extends Shorthand {
+export interface OpenApiOperation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
   readonly parameters: readonly OpenApiParameter[];
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, OpenApiResponse>>;
+  readonly responses: Readonly<Record<string, OpenApiResponse | Reference>>;
+}
+
+interface Reference {
+  readonly $ref: string;
 }
 
 export interface OpenApiParameter {
@@ -52,9 +53,9 @@ export interface OpenApiParameter {
   readonly schema: JsonSchema;
 }
 
-export interface OpenApiResponse extends Shorthand {
+export interface OpenApiResponse {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly headers?: Readonly<Record<string, Reference>>;
   readonly content: Content;
 }
 
@@ -63,6 +64,20 @@ interface Content {
     readonly schema: JsonSchema;
     readonly examples: Readonly<Record<string, { readonly $ref?: string; readonly value?: unknown }>>;
   };
+}
+
+interface Source extends OpenApiDocument, Shorthand {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, SourceOperation>>>>;
+}
+
+interface SourceOperation extends OpenApiOperation, Shorthand {
+  readonly responses: Readonly<Record<string, OpenApiResponse & Shorthand>>;
+}
+
+/** In place of response headers and error responses, the source has names in `components.headers`, and error codes. */
+interface Shorthand {
+  readonly "x-headers"?: readonly string[];
+  readonly "x-codes"?: readonly ProblemCode[];
 }
 
 /** Codes that REST never returns: a REST request has no GraphQL document, and its cost of 1 is never above a limit. */
@@ -77,10 +92,13 @@ const restCodes = (Object.keys(problems) as ProblemCode[]).filter((code) => !gra
 const statusesBeforeRouting: readonly number[] = [400, 408, 431];
 
 export function openApiDocument(environments: Environments): OpenApiDocument {
-  const source = parseYaml(readSource(), { intAsBigInt: true }) as OpenApiDocument & Shorthand;
+  const source = parseYaml(readSource(), { intAsBigInt: true }) as Source;
   const { "x-headers": headers = [], "x-codes": codes = [], ...description } = source;
   const { paths, components } = description;
   const usedCodes = new Set(codes);
+  const shared = errorResponses(codes, headers, []);
+  const orReference = (response: OpenApiResponse, status: string) =>
+    isDeepStrictEqual(response, shared[status]) ? { $ref: `#/components/responses/${status}` } : response;
   const completePaths = mapValues(paths, (operations) =>
     mapValues(operations, ({ "x-headers": routeHeaders = [], "x-codes": ownCodes = [], ...operation }) => {
       for (const code of ownCodes) usedCodes.add(code);
@@ -91,7 +109,7 @@ export function openApiDocument(environments: Environments): OpenApiDocument {
         content,
       }));
       const parameters = operation.parameters.map(completeParameter);
-      return { ...operation, parameters, responses: { ...successes, ...errors } };
+      return { ...operation, parameters, responses: { ...successes, ...mapValues(errors, orReference) } };
     }),
   );
   const examples = restCodes
@@ -107,6 +125,7 @@ export function openApiDocument(environments: Environments): OpenApiDocument {
     components: {
       ...components,
       schemas: { ...petJsonSchemas().named, ...components.schemas },
+      responses: shared,
       examples: Object.fromEntries(examples),
     },
   };
@@ -203,6 +222,6 @@ export function describePlan(plan: Plan): {
   return { name, perMinute: perMinute.toLocaleString("en"), perDay: perDay.toLocaleString("en") };
 }
 
-function mapValues<V, R>(record: Readonly<Record<string, V>>, map: (value: V) => R): Record<string, R> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
+function mapValues<V, R>(record: Readonly<Record<string, V>>, map: (value: V, name: string) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 }

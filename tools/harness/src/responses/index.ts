@@ -1,3 +1,9 @@
 export { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "./hostile-documents.js";
 export { isLeak } from "./leak.js";
-export { createResponseCheck, type Documented, type OpenApi, type ResponseCheck } from "./response-check.js";
+export {
+  createResponseCheck,
+  type Documented,
+  type OpenApi,
+  type ResponseCheck,
+  resolveResponses,
+} from "./response-check.js";

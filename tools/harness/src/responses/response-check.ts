@@ -15,11 +15,13 @@ interface Operation {
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
+/** `resolveResponses` puts the responses of the components in the places that refer to them. */
 export interface OpenApi {
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, object>>;
+    readonly responses?: Readonly<Record<string, ResponseObject>>;
     readonly headers: Readonly<Record<string, { readonly required: boolean; readonly schema: { type?: string } }>>;
   };
 }
@@ -45,7 +47,8 @@ export interface Documented {
 /** Headers of HTTP and CORS, which the document does not list. */
 const headersOfHttp = /^(date|connection|keep-alive|content-(length|type)|x-content-type-options|access-control-.*)$/;
 
-export function createResponseCheck(document: OpenApi): ResponseCheck {
+export function createResponseCheck(written: OpenApi): ResponseCheck {
+  const document = resolveResponses(written);
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema(
     { ...document, components: { ...document.components, schemas: closed(document.components.schemas) } },
@@ -119,6 +122,14 @@ interface Place extends Pick<Operation, "responses"> {
 }
 
 const noPlace = { pointer: "", responses: {} };
+
+/** Returns the document with the responses of its components in place of the references to them. */
+export function resolveResponses<T extends Pick<OpenApi, "components">>(document: T): T {
+  const { responses = {} } = document.components;
+  return JSON.parse(JSON.stringify(document), (_name, value) => {
+    return responses[value?.$ref?.replace("#/components/responses/", "")] ?? value;
+  });
+}
 
 /** All servers have the same base path. Their URLs may have no host. */
 function basePathOf({ servers }: OpenApi): string {
