@@ -6,7 +6,7 @@ export { readJson } from "./pipeline/body.js";
 export { countHeader } from "./pipeline/client-identity.js";
 export { maxJsonDepth, parseExactJson } from "./pipeline/exact-json.js";
 export { acceptedType, acceptsJson, jsonMediaType, sendJson } from "./pipeline/json-response.js";
-export { addHelpLink, answerProblems, methodNotAllowed, problemHeaders } from "./pipeline/problem-response.js";
+export { addHelpLink, answerProblems, methodNotAllowed, setProblemHeaders } from "./pipeline/problem-response.js";
 export { admittedKeyOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";
 export { notFoundPath, type StaticFile, type StaticRedirect } from "./pipeline/static-files.js";
 export { untilSignal } from "./server/listen.js";

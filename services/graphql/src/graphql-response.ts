@@ -1,6 +1,6 @@
 import type { ApolloServer } from "@apollo/server";
 import { type Core, type Log, Problem, type ProblemCode } from "@petstore/core";
-import { addHelpLink, admittedKeyOf, catalogueFor, contextOf, problemHeaders, sendJson } from "@petstore/http";
+import { addHelpLink, admittedKeyOf, catalogueFor, contextOf, sendJson, setProblemHeaders } from "@petstore/http";
 import type { Response } from "express";
 import { formatProblem, sendRequestError } from "./error-response.js";
 import type { GraphqlRequest } from "./graphql-request.js";
@@ -71,7 +71,7 @@ export async function respondToGraphql(
     addHelpLink(res, problems[0].code);
   }
   for (const problem of problems) {
-    for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
+    setProblemHeaders(res, problem);
     if (problem.status < 500) continue;
     log.error({ requestId: requestContext.id, code: problem.code, error: problem.cause }, "operation failed");
   }

@@ -102,7 +102,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   }
 
   async function reportAddressQuota(res: Response): Promise<void> {
-    report(res, await addressQuota.usage(anonymousReservation(contextOf(res).clientAddress)));
+    reportQuota(res, await addressQuota.usage(anonymousReservation(contextOf(res).clientAddress)));
   }
 
   /**
@@ -119,11 +119,11 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     } catch (error) {
       // Redis is unavailable and QUOTA_ON_REDIS_FAILURE is deny. The quota still knows the last usage it saw.
       metrics.decided(bucket, "fallback", "undecided");
-      report(res, await quota.usage(reservation));
+      reportQuota(res, await quota.usage(reservation));
       throw error;
     }
     metrics.decided(bucket, decision.mode, decision.outcome);
-    report(res, decision);
+    reportQuota(res, decision);
     if (decision.outcome !== "admitted") throw refusal(decision);
     contextOf(res).heldUnits = { quota, reservation, admitted: decision };
   }
@@ -165,7 +165,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       if (context.heldUnits === undefined || res.headersSent) return;
       const { quota, reservation, admitted } = context.heldUnits;
       context.heldUnits = undefined;
-      report(res, await quota.refund({ ...reservation, heldIn: admitted }));
+      reportQuota(res, await quota.refund({ ...reservation, heldIn: admitted }));
     },
     refuseMalformed(req, res, next) {
       const problem = validateRequestMessage(req);
@@ -184,29 +184,23 @@ export function refuseSuspended({ accountSuspendedAt }: KeyWithLimits): void {
   if (accountSuspendedAt !== undefined) throw new Problem("ACCOUNT_SUSPENDED");
 }
 
-function report(res: Response, decision: Decision | Windows): void {
-  for (const [name, value] of rateLimitHeaders(decision)) res.setHeader(name, value);
-}
-
 /**
- * The three headers of the REST interface (openapi.yaml), which describe one window, and the fields of
+ * Sets the three headers of the REST interface (openapi.yaml), which describe one window, and the fields of
  * draft-ietf-httpapi-ratelimit-headers-10, which list both.
  */
-export function rateLimitHeaders(decision: Decision | Windows): [name: string, value: string][] {
+export function reportQuota(res: Response, decision: Decision | Windows): void {
   const { minute, day, nowMs } = decision;
   const reported = reportedWindow(decision);
   const secondsUntil = (resetAtMs: number) => Math.ceil((resetAtMs - nowMs) / 1000);
-  return [
-    ["X-RateLimit-Limit", `${reported.limit}`],
-    ["X-RateLimit-Remaining", `${remaining(reported)}`],
-    ["X-RateLimit-Reset", `${Math.ceil(reported.resetAtMs / 1000)}`],
-    ["RateLimit-Policy", `"minute";q=${minute.limit};w=60, "day";q=${day.limit};w=86400`],
-    [
-      "RateLimit",
-      `"minute";r=${remaining(minute)};t=${secondsUntil(minute.resetAtMs)}, ` +
-        `"day";r=${remaining(day)};t=${secondsUntil(day.resetAtMs)}`,
-    ],
-  ];
+  res.setHeader("X-RateLimit-Limit", `${reported.limit}`);
+  res.setHeader("X-RateLimit-Remaining", `${remaining(reported)}`);
+  res.setHeader("X-RateLimit-Reset", `${Math.ceil(reported.resetAtMs / 1000)}`);
+  res.setHeader("RateLimit-Policy", `"minute";q=${minute.limit};w=60, "day";q=${day.limit};w=86400`);
+  res.setHeader(
+    "RateLimit",
+    `"minute";r=${remaining(minute)};t=${secondsUntil(minute.resetAtMs)}, ` +
+      `"day";r=${remaining(day)};t=${secondsUntil(day.resetAtMs)}`,
+  );
 }
 
 const tooManyRequests = "There are more requests than can be answered in time; try again shortly.";

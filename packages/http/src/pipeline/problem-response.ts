@@ -33,19 +33,17 @@ export function answerProblems(
         log.error({ requestId: context.id, error }, "could not refund the units of a failed request");
       });
     }
-    for (const [name, value] of problemHeaders(problem)) res.setHeader(name, value);
+    setProblemHeaders(res, problem);
     addHelpLink(res, problem.code);
     sendJson(res, problem.status, format(problem, res));
   };
 }
 
-/** The headers of a problem, without the help link. */
-export function problemHeaders(problem: Problem): [name: string, value: string][] {
-  const headers: [string, string][] = [];
+/** Sets the headers of a problem, without the help link. */
+export function setProblemHeaders(res: ServerResponse, problem: Problem): void {
   const challenge = challengeOf(problem);
-  if (challenge !== undefined) headers.push(["WWW-Authenticate", challenge]);
-  if (problem.retryAfterSeconds !== undefined) headers.push(["Retry-After", `${problem.retryAfterSeconds}`]);
-  return headers;
+  if (challenge !== undefined) res.setHeader("WWW-Authenticate", challenge);
+  if (problem.retryAfterSeconds !== undefined) res.setHeader("Retry-After", `${problem.retryAfterSeconds}`);
 }
 
 /** RFC 6750 section 3. A suspended account has no error code there. */

@@ -1,7 +1,7 @@
 import { type Core, type KeyWithLimits, remaining, type Usage, type WindowState } from "@petstore/core";
 import { type RequestHandler, Router } from "express";
 import { LRUCache } from "lru-cache";
-import { type Admission, rateLimitHeaders, refuseSuspended } from "./admission.js";
+import { type Admission, refuseSuspended, reportQuota } from "./admission.js";
 import { acceptsJson, sendJson } from "./json-response.js";
 import { methodNotAllowed } from "./problem-response.js";
 import { admittedKeyOf, onRoute } from "./request-context.js";
@@ -43,7 +43,7 @@ export function createRateLimitStatus({ admission, core, monotonicNow }: RateLim
   const answer: RequestHandler = async (req, res, next) => {
     const key = admittedKeyOf(res);
     const usage = await usageOf(key);
-    for (const [name, value] of rateLimitHeaders(usage)) res.setHeader(name, value);
+    reportQuota(res, usage);
     refuseSuspended(key);
     if (req.method !== "GET" && req.method !== "HEAD") return refuseMethod(req, res, next);
     return acceptsJson(req, res, () => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { createLocalQuota, type Limits, type Log, Problem, retryAfterSeconds } from "@petstore/core";
 import { type Request, type RequestHandler, type Response, Router } from "express";
-import { type Admission, rateLimitHeaders } from "./admission.js";
+import { type Admission, reportQuota } from "./admission.js";
 import { addressBucket } from "./client-identity.js";
 import { acceptedType, jsonMediaType } from "./json-response.js";
 import { answerProblems } from "./problem-response.js";
@@ -76,7 +76,7 @@ export function createStaticFileServer(
     const account = addressBucket(contextOf(res).clientAddress);
     const decision = await quota.reserve({ account, limits: filesPerAddress, cost: 1 });
     if (decision.outcome !== "refused") return admission.reportAddressQuota(res);
-    for (const [name, value] of rateLimitHeaders(decision)) res.setHeader(name, value);
+    reportQuota(res, decision);
     throw new Problem("RATE_LIMIT_EXCEEDED", `An address may load ${filesPerAddress.perMinute} files a minute.`, {
       retryAfterSeconds: retryAfterSeconds(decision),
     });
