@@ -8,7 +8,7 @@ export { maxJsonDepth, parseExactJson } from "./pipeline/exact-json.js";
 export { acceptedType, acceptsJson, jsonMediaType, sendJson } from "./pipeline/json-response.js";
 export { addHelpLink, answerProblems, methodNotAllowed, setProblemHeaders } from "./pipeline/problem-response.js";
 export { admittedKeyOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";
-export { notFoundPath, type StaticFile, type StaticRedirect } from "./pipeline/static-files.js";
+export { notFoundPath, type StaticFile } from "./pipeline/static-files.js";
 export { untilSignal } from "./server/listen.js";
 export type { ApiRouter, RouterDeps } from "./service.js";
 export { openService, runService } from "./service.js";

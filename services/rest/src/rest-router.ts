@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { RouterDeps, StaticFile, StaticRedirect } from "@petstore/http";
+import type { RouterDeps } from "@petstore/http";
 import { type Page, pageFiles, readGuides } from "@petstore/pages";
 import { Router } from "express";
 import { openApiDocument, openApiJson, openApiYaml } from "./openapi-document.js";
@@ -37,20 +36,14 @@ export function createRestRouter(deps: RouterDeps): Router {
         mediaType: "application/yaml; charset=utf-8",
         content: () => openApiYaml(description()),
       },
-      ...clientFiles(),
+      // The npm package of the client, which the build copies.
+      {
+        path: "/petstore-client.tgz",
+        mediaType: "application/gzip",
+        content: readFileSync(new URL("../dist/petstore-client.tgz", import.meta.url)),
+      },
       ...pageFiles(pages, guides),
     ]),
   );
   return router;
-}
-
-/** The npm package of the client, which the build copies, at a path with its digest; and the path that users know. */
-function clientFiles(): readonly (StaticFile | StaticRedirect)[] {
-  const content = readFileSync(new URL("../dist/petstore-client.tgz", import.meta.url));
-  const digest = createHash("sha256").update(content).digest("hex").slice(0, 16);
-  const path = `/petstore-client-${digest}.tgz`;
-  return [
-    { path, mediaType: "application/gzip", content, isImmutable: true },
-    { path: "/petstore-client.tgz", location: path },
-  ];
 }

@@ -16,19 +16,11 @@ export interface StaticFile {
   readonly content: Content | (() => Content);
   /** Only for a page that needs more than `strictPolicy`. */
   readonly contentSecurityPolicy?: string;
-  /** Only for a file whose path changes with its content: clients need not ask whether it is current. */
-  readonly isImmutable?: boolean;
 }
 
 type Content = string | Buffer;
 
-/** A path that leads to the current version of an immutable file. */
-export interface StaticRedirect {
-  readonly path: string;
-  readonly location: string;
-}
-
-export type ServeStaticFiles = (files: readonly (StaticFile | StaticRedirect)[]) => RequestHandler;
+export type ServeStaticFiles = (files: readonly StaticFile[]) => RequestHandler;
 
 /** The path of the page that browsers get for an unknown path. */
 export const notFoundPath = "/404";
@@ -86,11 +78,10 @@ export function createStaticFileServer(
   const prepared = new Map<StaticFile, PreparedFile>();
   let notFoundPage: StaticFile | undefined;
 
-  async function serveFile(file: StaticFile | StaticRedirect, req: Request, res: Response): Promise<void> {
+  async function serveFile(file: StaticFile, req: Request, res: Response): Promise<void> {
     // One route for all files: each route adds 11 series to the metrics.
     contextOf(res).route = "static";
     await countFile(res);
-    if ("location" in file) return res.redirect(file.location);
     const response = prepared.get(file) ?? prepare(file);
     prepared.set(file, response);
     send(response, req, res);
@@ -99,7 +90,7 @@ export function createStaticFileServer(
   return {
     serveStaticFiles(files) {
       const byPath = new Map(files.map((file) => [file.path, file]));
-      notFoundPage ??= files.find((file): file is StaticFile => file.path === notFoundPath);
+      notFoundPage ??= byPath.get(notFoundPath);
       const serve: RequestHandler = async (req, res, next) => {
         const file = byPath.get(req.path);
         if (file === undefined || file.path === notFoundPath || !isRead(req)) return next();
@@ -135,17 +126,12 @@ interface PreparedFile {
   readonly headers: Map<string, string>;
 }
 
-function prepare({
-  mediaType,
-  content,
-  contentSecurityPolicy = strictPolicy,
-  isImmutable = false,
-}: StaticFile): PreparedFile {
+function prepare({ mediaType, content, contentSecurityPolicy = strictPolicy }: StaticFile): PreparedFile {
   const bytes = Buffer.from(typeof content === "function" ? content() : content);
   const compressed = gzipSync(bytes, { level: 9 });
   const headers = new Map([
     ["Content-Type", mediaType],
-    ["Cache-Control", isImmutable ? "max-age=31536000, immutable" : "no-cache"],
+    ["Cache-Control", "no-cache"],
     // A weak tag, because the compressed form has other bytes and the same meaning.
     ["ETag", `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`],
     ["Vary", "Accept-Encoding"],
