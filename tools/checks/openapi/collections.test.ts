@@ -1,7 +1,7 @@
 // Postman and Bruno import the OpenAPI document as a collection. Each imported request works when it is sent unchanged.
 
 import { openHttpClient } from "@petstore/harness/network";
-import { openApiToBruno } from "@usebruno/converters";
+import { openApiToBruno, postmanToBruno } from "@usebruno/converters";
 import postman from "openapi-to-postmanv2";
 import { expect, it } from "vitest";
 import { openRunningStore } from "../conformance/running-store.js";
@@ -39,56 +39,29 @@ it.each([
   }
 });
 
-interface PostmanItem {
-  readonly name: string;
-  readonly item?: readonly PostmanItem[];
-  readonly request?: {
-    readonly method: string;
-    readonly url: {
-      readonly path: readonly string[];
-      readonly query: readonly Field[];
-      readonly variable: readonly Field[];
-    };
-    readonly header: readonly Field[];
-    readonly body?: { readonly raw: string };
-  };
-}
-
-interface Field {
-  readonly key?: string;
-  readonly name?: string;
-  readonly value: string;
-  readonly disabled?: boolean;
-  readonly enabled?: boolean;
-  readonly type?: string;
-}
-
 async function importToPostman(data: string): Promise<ImportedRequest[]> {
   const options = { parametersResolution: "Example", enableOptionalParameters: false } as const;
   const converted = await new Promise<unknown>((resolve, reject) => {
     postman.convertV2({ type: "string", data }, options, (error, result) => (error ? reject(error) : resolve(result)));
   });
-  const [{ data: collection }] = (converted as { output: [{ data: PostmanItem & { variable: readonly Field[] } }] })
-    .output;
-  const [baseUrl] = collection.variable;
-  return requestsOf(collection).map(({ name, request }) => {
-    const { path, query, variable } = request.url;
-    const names = new Map(variable.map(({ key, value }) => [`:${key}`, value]));
-    const pathname = path.map((part) => names.get(part) ?? part).join("/");
-    const headers = fieldsOf(request.header);
-    return {
-      name,
-      method: request.method,
-      url: `${baseUrl?.value}/${pathname}?${new URLSearchParams(fieldsOf(query))}`,
-      headers,
-      body: request.body?.raw,
-    };
-  });
+  const [{ data: postmanCollection }] = (converted as { output: [{ data: PostmanCollection }] }).output;
+  // Bruno imports collections of Postman too, so `requestsOf` reads both.
+  const { collection } = await postmanToBruno(postmanCollection);
+  return requestsOf(collection as BrunoItem, postmanCollection.variable[0].value);
 }
 
-function requestsOf(node: PostmanItem): (PostmanItem & Required<Pick<PostmanItem, "request">>)[] {
-  const { request } = node;
-  return request === undefined ? (node.item ?? []).flatMap(requestsOf) : [{ ...node, request }];
+async function importToBruno(data: string): Promise<ImportedRequest[]> {
+  const collection = openApiToBruno(JSON.parse(data)) as BrunoCollection;
+  const baseUrl = collection.environments[0].variables.find(({ name }) => name === "baseUrl")?.value ?? "";
+  return requestsOf(collection, baseUrl);
+}
+
+interface PostmanCollection {
+  readonly variable: readonly [{ readonly value: string }];
+}
+
+interface BrunoCollection extends BrunoItem {
+  readonly environments: readonly [{ readonly variables: readonly Field[] }];
 }
 
 interface BrunoItem {
@@ -98,38 +71,28 @@ interface BrunoItem {
     readonly method: string;
     readonly url: string;
     readonly headers: readonly Field[];
-    readonly params: readonly Field[];
+    readonly params: readonly (Field & { readonly type: string })[];
     readonly body: { readonly json: string | null };
   };
 }
 
-interface BrunoCollection extends BrunoItem {
-  readonly environments: readonly { readonly variables: readonly Field[] }[];
+interface Field {
+  readonly name: string;
+  readonly value: string;
+  readonly enabled: boolean;
 }
 
-async function importToBruno(data: string): Promise<ImportedRequest[]> {
-  const collection = openApiToBruno(JSON.parse(data)) as BrunoCollection;
-  const baseUrl = collection.environments[0]?.variables.find(({ name }) => name === "baseUrl")?.value ?? "";
-  const leaves = (node: BrunoItem): readonly BrunoItem[] => node.items?.flatMap(leaves) ?? [node];
-  return leaves(collection).flatMap(({ name, request }) => {
-    if (request === undefined) return [];
-    const { method, url, headers, params, body } = request;
-    const inPath = params.filter(({ type }) => type === "path");
-    const query = new URLSearchParams(fieldsOf(params.filter(({ type }) => type === "query")));
-    const path = inPath.reduce((text, one) => text.replace(`:${one.name}`, one.value), url.split("?")[0] ?? "");
-    return [
-      {
-        name,
-        method,
-        url: `${path.replace("{{baseUrl}}", baseUrl)}?${query}`,
-        headers: fieldsOf(headers),
-        body: body.json ?? undefined,
-      },
-    ];
-  });
+function requestsOf({ name, items = [], request }: BrunoItem, baseUrl: string): ImportedRequest[] {
+  if (request === undefined) return items.flatMap((item) => requestsOf(item, baseUrl));
+  const { method, url, headers, params, body } = request;
+  // Bruno writes "http://" before the base URL of a collection of Postman.
+  const template = url.replace(/^.*\{\{baseUrl\}\}/, baseUrl).replace(/\?.*/, "");
+  const inPath = params.filter(({ type }) => type === "path");
+  const query = new URLSearchParams(valuesOf(params.filter(({ type }) => type === "query")));
+  const path = inPath.reduce((text, one) => text.replace(`:${one.name}`, one.value), template);
+  return [{ name, method, url: `${path}?${query}`, headers: valuesOf(headers), body: body.json ?? undefined }];
 }
 
-function fieldsOf(fields: readonly Field[]): Record<string, string> {
-  const active = fields.filter(({ disabled, enabled }) => disabled !== true && enabled !== false);
-  return Object.fromEntries(active.map(({ key, name, value }) => [key ?? name ?? "", value]));
+function valuesOf(fields: readonly Field[]): Record<string, string> {
+  return Object.fromEntries(fields.filter(({ enabled }) => enabled).map(({ name, value }) => [name, value]));
 }
