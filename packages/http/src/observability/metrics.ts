@@ -21,7 +21,6 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
   const { config, registry } = deps;
   if (config.metricsPort === undefined) return undefined;
   registerStateMetrics(deps);
-  const stopMeasuring = measureDatabaseCalls(registry);
   // Memory, CPU, garbage collection and the delay of the event loop.
   collectDefaultMetrics({ register: registry, gcDurationBuckets: [0.01, 0.1, 1] });
   // 27 series about the parts of V8's heap, which tell an operator nothing more than its whole size.
@@ -44,10 +43,8 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
   });
   // A scrape or an unused connection must not delay the end of the service.
   const options = { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100 };
-  const listener = await listen({ server }, options).catch((error: unknown) => {
-    stopMeasuring();
-    throw error;
-  });
+  const listener = await listen({ server }, options);
+  const stopMeasuring = measureDatabaseCalls(registry);
   return {
     ...listener,
     async [Symbol.asyncDispose]() {
