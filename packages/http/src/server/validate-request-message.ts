@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Problem } from "@petstore/core";
+import { countHeader } from "../pipeline/client-identity.js";
 
 const maxHeaderFields = 200;
 
@@ -8,8 +9,7 @@ const hostValue = /^(?:\[[\w.:]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?
 
 /**
  * Returns the problem of a request that Node's parser refuses, or that RFC 9112 or our limit of header fields forbids.
- * Returns `undefined` for a valid request. It scans `rawHeaders`, because `headers` keeps only the first of several Host
- * fields, and allocates nothing for a valid request.
+ * Returns `undefined` for a valid request.
  */
 export function validateRequestMessage(request: IncomingMessage): Problem | undefined {
   const { rawHeaders, httpVersion, errored } = request;
@@ -25,23 +25,18 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
   if (coding !== undefined && (httpVersion === "1.0" || coding.toLowerCase() !== "chunked")) {
     return malformed("Transfer-Encoding can only be chunked, and only in HTTP/1.1.");
   }
-  return hostProblem(rawHeaders, httpVersion === "1.1");
+  return hostProblem(request);
 }
 
 /** RFC 9112 section 3.2. With two Host headers a client could bypass a proxy that filters by the other one. */
-function hostProblem(rawHeaders: readonly string[], hostIsRequired: boolean): Problem | undefined {
-  let host: string | undefined;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (!isHost(rawHeaders[index])) continue;
-    if (host !== undefined) return malformed("A request has one Host header, not several.");
-    host = rawHeaders[index + 1];
+function hostProblem(request: IncomingMessage): Problem | undefined {
+  const { host } = request.headers;
+  if (host === undefined) {
+    return request.httpVersion === "1.1" ? malformed("An HTTP/1.1 request needs a Host header.") : undefined;
   }
-  if (host === undefined) return hostIsRequired ? malformed("An HTTP/1.1 request needs a Host header.") : undefined;
+  // Node keeps the first of several.
+  if (countHeader(request, "host") > 1) return malformed("A request has one Host header, not several.");
   return hostValue.test(host) ? undefined : malformed("The Host header is not a host name or address with a port.");
-}
-
-function isHost(name: string | undefined): boolean {
-  return name === "Host" || name === "host" || (name?.length === 4 && name.toLowerCase() === "host");
 }
 
 function malformed(message: string): Problem {
