@@ -46,8 +46,8 @@ export function closeSlowReaders(connections: Iterable<Connection>, limits: Serv
   }
 }
 
-/** Sends a response that is not in Node's own queue, when its `turn` resolves. The connection ends after it. */
-export function respondLast(connection: Connection, response: ServerResponse, turn: Promise<void>): void {
+/** Sends a response that is not in Node's own queue, after all others. The connection ends after it. */
+export function respondLast(connection: Connection, response: ServerResponse): void {
   const { socket } = connection;
   response.shouldKeepAlive = false;
   response.once("finish", () => {
@@ -55,7 +55,7 @@ export function respondLast(connection: Connection, response: ServerResponse, tu
     response.emit("close");
     closeGracefully(connection);
   });
-  void turn.then(() => {
+  void responsesSent(connection).then(() => {
     if (socket.writable) response.assignSocket(socket);
     else socket.destroy();
   });

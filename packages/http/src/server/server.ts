@@ -1,7 +1,7 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
 import type { Express } from "express";
-import { closeGracefully, respondLast, responsesSent } from "./closing.js";
+import { closeGracefully, respondLast } from "./closing.js";
 import { type Connection, type Connections, trackConnections } from "./connections.js";
 import { findMalformedRequests } from "./malformed-request.js";
 import { defaultLimits, type ServerLimits } from "./server-limits.js";
@@ -66,7 +66,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
 
   function answerLast(connection: Connection, request: IncomingMessage): void {
     const response = new messages.ServerResponse(request);
-    respondLast(connection, response, responsesSent(connection));
+    respondLast(connection, response);
     emitRequest(request, response);
   }
 
