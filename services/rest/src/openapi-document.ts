@@ -24,25 +24,27 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
-    /** The error responses that operations share, by status. */
+    /** Error responses of several operations, by status. In the files, the operations refer to them. */
     readonly responses: Readonly<Record<string, OpenApiResponse>>;
     readonly headers: Readonly<Record<string, { readonly description: string; readonly example: unknown }>>;
     readonly examples: Readonly<Record<string, { readonly value: { readonly message: string } }>>;
   };
 }
 
-export interface OpenApiOperation {
+/** In place of response headers and error responses, the source has names in `components.headers`, and error codes. */
+interface Shorthand {
+  readonly "x-headers"?: readonly string[];
+  readonly "x-codes"?: readonly ProblemCode[];
+}
+
+export interface OpenApiOperation extends Shorthand {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
   readonly parameters: readonly OpenApiParameter[];
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, OpenApiResponse | Reference>>;
-}
-
-interface Reference {
-  readonly $ref: string;
+  readonly responses: Readonly<Record<string, OpenApiResponse>>;
 }
 
 export interface OpenApiParameter {
@@ -53,9 +55,9 @@ export interface OpenApiParameter {
   readonly schema: JsonSchema;
 }
 
-export interface OpenApiResponse {
+export interface OpenApiResponse extends Shorthand {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, Reference>>;
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content: Content;
 }
 
@@ -64,20 +66,6 @@ interface Content {
     readonly schema: JsonSchema;
     readonly examples: Readonly<Record<string, { readonly $ref?: string; readonly value?: unknown }>>;
   };
-}
-
-interface Source extends OpenApiDocument, Shorthand {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, SourceOperation>>>>;
-}
-
-interface SourceOperation extends OpenApiOperation, Shorthand {
-  readonly responses: Readonly<Record<string, OpenApiResponse & Shorthand>>;
-}
-
-/** In place of response headers and error responses, the source has names in `components.headers`, and error codes. */
-interface Shorthand {
-  readonly "x-headers"?: readonly string[];
-  readonly "x-codes"?: readonly ProblemCode[];
 }
 
 /** Codes that REST never returns: a REST request has no GraphQL document, and its cost of 1 is never above a limit. */
@@ -92,13 +80,10 @@ const restCodes = (Object.keys(problems) as ProblemCode[]).filter((code) => !gra
 const statusesBeforeRouting: readonly number[] = [400, 408, 431];
 
 export function openApiDocument(environments: Environments): OpenApiDocument {
-  const source = parseYaml(readSource(), { intAsBigInt: true }) as Source;
+  const source = parseYaml(readSource(), { intAsBigInt: true }) as OpenApiDocument & Shorthand;
   const { "x-headers": headers = [], "x-codes": codes = [], ...description } = source;
   const { paths, components } = description;
   const usedCodes = new Set(codes);
-  const shared = errorResponses(codes, headers, []);
-  const orReference = (response: OpenApiResponse, status: string) =>
-    isDeepStrictEqual(response, shared[status]) ? { $ref: `#/components/responses/${status}` } : response;
   const completePaths = mapValues(paths, (operations) =>
     mapValues(operations, ({ "x-headers": routeHeaders = [], "x-codes": ownCodes = [], ...operation }) => {
       for (const code of ownCodes) usedCodes.add(code);
@@ -109,7 +94,7 @@ export function openApiDocument(environments: Environments): OpenApiDocument {
         content,
       }));
       const parameters = operation.parameters.map(completeParameter);
-      return { ...operation, parameters, responses: { ...successes, ...mapValues(errors, orReference) } };
+      return { ...operation, parameters, responses: { ...successes, ...errors } };
     }),
   );
   const examples = restCodes
@@ -125,7 +110,7 @@ export function openApiDocument(environments: Environments): OpenApiDocument {
     components: {
       ...components,
       schemas: { ...petJsonSchemas().named, ...components.schemas },
-      responses: shared,
+      responses: errorResponses(codes, headers, []),
       examples: Object.fromEntries(examples),
     },
   };
@@ -143,11 +128,22 @@ function readSource(): string {
 
 /** Both formats keep all digits of the bigint values. */
 export function openApiJson(document: OpenApiDocument): string {
-  return `${stringifyJson(document, undefined, 2)}\n`;
+  return `${stringifyJson(withReferences(document), undefined, 2)}\n`;
 }
 
 export function openApiYaml(document: OpenApiDocument): string {
-  return stringifyYaml(document, { aliasDuplicateObjects: false, blockQuote: "literal", lineWidth: 120 });
+  const options = { aliasDuplicateObjects: false, blockQuote: "literal", lineWidth: 120 } as const;
+  return stringifyYaml(withReferences(document), options);
+}
+
+/** Replaces each response that `components.responses` has too by a reference. */
+function withReferences({ paths, components, ...document }: OpenApiDocument): object {
+  const replace = (response: OpenApiResponse, status: string) =>
+    isDeepStrictEqual(response, components.responses[status]) ? { $ref: `#/components/responses/${status}` } : response;
+  const shortPaths = mapValues(paths, (operations) =>
+    mapValues(operations, (operation) => ({ ...operation, responses: mapValues(operation.responses, replace) })),
+  );
+  return { ...document, paths: shortPaths, components };
 }
 
 function servers({ publicUrl, stagingUrl }: Environments): JsonSchema[] {

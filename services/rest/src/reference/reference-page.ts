@@ -71,22 +71,20 @@ function rangeOf({ minimum, maximum, default: preset }: OpenApiParameter["schema
   return ` From ${String(minimum)} to ${String(maximum)}${preset === undefined ? "" : `; default ${String(preset)}`}.`;
 }
 
-function responseTables(section: Section, components: OpenApiDocument["components"]): Markup {
-  const { headers, examples } = components;
-  const responses = responsesOf(section, components);
-  const rows = responses.flatMap(([status, { description, content }]) => {
+function responseTables({ responses }: Section, { headers, examples }: OpenApiDocument["components"]): Markup {
+  const rows = Object.entries(responses).flatMap(([status, { description, content }]) => {
     if (status.startsWith("2")) return html`<tr><td>${status}</td><td></td><td>${description}</td></tr>`;
     const codes = Object.keys(content["application/json"].examples);
     return codes.map(
       (code) => html`<tr><td>${status}</td><td><code>${code}</code></td><td>${examples[code]?.value.message}</td></tr>`,
     );
   });
-  const fields = new Map(responses.flatMap(([, response]) => Object.entries(response.headers ?? {})));
+  const fields = new Map(Object.values(responses).flatMap((response) => Object.entries(response.headers ?? {})));
   const headerRows = [...fields].map(([field, { $ref }]) => {
     const header = headers[$ref.replace("#/components/headers/", "")];
     return html`<tr><td><code>${field}</code></td><td>${prose(header?.description ?? "")}</td><td><code>${String(header?.example)}</code></td></tr>`;
   });
-  const [[, success] = []] = responses;
+  const [success] = Object.values(responses);
   return html`<h3>Status and code</h3>
 <table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead><tbody>
 ${rows}
@@ -97,14 +95,6 @@ ${headerRows}
 </tbody></table>
 <h3>Example</h3>
 <pre><code>${success && exampleText(success)}</code></pre>`;
-}
-
-/** The responses by status. A reference names the response of the components with the same status. */
-function responsesOf({ responses }: Section, components: OpenApiDocument["components"]): [string, OpenApiResponse][] {
-  return Object.entries(responses).flatMap(([status, response]) => {
-    const found = "$ref" in response ? components.responses[status] : response;
-    return found === undefined ? [] : [[status, found]];
-  });
 }
 
 function exampleText({ content }: Pick<OpenApiResponse, "content">): string {
