@@ -70,7 +70,7 @@ const copyOptions = {
 
 const comparisonConfig = {
   extends: "../../tsconfig.base.json",
-  compilerOptions: { outDir: "dist", tsBuildInfoFile: "dist/.tsbuildinfo" },
+  compilerOptions: { rootDir: "." },
   include: ["conformance/client"],
   references: [{ path: "../../packages/core" }, { path: "../../packages/client" }],
 };
