@@ -17,24 +17,7 @@ export function element(name: string, className: string, ...content: readonly (s
   return created;
 }
 
-/** The headers that are shown first. The others follow in alphabetical order. */
-const first = [
-  "x-ratelimit-limit",
-  "x-ratelimit-remaining",
-  "x-ratelimit-reset",
-  "retry-after",
-  "link",
-  "deprecation",
-  "sunset",
-  "idempotency-replayed",
-  "x-request-id",
-];
-
 export function headerRows(headers: Headers): HTMLElement[] {
-  const names = [
-    ...first.filter((name) => headers.has(name)),
-    ...[...headers.keys()].filter((name) => !first.includes(name)),
-  ];
   const cell = (text: string) => element("td", "", element("code", "", text));
-  return names.map((name) => element("tr", "", cell(name), cell(headers.get(name) ?? "")));
+  return [...headers].map(([name, value]) => element("tr", "", cell(name), cell(value)));
 }

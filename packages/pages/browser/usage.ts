@@ -18,7 +18,6 @@ const plan = byId("usage-plan", HTMLElement);
 const gauges = byId("gauges", HTMLElement);
 const controls = byId("refresh-controls", HTMLElement);
 const refreshButton = byId("refresh", HTMLButtonElement);
-const autoRefresh = byId("refresh-often", HTMLInputElement);
 const refreshIntervalMs = 15_000;
 let refreshedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -116,7 +115,7 @@ function planRows(): NodeListOf<HTMLElement> {
 function tick(): void {
   draw();
   const isDue = performance.now() - refreshedAtMs >= refreshIntervalMs;
-  if (autoRefresh.checked && isDue && document.visibilityState === "visible" && apiKey() !== undefined) void refresh();
+  if (isDue && document.visibilityState === "visible" && apiKey() !== undefined) void refresh();
 }
 
 function draw(): void {
@@ -125,7 +124,7 @@ function draw(): void {
 }
 
 function drawGauge(gauge: HTMLElement, reading: WindowReading): void {
-  const dial = within(gauge, ".dial", HTMLElement);
+  const meter = within(gauge, "meter", HTMLMeterElement);
   const setText = (selector: string, text: string) => {
     within(gauge, selector, HTMLElement).textContent = text;
   };
@@ -133,15 +132,10 @@ function drawGauge(gauge: HTMLElement, reading: WindowReading): void {
   const seconds = Math.ceil((reading.resetAtMs - performance.now()) / 1_000);
   // After the reset the page shows the full limit until the next refresh.
   const remaining = seconds <= 0 ? limit : reading.remaining;
-  const share = remaining / limit;
-  within(gauge, ".level", SVGElement).setAttribute("stroke-dasharray", `${100 * share} 100`);
-  gauge.dataset.level = share <= 0.1 ? "low" : share <= 0.3 ? "medium" : "good";
+  Object.assign(meter, { max: limit, value: remaining, low: 0.1 * limit, high: 0.3 * limit, optimum: limit });
   setText(".left", remaining.toLocaleString());
   setText(".of", `of ${limit.toLocaleString()} left`);
   setText(".reset", resetText(reading, seconds));
-  dial.ariaValueMax = `${limit}`;
-  dial.ariaValueNow = `${remaining}`;
-  dial.ariaValueText = `${remaining} of ${limit} requests left`;
 }
 
 function resetText({ resetAtMs }: WindowReading, seconds: number): string {

@@ -228,10 +228,10 @@ async function stateOf(page: Page): Promise<string> {
   return (await page.locator("#answer-state").textContent()) ?? "";
 }
 
-/** The values of the two dials, as assistive technology reads them. */
+/** The values of the two meters. */
 async function readings(page: Page): Promise<number[]> {
-  const dials = await page.getByRole("meter").all();
-  return Promise.all(dials.map(async (dial) => Number(await dial.getAttribute("aria-valuenow"))));
+  const meters = await page.getByRole("meter").all();
+  return Promise.all(meters.map(async (meter) => Number(await meter.getAttribute("value"))));
 }
 
 /** The first page and every page that it links to. */

@@ -16,8 +16,7 @@ ${gauge("day", "This day (UTC)")}
 </div>
 <p id="usage-plan"></p>
 <div class="row" id="refresh-controls" hidden>
-<button type="button" id="refresh">Refresh</button>
-<label class="check"><input type="checkbox" id="refresh-often"> every 15 s while this page is visible</label>
+<button type="button" id="refresh">Refresh</button> This page refreshes every 15 s while it is visible.
 </div>
 <p class="about">This page shows <code>GET /rate_limit</code>. It costs nothing.</p>
 </section>
@@ -32,10 +31,8 @@ ${planNames.map(planRow)}
 function gauge(window: "minute" | "day", title: string): Markup {
   return html`<div class="gauge" id="gauge-${window}">
 <h3 id="gauge-${window}-title">${title}</h3>
-<div class="dial" role="meter" aria-labelledby="gauge-${window}-title" aria-valuemin="0">
-<svg viewBox="0 0 120 120" aria-hidden="true" focusable="false"><circle class="track" cx="60" cy="60" r="52"></circle><circle class="level" cx="60" cy="60" r="52" pathLength="100" stroke-dasharray="0 100"></circle></svg>
-<p class="reading" aria-hidden="true"><strong class="left"></strong><span class="of"></span></p>
-</div>
+<meter aria-labelledby="gauge-${window}-title"></meter>
+<p><strong class="left"></strong> <span class="of"></span></p>
 <p class="reset"></p>
 </div>`;
 }
