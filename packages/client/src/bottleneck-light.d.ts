@@ -4,7 +4,7 @@ declare module "bottleneck/light.js" {
     constructor(options: { readonly maxConcurrent: number; readonly reservoir: number });
     on(event: "error", listener: (error: unknown) => void): this;
     schedule<T>(options: { readonly id: string; readonly priority: number }, job: () => Promise<T>): Promise<T>;
-    incrementReservoir(by: number): Promise<number>;
+    updateSettings(options: { readonly reservoir: number }): Promise<unknown>;
   }
   export = Bottleneck;
 }

@@ -1,9 +1,9 @@
 /**
  * The queue of requests, which Bottleneck 2.19.5 holds. It runs locally, with priorities, and with a reservoir of units.
  *
- * - No reservoir interval: its timer runs every 250 ms and drifts. This module changes the reservoir itself, by the
- *   difference to what the quota tracker allows. Bottleneck applies a change one tick later, and the tracker may allow
- *   less by then. So each job checks the tracker again when it starts, and goes back to the front of the queue if needed.
+ * - No reservoir interval: its timer runs every 250 ms and drifts. This module sets the reservoir itself, to the number of
+ *   requests that the quota tracker allows. Bottleneck applies that one tick later, and the tracker may allow less by
+ *   then. So each job checks the tracker again when it starts, and goes back to the front of the queue if needed.
  * - No `highWater`: Bottleneck keeps the jobs of aborted calls in its queue, so it would count them.
  * - No `expiration`: every request has its own timeout.
  */
@@ -28,8 +28,6 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
   /** The reject function of each waiting call. The job of a call that was rejected stays in Bottleneck's queue. */
   const waiting = new Set<(error: unknown) => void>();
   let jobs = 0;
-  /** Units in the reservoir that no job has used yet. */
-  let grantedUnits = 0;
   let resumeTimer: ReturnType<typeof setTimeout> | undefined;
 
   function rejectWaiting(error: unknown): void {
@@ -41,11 +39,7 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
     clearTimeout(resumeTimer);
     const circuitError = tracker.circuitError();
     if (circuitError !== undefined) rejectWaiting(circuitError);
-    const difference = Math.min(tracker.freeSlots(), waiting.size) - grantedUnits;
-    if (difference !== 0) {
-      grantedUnits += difference;
-      limiter.incrementReservoir(difference).catch(rejectWaiting);
-    }
+    limiter.updateSettings({ reservoir: tracker.freeSlots() }).catch(rejectWaiting);
     // Set only while calls wait, so that an idle client does not keep the process alive.
     const resumeInMs = tracker.pauseRemainingMs();
     if (waiting.size > 0 && resumeInMs > 0) resumeTimer = setTimeout(updateReservoir, resumeInMs);
@@ -77,7 +71,6 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
         updateReservoir();
       };
       const job = async (): Promise<void> => {
-        grantedUnits -= 1;
         if (!waiting.has(rejectCall)) {
           updateReservoir();
           return;
