@@ -10,7 +10,7 @@ export const faults: Readonly<Record<string, readonly [right: string, wrong: str
   "a cost of the whole limit is impossible": ["if cost > minuteLimit or", "if cost >= minuteLimit or"],
   "a minute's refusal eats the day": [
     "local retryAt =",
-    "if not dayRefuses then dayUsed, hasReserved = dayUsed + cost, true end local retryAt =",
+    "if not dayRefuses then dayUsed, accountChanged = dayUsed + cost, true end local retryAt =",
   ],
   "an admission spends nothing of the day": ["minuteUsed + cost, dayUsed + cost", "minuteUsed + cost, dayUsed"],
   "a new window begins with the old one's units": ["return start, 0", "return start, storedUsed"],
@@ -22,8 +22,14 @@ export const faults: Readonly<Record<string, readonly [right: string, wrong: str
     "local retryAt = dayRefuses and",
     "local retryAt = dayRefuses and minuteUsed + cost <= minuteLimit and",
   ],
-  "an account has no TTL": ["return replies", "if hasReserved then redis.call('PERSIST', KEYS[1]) end return replies"],
-  "a penalty has no TTL": ["return replies", "if hasRefused then redis.call('PERSIST', KEYS[2]) end return replies"],
+  "an account has no TTL": [
+    "return replies",
+    "if accountChanged then redis.call('PERSIST', KEYS[1]) end return replies",
+  ],
+  "a penalty has no TTL": [
+    "return replies",
+    "if penaltyChanged then redis.call('PERSIST', KEYS[2]) end return replies",
+  ],
   "a refund takes the TTL away": [", 'KEEPTTL')", ")"],
   "a refund creates an account": ["if stored then redis", "if true then redis"],
   "an extension does not count the held unit": ["then giveBack(1", "then giveBack(0"],
@@ -44,7 +50,7 @@ export const faults: Readonly<Record<string, readonly [right: string, wrong: str
   "a request strikes as often as it costs": ["strikes = strikes + 1", "strikes = strikes + cost"],
   "requests lengthen a ban": [
     "elseif cost == 0",
-    "if cost > 0 then bannedUntil, hasRefused = bannedUntil + 1000, true end elseif cost == 0",
+    "if cost > 0 then bannedUntil, penaltyChanged = bannedUntil + 1000, true end elseif cost == 0",
   ],
   "a ban ends 1 ms late": ["\n  if bannedUntil > now", "\n  if bannedUntil >= now"],
   "a ban keeps the strikes that led to it": [

@@ -28,7 +28,7 @@ export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
 export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";
 export { migrate, pendingMigrations } from "./database/migrate.js";
-export type { Log } from "./log.js";
+export { containsKey, type Log } from "./log.js";
 export { isLoopback } from "./loopback.js";
 export type { Catalogue, PetPage } from "./pets/catalogue.js";
 export { type JsonSchema, petJsonSchemas } from "./pets/json-schema.js";

@@ -4,3 +4,8 @@ export interface Log {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
+
+/** True if the text may contain an API key. Such a text of a client is neither logged nor traced, nor repeated in a message. */
+export function containsKey(text: string): boolean {
+  return /pets_(live|test)_/i.test(text);
+}

@@ -15,8 +15,6 @@ export interface DatabaseCall extends TracedCall {
 export const tracedCalls: TracingChannel<unknown, TracedCall> = tracingChannel("petstore:call");
 export const databaseCalls: TracingChannel<unknown, DatabaseCall> = tracingChannel("petstore:database-call");
 
-export function traceCall<Result>(name: string, run: () => Promise<Result>): Promise<Result>;
-export function traceCall<Result>(name: string, run: () => Result | Promise<Result>): Result | Promise<Result>;
 export function traceCall<Result>(name: string, run: () => Result | Promise<Result>): Result | Promise<Result> {
   return tracedCalls.start.hasSubscribers ? tracedCalls.tracePromise(async () => run(), { name }) : run();
 }

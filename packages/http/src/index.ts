@@ -1,4 +1,4 @@
-export { containsKey, createLog } from "./observability/log.js";
+export { createLog } from "./observability/log.js";
 export { openLog } from "./observability/open-log.js";
 export { printError } from "./observability/standard-output.js";
 export type { Admission } from "./pipeline/admission.js";
@@ -10,5 +10,5 @@ export { addHelpLink, answerProblems, methodNotAllowed, setProblemHeaders } from
 export { admittedKeyOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";
 export { notFoundPath, type StaticFile } from "./pipeline/static-files.js";
 export { untilSignal } from "./server/listen.js";
-export type { ApiRouter, RouterDeps } from "./service.js";
+export type { CreateRouter, RouterDeps } from "./service.js";
 export { openService, runService } from "./service.js";

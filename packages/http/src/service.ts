@@ -1,6 +1,5 @@
-import { type Core, type HttpConfig, openCore, readConfig } from "@petstore/core";
+import { type Core, type HttpConfig, type Log, openCore, readConfig } from "@petstore/core";
 import type { Router } from "express";
-import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { openMetrics } from "./observability/metrics.js";
 import { openLog } from "./observability/open-log.js";
@@ -19,16 +18,16 @@ export interface RouterDeps {
   readonly admission: Admission;
   readonly serveStaticFiles: ServeStaticFiles;
   readonly config: HttpConfig;
-  readonly log: Logger;
+  readonly log: Log;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
 /** Creates the router of an API. The app answers requests for unknown paths, and problems that the router does not answer. */
-export type ApiRouter = (deps: RouterDeps) => Router;
+export type CreateRouter = (deps: RouterDeps) => Router;
 
 export interface ServiceOptions extends Omit<RouterDeps, "admission" | "serveStaticFiles"> {
-  readonly routers: readonly ApiRouter[];
+  readonly createRouters: readonly CreateRouter[];
   readonly droppedLogLines?: () => number;
   /** The clock of durations, in milliseconds with fractions. */
   readonly monotonicNow?: () => number;
@@ -43,7 +42,7 @@ export interface Service extends Listener {
  * Opens any number of APIs on one port, with metrics and traces if they are configured. Disposing drains the service: it
  * reports `draining` on `/readyz`, serves during the grace, finishes the requests in flight, and sends the last traces.
  */
-export async function openService({ routers, ...deps }: ServiceOptions): Promise<Service> {
+export async function openService({ createRouters, ...deps }: ServiceOptions): Promise<Service> {
   const { core, config, log, now } = deps;
   const { droppedLogLines = () => 0, monotonicNow = performance.now.bind(performance) } = deps;
   let isDraining = false;
@@ -56,7 +55,7 @@ export async function openService({ routers, ...deps }: ServiceOptions): Promise
 
   const admission = createAdmission({ core, metrics, overload });
   const { serveStaticFiles, serveNotFoundPage } = createStaticFileServer(admission, log, now);
-  const apiRouters = routers.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles }));
+  const routers = createRouters.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles }));
   const rateLimitStatus = createRateLimitStatus({ admission, core, monotonicNow });
   const app = createApp({
     ...deps,
@@ -65,7 +64,7 @@ export async function openService({ routers, ...deps }: ServiceOptions): Promise
     admission,
     metrics,
     tracing,
-    routers: [...apiRouters, rateLimitStatus],
+    routers: [...routers, rateLimitStatus],
     serveNotFoundPage,
   });
   const server = createHttpServer({
@@ -111,7 +110,7 @@ export async function openService({ routers, ...deps }: ServiceOptions): Promise
 export async function runService(
   environment: NodeJS.ProcessEnv,
   serviceName: string,
-  router: ApiRouter,
+  createRouter: CreateRouter,
 ): Promise<void> {
   const stopped = untilSignal();
   try {
@@ -119,7 +118,7 @@ export async function runService(
     await using output = openLog(config.log);
     const deps = { log: output.log, now: Date.now, droppedLogLines: output.dropped };
     await using core = await openCore(config, deps);
-    await using service = await openService({ ...deps, core, config: config.http, routers: [router] });
+    await using service = await openService({ ...deps, core, config: config.http, createRouters: [createRouter] });
     output.log.info({ url: service.url, metricsUrl: service.metricsUrl }, "listening");
     await stopped;
   } catch (error) {

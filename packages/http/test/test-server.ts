@@ -2,10 +2,10 @@ import type { Server } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { Problem } from "@petstore/core";
 import express, { type ErrorRequestHandler } from "express";
+import { validateRequestMessage } from "../src/pipeline/validate-request-message.js";
 import { type Listener, type ListenOptions, listen } from "../src/server/listen.js";
 import { createHttpServer } from "../src/server/server.js";
 import type { ServerLimits } from "../src/server/server-limits.js";
-import { validateRequestMessage } from "../src/server/validate-request-message.js";
 
 export interface TestServer extends AsyncDisposable {
   readonly server: Server;

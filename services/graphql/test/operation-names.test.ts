@@ -42,7 +42,7 @@ it("a log line contains the operation, and neither a key nor the text of the doc
 it("a span contains the type and the name of the operation", async () => {
   await using receiver = await openTraceReceiver();
   const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
-  const traced = await openTestStore({ environment, routers: [createGraphqlRouter] });
+  const traced = await openTestStore({ environment, createRouters: [createGraphqlRouter] });
   const { key } = await traced.issueKey();
   for (const query of ["query List { pets { id } }", `query ${key} { pets { id } }`]) {
     await traced.call("POST", "/graphql", { key, body: JSON.stringify({ query }) });

@@ -48,7 +48,7 @@ const refuser: ApolloServerPlugin = {
 };
 
 const store = await openSharedTestStore({
-  routers: [(deps) => createGraphqlRouter({ ...deps, plugins: [recorder, refuser] })],
+  createRouters: [(deps) => createGraphqlRouter({ ...deps, plugins: [recorder, refuser] })],
 });
 const { key, accountId } = await store.issueKey();
 

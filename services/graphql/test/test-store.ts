@@ -15,7 +15,7 @@ export interface GraphqlStore extends TestStore {
 
 /** A store for all tests of a file or a suite. */
 export async function openSharedStore(environment: Readonly<Record<string, string>> = {}): Promise<GraphqlStore> {
-  const store = await openSharedTestStore({ environment, routers: [createGraphqlRouter] });
+  const store = await openSharedTestStore({ environment, createRouters: [createGraphqlRouter] });
   return {
     ...store,
     ask: (query, { variables, operationName, ...rest } = {}) =>

@@ -4,14 +4,14 @@ import { createRestRouter } from "@petstore/rest";
 export type { Answer, CallOptions, TestStore } from "@petstore/checks/test-store";
 
 type Environment = Readonly<Record<string, string>>;
-const routers = [createRestRouter];
+const createRouters = [createRestRouter];
 
 /** The store with the REST API alone. */
 export function openTestStore(environment: Environment = {}): Promise<store.TestStore> {
-  return store.openTestStore({ environment, routers });
+  return store.openTestStore({ environment, createRouters });
 }
 
 /** The same for all tests of a file or a suite. */
 export function openSharedStore(environment: Environment = {}): Promise<store.TestStore> {
-  return store.openSharedTestStore({ environment, routers });
+  return store.openSharedTestStore({ environment, createRouters });
 }

@@ -21,8 +21,8 @@ export async function serveStore(config: StoreConfig, stopped: Promise<unknown>)
   await using core = await openCore({ ...config, database }, deps);
   const { dropped: droppedLogLines } = output;
   // REST comes first: its page at `/` is the one that `npm start` shows.
-  const routers = [createRestRouter, createGraphqlRouter];
-  await using service = await openService({ ...deps, core, config: config.http, routers, droppedLogLines });
+  const createRouters = [createRestRouter, createGraphqlRouter];
+  await using service = await openService({ ...deps, core, config: config.http, createRouters, droppedLogLines });
   if (warning !== undefined) printError(warning);
   output.print(welcome(service.url, directory, await createDemoAccount(core, config.isTestStore ? "test" : "live")));
   const lost = await Promise.race([stopped, postgres.lost]);

@@ -16,7 +16,7 @@ import { openRedisServer } from "@petstore/harness/redis";
 import { createRestRouter } from "@petstore/rest";
 import { afterAll, describe, expect, it } from "vitest";
 
-const routers = [createRestRouter, createGraphqlRouter];
+const createRouters = [createRestRouter, createGraphqlRouter];
 const rex = '{"name":"Rex","categoryId":1}';
 const createRex = graphql('mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }');
 
@@ -53,7 +53,7 @@ function listPets(store: TestStore, { path, list: [method, options] }: Api, key?
 }
 
 describe.each(apis)("POST $path", async ({ path, create }) => {
-  const store = await openSharedTestStore({ routers });
+  const store = await openSharedTestStore({ createRouters });
 
   it("is refused before its body arrives: 401 without a key, 429 for an account without units", async () => {
     const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 100 } });
@@ -98,7 +98,7 @@ describe("a key that PostgreSQL cannot check", async () => {
   await migrate(database.directUrl);
   afterAll(() => database[Symbol.asyncDispose]());
   const openStore = ({ url }: FaultProxy) =>
-    openTestStore({ routers, environment: { DATABASE_URL: url, ANONYMOUS_REQUESTS_PER_MINUTE: "2" } });
+    openTestStore({ createRouters, environment: { DATABASE_URL: url, ANONYMOUS_REQUESTS_PER_MINUTE: "2" } });
 
   it("is answered 503 and counted nowhere, also where its address has used up its anonymous requests", async () => {
     await using proxy = await openFaultProxy({ url: database.directUrl });
@@ -130,7 +130,7 @@ describe("a key that PostgreSQL cannot check", async () => {
 });
 
 it.each(apis)("$path looks 10 unknown keys of an address up, and then answers 503 without counting", async (api) => {
-  await using store = await openTestStore({ routers, environment: { METRICS_PORT: "0" } });
+  await using store = await openTestStore({ createRouters, environment: { METRICS_PORT: "0" } });
   const lookUps = async (result: string) =>
     (await store.scrape()).get(`petstore_key_lookups_total{result="${result}"}`);
   const send = () => listPets(store, api, mintApiKey("live", randomBytes));
@@ -147,7 +147,7 @@ describeWithRedis("addresses without a valid key", () => {
   it("leave nothing in Redis", async () => {
     await using redis = await openRedisServer();
     const environment = { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" };
-    await using store = await openTestStore({ routers, environment });
+    await using store = await openTestStore({ createRouters, environment });
     for (const api of apis) expect((await listPets(store, api)).status).toBe(401);
     expect(await redis.command("keys", "*")).toEqual([]);
     const { key } = await store.issueKey();

@@ -1,7 +1,7 @@
 import { migrate, openCore, openDatabase, readConfig } from "@petstore/core";
 import { createTestDatabase } from "@petstore/harness";
 import { type HttpAnswer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
-import { type ApiRouter, createLog, openService } from "@petstore/http";
+import { type CreateRouter, createLog, openService } from "@petstore/http";
 import { afterAll, vi } from "vitest";
 import { createKeyIssuer, type IssuedKey, type IssueOptions, unhurried } from "./store-database.js";
 
@@ -9,7 +9,7 @@ export type { HttpAnswer as Answer, RequestOptions as CallOptions } from "@petst
 export type { IssuedKey, IssueOptions } from "./store-database.js";
 
 export interface TestStoreOptions {
-  readonly routers: readonly ApiRouter[];
+  readonly createRouters: readonly CreateRouter[];
   /** The settings of an operator. With a DATABASE_URL, no database is created. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -37,7 +37,7 @@ export interface TestStore extends AsyncDisposable {
   execute(sql: string): Promise<unknown[]>;
 }
 
-export async function openTestStore({ routers, environment = {} }: TestStoreOptions): Promise<TestStore> {
+export async function openTestStore({ createRouters, environment = {} }: TestStoreOptions): Promise<TestStore> {
   const database = environment.DATABASE_URL === undefined ? await createTestDatabase() : undefined;
   if (database !== undefined) await migrate(database.url);
   const config = readConfig({ DATABASE_URL: database?.url, PORT: "0", ...unhurried, ...environment });
@@ -46,7 +46,7 @@ export async function openTestStore({ routers, environment = {} }: TestStoreOpti
   const logged: string[] = [];
   const log = createLog("trace", { write: (line) => void logged.push(line) });
   const core = await openCore(config, { log, now, monotonicNow: now });
-  const service = await openService({ core, config: config.http, log, now, monotonicNow: now, routers });
+  const service = await openService({ core, config: config.http, log, now, monotonicNow: now, createRouters });
   const session = openDatabase({ ...config.database, poolSize: 1 }, log);
   const client = openHttpClient(`http://127.0.0.1:${service.port}`);
 

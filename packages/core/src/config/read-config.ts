@@ -50,7 +50,7 @@ const tables = {
     decisionTimeoutMs: setting("REDIS_COMMAND_TIMEOUT_MS", whole(1, 10_000).default(80)),
   },
   quota: {
-    onRedisFailure: setting("QUOTA_ON_REDIS_FAILURE", failureModes.default("local")),
+    failureMode: setting("QUOTA_ON_REDIS_FAILURE", failureModes.default("local")),
     instances: setting("QUOTA_INSTANCES", whole(1, 10_000).default(1)),
   },
   anonymousLimits: {

@@ -22,7 +22,7 @@ export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): ConnectionCounts;
-  /** Every statement is refused while there is a cause: a pooler can put a standby behind connections that are open. */
+  /** While `cause` is set, every statement is refused: a pooler can connect its open client connections to a standby. */
   refuse(cause: Error | undefined): void;
 }
 

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Database } from "../database/database.js";
+import { containsKey } from "../log.js";
 import { Problem } from "../problem.js";
 import { decodeCursor, encodeCursor } from "./cursor.js";
 import { type CreatedPet, createOnceIn } from "./idempotency.js";
@@ -98,7 +99,7 @@ function validate<T>(schema: z.ZodType<T>, input: unknown, subject: string): T {
 
 const maxUnknownNames = 5;
 
-/** Other names are not repeated in messages, because they can hold anything. A part of an API key is not a name. */
+/** Other names are not repeated in messages, because they can hold anything. */
 function isPlainName(name: string): boolean {
-  return /^\w{1,40}$/.test(name) && !/pets_(live|test)_/i.test(name);
+  return /^\w{1,40}$/.test(name) && !containsKey(name);
 }

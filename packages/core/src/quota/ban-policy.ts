@@ -9,9 +9,9 @@ export interface BanPolicy {
   /** Fewest strikes within one episode that ban a key. 0 switches bans off. */
   readonly minimumStrikes: number;
   /**
-   * Strikes per unit of the account's minute limit, used where it is more than `minimumStrikes`. With 2, a caller below
-   * twice its minute limit is never banned: it makes fewer requests than that in an episode of 60 s, even if the day
-   * refuses all of them.
+   * Strikes per unit of the account's minute limit. A ban needs this many, or `minimumStrikes` if that is more. With 2, a
+   * caller below twice its minute limit is never banned: it makes fewer requests than that in an episode of 60 s, even if
+   * the day refuses all of them.
    */
   readonly strikesPerUnit: number;
   /** Refusals this soon after the first one of an episode are no strikes: they were already in flight. */
@@ -76,7 +76,7 @@ export function afterRefusal(penalty: Penalty | undefined, call: RefusedCall, po
 }
 
 /** The penalty of a key that is known only by its ban, which counts as the first in a row. */
-export function banEnding(bannedUntilMs: number): Penalty {
+export function penaltyOfBan(bannedUntilMs: number): Penalty {
   return { ...untouched, bannedUntilMs, banLevel: 1 };
 }
 

@@ -2,7 +2,7 @@ import type { Log } from "../log.js";
 import type { BanPolicy } from "./ban-policy.js";
 import type { QuotaMode } from "./decision.js";
 import { createBreaker } from "./engines/fallback/breaker.js";
-import { createFallbackQuota, type OnRedisFailure } from "./engines/fallback/fallback-quota.js";
+import { createFallbackQuota, type FailureMode } from "./engines/fallback/fallback-quota.js";
 import { createLastKnownCounts } from "./engines/fallback/last-known-counts.js";
 import { createLocalQuota } from "./engines/local-quota.js";
 import { openRedis, type RedisConfig } from "./engines/redis-connection.js";
@@ -17,7 +17,7 @@ export interface QuotaConfig {
   readonly redis: RedisConfig | undefined;
   /** How many instances share the limits. While Redis is unavailable, each grants its part. */
   readonly instances: number;
-  readonly onRedisFailure: OnRedisFailure;
+  readonly failureMode: FailureMode;
 }
 
 export interface Quotas extends Disposable {
@@ -36,7 +36,7 @@ export interface QuotaDeps {
 
 /** Opens the configured engine. Waits up to a second for Redis, and uses it as soon as it is available. */
 export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): Promise<Quotas> {
-  const { banPolicy, instances, onRedisFailure } = config;
+  const { banPolicy, instances, failureMode } = config;
   if (config.redis === undefined) {
     return {
       accounts: createLocalQuota({ now, banPolicy }),
@@ -54,7 +54,7 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   const counts = createLastKnownCounts({ now, banPolicy, instances, currentOutage: breaker.outages });
   if (breaker.canCall()) log.info({}, "quotas are shared through Redis");
   return {
-    accounts: createFallbackQuota({ redisQuota, breaker, counts, onFailure: onRedisFailure }),
+    accounts: createFallbackQuota({ redisQuota, breaker, counts, failureMode }),
     // On the clock of Redis, so that all instances report the same resets.
     addresses: createLocalQuota({ now: counts.now, banPolicy, capacity: maxAddresses }),
     mode: () => (breaker.canCall() ? "shared" : "fallback"),

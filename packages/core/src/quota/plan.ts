@@ -9,7 +9,7 @@ type FixedPlan = "free" | "pro" | "business";
 
 export const planNames: readonly Plan[] = ["free", "pro", "business", "enterprise"];
 
-/** The table "Rate limits by plan". Enterprise has no entry: each of its accounts has custom limits. */
+/** The contract's table "Rate limits by plan". Enterprise has no entry: each of its accounts has custom limits. */
 const planLimits: Readonly<Record<FixedPlan, Limits>> = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },

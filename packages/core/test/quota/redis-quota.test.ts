@@ -195,7 +195,7 @@ async function openWithFallback(url: string, banPolicy: BanPolicy): Promise<Open
   const opened = openAtVirtualTime(({ now }) => {
     const redisQuota = createRedisQuota({ redis: connection.redis, banPolicy, now });
     const counts = createLastKnownCounts({ now, banPolicy, instances: 1, currentOutage: breaker.outages });
-    return createFallbackQuota({ redisQuota, breaker, counts, onFailure: "local" });
+    return createFallbackQuota({ redisQuota, breaker, counts, failureMode: "local" });
   });
   return {
     ...opened,

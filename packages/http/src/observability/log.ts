@@ -37,11 +37,6 @@ function redactPaths(message: string): string {
   return message.replace(/file:\/\/\S+|(?<![\w:/])(\/[\w.@+-]+){2,}|[A-Za-z]:\\[^\s'"]+/g, "[path]");
 }
 
-/** True if the text may contain an API key. Such a text of a client is neither logged nor traced. */
-export function containsKey(text: string): boolean {
-  return /pets_(live|test)_/i.test(text);
-}
-
 function redactKeys(line: string): string {
   return line.includes("pets_") ? line.replace(/pets_(live|test)_\w+/g, "pets_$1_[redacted]") : line;
 }

@@ -28,11 +28,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { databaseCalls, Problem, type TracingConfig, tracedCalls } from "@petstore/core";
+import { containsKey, databaseCalls, type Log, Problem, type TracingConfig, tracedCalls } from "@petstore/core";
 import type { Request, RequestHandler } from "express";
-import type { Logger } from "pino";
 import { contextOf } from "../pipeline/request-context.js";
-import { containsKey } from "./log.js";
 import { readVersion } from "./open-log.js";
 
 /** Disposing sends the last spans. */
@@ -48,7 +46,7 @@ const exportTimeoutMs = 5_000;
 /** How long a silent receiver delays the end of the process. */
 const lastExportMs = 1_000;
 
-export function openTracing(config: TracingConfig, log: Logger): Tracing {
+export function openTracing(config: TracingConfig, log: Log): Tracing {
   const { endpoint, headers = {}, serviceName, sampledShare } = config;
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/$/, "")}/v1/traces`,

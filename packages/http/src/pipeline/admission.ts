@@ -3,7 +3,7 @@
  * suspended account. Their requests are counted like others, so that a flood of them gets 429. A request without a valid
  * key is always refused, and is counted by its address. The response is a 401 while the address is within its limit, and 429
  * after that. When a key can neither be checked nor found in the cache, the response is 503, and nothing is counted. While
- * the process is overloaded, `admit` refuses every request in the same way, before authentication.
+ * the process is overloaded, every request gets the same 503, before its key is checked.
  */
 import {
   type Admitted,
@@ -23,9 +23,9 @@ import {
 import type { Request, RequestHandler, Response } from "express";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Overload } from "../server/overload.js";
-import { validateRequestMessage } from "../server/validate-request-message.js";
 import { addressBucket, bearerToken } from "./client-identity.js";
 import { contextOf } from "./request-context.js";
+import { validateRequestMessage } from "./validate-request-message.js";
 
 export interface AdmissionDeps {
   readonly core: Pick<Core, "authenticator" | "accountQuota" | "addressQuota" | "anonymousLimits">;
@@ -92,17 +92,17 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   /** Counts a request without a valid key by its address. Throws the reason why it is refused. */
   async function reject(res: Response, { problem, key }: Rejected): Promise<never> {
     contextOf(res).rejectedKey = key;
-    await reserveUnits(res, addressQuota, anonymousReservation(contextOf(res).clientAddress));
+    await reserveUnits(res, addressQuota, anonymousReservation(res));
     throw problem;
   }
 
-  function anonymousReservation(address: string | undefined): Reservation {
+  function anonymousReservation(res: Response): Reservation {
     // The address quota has the same interface as the account quota. Its accounts are the address buckets.
-    return { account: addressBucket(address), limits: anonymousLimits, cost: 1 };
+    return { account: addressBucket(contextOf(res).clientAddress), limits: anonymousLimits, cost: 1 };
   }
 
   async function reportAddressQuota(res: Response): Promise<void> {
-    reportQuota(res, await addressQuota.usage(anonymousReservation(contextOf(res).clientAddress)));
+    reportQuota(res, await addressQuota.usage(anonymousReservation(res)));
   }
 
   /**

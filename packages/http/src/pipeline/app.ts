@@ -1,6 +1,5 @@
-import { type HttpConfig, Problem } from "@petstore/core";
+import { type HttpConfig, type Log, Problem } from "@petstore/core";
 import express, { type Express, type Request, type RequestHandler, type Response, type Router } from "express";
-import type { Logger } from "pino";
 import { answerHealth, type HealthDeps } from "../observability/health.js";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Tracing } from "../observability/tracing.js";
@@ -12,7 +11,7 @@ import { createRequestContext, type RequestContext } from "./request-context.js"
 export interface AppDeps extends HealthDeps {
   readonly admission: Admission;
   readonly config: Pick<HttpConfig, "trustedProxies">;
-  readonly log: Logger;
+  readonly log: Log;
   readonly metrics: Pick<RequestMetrics, "started" | "ended">;
   readonly tracing: Pick<Tracing, "traceRequest"> | undefined;
   /** Milliseconds of a clock that never jumps, with fractions. */

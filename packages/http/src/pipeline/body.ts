@@ -39,7 +39,7 @@ function isPlainJson(req: IncomingMessage): boolean {
 
 function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw new Problem("PAYLOAD_TOO_LARGE");
-  // The body ended early while the request was being admitted, so no further event follows.
+  // If the body broke off while the request was being admitted, no further event follows.
   if (req.errored) throw bodyProblem(req.errored);
   // A client may wait for `100 Continue`. If its request was refused before this line, it never uploads the body.
   if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();

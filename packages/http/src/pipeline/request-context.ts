@@ -1,7 +1,15 @@
 import { randomUUID } from "node:crypto";
-import type { Admitted, Catalogue, Core, KeyWithAccount, KeyWithLimits, Quota, Reservation } from "@petstore/core";
+import {
+  type Admitted,
+  type Catalogue,
+  type Core,
+  containsKey,
+  type KeyWithAccount,
+  type KeyWithLimits,
+  type Quota,
+  type Reservation,
+} from "@petstore/core";
 import type { Request, RequestHandler, Response } from "express";
-import { containsKey } from "../observability/log.js";
 import { clientAddress } from "./client-identity.js";
 
 /** One request and its response, from the first handler to the log line. */

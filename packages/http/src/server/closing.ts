@@ -40,9 +40,9 @@ export function closeSlowReaders(connections: Iterable<Connection>, limits: Serv
   for (const connection of connections) {
     const response = connection.responses.find(({ closed }) => !closed);
     if (!response?.writableEnded) continue;
-    const forMs = connection.clientReads?.response === response ? connection.clientReads.forMs : 0;
+    const forMs = connection.slowRead?.response === response ? connection.slowRead.forMs : 0;
     if (forMs >= limits.responseTimeoutMs) connection.socket.destroy();
-    else connection.clientReads = { response, forMs: forMs + limits.timeoutCheckMs };
+    else connection.slowRead = { response, forMs: forMs + limits.timeoutCheckMs };
   }
 }
 

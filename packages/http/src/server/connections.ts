@@ -16,16 +16,16 @@ export interface Connection {
   /** True once the connection has had its last request: later requests are dropped. */
   hasLastRequest: boolean;
   /** The response that the client was reading at the last check, and how long it had been reading it. */
-  clientReads: { readonly response: ServerResponse; readonly forMs: number } | undefined;
+  slowRead: { readonly response: ServerResponse; readonly forMs: number } | undefined;
   readonly lingerMs: number;
 }
 
 export interface Connections {
   get(socket: Duplex): Connection | undefined;
   /**
-   * Records a request. It becomes the last request of its connection, and its response has `Connection: close`, if the
-   * connection has 64 outstanding requests, if the process is at its limit, or if the server drains. While the server
-   * drains, each new request is marked as the last one. If a later request was already pipelined, the mark moves to that.
+   * Records a request. If the connection then has 64 outstanding requests, or the process is at its limit, the request is
+   * the last one of the connection, and its response has `Connection: close`. While the server drains, only the newest
+   * response of a connection has `Connection: close`.
    */
   accept(connection: Connection, response: ServerResponse): void;
   /** From now on each connection ends with the request it has, or gets next. */
@@ -128,7 +128,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
 }
 
 function createConnection(socket: Socket, lingerMs: number): Connection {
-  const state = { outstanding: 0, isParsing: true, hasLastRequest: false, clientReads: undefined };
+  const state = { outstanding: 0, isParsing: true, hasLastRequest: false, slowRead: undefined };
   const connection: Connection = { socket, responses: [], lingerMs, ...state };
   // A reset can come at any time, also while node:http has no listener of its own on the socket. 'close' follows it.
   socket.on("error", () => {});

@@ -16,7 +16,7 @@ export function findMalformedRequests(
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const connection = connections.get(socket);
     const problem = problemOf(error);
-    // If it has no first byte, an unused connection timed out: there is nothing to answer or to count.
+    // A connection that timed out before its first byte has nothing to answer or to count.
     if (connection === undefined || problem === undefined || connection.socket.bytesRead === 0) {
       socket.destroy();
       return;

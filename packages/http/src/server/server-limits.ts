@@ -20,8 +20,8 @@ export const defaultLimits = {
   /** How many connections one client address may hold. Further ones are closed at once. 0 means no limit. */
   maxConnectionsPerAddress: 1_000,
   /**
-   * Requests of all connections that may wait for the end of their response. Above it, a connection gets one more
-   * answer and is closed.
+   * Requests of all connections that may wait for the end of their response. From this number on, each further request is
+   * answered, and is the last one of its connection.
    */
   maxOutstandingRequests: 2_000,
 };

@@ -19,8 +19,8 @@ export interface HttpServer {
 }
 
 /**
- * Creates a server whose app answers each request once. The app also gets what Node could not parse as a request, destroyed
- * with its `Problem` (`request.errored`).
+ * Creates a server whose app answers each request once. For input that Node cannot parse, the app gets a request that is
+ * already destroyed with a `Problem` (`request.errored`).
  */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const limits = { ...defaultLimits, ...deps.limits };
@@ -78,9 +78,15 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   });
   findMalformedRequests(server, connections, (connection, problem) => {
     const request = new messages.IncomingMessage(connection.socket);
-    // The method of OpenTelemetry's semantic conventions for an unknown one. A script may have sent the request. Only a
-    // response to HTTP/1.1 gets a Content-Length.
-    Object.assign(request, { method: "_OTHER", headers: { origin: "null" }, httpVersionMajor: 1, httpVersionMinor: 1 });
+    Object.assign(request, {
+      // The unknown method of OpenTelemetry's semantic conventions.
+      method: "_OTHER",
+      // Gives the response CORS headers, so that a script can read the error.
+      headers: { origin: "null" },
+      // Node sends a Content-Length only in answer to HTTP/1.1.
+      httpVersionMajor: 1,
+      httpVersionMinor: 1,
+    });
     request.destroy(problem);
     answerLast(connection, request);
   });

@@ -3,8 +3,8 @@
  * method and cost, and reserves the cost. A refusal is thrown as a `Problem`, and then nothing is executed.
  */
 import type { ApolloServerPlugin } from "@apollo/server";
-import { Problem } from "@petstore/core";
-import { type Admission, containsKey, contextOf } from "@petstore/http";
+import { containsKey, Problem } from "@petstore/core";
+import { type Admission, contextOf } from "@petstore/http";
 import {
   type DocumentNode,
   type FragmentDefinitionNode,

@@ -6,10 +6,10 @@ import { createLruCache } from "../../lru-cache.js";
 import {
   afterRefusal,
   type BanPolicy,
-  banEnding,
   defaultBanPolicy,
   type Penalty,
   penaltyExpiresAtMs,
+  penaltyOfBan,
 } from "../ban-policy.js";
 import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
@@ -96,7 +96,7 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       const ledger = ledgers.get(account) ?? openLedger(account);
       Object.assign(ledger, used);
       for (const [key, untilMs] of bannedUntilMs) {
-        if ((ledger.penalties.get(key)?.bannedUntilMs ?? 0) < untilMs) ledger.penalties.set(key, banEnding(untilMs));
+        if ((ledger.penalties.get(key)?.bannedUntilMs ?? 0) < untilMs) ledger.penalties.set(key, penaltyOfBan(untilMs));
       }
     },
     decide,

@@ -34,7 +34,7 @@ export async function openRedis(config: RedisConfig): Promise<RedisConnection> {
   // Each failed attempt emits an error. The breaker logs the outage, once.
   redis.on("error", () => {});
   await once(redis, "ready", { signal: AbortSignal.timeout(connectionTimeoutMs) }).catch(() => {});
-  await connected();
+  await connected?.();
 
   function onLoss(): void {
     for (const listener of listeners) listener();
@@ -51,21 +51,18 @@ export async function openRedis(config: RedisConfig): Promise<RedisConnection> {
 }
 
 interface Opened extends Pick<RedisConnection, "redis"> {
-  /** Resolves when the connections to all nodes are made or have failed. */
-  connected(): Promise<unknown>;
+  /** Resolves when the connections to all nodes of a cluster are made or have failed. */
+  connected?(): Promise<unknown>;
   disconnect(): void;
 }
 
 function open(config: RedisConfig): Opened {
   const { urls, isCluster } = config;
   const [url = ""] = urls;
-  if (isSentinelUrl(url)) {
-    const opened = openBehindSentinel(url, config, connectionOptions);
-    return { redis: opened.redis, connected: async () => {}, disconnect: () => opened[Symbol.dispose]() };
-  }
+  if (isSentinelUrl(url)) return openBehindSentinel(url, config, connectionOptions);
   if (isCluster) return openCluster(urls);
   const redis = new Redis(url, connectionOptions);
-  return { redis, connected: async () => {}, disconnect: () => redis.disconnect() };
+  return { redis, disconnect: () => redis.disconnect() };
 }
 
 /** ioredis connects to a node on the first call to that node, and fails further calls until it is connected. */

@@ -108,7 +108,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
 }
 
 type Reply = readonly [
-  outcome: Decision["outcome"] | "looked",
+  outcome: Decision["outcome"] | "read",
   nowMs: number,
   minuteStartMs: number,
   minuteUsed: number,
@@ -149,6 +149,6 @@ function toDecision(reply: Reply, limits: Limits, cost: number): Decision {
       return { outcome: "refused", mode, ...windows, by, retryAtMs: windows[by].resetAtMs };
     }
     default:
-      throw new Error(`the reserve script replied with another outcome: ${outcome}`);
+      throw new Error(`the reserve script replied with an unexpected outcome: ${outcome}`);
   }
 }

@@ -61,12 +61,12 @@ end`;
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}
 local minuteLimit, dayLimit, cost, times = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local hasReserved, hasRefused = false, false
+local accountChanged, penaltyChanged = false, false
 if ARGV[8] then
   if tonumber(ARGV[8]) == minuteStart then minuteUsed = math.max(minuteUsed, tonumber(ARGV[9])) + tonumber(ARGV[10]) end
   if tonumber(ARGV[11]) == dayStart then dayUsed = math.max(dayUsed, tonumber(ARGV[12])) + tonumber(ARGV[13]) end
   storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = minuteStart, minuteUsed, dayStart, dayUsed
-  hasReserved = true
+  accountChanged = true
 end
 if ARGV[6] ~= '' then giveBack(1, tonumber(ARGV[6]), tonumber(ARGV[7])) end
 
@@ -80,24 +80,24 @@ end
 local strikesThatBan = math.max(${policy.minimumStrikes}, ${policy.strikesPerUnit} * minuteLimit)
 
 local replies = {}
-for time = 1, times do
+for place = 1, times do
   local outcome
   local dayRefuses = dayUsed + cost > dayLimit
   if bannedUntil > now then
     outcome = 'banned'
   elseif cost == 0 then
-    outcome = 'looked'
+    outcome = 'read'
   elseif cost > minuteLimit or cost > dayLimit then
     outcome = 'impossible'
   elseif not dayRefuses and minuteUsed + cost <= minuteLimit then
     outcome = 'admitted'
     minuteUsed, dayUsed = minuteUsed + cost, dayUsed + cost
-    hasReserved = true
+    accountChanged = true
   else
     outcome = 'refused'
   end
   if outcome == 'refused' and KEYS[2] then
-    hasRefused = true
+    penaltyChanged = true
     local retryAt = dayRefuses and dayStart + ${dayMs} or minuteStart + ${minuteMs}
     if math.min(episodeRetryAt, episodeStart + ${policy.longestEpisodeMs}) <= now then
       episodeStart, episodeRetryAt, strikes = now, retryAt, 0
@@ -115,14 +115,14 @@ for time = 1, times do
     end
   end
   local bannedUntilMs = outcome == 'banned' and bannedUntil or 0
-  replies[time] = { outcome, now, minuteStart, minuteUsed, dayStart, dayUsed, bannedUntilMs }
+  replies[place] = { outcome, now, minuteStart, minuteUsed, dayStart, dayUsed, bannedUntilMs }
 end
-if hasRefused then
+if penaltyChanged then
   local rememberedUntil = bannedUntil == 0 and 0 or bannedUntil + ${policy.memoryMs}
   save(KEYS[2], math.max(episodeRetryAt, rememberedUntil), '0:0:0:0:%d:%d;3;%d:%d:%d',
     bannedUntil, level, episodeStart, episodeRetryAt, strikes)
 end
-if hasReserved then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minuteUsed, dayStart, dayUsed) end
+if accountChanged then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minuteUsed, dayStart, dayUsed) end
 return replies`;
 }
 
@@ -134,7 +134,7 @@ export function bannedUntilOf(penalty: string): number {
 /** KEYS: the account. ARGV: the time, the units, and the starts of the minute and the day they are held in. */
 export const refundScript: string = `${readKeys}
 giveBack(tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
-return { 'looked', now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;
+return { 'read', now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;
 
 /** The counters of an account as one instance knows them. After an outage Redis may have counted fewer units. */
 export interface AccountCounters {

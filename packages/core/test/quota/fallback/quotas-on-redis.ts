@@ -5,7 +5,7 @@ import type { SentinelLogin } from "../../../src/quota/engines/redis-behind-sent
 import { openQuotas, type QuotaConfig, type Quotas } from "../../../src/quota/open-quota.js";
 import type { Reservation } from "../../../src/quota/quota.js";
 
-export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "onRedisFailure">>, SentinelLogin {
+export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "failureMode">>, SentinelLogin {
   readonly urls: readonly string[];
   /** By default longer than a healthy Redis needs on a busy machine. */
   readonly decisionTimeoutMs?: number;
@@ -18,7 +18,7 @@ export interface LoggedQuotas extends Quotas {
 
 /** Opens the quotas of one instance as a service does. */
 export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<LoggedQuotas> {
-  const { urls, onRedisFailure = "local", decisionTimeoutMs = 1_000, ...sentinelLogin } = options;
+  const { urls, failureMode = "local", decisionTimeoutMs = 1_000, ...sentinelLogin } = options;
   const logged: string[] = [];
   const record = (_fields: object, message: string) => void logged.push(message);
   const config = {
@@ -26,7 +26,7 @@ export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<Lo
     anonymousLimits: { perMinute: 300, perDay: 10_000 },
     redis: { ...sentinelLogin, urls, isCluster: urls.length > 1, decisionTimeoutMs },
     instances: 1,
-    onRedisFailure,
+    failureMode,
   };
   const quotas = await openQuotas(config, { log: { info: record, warn: record, error: record }, now: Date.now });
   return { ...quotas, logged };

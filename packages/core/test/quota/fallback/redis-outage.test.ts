@@ -106,7 +106,7 @@ describeWithRedis("the quota when Redis", () => {
   });
 
   it("is unavailable and the quota denies: rejects with SERVICE_UNAVAILABLE, and still reports both windows", async () => {
-    using opened = await openQuotasOnRedis({ urls: [server.url], onRedisFailure: "deny" });
+    using opened = await openQuotasOnRedis({ urls: [server.url], failureMode: "deny" });
     const account = newAccount(100);
     const [heldIn] = await admitAll(opened, account, 10);
     await server.kill();

@@ -39,10 +39,11 @@ export interface AccountSnapshot {
   readonly bannedUntilMs: Map<string, number>;
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
-  /** The last outage whose counts were reported to Redis. */
+  /** The last outage whose counts were reported to Redis, or `notSynced`. */
   syncedOutage: number;
 }
 
+const notSynced = -1;
 const emptyCounter: WindowCounter = { resetAtMs: 0, lastKnownUsed: 0, unsyncedUnits: 0 };
 export const emptyCounters: AccountCounters = { minute: emptyCounter, day: emptyCounter };
 
@@ -101,15 +102,15 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       return counters;
     },
     restoreUnsynced(account, drained) {
-      const snapshot = snapshotOf(account, currentOutage() - 1);
-      snapshot.syncedOutage = currentOutage() - 1;
+      const snapshot = snapshotOf(account, notSynced);
+      snapshot.syncedOutage = notSynced;
       snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
         const { resetAtMs, unsyncedUnits } = drained[window];
         return counter.resetAtMs === resetAtMs ? moveToKnown(counter, -unsyncedUnits) : counter;
       });
     },
     find: (account) => snapshots.get(account),
-    findOrCreate: (account) => snapshotOf(account, currentOutage() - 1),
+    findOrCreate: (account) => snapshotOf(account, notSynced),
     entries: () => snapshots.entries(),
   };
 }

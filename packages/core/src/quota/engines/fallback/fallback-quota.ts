@@ -11,24 +11,24 @@ export interface FallbackQuotaOptions {
   readonly redisQuota: RedisQuota;
   readonly breaker: Breaker;
   readonly counts: LastKnownCounts;
-  readonly onFailure: OnRedisFailure;
+  readonly failureMode: FailureMode;
 }
 
 /** While Redis is unavailable, this instance decides (local), or every request gets SERVICE_UNAVAILABLE (deny). */
-export type OnRedisFailure = "local" | "deny";
+export type FailureMode = "local" | "deny";
 
 /**
  * Decides in Redis while the breaker is closed, and from the last known counts of this instance while it is open.
  * `liftBan` and `reset` act on this instance and then try Redis. They reject if that fails, because other instances do not
  * learn of them.
  */
-export function createFallbackQuota({ redisQuota, breaker, counts, onFailure }: FallbackQuotaOptions): Quota {
+export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
   /** Decides equal reservations. The call to Redis carries the units granted while Redis was unavailable. */
   async function decide(reservation: Reservation, times: number, heldIn?: Admitted): Promise<readonly Decision[]> {
     const { account } = reservation;
 
     function decideLocally(mayHaveExecuted: boolean): Decision[] {
-      if (onFailure === "local") {
+      if (failureMode === "local") {
         return Array.from({ length: times }, () => counts.decide(reservation, mayHaveExecuted, heldIn));
       }
       throw new Problem("SERVICE_UNAVAILABLE", "The quota cannot be checked; try again shortly.", {

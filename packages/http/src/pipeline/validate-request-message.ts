@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Problem } from "@petstore/core";
-import { countHeader } from "../pipeline/client-identity.js";
+import { countHeader } from "./client-identity.js";
 
 const maxHeaderFields = 200;
 
