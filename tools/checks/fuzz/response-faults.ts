@@ -51,8 +51,10 @@ function isBelowApi({ status, text }: Answer): boolean {
   return status === 431 || text.startsWith('{"code":"MALFORMED_REQUEST"');
 }
 
-/** A path or method that no document describes gets the Error body. */
+/** A path or method that no document describes gets the Error body; a browser without a key gets the page for unknown paths. */
 function strayPathFaults({ status, headers, text }: Answer): readonly string[] {
+  if (status === 404 && headers["content-type"] === "text/html; charset=utf-8" && text.startsWith("<!doctype html>"))
+    return [];
   const body = parseJson(text) as Body;
   if (body === undefined || !headers["content-type"]?.startsWith("application/json")) return ["body: it is not JSON"];
   if (Object.keys(body).sort().join() !== "code,message,status") return ["body: it is not an Error"];
