@@ -13,13 +13,6 @@ import {
 
 const patient = { timeout: 30_000 };
 
-test("a second open refuses and names the holder", async ({ directory }) => {
-  await using owner = startOwner(directory);
-  expect(await owner.next()).toMatchObject({ kind: "opened", adopted: false });
-  const second = await openEmbeddedPostgres({ directory });
-  expect(second).toEqual({ kind: "in-use", holderPid: owner.process.pid });
-});
-
 test("of concurrent first opens exactly one owns the directory", async () => {
   await using directory = await emptyDirectory();
   await using one = startOwner(directory.path);

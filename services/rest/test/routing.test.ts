@@ -28,11 +28,12 @@ it.each([
   expect(await store.call("GET", `/v1/pets/${id}`, { key })).toMatchObject({ ...problem(404, "PET_NOT_FOUND"), text });
 });
 
-it("the response to bytes that are not HTTP links to the explanation of its code", async () => {
+it("the response to bytes that are not HTTP links to the explanation of its code, and reports the quota", async () => {
   using client = openRawClient(store.port);
   client.write("GET / HTTP/9\r\n\r\n");
   const [answer] = await client.received(1);
   expect(answer?.headers.link).toBe('</docs/errors#MALFORMED_REQUEST>; rel="help"');
+  expect(answer?.rateLimit.limit).toBe(300);
 });
 
 it.each(["PATCH", "POST", "PUT"])("%s of a pet is 405 with Allow", async (method) => {

@@ -1,10 +1,9 @@
 // Tests the output of the key commands. packages/core tests their changes.
 import { isWellFormedApiKey } from "@petstore/core";
 import { describe, expect, it } from "vitest";
-import { openInstance } from "./instance.js";
 import { useDatabase } from "./run-command.js";
 
-const { environment, json, petstore } = useDatabase("migrate", "account create shop");
+const { json, petstore } = useDatabase("migrate", "account create shop");
 
 const hoursUntil = (time: string) => (Date.parse(time) - Date.now()) / 3_600_000;
 
@@ -66,15 +65,6 @@ describe("petstore key", () => {
     const revoked = await json("key revoke --all shop");
     expect(revoked.map(({ id }: { id: string }) => id).sort()).toEqual(ids);
     expect(await json("key revoke --all shop"), "again").toEqual([]);
-  });
-
-  it("list shows the day on which a running instance last used a key", async () => {
-    await using instance = await openInstance(environment());
-    const [used, unused] = [await json("key issue shop"), await json("key issue shop")];
-    expect(await instance.request(used.key, 1)).toBe("admitted");
-    const lastUsedOn = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
-    await expect.poll(() => json("key list shop")).toMatchObject([{ id: used.id, lastUsedOn }, { id: unused.id }]);
-    expect((await json("key list shop"))[1]).not.toHaveProperty("lastUsedOn");
   });
 });
 

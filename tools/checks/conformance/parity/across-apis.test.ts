@@ -12,8 +12,6 @@ const list: Operation = { kind: "list", query: { limit: "1" } };
 /** The connection only lists. */
 const creating = ["REST", "GraphQL", "client"];
 const listing = [...creating, "GraphQL connection"];
-/** The field `pets` returns no cursor. */
-const paging = ["REST", "GraphQL connection", "client"];
 
 describeWithRedis("the interfaces", () => {
   let store: RunningStore;
@@ -37,17 +35,6 @@ describeWithRedis("the interfaces", () => {
       const { outcome } = await send(name, { ...create, input: '{"name":"Max","categoryId":1}' });
       expect(outcome, name).toMatchObject({ kind: "failure", code: "IDEMPOTENCY_KEY_REUSED", status: 422 });
     }
-  });
-
-  it.each(paging)("a cursor of %s continues the list of every other", async (first) => {
-    const send = await openAccount();
-    const page = await send(first, { kind: "list", query: { limit: "4", status: '"available"' } });
-    const cursor = JSON.stringify((page.outcome as Success).nextCursor);
-    const next: Operation = { kind: "list", query: { limit: "3", status: '"available"', cursor } };
-    const expected = petsOf(await send(first, next));
-    expect(expected).toHaveLength(3);
-    expect(BigInt(expected[0]?.id ?? 0)).toBeGreaterThan(BigInt(petsOf(page).at(-1)?.id ?? 0));
-    for (const name of listing) expect(petsOf(await send(name, next)), name).toEqual(expected);
   });
 
   it("use one quota", async () => {

@@ -6,7 +6,7 @@ import { type StandaloneStore, startStandaloneStoreIn } from "@petstore/harness/
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { it as base, type Figures } from "@petstore/harness/test-with-figures";
 import { openStoreDatabase, type StoreDatabase } from "../../src/store-database.js";
-import { type Call, oneOfEach, rest } from "./apis.js";
+import { oneOfEach, rest } from "./apis.js";
 import { type CreatesOptions, startCreates } from "./creates.js";
 import { type BurstOptions, type Load, type LoadOptions, sendBurst, startLoad, type Target } from "./load.js";
 import { countOracles } from "./oracles.js";
@@ -51,7 +51,6 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
   let database = sharedDatabase;
   let settings: Settings = {};
   let mayFail = false;
-  let allowedShare: number | undefined;
   const services: Service[] = [];
   const loads: Pick<Load, "results" | "stop">[] = [];
   const logs: { readonly output: readonly string[]; readonly shownKey?: string }[] = [];
@@ -150,12 +149,6 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
       environment.keep(answers);
       return answers;
     },
-    /** Sends one request, a list by default. */
-    async sendOne(target: Target, apiKey: string, call: Call = target.api.list): Promise<Result> {
-      const [answer] = await environment.sendBurst({ requests: 1, clients: 1, apiKey, call: () => call }, [target]);
-      if (answer === undefined) throw new Error("the request was not answered");
-      return answer;
-    },
     /** Gives results to the oracles that no load or burst has. */
     keep: (results: readonly Result[]) => void loads.push({ results, stop: async () => {} }),
     /** Gives the log of a program to the oracles that is not one of the services, without a key that it may show. */
@@ -175,20 +168,13 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
     allowFailures: () => {
       mayFail = true;
     },
-    /** The load is uneven: more may be granted in a window in which a fault began or ended, as a share of the limit. */
-    allowShare: (share: number) => {
-      allowedShare = share;
-    },
     /** No process of a service has ended. */
     checkAlive: () => figures.count(0, "services that ended", services, (service) => service.hasEnded()),
 
     async checkOracles(): Promise<void> {
       const outputs = logs.map(({ output, shownKey = "" }) => output.map((line) => line.replace(shownKey, "")));
       const results = loads.map((load) => load.results);
-      const oracles = await countOracles(
-        { loads: results, outputs, faultTimes, ...(allowedShare && { allowedShare }) },
-        database,
-      );
+      const oracles = await countOracles({ loads: results, outputs, faultTimes }, database);
       const { "failed requests": failed, ...others } = oracles;
       const requests = results.flat();
       for (const [what, number] of Object.entries(others)) {

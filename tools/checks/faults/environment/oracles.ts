@@ -9,7 +9,7 @@ type Oracle =
   | "acknowledged creates without a pet"
   /** For answered and for failed creates. */
   | "second pets of one idempotency key"
-  /** In a window in which a fault began or ended: above 105 % of the limit, or above the share that the test allows. */
+  /** In a window in which a fault began or ended: above 105 % of the limit. */
   | "units above a limit"
   | "responses without X-RateLimit headers"
   | "requests over 5 s"
@@ -25,14 +25,12 @@ export interface Evidence {
   readonly outputs: readonly (readonly string[])[];
   /** The times at which a fault began or ended. */
   readonly faultTimes: readonly number[];
-  /** What may be granted in a window in which a fault began or ended, as a share of the limit. 1.05 by default. */
-  readonly allowedShare?: number;
 }
 
 const hangMs = 5_000;
 
 export async function countOracles(
-  { loads, outputs, faultTimes, allowedShare = 1.05 }: Evidence,
+  { loads, outputs, faultTimes }: Evidence,
   database: Pick<StoreDatabase, "countByName">,
 ): Promise<Oracles> {
   const results = loads.flat();
@@ -45,7 +43,7 @@ export async function countOracles(
     "second pets of one idempotency key": [...stored.values()].reduce((sum, pets) => sum + pets - 1, 0),
     "units above a limit": loads
       .flatMap((load) => windowsOf(load, faultTimes))
-      .reduce((sum, window) => sum + unitsAbove(window, allowedShare), 0),
+      .reduce((sum, window) => sum + unitsAbove(window), 0),
     "responses without X-RateLimit headers": count(results, (one) => one.status !== 0 && !hasRateLimit(one)),
     "requests over 5 s": count(results, ({ durationMs }) => durationMs > hangMs),
     "responses and log lines that leak": count(results, ({ leaks }) => leaks) + count(outputs.flat(), isLeak),
@@ -74,6 +72,6 @@ export function windowsOf(results: readonly Result[], faultTimes: readonly numbe
   }));
 }
 
-function unitsAbove({ granted, limit, hasFault }: Window, allowedShare: number): number {
-  return Math.max(0, granted - Math.floor(limit * (hasFault ? allowedShare : 1)));
+function unitsAbove({ granted, limit, hasFault }: Window): number {
+  return Math.max(0, granted - Math.floor(limit * (hasFault ? 1.05 : 1)));
 }

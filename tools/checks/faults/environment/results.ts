@@ -75,10 +75,6 @@ export function isList(result: Result): boolean {
   return !isCreate(result);
 }
 
-export function isBanned({ code }: Result): boolean {
-  return code === "API_KEY_BANNED";
-}
-
 export function count<One>(all: readonly One[], matches: (one: One) => boolean): number {
   return all.filter(matches).length;
 }

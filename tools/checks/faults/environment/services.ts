@@ -39,7 +39,3 @@ export async function mebibytesOf({ pid }: Pick<Service, "pid">, field: "VmRSS" 
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) / 1_024;
 }
-
-export async function largestMebibytes(services: readonly Service[]): Promise<number> {
-  return Math.max(...(await Promise.all(services.map((service) => mebibytesOf(service, "VmRSS")))));
-}

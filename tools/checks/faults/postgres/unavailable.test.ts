@@ -1,18 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs, openFaultProxy } from "@petstore/harness/network";
-import { mintUnknownKey, oneOfEach } from "../environment/apis.js";
+import { oneOfEach } from "../environment/apis.js";
 import { type Environment, it } from "../environment/environment.js";
 import { checkFailures, failuresAfter } from "../environment/measures.js";
-import {
-  count,
-  endOf,
-  isCreate,
-  isFailure,
-  isList,
-  isSuccess,
-  isUnavailable,
-  slowestMs,
-} from "../environment/results.js";
+import { count, endOf, isCreate, isFailure, isList, isSuccess, isUnavailable } from "../environment/results.js";
 import { millisecondsUntil } from "../environment/waits.js";
 
 /** The defaults of the service, and what a busy machine may add. */
@@ -24,27 +15,6 @@ const silentMs = 8_000;
 /** The drain of requests in flight, the longest statement, and the end of its connection. */
 const stopWithinMs = 2_500 + 3_100 + 500 + 400;
 const terminations = { perSecond: 20, seconds: 60 };
-
-it("postgres-absent: starts without PostgreSQL, and works when it appears", async ({ environment, figures }) => {
-  environment.allowFailures();
-  const server = await environment.openPostgres();
-  await server.kill();
-  const services = await environment.startServices();
-  for (const [path, status] of Object.entries({ "/livez": 200, "/readyz": 503 })) {
-    const statuses = await Promise.all(services.map(({ origin }) => statusOf(origin + path)));
-    figures.count(services.length, `services that answer ${path} ${status}`, statuses, (one) => one === status);
-  }
-  // Only the database knows that no account has this key.
-  const unknownKey = mintUnknownKey();
-  const answers = await environment.sendBurst({ requests: 200, clients: 8, apiKey: unknownKey });
-  figures.count(0, "requests not answered 503 with Retry-After", answers, (one) => !isUnavailable(one));
-  environment.markFault();
-  await server.restart();
-  figures.atMost(1_000, "both ready after", await millisecondsUntil(services, "ready"), "ms");
-  const load = await environment.startLoad({ pauseMs: 0, clients: 16, requests: 2_000 });
-  figures.count(0, "failures then, in 2,000 requests", load.results, isFailure);
-  environment.checkAlive();
-});
 
 it("postgres-killed: answers 503 for 3 s, and recovers when PostgreSQL returns", async ({ environment, figures }) => {
   const { server, load } = await startUnderLoad(environment);
@@ -61,23 +31,6 @@ it("postgres-killed: answers 503 for 3 s, and recovers when PostgreSQL returns",
   checkFailures(figures, "requests", load.results, acquireTimeoutMs + slackMs);
   figures.atMost(1_000, "first success after the return", Math.min(...successes.map(endOf)) - runningAtMs, "ms");
   figures.exactly(0, "failures more than 3 s after the return", failuresAfter(load.results, runningAtMs + 3_000));
-  environment.checkAlive();
-});
-
-it("postgres-hung: answers 503 at the statement limit, and recovers", async ({ environment, figures }) => {
-  const { server, load } = await startUnderLoad(environment);
-  environment.markFault();
-  await server.pauseBackends();
-  await sleep(3_000);
-  server.resumeBackends();
-  const resumedAtMs = environment.markFault();
-  await sleep(4_000);
-  await load.stop();
-  const failedLists = load.results.filter((one) => isFailure(one) && isList(one));
-  // The limit in PostgreSQL ends a statement 100 ms before the limit of the service.
-  checkFailures(figures, "requests", load.results, writeTimeoutMs + 100 + slackMs);
-  figures.atMost(readTimeoutMs + 100 + slackMs, "lists that failed, the slowest", slowestMs(failedLists), "ms");
-  figures.exactly(0, "failures more than 1 s after SIGCONT", failuresAfter(load.results, resumedAtMs + 1_000));
   environment.checkAlive();
 });
 
@@ -139,10 +92,4 @@ async function startUnderLoad(environment: Environment) {
   const load = await environment.startLoad();
   await sleep(2_000);
   return { server, load };
-}
-
-async function statusOf(url: string): Promise<number> {
-  const response = await fetch(url);
-  await response.arrayBuffer();
-  return response.status;
 }

@@ -4,47 +4,39 @@ import { nowMs } from "@petstore/harness/network";
 import type { Figures } from "@petstore/harness/test-with-figures";
 import type { Environment } from "../environment/environment.js";
 import { checkLatency, checkTransitions, checkWindows } from "../environment/measures.js";
-import type { Service } from "../environment/services.js";
 import { millisecondsUntil, withinOneMinute } from "../environment/waits.js";
 
 export interface Outage {
-  /** The services that are under load; all by default. */
-  readonly targets?: readonly Service[];
   begin(): unknown;
-  /** Resolves when Redis can be used again, or at the end of the test if it cannot. */
+  /** Resolves when Redis can be used again. */
   end(): unknown;
-  /** The instances share the quota again. True by default. */
-  readonly isOver?: boolean;
   /** Runs under load after the outage. */
   after?(): Promise<unknown>;
 }
 
 /** The load uses this up within seconds, so the demand is above the limit in every window with a fault. */
-export const limits: Limits = { perMinute: 3_000, perDay: 10_000_000 };
-export const degradedWithinMs = 500;
-export const recoversWithinMs = 2_000;
+const limits: Limits = { perMinute: 3_000, perDay: 10_000_000 };
+const degradedWithinMs = 500;
+const recoversWithinMs = 2_000;
 
 /** Makes an outage of Redis under load. The instances decide alone, without a delay, until it is over. */
 export async function checkOutage(environment: Environment, figures: Figures, outage: Outage): Promise<void> {
   const { services, faultTimes, markFault } = environment;
-  const { targets = services, isOver = true } = outage;
   await withinOneMinute(20_000);
-  const load = await environment.startLoad({ limits, targets });
+  const load = await environment.startLoad({ limits });
   await sleep(2_500);
   const beganAtMs = markFault();
   await outage.begin();
-  figures.atMost(degradedWithinMs, "degraded after", await millisecondsUntil(targets, "degraded"), "ms");
+  figures.atMost(degradedWithinMs, "degraded after", await millisecondsUntil(services, "degraded"), "ms");
   await outage.end();
   const endedAtMs = nowMs();
-  if (isOver) {
-    markFault();
-    figures.atMost(recoversWithinMs, "shared again after", await millisecondsUntil(services, "ready"), "ms");
-    markFault();
-  }
+  markFault();
+  figures.atMost(recoversWithinMs, "shared again after", await millisecondsUntil(services, "ready"), "ms");
+  markFault();
   await outage.after?.();
   await sleep(2_000);
   await load.stop();
   checkLatency(figures, load, beganAtMs, endedAtMs);
   checkWindows(figures, load.results, faultTimes);
-  await checkTransitions(figures, services, { outages: 1, recoveries: isOver ? 1 : 0 });
+  await checkTransitions(figures, services, { outages: 1, recoveries: 1 });
 }

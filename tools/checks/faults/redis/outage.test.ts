@@ -3,11 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs, openFaultProxy } from "@petstore/harness/network";
 import { openRedisServer } from "@petstore/harness/redis";
 import { it } from "../environment/environment.js";
-import { checkTransitions, checkWindows, medianP99 } from "../environment/measures.js";
 import { count, isSuccess, type Result } from "../environment/results.js";
 import { twoRest } from "../environment/services.js";
 import { millisecondsUntil } from "../environment/waits.js";
-import { checkOutage, degradedWithinMs, limits, recoversWithinMs } from "./check-outage.js";
+import { checkOutage } from "./check-outage.js";
 
 it("back-empty: counts the units from before and during the outage when Redis returns empty", async ({
   environment,
@@ -32,38 +31,6 @@ it("stopped: admits nobody twice after SIGSTOP, 30 s and SIGCONT", async ({ envi
       redis.resume();
     },
   });
-});
-
-it("killed: grants nothing above the limit in the whole minute after SIGKILL", async ({ environment, figures }) => {
-  const redis = await environment.startWithRedis({}, twoRest);
-  await checkOutage(environment, figures, {
-    begin: () => redis.kill(),
-    end: () => sleep(Math.ceil(nowMs() / 60_000) * 60_000 + 61_000 - nowMs()),
-    isOver: false,
-  });
-});
-
-it("absent: starts without Redis, and shares quotas when Redis appears", async ({ environment, figures }) => {
-  const redis = environment.use(await openRedisServer());
-  await redis.kill();
-  const services = await environment.startServices({ REDIS_URL: redis.url }, twoRest);
-  await environment.warmUp();
-  const load = await environment.startLoad({ limits });
-  await sleep(3_000);
-  const degradedMs = await millisecondsUntil(services, "degraded");
-  const appearedAtMs = environment.markFault();
-  await redis.restart();
-  const sharedMs = await millisecondsUntil(services, "ready");
-  await sleep(2_000);
-  await load.stop();
-  const slowestStartMs = Math.max(...services.map(({ startedWithinMs }) => startedWithinMs));
-  const p99 = medianP99(load.results.filter(({ sentAtMs }) => sentAtMs < appearedAtMs));
-  figures.atMost(2_000, "the slower start", slowestStartMs, "ms");
-  figures.atMost(50, "answers without Redis, p99 of the median second", p99, "ms");
-  figures.atMost(degradedWithinMs, "both instances degraded after", degradedMs, "ms");
-  figures.atMost(recoversWithinMs, "shared after", sharedMs, "ms");
-  checkWindows(figures, load.results, environment.faultTimes);
-  await checkTransitions(figures, services, { outages: 1, recoveries: 1 });
 });
 
 /** Limited by the day, whose window does not end during a test: Remaining shows every counted unit. */

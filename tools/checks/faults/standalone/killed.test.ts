@@ -1,42 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSession, type Session, sparedName } from "@petstore/harness/postgres";
-import { openTemporaryDirectory, postmasterOf } from "@petstore/harness/processes";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { it } from "../environment/environment.js";
 import type { Target } from "../environment/load.js";
 import { count, isAcknowledged } from "../environment/results.js";
 import { until } from "../environment/waits.js";
 import { openPowerLossDisk } from "./disks.js";
 
-const kills = 20;
-/** Every fourth kill also ends PostgreSQL. */
-const databaseEvery = 4;
 const startWithinMs = 10_000;
-
-it("standalone-killed: loses no acknowledged pet in 20 kills under creates", async ({ environment, figures }) => {
-  environment.allowFailures();
-  const { path } = environment.use(await openTemporaryDirectory());
-  let store = await environment.startStore(path);
-  await environment.useDatabase(store.databaseUrl);
-  let target: Target | undefined = store;
-  const creates = await environment.startCreates({ clients: 16, target: () => target });
-  const starts: number[] = [];
-  for (let kill = 1; kill <= kills; kill += 1) {
-    // Each kill meets a request at another moment.
-    await sleep(150 + Math.random() * 150);
-    target = undefined;
-    environment.markFault();
-    if (kill % databaseEvery === 0) process.kill(await postmasterOf(path), "SIGKILL");
-    await store.kill();
-    const startMs = performance.now();
-    store = await environment.startStore(path);
-    starts.push(performance.now() - startMs);
-    target = store;
-  }
-  await creates.stop();
-  figures.exactly(kills, "starts after a kill", starts.length);
-  figures.atMost(startWithinMs, "the slowest start", Math.max(...starts), "ms");
-  figures.atLeast(20 * kills, "pets acknowledged", count(creates.results, isAcknowledged));
-});
 
 const sequentialCreates = 300;
 const losses = 3;

@@ -18,9 +18,6 @@ export interface PostgresServer extends AsyncDisposable {
   restartAsStandby(): Promise<void>;
   /** Makes the standby a primary. Its connections stay open. */
   promote(): Promise<void>;
-  /** SIGSTOP to the processes of open connections: they stay open and answer nothing. New connections work. */
-  pauseBackends(): Promise<void>;
-  resumeBackends(): void;
   /** Ends a random session of a client `kills` times. Resolves after the last. */
   terminateBackends(kills: number, perSecond: number): Promise<void>;
   /** Restarts, and counts from then on. The result tells how many statements have named a table, a regular expression. */
@@ -76,23 +73,11 @@ export async function openPostgresServer(): Promise<PostgresServer> {
   const { ownerUrl: url } = running;
   let starting: Promise<unknown> | undefined;
   let isDisposed = false;
-  let paused: readonly number[] = [];
-
-  async function query(text: string, address = url): Promise<Record<string, unknown>[]> {
-    await using session = await openSession(address);
-    return await session.query(text);
-  }
-
-  function resumeBackends(): void {
-    for (const pid of paused) signalProcess(pid, "SIGCONT");
-    paused = [];
-  }
 
   async function kill(): Promise<void> {
     if (running === undefined) return;
     const stopped = running;
     running = undefined;
-    resumeBackends();
     const postmaster = await postmasterOf(directory);
     signalProcess(postmaster, "SIGQUIT");
     while (signalProcess(postmaster, 0)) await sleep(5);
@@ -118,16 +103,8 @@ export async function openPostgresServer(): Promise<PostgresServer> {
       await restart();
     },
     async promote() {
-      await query("select pg_promote()", await administratorUrl(directory));
+      await query(await administratorUrl(directory), "select pg_promote()");
     },
-    async pauseBackends() {
-      const rows = await query(
-        "select pid from pg_stat_activity where usename = current_user and pid <> pg_backend_pid()",
-      );
-      paused = rows.map(({ pid }) => Number(pid));
-      for (const pid of paused) signalProcess(pid, "SIGSTOP");
-    },
-    resumeBackends,
     async terminateBackends(kills, perSecond) {
       await using session = await openSession(url);
       for (let killed = 0; killed < kills; ) {
@@ -139,18 +116,18 @@ export async function openPostgresServer(): Promise<PostgresServer> {
     },
     async countStatements() {
       await query(
-        "alter system set shared_preload_libraries = 'pg_stat_statements'",
         await administratorUrl(directory),
+        "alter system set shared_preload_libraries = 'pg_stat_statements'",
       );
       await restart();
-      await query("create extension pg_stat_statements", await administratorUrl(directory));
+      await query(await administratorUrl(directory), "create extension pg_stat_statements");
       return async (table) => {
         const sum = "select coalesce(sum(calls), 0)::int as calls from pg_stat_statements";
-        const [row] = await query(`${sum} where query ~ '"${table}"'`);
+        const [row] = await query(url, `${sum} where query ~ '"${table}"'`);
         return Number(row?.calls);
       };
     },
-    query,
+    query: (text, address = url) => query(address, text),
     async [Symbol.asyncDispose]() {
       isDisposed = true;
       await starting;

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { openRawClient, type RawAnswer } from "@petstore/harness/network";
-import { type Api, authorization, host, requestOf, startOfCreate } from "../environment/apis.js";
+import { type Api, authorization, requestOf, startOfCreate } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 import { count, resultOf } from "../environment/results.js";
 import { mebibytesOf, unthrottled } from "../environment/services.js";
@@ -19,33 +19,6 @@ interface RawExchange {
 }
 
 const rateLimitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
-
-it("wire: answers requests that never reach Express like all others", async ({ environment, figures }) => {
-  const services = await environment.startServices(unthrottled);
-  const apiKey = await environment.issueKey();
-  for (const { api, port } of services) {
-    for (const request of malformedRequests(api, authorization(apiKey))) {
-      const { answers } = await exchange(port, request);
-      environment.keep(answers.map(resultOf));
-      const what = `${api.name}: ${request.what}, answered ${answers.map(({ status }) => status)}`;
-      figures.count(request.statuses.length, what, answers, (one) => request.statuses.includes(one.status));
-      figures.count(0, `${what}: incomplete`, answers, (one) => !isComplete(one));
-    }
-  }
-  environment.checkAlive();
-});
-
-/** The tests of packages/http have more of them. */
-function malformedRequests(api: Api, key: string): readonly RawRequest[] {
-  const list = requestOf(api.list, key);
-  const invalid = requestOf({ ...api.create("", ""), body: "{" }, key);
-  return [
-    { what: "a bad request line behind a request", bytes: [list, "GET/bad\r\n\r\n"], statuses: [200, 400] },
-    { what: "no Host", bytes: [`GET ${api.list.path} HTTP/1.1\r\n${key}\r\n`], statuses: [400] },
-    { what: "CONNECT", bytes: [`CONNECT pets.example:443 HTTP/1.1\r\n${host}${key}\r\n`], statuses: [404] },
-    { what: "a request behind a 400", bytes: [invalid, list], statuses: [400, 200] },
-  ];
-}
 
 const bodyMebibytes = 8;
 const bombMebibytes = 64;
