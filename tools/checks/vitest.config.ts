@@ -1,4 +1,4 @@
-import { testConfig } from "@petstore/harness/config";
+import { testConfig, withPostgres } from "@petstore/harness/config";
 import type { TestProjectInlineConfiguration } from "vitest/config";
 import { projects } from "./src/projects.js";
 
@@ -12,12 +12,12 @@ export default testConfig({
   projects: [
     { extends: true, test: { name: "self", include: ["{src,test}/**/*.test.ts"] } },
     ...Object.entries(projects).map(
-      ([name, { globalSetup }]): TestProjectInlineConfiguration => ({
+      ([name, { needsPostgres = true }]): TestProjectInlineConfiguration => ({
         extends: true,
         test: {
           name,
           include: [`${name}/**/*.test.ts`],
-          globalSetup: [...globalSetup],
+          ...(needsPostgres && withPostgres),
           setupFiles: ["./src/setup.ts"],
           testTimeout: 30 * 60_000,
           hookTimeout: 5 * 60_000,

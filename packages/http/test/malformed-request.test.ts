@@ -97,7 +97,7 @@ describe.each<[what: string, cases: readonly (readonly [string, string, Outcomes
     await using server = await startTestServer(limits);
     using client = openRawClient(server.port);
     client.write(bytes);
-    if (isHalfClosed) client.end();
+    if (isHalfClosed) client.socket.end();
     const reached = () => [...server.handled, ...server.malformedRequests];
     await expect.poll(reached).toHaveLength(outcomes.length);
     if (later !== undefined) client.write(later);

@@ -45,9 +45,3 @@ export function spreadOf({ measure, of, against }: Target, rounds: Table["rounds
   const above = sorted[Math.floor(middle)] ?? Number.NaN;
   return { median: (below + above) / 2, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
-
-/** The smallest value that at least `percent` of all values do not exceed (nearest rank); NaN for no values. */
-export function percentile(values: readonly number[], percent: number): number {
-  const sorted = Float64Array.from(values).sort();
-  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
-}

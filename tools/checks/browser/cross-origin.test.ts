@@ -1,9 +1,7 @@
 // Programs on a page of another origin, whose requests Chromium sends only if the answer to its preflight allows their headers.
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import type * as Apollo from "@apollo/client";
+import { openHttpServer } from "@petstore/harness/network";
 import type { Page } from "playwright-core";
 import { rolldown } from "rolldown";
 import { describe, expect } from "vitest";
@@ -17,20 +15,17 @@ interface Application {
 
 const it = base.extend<{ application: Application }>({
   application: async ({ store }, use) => {
-    const server = createServer((_req, res) => {
+    await using server = await openHttpServer((_req, res) => {
       res.setHeader("Content-Type", "text/html").end("<!doctype html><title>Application</title>");
     });
-    await once(server.listen(0, "127.0.0.1"), "listening");
     const page = await store.browser.newPage();
     const sent: Record<string, string>[] = [];
     page.on("request", (request) => {
       if (request.url().startsWith(store.origin)) sent.push(request.headers());
     });
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await page.goto(server.url);
     await use({ page, sent });
     await page.close();
-    server.closeAllConnections();
-    server.close();
   },
 });
 

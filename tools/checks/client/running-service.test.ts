@@ -34,8 +34,7 @@ it("stores every pet once when responses are lost and the service is killed", as
   const names = Array.from({ length: 150 }, () => randomUUID());
   const creating = Promise.all(names.map((name) => client.pets.create({ name, categoryId: 1 })));
   await vi.waitUntil(() => counts.successes > 30, { timeout: 120_000 });
-  await store.kill("rest");
-  await store.restart("rest");
+  await store.killAndRestart("rest");
   await creating;
   const stored = await store.database.countByName(names);
   figures.count(150, "pets that are stored once", names, (name) => stored.get(name) === 1);

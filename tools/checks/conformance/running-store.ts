@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { migrate } from "@petstore/core";
 import { createTestDatabase, grantService, isRedisInstalled } from "@petstore/harness";
-import { graphqlMain, restMain, type Service, startService } from "@petstore/harness/processes";
+import { graphqlMain, openTogether, restMain, type Service, startService } from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { openStoreDatabase, type StoreDatabase, unhurried } from "../src/store-database.js";
 
@@ -23,63 +23,54 @@ export interface RunningStore extends AsyncDisposable {
   readonly services: readonly Service[];
   /** The origin of the first service with this name. */
   originOf(name: ServiceName): string;
-  /** Kills the first service with this name. */
-  kill(name: ServiceName): Promise<void>;
-  /** Starts a killed service again, on its port. */
-  restart(name: ServiceName): Promise<void>;
+  /** Kills the first service with this name, and starts it again on its port. */
+  killAndRestart(name: ServiceName): Promise<void>;
   /** Undefined if Redis is not installed. */
   readonly redis: RedisServer | undefined;
   /** Issues keys, by default for a new account with limits that no test uses up, and runs SQL. */
   readonly database: StoreDatabase;
 }
 
-export async function openRunningStore(options: RunningStoreOptions = {}): Promise<RunningStore> {
+export function openRunningStore(options: RunningStoreOptions = {}): Promise<RunningStore> {
   const { services: names = ["rest", "graphql"], environment = {}, isProbed = false } = options;
-  const opened: AsyncDisposable[] = [];
-  const use = <Resource extends AsyncDisposable>(resource: Resource): Resource => {
-    opened.push(resource);
-    return resource;
-  };
-  const redis = isRedisInstalled() ? use(await openRedisServer()) : undefined;
-  const created = options.databaseUrl === undefined ? use(await createTestDatabase()) : undefined;
-  const databaseUrl = options.databaseUrl ?? created?.directUrl ?? "";
-  await migrate(databaseUrl);
-  const settings = {
-    DATABASE_URL: created === undefined ? databaseUrl : await grantService(created),
-    LOG_LEVEL: "warn",
-    QUOTA_INSTANCES: `${names.length}`,
-    ...(redis && { REDIS_URL: redis.url }),
-    // Tests call from this machine and report other client addresses.
-    TRUST_PROXY: "127.0.0.1",
-    ...unhurried,
-    // A busy machine must not cause the fallback of the quota, nor refusals by overload.
-    REDIS_COMMAND_TIMEOUT_MS: "5000",
-    SHED_EVENT_LOOP_DELAY_MS: "0",
-    ...environment,
-  };
-  const start = (name: ServiceName, place: { readonly port?: number } = {}): Promise<Service> =>
-    startService({ main: name === "rest" ? restMain : graphqlMain, environment: settings, isProbed, ...place });
-  const services = (await Promise.all(names.map((name) => start(name)))).map(use);
-  const serviceOf = (name: ServiceName): Service => {
-    const service = services[names.indexOf(name)];
-    if (service === undefined) throw new Error(`no ${name} service was started`);
-    return service;
-  };
-  return {
-    services,
-    redis,
-    database: use(openStoreDatabase(databaseUrl)),
-    originOf: (name) => serviceOf(name).origin,
-    async kill(name) {
-      await serviceOf(name).kill();
-    },
-    async restart(name) {
-      services[names.indexOf(name)] = use(await start(name, { port: serviceOf(name).port }));
-    },
-    async [Symbol.asyncDispose]() {
-      for (const resource of opened.reverse()) await resource[Symbol.asyncDispose]();
-    },
-  };
+  return openTogether(async (use) => {
+    const redis = isRedisInstalled() ? use(await openRedisServer()) : undefined;
+    const created = options.databaseUrl === undefined ? use(await createTestDatabase()) : undefined;
+    const databaseUrl = options.databaseUrl ?? created?.directUrl ?? "";
+    await migrate(databaseUrl);
+    const settings = {
+      DATABASE_URL: created === undefined ? databaseUrl : await grantService(created),
+      LOG_LEVEL: "warn",
+      QUOTA_INSTANCES: `${names.length}`,
+      ...(redis && { REDIS_URL: redis.url }),
+      // Tests call from this machine and report other client addresses.
+      TRUST_PROXY: "127.0.0.1",
+      ...unhurried,
+      // A busy machine must not cause the fallback of the quota, nor refusals by overload.
+      REDIS_COMMAND_TIMEOUT_MS: "5000",
+      SHED_EVENT_LOOP_DELAY_MS: "0",
+      ...environment,
+    };
+    const start = (name: ServiceName, place: { readonly port?: number } = {}): Promise<Service> =>
+      startService({ main: name === "rest" ? restMain : graphqlMain, environment: settings, isProbed, ...place });
+    const services = (await Promise.all(names.map((name) => start(name)))).map(use);
+    const serviceOf = (name: ServiceName): Service => {
+      const service = services[names.indexOf(name)];
+      if (service === undefined) throw new Error(`no ${name} service was started`);
+      return service;
+    };
+    return {
+      services,
+      redis,
+      database: use(openStoreDatabase(databaseUrl)),
+      originOf: (name) => serviceOf(name).origin,
+      async killAndRestart(name) {
+        const killed = serviceOf(name);
+        await killed.kill();
+        services[names.indexOf(name)] = use(await start(name, { port: killed.port }));
+      },
+    };
+  });
 }
 
 /** SQL that adds pets with this name. */

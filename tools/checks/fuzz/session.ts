@@ -3,8 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
 import { type Answer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/harness/responses";
-import { it as base, type Figures } from "@petstore/harness/test-with-figures";
-import type { TestAPI } from "vitest";
+import { it as base } from "@petstore/harness/test-with-figures";
 import type { Pet } from "../conformance/apis/api.js";
 import { openRunningStore, type RunningStore } from "../conformance/running-store.js";
 import type { StoreDatabase } from "../src/store-database.js";
@@ -59,9 +58,7 @@ const addFirstPets = `insert into pets (name, category_id, status)
 const answerTimeoutMs = 60_000;
 
 /** A test with the services of its file. */
-export const it: TestAPI<{ figures: Figures; services: FuzzServices }> = base.extend<{
-  $file: { services: FuzzServices };
-}>({
+export const it = base.extend<{ $file: { services: FuzzServices } }>({
   services: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
     async ({}, use) => {

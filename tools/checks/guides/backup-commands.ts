@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type InstalledPostgres, postgresPath, runPostgresProgram } from "@petstore/harness/postgres";
-import { markedSnippet, runSnippet } from "@petstore/harness/processes";
+import { markedCommands, runCommands } from "@petstore/harness/processes";
 
 export interface GuideOptions {
   readonly server: InstalledPostgres;
@@ -19,7 +19,7 @@ export async function runBlock(mark: string, options: GuideOptions): Promise<voi
     .replaceAll("docker compose exec -T postgres ", "")
     .replaceAll("postgres/roles.sql", "tools/deploy/postgres/roles.sql")
     .replaceAll(/petstore\.dump|\w+-password/g, inFolder);
-  await runSnippet({ language: "sh", code }, { env: environmentOf(options), folder: new URL(import.meta.url) });
+  await runCommands(code, environmentOf(options));
 }
 
 /** Runs the block as the user of PostgreSQL, in the folder. */
@@ -29,12 +29,8 @@ export async function runServerBlock(mark: string, options: GuideOptions): Promi
 
 /** The signal ends the command, and rejects. */
 export async function runAsServer(code: string, options: GuideOptions, signal?: AbortSignal): Promise<void> {
-  const { folder: cwd } = options;
-  await runPostgresProgram("sh", ["-euc", code], {
-    cwd,
-    environment: environmentOf(options),
-    ...(signal && { signal }),
-  });
+  const environment = environmentOf(options);
+  await runPostgresProgram("sh", ["-euc", code], { cwd: options.folder, environment, signal });
 }
 
 /** The variables that the guide names, with the addresses of this server. */
@@ -53,6 +49,6 @@ export function environmentOf({ server, folder }: GuideOptions) {
   };
 }
 
-export async function codeOf(mark: string): Promise<string> {
-  return (await markedSnippet("tools/deploy/operations.md", mark)).code;
+export function codeOf(mark: string): Promise<string> {
+  return markedCommands("tools/deploy/operations.md", mark);
 }

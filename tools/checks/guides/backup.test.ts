@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describeWithProgram } from "@petstore/harness";
 import { openInstalledPostgres, openServerDirectory, openSession, postgresPath } from "@petstore/harness/postgres";
-import { openTemporaryDirectory, runSnippet, startStandaloneStoreIn } from "@petstore/harness/processes";
+import { openTemporaryDirectory, runCommands, startStandaloneStoreIn } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { codeOf, runAsServer, runBlock, runServerBlock } from "./backup-commands.js";
 import { duringCreates, expectRestored } from "./store-with-creates.js";
@@ -90,10 +90,7 @@ it("a copy of the stopped store of npm start has every pet and key", async () =>
   await using directory = await openTemporaryDirectory();
   const copy = async (from: string, to: string) => {
     const code = (await codeOf("copy")).replace(".petstore petstore-copy", `${from} ${to}`);
-    await runSnippet(
-      { language: "sh", code: `cd ${directory.path}\n${code}` },
-      { env: { PATH: postgresPath }, folder: new URL(import.meta.url) },
-    );
+    await runCommands(`cd ${directory.path}\n${code}`, { PATH: postgresPath });
   };
   const path = join(directory.path, "store");
   const first = await startStandaloneStoreIn(path);

@@ -1,11 +1,10 @@
 // Runs the examples of the documents like a reader, on one store of `npm start`.
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { choosePort } from "@petstore/embedded-postgres";
+import { openHttpServer } from "@petstore/harness/network";
 import {
-  markedSnippet,
-  runSnippet,
+  markedCommands,
+  runCommands,
+  runModule,
   type Snippet,
   type StandaloneStore,
   snippetsOf,
@@ -78,19 +77,17 @@ it.each(documents)("%s shows the output of its examples", async (path, printed) 
 it("the GraphQL example for 429 waits for Retry-After, and then repeats the operation", async () => {
   const requestedAt: number[] = [];
   const refusal = { message: "", extensions: { code: "RATE_LIMIT_EXCEEDED", status: 429, retryAfter: 1 } };
-  await using server = createServer((_req, res) => {
+  await using server = await openHttpServer((_req, res) => {
     requestedAt.push(performance.now());
     const isFirst = requestedAt.length === 1;
     res.writeHead(isFirst ? 429 : 200, { "Content-Type": "application/graphql-response+json" });
     res.end(JSON.stringify(isFirst ? { errors: [refusal] } : { data: { pets: [{ name: "Rex" }] } }));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  });
   const example = (await snippetsOf("services/graphql/docs/quickstart.md")).find(({ code }) =>
     code.includes("RetryLink"),
   );
   if (example === undefined) throw new Error("the quickstart has no such example");
-  expect(await run(example, { API_KEY: "any", GRAPHQL_URL: `http://127.0.0.1:${port}` })).toBe("Rex\n");
+  expect(await run(example, { API_KEY: "any", GRAPHQL_URL: server.url })).toBe("Rex\n");
   const [refusedAt = 0, repeatedAt = 0] = requestedAt;
   expect(repeatedAt - refusedAt).toBeGreaterThanOrEqual(1_000);
 });
@@ -99,7 +96,9 @@ const guide = "tools/deploy/operations.md";
 
 describe("the operations guide", () => {
   it("creates an account, issues and rotates its keys, and shows its usage", async () => {
-    expect(await run(await markedSnippet(guide, "accounts"), {})).toMatch(/shop.*pets_live_\w+.*pets_live_\w+/s);
+    expect(await run({ language: "sh", code: await markedCommands(guide, "accounts") }, {})).toMatch(
+      /shop.*pets_live_\w+.*pets_live_\w+/s,
+    );
   });
 
   it("lists accounts as JSON alone, so that another program can read it", async () => {
@@ -121,7 +120,7 @@ describe("the operations guide", () => {
     ] as const;
     const code = replacements.reduce(
       (text, [placeholder, value]) => replaced(text, placeholder, value),
-      (await markedSnippet(guide, "processes")).code,
+      await markedCommands(guide, "processes"),
     );
     const script = [
       // Ends the processes even if a command fails.
@@ -137,8 +136,8 @@ describe("the operations guide", () => {
   });
 });
 
-function run(snippet: Snippet, environment: Readonly<Record<string, string>>): Promise<string> {
-  const code = snippet.code.replaceAll("http://127.0.0.1:3000", store.origin);
+function run({ language, code }: Snippet, environment: Readonly<Record<string, string>>): Promise<string> {
+  const ownCode = code.replaceAll("http://127.0.0.1:3000", store.origin);
   const env = {
     // biome-ignore lint/style/noProcessEnv: the examples run curl and node.
     PATH: process.env.PATH,
@@ -147,7 +146,7 @@ function run(snippet: Snippet, environment: Readonly<Record<string, string>>): P
     PETSTORE_DIR: store.directory,
     ...environment,
   };
-  return runSnippet({ ...snippet, code }, { env, folder: new URL("../dist/", import.meta.url) });
+  return language === "sh" ? runCommands(ownCode, env) : runModule(ownCode, env, new URL("../dist/", import.meta.url));
 }
 
 function replaced(text: string, placeholder: string, value: string): string {

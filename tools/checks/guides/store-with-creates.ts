@@ -1,7 +1,7 @@
 // A store that clients create pets in during a backup, and the checks of the restored store.
 import { openHttpClient } from "@petstore/harness/network";
 import { openSession } from "@petstore/harness/postgres";
-import { runSnippet, startService } from "@petstore/harness/processes";
+import { runCommands, startService } from "@petstore/harness/processes";
 import { expect } from "vitest";
 import { environmentOf, type GuideOptions, runBlock } from "./backup-commands.js";
 
@@ -105,6 +105,5 @@ async function createPet(origin: string, apiKey: string, idempotencyKey: string)
 
 /** Runs the program itself: npx takes seconds to find it. */
 function runPetstore(words: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const code = `node tools/admin/dist/main.js ${words}`;
-  return runSnippet({ language: "sh", code }, { env, folder: new URL(import.meta.url) });
+  return runCommands(`node tools/admin/dist/main.js ${words}`, env);
 }

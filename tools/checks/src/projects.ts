@@ -3,7 +3,8 @@ export interface Project {
   readonly about: string;
   /** The programs of the machine that its tests name as tags. */
   readonly programs: readonly string[];
-  readonly globalSetup: readonly string[];
+  /** One PostgreSQL for the test run. True by default. */
+  readonly needsPostgres?: false;
   /** Further options of its command line, by name. */
   readonly options?: Readonly<Record<string, ProjectOption>>;
 }
@@ -24,31 +25,24 @@ declare module "vitest" {
   }
 }
 
-/** One PostgreSQL for the test run. */
-const globalSetup = ["@petstore/harness/global-setup"];
-
 export const projects: Readonly<Record<string, Project>> = {
   faults: {
     about: "Causes real faults under load against services in processes of their own, and counts the effects.",
     programs: ["redis-server", "haproxy", "pgbouncer", "patroni", "etcd", "pg_rewind", "git", "tar"],
-    globalSetup,
   },
   conformance: {
     about:
       "Starts REST and GraphQL services, and compares both APIs and the typed client with one table of the contract.",
     programs: ["redis-server"],
-    globalSetup,
   },
   "request-path": {
     about: "Prints the source files and functions that one request executes, found by coverage of running services.",
     programs: ["redis-server"],
-    globalSetup,
   },
   fuzz: {
     about: `Sends random requests to both APIs, from the OpenAPI document and the GraphQL schema: valid and hostile ones, and
 the same operations through both. A failure prints its smallest request and the command that repeats it.`,
     programs: ["redis-server"],
-    globalSetup,
     options: {
       requests: { about: "requests to each API (100000)", pattern: /^[1-9]\d{0,8}$/, default: "100000" },
       seed: { about: "the seed of an earlier run", pattern: /^-?\d{1,10}$/ },
@@ -58,23 +52,21 @@ the same operations through both. A failure prints its smallest request and the 
   openapi: {
     about: "Checks the OpenAPI document with two linters, and causes every response that it describes.",
     programs: ["redis-server"],
-    globalSetup,
   },
   client: {
     about: `Runs the typed client at full speed and through failures: in front of the quota engine in virtual time, and in front
 of a service in real time.`,
     programs: ["redis-server"],
-    globalSetup,
     options: { minutes: { about: "minutes at full speed in real time (2)", pattern: /^[1-9]\d?$/, default: "2" } },
   },
   browser: {
     about: "Uses every page of the running store in Chromium.",
     programs: ["chromium"],
-    globalSetup: [],
+    needsPostgres: false,
   },
   guides: {
     about: "Runs the examples of the README and the guides, and checks every Markdown file.",
     programs: ["redis-server"],
-    globalSetup: [],
+    needsPostgres: false,
   },
 };

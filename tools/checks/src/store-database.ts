@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import {
-  type Core,
   type CustomLimits,
   createAccountRepository,
   createKeyRepository,
@@ -63,12 +62,26 @@ export function openStoreDatabase(url: string): StoreDatabase {
   const config = readConfig({ DATABASE_URL: named.href, ...unhurried }).database;
   const database = openDatabase({ ...config, poolSize: 2 }, silentLog);
   const session = openDatabase({ ...config, poolSize: 1 }, silentLog);
+  const accounts = createAccountRepository(database, "a test");
+  const keys = createKeyRepository(database, "a test");
   return {
     url,
-    issueKey: createKeyIssuer({
-      accounts: createAccountRepository(database, "a test"),
-      keys: createKeyRepository(database, "a test"),
-    }),
+    async issueKey({ plan = "enterprise", customLimits, accountId, expiresAt, scope, mode = "live", ...options } = {}) {
+      const limits = customLimits ?? (plan === "enterprise" ? highLimits : undefined);
+      const name = `account ${randomBytes(8).toString("hex")}`;
+      const id = accountId ?? (await accounts.create({ name, plan, ...(limits && { customLimits: limits }) }))?.id;
+      if (id === undefined) throw new Error(`The name ${name} is taken`);
+      const key = mintApiKey(mode, randomBytes);
+      const record = await keys.add({
+        accountId: id,
+        digest: digestApiKey(key),
+        ...(expiresAt && { expiresAt }),
+        ...(scope && { scope }),
+      });
+      if (options.isRevoked) await keys.revoke(record.id);
+      if (options.isSuspended) await accounts.suspend(name);
+      return { key, keyId: record.id, accountId: id };
+    },
     execute: (sql) => session.run({ access: "write", name: "", text: sql, bind: () => [] }, {}),
     async countByName(names) {
       const rows = await database.run<readonly string[], { readonly name: string; readonly count: bigint }>(
@@ -81,29 +94,6 @@ export function openStoreDatabase(url: string): StoreDatabase {
       await database[Symbol.asyncDispose]();
       await session[Symbol.asyncDispose]();
     },
-  };
-}
-
-/** Issues API keys, each for a new account unless an account is given. */
-export function createKeyIssuer({
-  accounts,
-  keys,
-}: Pick<Core, "accounts" | "keys">): (options?: IssueOptions) => Promise<IssuedKey> {
-  return async ({ plan = "enterprise", customLimits, accountId, expiresAt, scope, mode = "live", ...options } = {}) => {
-    const limits = customLimits ?? (plan === "enterprise" ? highLimits : undefined);
-    const name = `account ${randomBytes(8).toString("hex")}`;
-    const id = accountId ?? (await accounts.create({ name, plan, ...(limits && { customLimits: limits }) }))?.id;
-    if (id === undefined) throw new Error(`The name ${name} is taken`);
-    const key = mintApiKey(mode, randomBytes);
-    const record = await keys.add({
-      accountId: id,
-      digest: digestApiKey(key),
-      ...(expiresAt && { expiresAt }),
-      ...(scope && { scope }),
-    });
-    if (options.isRevoked) await keys.revoke(record.id);
-    if (options.isSuspended) await accounts.suspend(name);
-    return { key, keyId: record.id, accountId: id };
   };
 }
 

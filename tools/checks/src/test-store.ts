@@ -1,9 +1,9 @@
-import { migrate, openCore, openDatabase, readConfig } from "@petstore/core";
+import { migrate, openCore, readConfig } from "@petstore/core";
 import { createTestDatabase } from "@petstore/harness";
 import { type HttpAnswer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { type CreateRouter, createLog, openService } from "@petstore/http";
 import { afterAll, vi } from "vitest";
-import { createKeyIssuer, type IssuedKey, type IssueOptions, unhurried } from "./store-database.js";
+import { type IssuedKey, type IssueOptions, openStoreDatabase, unhurried } from "./store-database.js";
 
 export type { HttpAnswer as Answer, RequestOptions as CallOptions } from "@petstore/harness/network";
 export type { IssuedKey, IssueOptions } from "./store-database.js";
@@ -26,11 +26,11 @@ export interface TestStore extends AsyncDisposable {
   /** The log line of the request that this is the answer to. */
   lineOf(answer: HttpAnswer): Promise<Readonly<Record<string, unknown>>>;
   issueKey(options?: IssueOptions): Promise<IssuedKey>;
-  revokeKey(id: bigint): Promise<void>;
+  revokeKey(id: bigint): Promise<unknown>;
   call(method: string, path: string, options?: RequestOptions): Promise<HttpAnswer>;
   readonly port: number;
-  /** Asks the metrics port. Needs METRICS_PORT. */
-  probe(path: "/livez" | "/readyz"): Promise<{ readonly status: number; readonly json: unknown }>;
+  /** The answer of the metrics port to /readyz. Needs METRICS_PORT. */
+  readiness(): Promise<unknown>;
   /** The value of every metric by its name and labels. Needs METRICS_PORT. */
   scrape(): Promise<ReadonlyMap<string, number>>;
   /** Runs one statement and returns its rows, always on the same connection, which is not of the service. */
@@ -47,7 +47,7 @@ export async function openTestStore({ createRouters, environment = {} }: TestSto
   const log = createLog("trace", { write: (line) => void logged.push(line) });
   const core = await openCore(config, { log, now, monotonicNow: now });
   const service = await openService({ core, config: config.http, log, now, monotonicNow: now, createRouters });
-  const session = openDatabase({ ...config.database, poolSize: 1 }, log);
+  const store = openStoreDatabase(config.database.url);
   const client = openHttpClient(`http://127.0.0.1:${service.port}`);
 
   return {
@@ -61,27 +61,22 @@ export async function openTestStore({ createRouters, environment = {} }: TestSto
       // The service may write it after the client has the answer.
       return vi.waitUntil(() => lines().find(isOfRequest), { timeout: 20_000 });
     },
-    issueKey: createKeyIssuer(core),
-    async revokeKey(id) {
-      await core.keys.revoke(id);
-    },
+    issueKey: store.issueKey,
+    revokeKey: core.keys.revoke,
     call: client.send,
     port: service.port,
-    async probe(path) {
-      const response = await fetch(new URL(path, service.metricsUrl));
-      return { status: response.status, json: await response.json() };
-    },
+    readiness: async () => (await fetch(new URL("/readyz", service.metricsUrl))).json(),
     async scrape() {
       const lines = (await (await fetch(service.metricsUrl ?? "")).text()).split("\n");
       const samples = lines.filter((line) => line !== "" && !line.startsWith("#"));
       return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
     },
-    execute: (sql) => session.run({ access: "write", name: "", text: sql, bind: () => [] }, {}),
+    execute: store.execute,
     async [Symbol.asyncDispose]() {
       client[Symbol.dispose]();
       await service[Symbol.asyncDispose]();
       await core[Symbol.asyncDispose]();
-      await session[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
       await database?.[Symbol.asyncDispose]();
     },
   };

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { serverUser } from "@petstore/harness/postgres";
 import {
-  markedSnippet,
+  markedCommands,
   openTemporaryDirectory,
   type Program,
   startProgram,
@@ -47,7 +47,7 @@ export async function readCompose(file: string): Promise<Compose> {
 
 /** Runs the commands of the guide in a new folder. Returns the folder that compose.yaml calls `./secrets`. */
 export async function makeSecrets(): Promise<TemporaryDirectory> {
-  const { code } = await markedSnippet("tools/deploy/operations.md", "secrets");
+  const code = await markedCommands("tools/deploy/operations.md", "secrets");
   const directory = await openTemporaryDirectory();
   const atHome = code.replaceAll("make-secrets.sh", join(folder, "make-secrets.sh"));
   await promisify(execFile)("sh", ["-euc", atHome], { cwd: directory.path });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { missed } from "./figures.js";
+import { missed, percentile } from "./figures.js";
 import { it as itWithFigures } from "./test-with-figures.js";
 
 it.each([
@@ -17,4 +17,9 @@ it.each([
 itWithFigures.fails("fails a test that misses a limit", ({ figures }) => {
   figures.atMost(50, "answers, p99", 51, "ms");
   figures.exactly(0, "lost creates", 0);
+});
+
+it("takes the nearest rank as a percentile", () => {
+  const values = Array.from({ length: 200 }, (_, index) => 200 - index);
+  expect([percentile(values, 50), percentile(values, 99), percentile([7], 99)]).toEqual([100, 198, 7]);
 });

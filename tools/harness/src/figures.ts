@@ -43,6 +43,12 @@ export function formatTable(rows: readonly (readonly (string | number)[])[]): st
   return cells.map(line).join("\n");
 }
 
+/** The smallest value that at least `percent` of all values do not exceed (nearest rank); NaN for no values. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
+}
+
 function describeLimit(limit: FigureLimit): string {
   if ("atMost" in limit) return `<= ${rounded(limit.atMost)}`;
   return "atLeast" in limit ? `>= ${rounded(limit.atLeast)}` : `= ${rounded(limit.exactly)}`;

@@ -14,7 +14,9 @@ const prefix = "petstore-test-";
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await stopAbandoned();
   const postgres = await openTemporaryPostgres(prefix);
-  const pgbouncer = isThroughPgBouncer() ? await openPgBouncer(postgres.ownerUrl) : undefined;
+  // biome-ignore lint/style/noProcessEnv: `npm run test:pgbouncer` sets this.
+  const isThroughPgBouncer = process.env.PETSTORE_TEST_PGBOUNCER === "1";
+  const pgbouncer = isThroughPgBouncer ? await openPgBouncer(postgres.ownerUrl) : undefined;
   project.provide("postgresUrl", postgres.ownerUrl);
   project.provide("serviceUrl", postgres.url);
   project.provide("pgbouncerUrl", pgbouncer?.url);
@@ -22,12 +24,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await pgbouncer?.[Symbol.asyncDispose]();
     await postgres[Symbol.asyncDispose]();
   };
-}
-
-/** `npm run test:pgbouncer` sets this. */
-function isThroughPgBouncer(): boolean {
-  // biome-ignore lint/style/noProcessEnv: a setting of the test run.
-  return process.env.PETSTORE_TEST_PGBOUNCER === "1";
 }
 
 /** A killed run leaves its server running. The directory of a run that is still alive cannot be opened. */

@@ -1,8 +1,6 @@
-import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
+import { openHttpServer } from "@petstore/harness/network";
 import { expect, test } from "vitest";
 import { type LoadLimits, makeLoad } from "./load.js";
 import { restRequests } from "./rest-requests.js";
@@ -14,13 +12,13 @@ test("sends different requests with every key, waits for each response, and repo
   const keys = new Set<string | undefined>();
   const bodies: string[] = [];
   let responses = 0;
-  await using server = await openServer(async (request, response) => {
+  await using server = await openHttpServer(async (request, response) => {
     keys.add(request.headers.authorization);
     bodies.push(await text(request));
     await delay(2);
     response.end(() => responses++);
   });
-  const report = await load(server.origin, { seconds: 60, requests: 2_000 });
+  const report = await load(server.url, { seconds: 60, requests: 2_000 });
   await expect.poll(() => responses).toBe(bodies.length);
   expect(report.requests).toBe(bodies.length);
   expect(report.requests).toBeGreaterThanOrEqual(2_000);
@@ -32,17 +30,17 @@ test("sends different requests with every key, waits for each response, and repo
 });
 
 test("rejects an unexpected status with its body", async () => {
-  await using server = await openServer((_request, response) => response.writeHead(503).end("too busy"));
-  await expect(load(server.origin, { seconds: 60 })).rejects.toThrow("POST /v1/pets: status 503 too busy");
+  await using server = await openHttpServer((_request, response) => response.writeHead(503).end("too busy"));
+  await expect(load(server.url, { seconds: 60 })).rejects.toThrow("POST /v1/pets: status 503 too busy");
 });
 
 test("rejects when a connection is closed without a response", async () => {
   let requests = 0;
-  await using server = await openServer((request, response) => {
+  await using server = await openHttpServer((request, response) => {
     requests++;
     return requests === 20 ? request.socket.destroy() : response.end();
   });
-  await expect(load(server.origin, { seconds: 0.5 })).rejects.toThrow("a request had no response");
+  await expect(load(server.url, { seconds: 0.5 })).rejects.toThrow("a request had no response");
 });
 
 test("the mixed workload has every list, and 10 % creates, a tenth of them with an idempotency key", () => {
@@ -57,16 +55,4 @@ test("the mixed workload has every list, and 10 % creates, a tenth of them with 
 function load(origin: string, limits: Pick<LoadLimits, "seconds" | "requests">) {
   const { signal } = new AbortController();
   return makeLoad({ origin, connections: 4, operations: [restRequests.create], apiKeys, signal, ...limits });
-}
-
-async function openServer(listener: RequestListener): Promise<AsyncDisposable & { readonly origin: string }> {
-  const server = createServer((request, response) => void listener(request, response)).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }

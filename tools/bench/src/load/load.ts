@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { percentile } from "@petstore/harness/figures";
 import autocannon from "autocannon";
-import { percentile } from "../target.js";
 import { type HttpRequest, type Operation, withKey } from "./requests.js";
 
 /** The server of a load, and its requests: random operations, each with a random key. */

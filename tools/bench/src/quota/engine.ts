@@ -1,8 +1,8 @@
 // One engine: its name and the Redis are its arguments. Makes the decisions that the benchmark orders.
 import { createRedisQuota, openRedis } from "@petstore/core";
+import { percentile } from "@petstore/harness/figures";
 import { RateLimiterRedis, RateLimiterUnion } from "rate-limiter-flexible";
 import type { Measured } from "../benchmark.js";
-import { percentile } from "../target.js";
 import type { EngineOrder } from "./quota.js";
 
 const [, , name, redisUrl = ""] = process.argv;

@@ -24,7 +24,7 @@ export async function openServer(
         name,
         args: [...nodeOptions, "--expose-gc", "--import", builtFile("servers/probe.js").href, main.pathname],
         environment: { NODE_ENV: "production", PORT: port, ...environment },
-        ...(stdout !== undefined && { stdout }),
+        stdout,
         hasChannel: true,
       }),
     );

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Connection, openConnection } from "./connection.js";
 import { createPet, type Load, type Target } from "./load.js";
-import { openPipeline, type Pipeline } from "./pipeline.js";
 import { isAcknowledged, type Result } from "./results.js";
 
 export interface CreatesOptions {
@@ -19,14 +19,14 @@ export function startCreates({ apiKey, clients, target }: CreatesOptions): Load 
   const results: Result[] = [];
   let deadlineMs = Number.POSITIVE_INFINITY;
 
-  async function createOne(pipelines: Map<string, Pipeline>): Promise<void> {
+  async function createOne(connections: Map<string, Connection>): Promise<void> {
     const id = randomUUID();
     while (performance.now() < deadlineMs) {
       const current = target();
       if (current !== undefined) {
-        const pipeline = pipelines.get(current.origin) ?? openPipeline(current.origin);
-        pipelines.set(current.origin, pipeline);
-        const result = await createPet(pipeline, current.api, apiKey, id);
+        const connection = connections.get(current.origin) ?? openConnection(current.origin);
+        connections.set(current.origin, connection);
+        const result = await createPet(connection, current.api, apiKey, id);
         results.push(result);
         if (isAcknowledged(result)) return;
       }
@@ -36,9 +36,9 @@ export function startCreates({ apiKey, clients, target }: CreatesOptions): Load 
   }
 
   async function runClient(): Promise<void> {
-    const pipelines = new Map<string, Pipeline>();
-    while (deadlineMs === Number.POSITIVE_INFINITY) await createOne(pipelines);
-    for (const pipeline of pipelines.values()) pipeline[Symbol.dispose]();
+    const connections = new Map<string, Connection>();
+    while (deadlineMs === Number.POSITIVE_INFINITY) await createOne(connections);
+    for (const connection of connections.values()) connection[Symbol.dispose]();
   }
 
   const done = Promise.all(Array.from({ length: clients }, runClient)).then(() => {});

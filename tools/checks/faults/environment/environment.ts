@@ -115,7 +115,7 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
     async startStore(path: string): Promise<StandaloneStore & Target> {
       const store = environment.use(await startStandaloneStoreIn(path, { BAN_STRIKES: "0" }));
       // The first start shows the key of the demo account on purpose.
-      environment.keepLog(store.output, store.demoKey);
+      logs.push({ output: store.output, shownKey: store.demoKey });
       return { ...store, api: rest };
     },
     /** Sends enough requests that the first requests of a test are not slower than later ones. */
@@ -151,8 +151,6 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
     },
     /** Gives results to the oracles that no load or burst has. */
     keep: (results: readonly Result[]) => void loads.push({ results, stop: async () => {} }),
-    /** Gives the log of a program to the oracles that is not one of the services, without a key that it may show. */
-    keepLog: (output: readonly string[], shownKey = "") => void logs.push({ output, shownKey }),
     /** Notes that a fault begins or ends now. */
     markFault(): number {
       const atMs = nowMs();

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { nowMs } from "@petstore/harness/network";
 import { type Api, authorization, type Call, requestOf } from "./apis.js";
-import { openPipeline, type Pipeline } from "./pipeline.js";
-import { noAnswer, type Result } from "./results.js";
+import { type Connection, openConnection } from "./connection.js";
+import type { Result } from "./results.js";
 
 export interface Target {
   readonly origin: string;
@@ -36,10 +35,10 @@ export function startLoad(options: LoadOptions): Load {
   let sent = 0;
   let isStopped = false;
 
-  async function sendNext(pipeline: Pipeline, { api }: Target): Promise<boolean> {
+  async function sendNext(connection: Connection, { api }: Target): Promise<boolean> {
     if (isStopped || sent >= requests) return false;
     sent += 1;
-    results.push(await (sent % 5 === 0 ? createPet(pipeline, api, apiKey) : sendOne(pipeline, api.list, apiKey)));
+    results.push(await (sent % 5 === 0 ? createPet(connection, api, apiKey) : sendOne(connection, api.list, apiKey)));
     return true;
   }
 
@@ -60,32 +59,21 @@ export interface BurstOptions {
   readonly requests: number;
   /** Each has its own connection. */
   readonly clients: number;
-  /** The number of requests of a client in flight. One by default. */
-  readonly inFlight?: number;
-  readonly apiKey: string | ((request: number) => string);
+  readonly apiKey: string;
   /** A list by default. */
   readonly call?: (api: Api, request: number) => Call;
 }
 
 /** Sends the requests as fast as they are answered. */
 export async function sendBurst(options: BurstOptions): Promise<Result[]> {
-  const { targets, requests, clients, inFlight = 1, apiKey, call = ({ list }) => list } = options;
+  const { targets, requests, clients, apiKey, call = ({ list }) => list } = options;
   const answers: Result[] = [];
   let sent = 0;
 
-  function nextRequests(api: Api): string[] {
-    const first = sent;
-    sent = Math.min(sent + inFlight, requests);
-    return Array.from({ length: sent - first }, (_, index) => {
-      const request = first + index;
-      const key = typeof apiKey === "string" ? apiKey : apiKey(request);
-      return requestOf(call(api, request), authorization(key));
-    });
-  }
-
-  await runClients({ targets, clients, pauseMs: 0 }, async (pipeline, { api }) => {
+  await runClients({ targets, clients, pauseMs: 0 }, async (connection, { api }) => {
     if (sent >= requests) return false;
-    answers.push(...(await pipeline.send(nextRequests(api))));
+    sent += 1;
+    answers.push(await sendOne(connection, call(api, sent - 1), apiKey));
     return true;
   });
   return answers;
@@ -94,15 +82,15 @@ export async function sendBurst(options: BurstOptions): Promise<Result[]> {
 /** Each client has a connection to one of the targets, in turn, and sends until there is nothing more to send. */
 async function runClients(
   { targets, clients, pauseMs }: Pick<LoadOptions, "targets" | "clients" | "pauseMs">,
-  sendNext: (pipeline: Pipeline, target: Target) => Promise<boolean>,
+  sendNext: (connection: Connection, target: Target) => Promise<boolean>,
 ): Promise<void> {
   async function runClient(client: number): Promise<void> {
     const target = targets[client % targets.length];
     if (target === undefined) return;
-    using pipeline = openPipeline(target.origin);
+    using connection = openConnection(target.origin);
     // The clients do not start at the same moment.
     await sleep(Math.random() * pauseMs);
-    while (await sendNext(pipeline, target)) if (pauseMs > 0) await sleep(pauseMs);
+    while (await sendNext(connection, target)) if (pauseMs > 0) await sleep(pauseMs);
   }
 
   await Promise.all(Array.from({ length: clients }, (_, client) => runClient(client)));
@@ -110,18 +98,17 @@ async function runClients(
 
 /** Creates a pet whose name no other request uses. Repeat the create with the same id. */
 export async function createPet(
-  pipeline: Pipeline,
+  connection: Connection,
   api: Api,
   apiKey: string,
   id: string = randomUUID(),
 ): Promise<Result> {
   const requestedPet = `Pet ${id}`;
-  const result = await sendOne(pipeline, api.create(requestedPet, id), apiKey);
+  const result = await sendOne(connection, api.create(requestedPet, id), apiKey);
   const acknowledgedPet = api.isCreated(result.status, result.text) ? requestedPet : undefined;
   return { ...result, requestedPet, acknowledgedPet };
 }
 
-async function sendOne(pipeline: Pipeline, call: Call, apiKey: string): Promise<Result> {
-  const [result] = await pipeline.send([requestOf(call, authorization(apiKey))]);
-  return result ?? noAnswer(nowMs(), "none");
+function sendOne(connection: Connection, call: Call, apiKey: string): Promise<Result> {
+  return connection.send(requestOf(call, authorization(apiKey)));
 }

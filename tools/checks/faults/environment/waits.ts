@@ -1,13 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { nowMs } from "@petstore/harness/network";
 import { vi } from "vitest";
 import type { Service } from "./services.js";
-
-/** Waits for the next minute if this one ends before the duration. */
-export async function withinOneMinute(durationMs: number): Promise<void> {
-  const leftMs = 60_000 - (nowMs() % 60_000);
-  if (leftMs < durationMs) await sleep(leftMs + 100);
-}
 
 /** Resolves when the condition holds. Rejects after 30 s. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {

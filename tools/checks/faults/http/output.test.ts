@@ -15,7 +15,7 @@ it("standard-output: serves requests and counts dropped lines with a full disk",
     const service = await environment.startService({ ...unthrottled, METRICS_PORT: `${metricsPort}` }, { api, stdout });
     closeSync(stdout);
     // The cheapest requests that the service logs.
-    const flood = { clients: 8, inFlight: 8, apiKey: "malformed" };
+    const flood = { clients: 64, apiKey: "malformed" };
     await environment.sendBurst({ ...flood, requests: fillingRequests }, [service]);
     const droppedBefore = await droppedLines(metricsPort);
     await environment.sendBurst({ ...flood, requests: furtherRequests }, [service]);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { migrate } from "@petstore/core";
-import type { PostgresServer } from "@petstore/harness/postgres";
+import { type PostgresServer, query } from "@petstore/harness/postgres";
 import { serviceFlags, startProgram } from "@petstore/harness/processes";
 import { it } from "../environment/environment.js";
 
@@ -19,7 +19,7 @@ async function migrateAfter(server: PostgresServer, signal: NodeJS.Signals): Pro
   await server.query(`create database ${name}`);
   const databaseUrl = Object.assign(new URL(server.url), { pathname: name }).href;
   // This transaction makes the type that the first migration makes, so the migration waits for it.
-  const obstacle = server.query("begin; create type pet_status as enum (); select pg_sleep(3); rollback", databaseUrl);
+  const obstacle = query(databaseUrl, "begin; create type pet_status as enum (); select pg_sleep(3); rollback");
   // The failure is reported by the `await` below.
   obstacle.catch(() => {});
   await sleep(300);
@@ -28,7 +28,7 @@ async function migrateAfter(server: PostgresServer, signal: NodeJS.Signals): Pro
     args: [...serviceFlags, petstore.pathname, "migrate"],
     environment: { DATABASE_URL: databaseUrl },
   });
-  await victim.until(async () => (await server.query(`select from ${migratorWaits}`, databaseUrl)).length > 0);
+  await victim.until(async () => (await query(databaseUrl, `select from ${migratorWaits}`)).length > 0);
   victim.signal(signal);
   await obstacle;
   const startMs = performance.now();

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "@petstore/core";
 import { nowMs } from "@petstore/harness/network";
 import type { Figures } from "@petstore/harness/test-with-figures";
+import { startWithinMinute } from "../../conformance/running-store.js";
 import type { Environment } from "../environment/environment.js";
 import { checkLatency, checkTransitions, checkWindows } from "../environment/measures.js";
-import { millisecondsUntil, withinOneMinute } from "../environment/waits.js";
+import { millisecondsUntil } from "../environment/waits.js";
 
 export interface Outage {
   begin(): unknown;
@@ -22,7 +23,7 @@ const recoversWithinMs = 2_000;
 /** Makes an outage of Redis under load. The instances decide alone, without a delay, until it is over. */
 export async function checkOutage(environment: Environment, figures: Figures, outage: Outage): Promise<void> {
   const { services, faultTimes, markFault } = environment;
-  await withinOneMinute(20_000);
+  await startWithinMinute(20_000);
   const load = await environment.startLoad({ limits });
   await sleep(2_500);
   const beganAtMs = markFault();
@@ -38,5 +39,5 @@ export async function checkOutage(environment: Environment, figures: Figures, ou
   await load.stop();
   checkLatency(figures, load, beganAtMs, endedAtMs);
   checkWindows(figures, load.results, faultTimes);
-  await checkTransitions(figures, services, { outages: 1, recoveries: 1 });
+  await checkTransitions(figures, services);
 }

@@ -2,5 +2,6 @@ export { type Answer, type HttpAnswer, nowMs, parseJson, type RateLimit, readAns
 export { type Balancer, noticesWithinMs, startBalancer } from "./balancer.js";
 export { type FaultProxy, openFaultProxy } from "./fault-proxy.js";
 export { type HttpClient, isAnswering, openHttpClient, type RequestOptions } from "./http-client.js";
+export { openHttpServer } from "./http-server.js";
 export { openRawClient, type RawAnswer, type RawClient } from "./raw-client.js";
 export { openTraceReceiver, type TraceReceiver } from "./trace-receiver.js";

@@ -12,10 +12,6 @@ export interface RawClient extends Disposable {
   write(bytes: string | Buffer): void;
   /** Resolves when all bytes have left, or cannot leave any more. */
   send(bytes: string | Buffer): Promise<void>;
-  /** Closes only the sending side. */
-  end(): void;
-  /** Ends the connection with RST. */
-  reset(): void;
   /** Includes interim answers (1xx). */
   answers(): readonly RawAnswer[];
   /** Removes this number of answers, or fewer, from `answers` and returns them. */
@@ -34,9 +30,9 @@ export interface RawClient extends Disposable {
 
 const answerTimeoutMs = 5_000;
 
-export function openRawClient(port: number, host = "127.0.0.1"): RawClient {
+export function openRawClient(port: number): RawClient {
   let sentAtMs = nowMs();
-  const socket = connect({ host, port, noDelay: true, allowHalfOpen: true });
+  const socket = connect({ host: "127.0.0.1", port, noDelay: true, allowHalfOpen: true });
   const answers: RawAnswer[] = [];
   let rest: Buffer = Buffer.alloc(0);
   let isClosed = false;
@@ -62,7 +58,7 @@ export function openRawClient(port: number, host = "127.0.0.1"): RawClient {
       });
     }
   });
-  const until = (count: number, timeoutMs: number): Promise<void> =>
+  const until = (count: number, timeoutMs = answerTimeoutMs): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);
       onChange = () => {
@@ -82,11 +78,9 @@ export function openRawClient(port: number, host = "127.0.0.1"): RawClient {
     isClosed: () => isClosed,
     write: (bytes) => write(bytes),
     send: (bytes) => new Promise((resolve) => write(bytes, resolve)),
-    end: () => void socket.end(),
-    reset: () => void socket.resetAndDestroy(),
     answers: () => answers,
     take: (count) => answers.splice(0, count),
-    until: (count, timeoutMs = answerTimeoutMs) => until(count, timeoutMs),
+    until,
     async received(count) {
       await until(count, 60_000);
       if (answers.length < count) throw new Error(`Received ${answers.length} of ${count} answers`);

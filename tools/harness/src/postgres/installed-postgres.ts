@@ -45,7 +45,7 @@ interface RunOptions {
   /** In addition to PATH. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Ends the program with SIGTERM, and rejects. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Runs a program such as `pg_basebackup` as the user of the server, and returns its output. */
@@ -54,7 +54,7 @@ export async function runPostgresProgram(
   words: readonly string[],
   { cwd = "/", environment, signal }: RunOptions = {},
 ): Promise<string> {
-  const options = { cwd, env: { PATH: postgresPath, ...environment }, ...(signal && { signal }), ...serverUser };
+  const options = { cwd, env: { PATH: postgresPath, ...environment }, signal, ...serverUser };
   return (await promisify(execFile)(program, words, options)).stdout;
 }
 

@@ -7,7 +7,7 @@ import { searchPath } from "../processes/installed-program.js";
 import { openTemporaryDirectory, openTogether, until } from "../processes/resources.js";
 import { openEtcdServer } from "./etcd-server.js";
 import { clusterName, openPatroniNode, type PatroniNode } from "./patroni-node.js";
-import { openSession } from "./postgres-server.js";
+import { query } from "./postgres-server.js";
 
 /** Three PostgreSQL nodes under Patroni, one of them a synchronous standby, behind an HAProxy that finds the primary. */
 export interface PatroniCluster extends AsyncDisposable {
@@ -88,9 +88,8 @@ function clusterOf(nodes: readonly PatroniNode[], { port }: Balancer): Omit<Patr
 }
 
 async function createDatabase({ url }: PatroniNode): Promise<void> {
-  await using session = await openSession(url);
-  await session.query("create role petstore login password 'petstore'");
-  await session.query("create database petstore owner petstore");
+  await query(url, "create role petstore login password 'petstore'");
+  await query(url, "create database petstore owner petstore");
 }
 
 /** As any node that runs sees them; empty if none answers. */

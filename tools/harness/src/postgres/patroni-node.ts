@@ -5,7 +5,7 @@ import { chooseAccount, choosePort, giveTo, loopback } from "@petstore/embedded-
 import { openFaultProxy } from "../network/fault-proxy.js";
 import { folderOf } from "../processes/installed-program.js";
 import { type Program, startProgram } from "../processes/program.js";
-import { openSession, signalProcess } from "./postgres-server.js";
+import { query, signalProcess } from "./postgres-server.js";
 
 export interface PatroniNode extends AsyncDisposable {
   readonly name: string;
@@ -87,8 +87,7 @@ export async function openPatroniNode({ name, directory, etcdUrl }: PatroniNodeO
     isolate: () => etcd.blackHole(),
     reconnect: () => etcd.restore(),
     async isInRecovery() {
-      await using session = await openSession(url);
-      const [row] = await session.query("select pg_is_in_recovery() as value");
+      const [row] = await query(url, "select pg_is_in_recovery() as value");
       return row?.value === true;
     },
     async [Symbol.asyncDispose]() {

@@ -10,7 +10,7 @@ export {
   startService,
   startServiceProgram,
 } from "./service.js";
-export { markedSnippet, type RunOptions, runSnippet, type Snippet, snippetsOf } from "./snippets.js";
+export { markedCommands, runCommands, runModule, type Snippet, snippetsOf } from "./snippets.js";
 export {
   postmasterOf,
   type StandaloneStore,

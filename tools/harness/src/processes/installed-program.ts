@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 export function isInstalled(program: string): boolean {
@@ -7,7 +7,7 @@ export function isInstalled(program: string): boolean {
 
 /** The first folder of the PATH with the program, or the folder of Debian with the programs of a PostgreSQL server. */
 export function folderOf(program: string): string | undefined {
-  return [...searchPath().split(delimiter), ...postgresFolders()].find((folder) => isExecutable(join(folder, program)));
+  return [...searchPath().split(delimiter), ...postgresFolders()].find((folder) => existsSync(join(folder, program)));
 }
 
 /** The programs that are not in PATH. Throws where CI is set, because nobody reads there which tests were skipped. */
@@ -29,14 +29,4 @@ function postgresFolders(): string[] {
   const root = "/usr/lib/postgresql";
   const versions = existsSync(root) ? readdirSync(root).map(Number) : [];
   return versions.sort((one, other) => other - one).map((version) => join(root, `${version}`, "bin"));
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    // The next directory may have it.
-    return false;
-  }
 }

@@ -14,7 +14,7 @@ export interface ProgramOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly directory?: string;
   /** The file descriptor of its standard output; by default its lines are kept in `output`. */
-  readonly stdout?: number;
+  readonly stdout?: number | undefined;
   /** Opens a channel for `ask`. The program must answer messages. */
   readonly hasChannel?: boolean;
   /** Runs the process as another user. Only root may do this. */
@@ -24,9 +24,6 @@ export interface ProgramOptions {
 /** A child process. Disposing stops it. It also ends when this process exits. */
 export interface Program extends AsyncDisposable {
   readonly pid: number;
-  /** Its output streams, for a test that closes them. */
-  readonly stdout: ChildProcess["stdout"];
-  readonly stderr: ChildProcess["stderr"];
   /** Every line that it has written to standard output and standard error. */
   readonly output: readonly string[];
   /** The lines of `output` that it has written to standard error. */
@@ -111,8 +108,6 @@ export function startProgram(options: ProgramOptions): Program {
   };
   return {
     pid: child.pid ?? 0,
-    stdout: child.stdout,
-    stderr: child.stderr,
     output,
     errorOutput,
     ended,

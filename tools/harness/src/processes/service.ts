@@ -9,7 +9,6 @@ export interface ServiceOptions {
   readonly main?: URL;
   /** The whole environment, except HOST and PORT. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly host?: string;
   /** A free port by default. */
   readonly port?: number;
   /** How far its clock is ahead; negative when it is behind. Its timers are not changed. */
@@ -24,8 +23,6 @@ export interface ServiceOptions {
 export interface Service extends Program {
   readonly origin: string;
   readonly port: number;
-  /** From its start to its first response. */
-  readonly startedWithinMs: number;
   /** The longest time its own work blocked its event loop since the previous call. */
   longestBlockMs(): Promise<number>;
   /** The functions that have run since the previous call. The first call starts the recording. */
@@ -51,17 +48,15 @@ const probes = ["./event-loop-probe.js", "./coverage-recorder.js"].map((file) =>
 
 /** Resolves when `/livez` answers 200. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { host = "127.0.0.1", port = await choosePort(undefined) } = options;
-  const origin = `http://${host}:${port}`;
-  const startMs = performance.now();
+  const { port = await choosePort(undefined) } = options;
+  const origin = `http://127.0.0.1:${port}`;
   return openTogether(async (use) => {
-    const program = use(startServiceProgram({ ...options, host, port }));
+    const program = use(startServiceProgram({ ...options, port }));
     await program.until(() => isAnswering(`${origin}/livez`));
     return {
       ...program,
       origin,
       port,
-      startedWithinMs: performance.now() - startMs,
       longestBlockMs: async () => (await program.ask("block")) as number,
       calledFunctions: async () => (await program.ask("coverage")) as readonly CalledFunction[],
     };
@@ -70,15 +65,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 /** The same without waiting, for a start that fails. By default the service chooses its port. */
 export function startServiceProgram(options: ServiceOptions): Program {
-  const { main = restMain, environment, host = "127.0.0.1", port = 0, stdout } = options;
-  const { clockOffsetMs = 0, isProbed = false } = options;
+  const { main = restMain, environment, port = 0, clockOffsetMs = 0, isProbed = false, stdout } = options;
   const preloads = [...(isProbed ? probes : []), ...(clockOffsetMs === 0 ? [] : [clockPreload(clockOffsetMs)])];
   return startProgram({
     name: "The service",
     args: [...serviceFlags, ...preloads.flatMap((preload) => ["--import", preload]), main.pathname],
-    environment: { ...environment, HOST: host, PORT: `${port}` },
+    environment: { ...environment, HOST: "127.0.0.1", PORT: `${port}` },
     hasChannel: isProbed,
-    ...(stdout !== undefined && { stdout }),
+    stdout,
   });
 }
 

@@ -13,13 +13,6 @@ export interface Snippet {
   readonly code: string;
 }
 
-export interface RunOptions {
-  /** The whole environment, with PATH. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** A folder of a package with the dependencies that the example imports. */
-  readonly folder: URL;
-}
-
 /** The blocks of a document that can run, in order. The path starts at the root of the repository. */
 export async function snippetsOf(path: string): Promise<Snippet[]> {
   const text = await readFile(new URL(path, root), "utf8");
@@ -29,17 +22,21 @@ export async function snippetsOf(path: string): Promise<Snippet[]> {
   }));
 }
 
-/** The block of a document that follows the comment `<!-- mark -->`. */
-export async function markedSnippet(path: string, mark: string): Promise<Snippet> {
+/** The commands of a document that follow the comment `<!-- mark -->`. */
+export async function markedCommands(path: string, mark: string): Promise<string> {
   const text = await readFile(new URL(path, root), "utf8");
-  const code = text.split(`<!-- ${mark} -->\n\`\`\`sh\n`)[1]?.split("```")[0];
-  if (code === undefined) throw new Error(`${path} has no commands marked ${mark}`);
-  return { language: "sh", code };
+  const commands = text.split(`<!-- ${mark} -->\n\`\`\`sh\n`)[1]?.split("```")[0];
+  if (commands === undefined) throw new Error(`${path} has no commands marked ${mark}`);
+  return commands;
 }
 
-/** Runs a block and returns its output. Commands run at the root of the repository. Rejects when it fails. */
-export async function runSnippet({ language, code }: Snippet, { env, folder }: RunOptions): Promise<string> {
-  if (language === "sh") return (await run("sh", ["-eu", "-c", code], { env, cwd: fileURLToPath(root) })).stdout;
+/** Runs commands at the root of the repository, and returns their output. The environment is whole, with PATH. */
+export async function runCommands(commands: string, env: Environment): Promise<string> {
+  return (await run("sh", ["-eu", "-c", commands], { env, cwd: fileURLToPath(root) })).stdout;
+}
+
+/** Runs a module in the folder of a package that has the imported dependencies, and returns its output. */
+export async function runModule(code: string, env: Environment, folder: URL): Promise<string> {
   const file = new URL(`snippet-${randomUUID()}.mjs`, folder);
   await writeFile(file, code);
   try {
@@ -48,3 +45,5 @@ export async function runSnippet({ language, code }: Snippet, { env, folder }: R
     await rm(file);
   }
 }
+
+type Environment = Readonly<Record<string, string | undefined>>;

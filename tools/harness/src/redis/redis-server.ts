@@ -9,7 +9,8 @@ import { openTemporaryDirectory, openTogether } from "../processes/resources.js"
 export interface RedisServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  readonly state: "running" | "paused" | "killed";
+  /** False while it is paused or killed. */
+  readonly isRunning: boolean;
   /**
    * Uses a connection of its own, so that it works while clients are cut off. Waits while the server is paused, rejects
    * while it is killed.
@@ -62,7 +63,7 @@ export function openRedisProcess(options: RedisProcessOptions): Promise<RedisSer
 }
 
 export function running(servers: readonly RedisServer[]): readonly RedisServer[] {
-  return servers.filter(({ state }) => state === "running");
+  return servers.filter(({ isRunning }) => isRunning);
 }
 
 /** The answer of ROLE, which begins with `master`, `slave` or `sentinel`. */
@@ -80,9 +81,8 @@ function serverOf(port: number, firstRun: Run, start: (port: number) => Promise<
   return {
     port,
     url: `redis://${loopback}:${port}`,
-    get state() {
-      if (run.program.hasEnded()) return "killed";
-      return isPaused ? "paused" : "running";
+    get isRunning() {
+      return !isPaused && !run.program.hasEnded();
     },
     command: (name, ...args) => run.connection.call(name, ...args),
     kill,

@@ -96,12 +96,12 @@ export function createResponseCheck(written: OpenApi): ResponseCheck {
       )?.[0];
     },
     violations(operationId, answer) {
-      const { pointer, responses }: Pick<Place, "pointer" | "responses"> = places.get(operationId) ?? noPlace;
-      const response = responses[answer.status];
-      if (response === undefined) return [`${operationId} does not describe ${answer.status}`];
+      const place = places.get(operationId);
+      const response = place?.responses[answer.status];
+      if (place === undefined || response === undefined) return [`${operationId} does not describe ${answer.status}`];
       const body = parseJson(answer.text);
       if (body === undefined) return ["its body is no JSON"];
-      const schema = `${pointer}/${answer.status}/content/application~1json/schema`;
+      const schema = `${place.pointer}/${answer.status}/content/application~1json/schema`;
       const isJson = answer.headers["content-type"] === "application/json; charset=utf-8";
       return [
         ...(isJson ? [] : ["it is not application/json"]),
@@ -120,8 +120,6 @@ interface Place extends Pick<Operation, "responses"> {
   /** The JSON pointer of the responses. */
   readonly pointer: string;
 }
-
-const noPlace = { pointer: "", responses: {} };
 
 /** Returns the document with the responses of its components in place of the references to them. */
 export function resolveResponses<T extends Pick<OpenApi, "components">>(document: T): T {

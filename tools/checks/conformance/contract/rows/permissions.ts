@@ -1,4 +1,5 @@
 import { create, created, get, list, type Problem, type Request, type Row, refused, rowsOf, succeeds } from "../row.js";
+import { minute } from "./quotas.js";
 
 const realm = 'Bearer realm="petstore"';
 const suspended = forbidden("ACCOUNT_SUSPENDED", "The account of the API key is suspended.", realm);
@@ -50,11 +51,7 @@ export const permissionRows: readonly Row[] = [
     limits: { perMinute: 1, perDay: 100 },
     before: [list()],
     send: list(),
-    expected: refused(
-      429,
-      "RATE_LIMIT_EXCEEDED",
-      "The requests of this minute are used up; Retry-After says when to return.",
-    ),
+    expected: minute,
   },
   ...rowsOf("a test key works in a test store only", { list: list(), create: create() }, (send) => ({
     key: "test",

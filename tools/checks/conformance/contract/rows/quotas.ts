@@ -9,16 +9,8 @@ export const quotaSettings: Readonly<Record<string, string>> = {
   ANONYMOUS_REQUESTS_PER_MINUTE: "6",
 };
 
-const minute = refused(
-  429,
-  "RATE_LIMIT_EXCEEDED",
-  "The requests of this minute are used up; Retry-After says when to return.",
-);
-const day = refused(
-  429,
-  "DAILY_QUOTA_EXCEEDED",
-  "The requests of this day are used up; Retry-After says when to return.",
-);
+export const minute: Problem = usedUp("RATE_LIMIT_EXCEEDED", "minute");
+const day = usedUp("DAILY_QUOTA_EXCEEDED", "day");
 const banned = refused(
   429,
   "API_KEY_BANNED",
@@ -27,6 +19,10 @@ const banned = refused(
 
 const operations: Readonly<Record<string, Request>> = { list: list(), create: create(), get: get("1") };
 const twice = [list(), create()];
+
+function usedUp(code: Problem["code"], window: string): Problem {
+  return refused(429, code, `The requests of this ${window} are used up; Retry-After says when to return.`);
+}
 
 function spending(limit: number, remaining: number): Pick<Problem, "headers"> {
   return { headers: { "x-ratelimit-limit": `${limit}`, "x-ratelimit-remaining": `${remaining}` } };
