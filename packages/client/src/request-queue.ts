@@ -39,9 +39,10 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
     clearTimeout(resumeTimer);
     const circuitError = tracker.circuitError();
     if (circuitError !== undefined) rejectWaiting(circuitError);
+    // Before the free slots: if a pause ended between the two readings, nothing would set the reservoir again.
+    const resumeInMs = tracker.pauseRemainingMs();
     limiter.updateSettings({ reservoir: tracker.freeSlots() }).catch(rejectWaiting);
     // Set only while calls wait, so that an idle client does not keep the process alive.
-    const resumeInMs = tracker.pauseRemainingMs();
     if (waiting.size > 0 && resumeInMs > 0) resumeTimer = setTimeout(updateReservoir, resumeInMs);
   }
 
