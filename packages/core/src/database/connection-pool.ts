@@ -48,21 +48,23 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     client.on("error", () => {});
   });
   pool.on("remove", (client) => clients.delete(client));
+  // The pool emits both before it hands out the client, so `dropIdle` never destroys a client that a query has just got.
+  pool.on("acquire", (client) => busy.add(client));
+  pool.on("release", (_error, client) => busy.delete(client));
 
   async function run<Row>(query: BoundQuery): Promise<Row[]> {
     let client: PoolClient | undefined;
     try {
       client = await acquire();
-      busy.add(client);
       if (!isBehindPgBouncer) await setStatementTimeout(client, query.timeoutMs);
       const rows = await sendQuery<Row>(client, query);
-      release(client, false);
+      client.release();
       return rows;
     } catch (error) {
       const problem = asProblem(error);
       if (client !== undefined) {
         // A connection that failed or timed out may still be busy with the query: it must not serve another one.
-        release(client, problem.code === "SERVICE_UNAVAILABLE");
+        client.release(problem.code === "SERVICE_UNAVAILABLE");
         if (error instanceof DatabaseTimeout) onTimeout();
       }
       throw problem;
@@ -80,11 +82,6 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
       timeouts += 1;
       throw new DatabaseTimeout(`no connection within ${config.acquireTimeoutMs} ms`, { cause: error });
     }
-  }
-
-  function release(client: PoolClient, isBroken: boolean): void {
-    busy.delete(client);
-    client.release(isBroken);
   }
 
   /**
