@@ -86,10 +86,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
   }
 
   return {
-    now: snapshots.now,
-    observe: snapshots.observe,
-    drainUnsynced: snapshots.drainUnsynced,
-    restoreUnsynced: snapshots.restoreUnsynced,
+    ...snapshots,
     decide(reservation, mayHaveExecuted, heldIn) {
       const { account, cost, limits } = reservation;
       const snapshot = seededSnapshotOf(account, limits);
