@@ -51,17 +51,14 @@ export function createOnceIn(database: Pick<Database, "run">): CreateOnce {
 }
 
 /**
- * Deletes every key older than 24 hours, and returns how many. Each statement deletes a bounded number, so that it is
- * short, and skips the rows that another instance is deleting.
+ * Deletes every key older than 24 hours. Each statement deletes a bounded number, so that it is short, and skips the rows
+ * that another instance is deleting.
  */
-export async function forgetIdempotencyKeys(database: Database): Promise<number> {
-  let forgotten = 0;
-  let batch: number;
+export async function forgetIdempotencyKeys(database: Database): Promise<void> {
+  let deleted: unknown[];
   do {
-    batch = (await database.run(deleteForgotten, {})).length;
-    forgotten += batch;
-  } while (batch === forgottenAtOnce);
-  return forgotten;
+    deleted = await database.run(deleteForgotten, {});
+  } while (deleted.length === forgottenAtOnce);
 }
 
 const forgottenAtOnce = 1_000;
