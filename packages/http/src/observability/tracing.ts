@@ -29,7 +29,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { containsKey, databaseCalls, type Log, Problem, type TracingConfig, tracedCalls } from "@petstore/core";
-import type { Request, RequestHandler } from "express";
+import type { RequestHandler } from "express";
 import { contextOf } from "../pipeline/request-context.js";
 import { readVersion } from "./open-log.js";
 
@@ -85,7 +85,7 @@ function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler 
     const { scheme, clientAddress } = context;
     const attributes = {
       "http.request.method": req.method,
-      "url.path": pathOf(req),
+      "url.path": safeText(req.url.split("?", 1)[0] ?? ""),
       "url.scheme": scheme,
       ...(clientAddress !== undefined && { "client.address": clientAddress }),
       ...(req.headers["user-agent"] && { "user_agent.original": safeText(req.headers["user-agent"]) }),
@@ -107,11 +107,6 @@ function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler 
     });
     storage.run(trace.setSpan(parent, span), next);
   };
-}
-
-function pathOf({ url }: Request): string {
-  const queryStart = url.indexOf("?");
-  return safeText(queryStart === -1 ? url : url.slice(0, queryStart));
 }
 
 const maxTextLength = 256;
