@@ -1,5 +1,6 @@
 /** Sends a query on one connection to PostgreSQL, and closes a connection. */
 import { type Client, type ClientBase, Query } from "pg";
+import { setReplyTimeout } from "../reply-timeout.js";
 import { DatabaseTimeout } from "./database-errors.js";
 
 export interface BoundQuery {
@@ -30,8 +31,7 @@ export function sendQuery<Row>(
       // Later queries on this connection would wait for the same answer.
       destroySocket(client);
     };
-    // Node runs timers, then reads sockets, then runs immediates. A reply that arrived while this process was busy is not late.
-    const timer = setTimeout(() => setImmediate(giveUp), timeoutMs + answerGraceMs);
+    const timer = setReplyTimeout(giveUp, timeoutMs + answerGraceMs);
     const query = new Query(text, values, (error, result) => {
       isAnswered = true;
       clearTimeout(timer);

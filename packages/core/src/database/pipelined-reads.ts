@@ -6,6 +6,7 @@
 import type { Writable } from "node:stream";
 import { Client, type ClientConfig } from "pg";
 import type { Problem } from "../problem.js";
+import { setReplyTimeout } from "../reply-timeout.js";
 import { type BoundQuery, closeTimeoutMs, destroySocket, endClient, requirePrimary, sendQuery } from "./connection.js";
 import { asProblem, canRetryOnAnotherConnection, DatabaseTimeout } from "./database-errors.js";
 
@@ -101,9 +102,8 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     nextCheck = checkLater();
   }
 
-  /** A reply that arrived while this process was busy is read before the check. */
   function checkLater(): NodeJS.Timeout {
-    return setTimeout(() => setImmediate(check), checkIntervalMs).unref();
+    return setReplyTimeout(check, checkIntervalMs).unref();
   }
 
   function leastBusy(): Pipeline | undefined {

@@ -1,5 +1,6 @@
 import { Cluster, type Redis, ReplyError } from "ioredis";
 import type { Log } from "../../../log.js";
+import { setReplyTimeout } from "../../../reply-timeout.js";
 import type { RedisConnection } from "../redis-connection.js";
 
 export interface BreakerOptions {
@@ -112,9 +113,7 @@ function isReady(redis: Redis | Cluster): boolean {
 function withDeadline<Reply>(call: Promise<Reply>, deadlineMs: number): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const fail = () => reject(new Error(`no reply within ${deadlineMs} ms`));
-    // Node runs timers, then reads sockets, then runs immediates. A reply that arrived while this process was busy is not
-    // late.
-    const timer = setTimeout(() => setImmediate(fail), deadlineMs);
+    const timer = setReplyTimeout(fail, deadlineMs);
     call.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
