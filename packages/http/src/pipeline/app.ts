@@ -28,10 +28,7 @@ export function createApp(deps: AppDeps): Express {
   const { admission, config, tracing, routers, serveNotFoundPage } = deps;
   const app = express();
   app.disable("x-powered-by");
-  app.disable("etag");
   app.set("query parser", false);
-  app.set("case sensitive routing", true);
-  app.set("strict routing", true);
   app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
   // First, so that they need no key, cost nothing and are not logged.
   app.get(["/livez", "/readyz"], answerHealth(deps, "status"));
