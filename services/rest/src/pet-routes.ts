@@ -29,7 +29,7 @@ export function addPetRoutes(router: Router, { admission, config, core, now }: R
     .get(acceptsJson, async (req, res) => {
       const query = parseListQuery(req.url);
       const { pets, nextCursor } = await catalogueFor(res, core).list(query);
-      if (nextCursor !== undefined) res.setHeader("Link", `<${nextPageUrl(petsUrl, query, nextCursor)}>; rel="next"`);
+      if (nextCursor !== undefined) res.links({ next: nextPageUrl(petsUrl, query, nextCursor) });
       sendJson(res, 200, `[${pets.map(petJson).join()}]`);
     })
     .post(acceptsJson, async (req, res) => {

@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import { type Log, Problem, type ProblemCode } from "@petstore/core";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import type { Admission } from "./admission.js";
@@ -40,7 +39,7 @@ export function answerProblems(
 }
 
 /** Sets the headers of a problem, without the help link. */
-export function setProblemHeaders(res: ServerResponse, problem: Problem): void {
+export function setProblemHeaders(res: Response, problem: Problem): void {
   const challenge = challengeOf(problem);
   if (challenge !== undefined) res.setHeader("WWW-Authenticate", challenge);
   if (problem.retryAfterSeconds !== undefined) res.setHeader("Retry-After", `${problem.retryAfterSeconds}`);
@@ -58,10 +57,8 @@ function challengeOf({ code, status }: Problem): string | undefined {
  * Adds a link to the explanation of an error code (RFC 8288), after the links that the response already has. It is relative,
  * so it is right at any address of the service.
  */
-export function addHelpLink(res: ServerResponse, code: ProblemCode): void {
-  const links = res.getHeader("Link");
-  const helpLink = `</docs/errors#${code}>; rel="help"`;
-  res.setHeader("Link", links === undefined ? helpLink : `${links}, ${helpLink}`);
+export function addHelpLink(res: Response, code: ProblemCode): void {
+  res.links({ help: `/docs/errors#${code}` });
 }
 
 /** Refuses every method that a resource does not have (RFC 9110 section 15.5.6). */
