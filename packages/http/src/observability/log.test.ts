@@ -15,3 +15,12 @@ it.each([
   expect(lines.map((line) => JSON.parse(line).error.cause.message)).toEqual([shown]);
   expect(lines[0]?.match(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu)).toEqual(["\n"]);
 });
+
+it("shows five causes of an error, also of one that is its own cause", () => {
+  const lines: string[] = [];
+  const log = createLog("info", { write: (line) => void lines.push(line) });
+  const error = new Error("endless");
+  error.cause = error;
+  log.error({ error }, "failed");
+  expect(lines[0]?.match(/endless/g)).toHaveLength(6);
+});

@@ -18,11 +18,15 @@ export function createLog(level: LogLevel, destination: DestinationStream, base:
   );
 }
 
+/** An error can be its own cause. */
+const maxCauses = 5;
+
 /** Name, code and message of an error and of its causes. The stack stays out: it shows paths and source. */
-function describeError(error: unknown): unknown {
+function describeError(error: unknown, causesLeft: number = maxCauses): unknown {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = "code" in error ? error.code : undefined;
-  const cause = error.cause === undefined ? undefined : describeError(error.cause);
+  const isLast = error.cause === undefined || causesLeft === 0;
+  const cause = isLast ? undefined : describeError(error.cause, causesLeft - 1);
   return { name: error.name, code, message: escapeControls(redactPaths(error.message)), cause };
 }
 
