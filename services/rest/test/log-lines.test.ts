@@ -108,6 +108,17 @@ it("a log line contains message, trace of the client, request id, address, metho
   });
 });
 
+it.each([
+  ["a later version", traceparent.replace(/^00/, "cc"), true],
+  ["a later version with more fields", `${traceparent.replace(/^00/, "cc")}-more-01`, true],
+  ["a later version with longer flags", `${traceparent.replace(/^00/, "cc")}0`, false],
+  ["version 00 with more fields", `${traceparent}-more`, false],
+  ["version ff", traceparent.replace(/^00/, "ff"), false],
+])("a log line contains the trace of the client if traceparent has %s: %s %s", async (_what, sent, isRead) => {
+  const answer = await store.call("GET", "/v1/pets", { headers: { traceparent: sent } });
+  expect((await store.lineOf(answer)).traceId).toBe(isRead ? "4bf92f3577b34da6a3ce929d0e0e4736" : undefined);
+});
+
 it("a log line contains the account and the id of a revoked key", async () => {
   // The requests above have used up the minute of this address.
   store.clock.nowMs += 60_000;
