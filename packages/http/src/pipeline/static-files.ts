@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { createLocalQuota, type Limits, type Log, Problem, retryAfterSeconds } from "@petstore/core";
 import { type Request, type RequestHandler, type Response, Router } from "express";
 import { type Admission, reportQuota } from "./admission.js";
@@ -75,7 +76,7 @@ export function createStaticFileServer(
   }
 
   // Rendered and compressed at the first request.
-  const prepared = new Map<StaticFile, PreparedFile>();
+  const prepared = new Map<StaticFile, Promise<PreparedFile>>();
   let notFoundPage: StaticFile | undefined;
 
   async function serveFile(file: StaticFile, req: Request, res: Response): Promise<void> {
@@ -84,7 +85,7 @@ export function createStaticFileServer(
     await countFile(res);
     const response = prepared.get(file) ?? prepare(file);
     prepared.set(file, response);
-    send(response, req, res);
+    send(await response, req, res);
   }
 
   return {
@@ -126,9 +127,10 @@ interface PreparedFile {
   readonly headers: Map<string, string>;
 }
 
-function prepare({ mediaType, content, contentSecurityPolicy = strictPolicy }: StaticFile): PreparedFile {
+async function prepare(file: StaticFile): Promise<PreparedFile> {
+  const { mediaType, content, contentSecurityPolicy = strictPolicy } = file;
   const bytes = Buffer.from(typeof content === "function" ? content() : content);
-  const compressed = gzipSync(bytes, { level: 9 });
+  const compressed = await promisify(gzip)(bytes, { level: 9 });
   const headers = new Map([
     ["Content-Type", mediaType],
     ["Cache-Control", "no-cache"],
