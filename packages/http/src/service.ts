@@ -73,33 +73,33 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
     limits: { maxConnectionsPerAddress: config.maxConnectionsPerAddress },
   });
 
-  const metricsListener = await openMetrics({ ...health, config, registry, droppedLogLines });
-  const listener = await listen(server, { ...config, graceMs: config.shutdownGraceMs, onDrain }).catch(
-    async (error: unknown) => {
-      await closeRest();
-      throw error;
-    },
-  );
+  let listener: Listener | undefined;
+  let metricsListener: Listener | undefined;
 
   function onDrain(): void {
     isDraining = true;
     log.info({ graceMs: config.shutdownGraceMs }, "draining");
   }
 
-  async function closeRest(): Promise<void> {
+  async function close(): Promise<void> {
+    await listener?.[Symbol.asyncDispose]();
     overload[Symbol.dispose]();
     await metricsListener?.[Symbol.asyncDispose]();
     await tracing?.[Symbol.asyncDispose]();
   }
 
+  try {
+    metricsListener = await openMetrics({ ...health, config, registry, droppedLogLines });
+    listener = await listen(server, { ...config, graceMs: config.shutdownGraceMs, onDrain });
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     url: listener.url,
     port: listener.port,
     metricsUrl: metricsListener && `${metricsListener.url}/metrics`,
-    async [Symbol.asyncDispose]() {
-      await listener[Symbol.asyncDispose]();
-      await closeRest();
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 
