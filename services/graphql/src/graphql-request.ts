@@ -3,10 +3,9 @@
  * a valid request.
  */
 import { hash } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { parse } from "node:querystring";
 import { Problem } from "@petstore/core";
 import { maxJsonDepth, parseExactJson, readJson } from "@petstore/http";
+import type { Request, Response } from "express";
 
 export interface GraphqlRequest {
   /** Absent if the client sent only the hash of a persisted query. */
@@ -22,25 +21,22 @@ export interface GraphqlRequest {
 const bodyDepth = maxJsonDepth + 2;
 
 /** Throws VALIDATION_FAILED, INVALID_JSON, or any other problem of `readJson`. */
-export async function readGraphqlRequest(req: IncomingMessage, res: ServerResponse): Promise<GraphqlRequest> {
-  return toRequest(req.method === "POST" ? await readJson(req, res, bodyDepth) : readQueryString(req.url ?? ""));
+export async function readGraphqlRequest(req: Request, res: Response): Promise<GraphqlRequest> {
+  return toRequest(req.method === "POST" ? await readJson(req, res, bodyDepth) : readParameters(req.query));
 }
 
-function readQueryString(url: string): unknown {
-  const start = url.indexOf("?");
-  const parameters = start === -1 ? {} : { ...parse(url.slice(start + 1), "&", "=", { maxKeys: 0 }) };
-  for (const [name, value] of Object.entries(parameters)) {
-    if (Array.isArray(value)) invalid("query parameter must be given once");
-    if (name === "operationName" && value === "") parameters.operationName = undefined;
-  }
+function readParameters(parameters: Request["query"]): unknown {
+  if (Object.values(parameters).some(Array.isArray)) invalid("query parameter must be given once");
+  const { query, operationName, variables, extensions } = parameters;
   return {
-    ...parameters,
-    variables: fromJson(parameters.variables),
-    extensions: fromJson(parameters.extensions),
+    query,
+    operationName: operationName || undefined,
+    variables: fromJson(variables),
+    extensions: fromJson(extensions),
   };
 }
 
-function fromJson(parameter: string | string[] | undefined): unknown {
+function fromJson(parameter: unknown): unknown {
   // A variable is one level down in this parameter, and two levels down in a body.
   return typeof parameter === "string" && parameter !== "" ? parseExactJson(parameter, bodyDepth - 1) : undefined;
 }

@@ -1,3 +1,4 @@
+import { parse } from "node:querystring";
 import { type HttpConfig, type Log, Problem } from "@petstore/core";
 import express, { type Express, type Request, type RequestHandler, type Response, type Router } from "express";
 import { answerHealth, type HealthDeps } from "../observability/health.js";
@@ -28,7 +29,8 @@ export function createApp(deps: AppDeps): Express {
   const { admission, config, tracing, routers, serveNotFoundPage } = deps;
   const app = express();
   app.disable("x-powered-by");
-  app.set("query parser", false);
+  // Without `maxKeys: 0` the parser ignores all parameters after the thousandth.
+  app.set("query parser", (text: string | null) => parse(text ?? "", "&", "=", { maxKeys: 0 }));
   app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
   // First, so that they need no key, cost nothing and are not logged.
   app.get(["/livez", "/readyz"], answerHealth(deps, "status"));
