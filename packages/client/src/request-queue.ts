@@ -47,6 +47,7 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
   }
 
   function enqueue(priority: number, job: () => Promise<void>, reject: (error: unknown) => void): void {
+    // Bottleneck's own ids come from Math.random: with a fixed one, as in some tests, it refuses the second job.
     jobs += 1;
     limiter.schedule({ id: `${jobs}`, priority }, job).catch(reject);
   }
