@@ -51,7 +51,8 @@ const routeNotFound: RequestHandler = () => {
 /** Creates the request context, sets the headers of every response, and records the response when it is over. */
 function startRequest({ log, metrics, monotonicNow }: StartDeps): RequestHandler {
   return (req, res, next) => {
-    const context = createRequestContext(req, monotonicNow());
+    const startedAtMs = monotonicNow();
+    const context = createRequestContext(req);
     res.locals.context = context;
     res.setHeader("X-Request-Id", context.id);
     res.setHeader("Cache-Control", "no-store");
@@ -59,7 +60,7 @@ function startRequest({ log, metrics, monotonicNow }: StartDeps): RequestHandler
     if (req.headers.origin !== undefined) exposeToAnyOrigin(res);
     metrics.started(req.method, context.scheme);
     res.on("close", () => {
-      const durationMs = monotonicNow() - context.startedAtMs;
+      const durationMs = monotonicNow() - startedAtMs;
       // 499 is nginx's status for a client that closed the connection before a response.
       const status = res.headersSent ? res.statusCode : 499;
       metrics.ended(context, req.method, status, durationMs);

@@ -15,8 +15,6 @@ import { clientAddress } from "./client-identity.js";
 /** One request and its response, from the first handler to the log line. */
 export interface RequestContext {
   readonly id: string;
-  /** Milliseconds of a clock that never jumps; only differences have a meaning. */
-  readonly startedAtMs: number;
   readonly scheme: "http" | "https";
   /** Requests without a valid key are counted by this address. */
   readonly clientAddress: string | undefined;
@@ -55,10 +53,9 @@ declare global {
   }
 }
 
-export function createRequestContext(req: Request, startedAtMs: number): RequestContext {
+export function createRequestContext(req: Request): RequestContext {
   return {
     id: requestId(req),
-    startedAtMs,
     // The header decides only if a trusted proxy sent it. It may hold any text.
     scheme: req.headers["x-forwarded-proto"] !== undefined && req.protocol === "https" ? "https" : "http",
     // A closed connection no longer has its address, so it is read at the start.
