@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from "@petstore/harness";
-import { Client } from "pg";
+import { openSession } from "@petstore/harness/postgres";
 import { afterAll } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
@@ -34,15 +34,10 @@ export async function openSharedDatabase({ isMigrated = true } = {}): Promise<Sh
 }
 
 export async function execute<Row>(url: string, ...statements: readonly string[]): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    let rows: unknown[] = [];
-    for (const statement of statements) ({ rows } = await client.query(statement));
-    return rows as Row[];
-  } finally {
-    await client.end();
-  }
+  await using session = await openSession(url);
+  let rows: unknown[] = [];
+  for (const statement of statements) rows = await session.query(statement);
+  return rows as Row[];
 }
 
 /** A statement with the values of its parameters `$1`, `$2` and so on, in their order. */

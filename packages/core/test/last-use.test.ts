@@ -1,3 +1,4 @@
+import { openSession } from "@petstore/harness/postgres";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import type { KeyWithAccount } from "../src/access/key-repository.js";
@@ -49,12 +50,10 @@ describe("the day of the last use", () => {
   it("does not wait for a key that another transaction is changing", async () => {
     const issued = await issueKey();
     const { key } = issued;
-    const other = new Client({ connectionString: directUrl });
-    await other.connect();
+    await using other = await openSession(directUrl);
     await other.query(`begin; update api_keys set expires_at = now() where id = ${key.id}`);
     await database.run(writeLastUse, { ids: [key.id] });
     await other.query("rollback");
-    await other.end();
     expect((await read(issued)).isUsedToday).toBe(false);
   });
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTestDatabase, grantService } from "@petstore/harness";
-import { Client } from "pg";
+import { openSession } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
 import { migrations } from "../src/database/migrations/migrations.js";
 import { migrate, pendingMigrations } from "../src/index.js";
@@ -18,35 +18,34 @@ describe("migrations", () => {
 
   it("give up in one clear line when another migrator keeps the lock", async () => {
     await using database = await createTestDatabase();
-    const other = new Client({ connectionString: database.directUrl });
-    await other.connect();
-    await other.query("select pg_advisory_lock(7302030512)");
-    await expect(migrate(database.url, { lockWaitMs: 200 })).rejects.toThrow(/^Another process has been migrating/);
-    await other.end();
+    {
+      await using other = await openSession(database.directUrl);
+      await other.query("select pg_advisory_lock(7302030512)");
+      await expect(migrate(database.url, { lockWaitMs: 200 })).rejects.toThrow(/^Another process has been migrating/);
+    }
     expect(await migrate(database.url, { lockWaitMs: 200 })).toEqual(everyMigration);
   });
 
   it("let other sessions read while a long transaction holds a table, and run when it ends", async () => {
     await using database = await createTestDatabase();
-    const [backup, service] = [1, 2].map(() => new Client({ connectionString: database.directUrl }));
-    await Promise.all([backup?.connect(), service?.connect()]);
-    await backup?.query(
+    await using backup = await openSession(database.directUrl);
+    await using service = await openSession(database.directUrl);
+    await backup.query(
       "create table kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null)",
     );
     for (const name of everyMigration.slice(0, 2)) {
-      await backup?.query(`${migrations[name]}; insert into kysely_migration values ('${name}', '')`);
+      await backup.query(`${migrations[name]}; insert into kysely_migration values ('${name}', '')`);
     }
-    await backup?.query("begin; select from api_keys");
+    await backup.query("begin; select from api_keys");
     await expect(migrate(database.url, { lockWaitMs: 300 })).rejects.toThrow(/^Other programs, such as a backup/);
     const migrated = migrate(database.url);
-    await service?.query("set statement_timeout = 900");
+    await service.query("set statement_timeout = 900");
     for (let read = 0; read < 20; read++) {
-      await service?.query("select from accounts, api_keys");
+      await service.query("select from accounts, api_keys");
       await sleep(100);
     }
-    await backup?.query("commit");
+    await backup.query("commit");
     expect(await migrated).toEqual(everyMigration.slice(2));
-    await Promise.all([backup?.end(), service?.end()]);
   });
 
   it("are listed while they are missing, and the list changes nothing", async () => {
@@ -58,20 +57,18 @@ describe("migrations", () => {
 
   it("let the role of the services add entries to the audit log, and change or delete none", async () => {
     await using database = await createTestDatabase();
-    const service = new Client({ connectionString: await grantService(database) });
+    await using service = await openSession(await grantService(database));
     await migrate(database.url);
-    await service.connect();
     const add = "insert into audit_log (actor, action, account_id, details) values ('ada', 'test', 1, '{}')";
     // The grants are repeated when a standalone store loses the password of the role.
     for (const grant of [async () => "", () => grantService(database)]) {
       await grant();
       await service.query(add);
-      expect((await service.query("select actor from audit_log")).rows[0]).toEqual({ actor: "ada" });
+      expect((await service.query("select actor from audit_log"))[0]).toEqual({ actor: "ada" });
       for (const refused of ["update audit_log set actor = 'nobody'", "delete from audit_log", "truncate audit_log"]) {
         await expect(service.query(refused), refused).rejects.toMatchObject({ code: "42501" });
       }
     }
-    await service.end();
   });
 
   it("change nothing when one of them fails", async () => {

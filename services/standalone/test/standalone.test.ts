@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { openHttpClient } from "@petstore/harness/network";
+import { query } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, startStandaloneProgram, startStandaloneStoreIn } from "@petstore/harness/processes";
-import { Client } from "pg";
 import { expect, test } from "vitest";
 
 const shell = promisify(execFile);
@@ -82,12 +82,10 @@ it("keeps every acknowledged pet when it is killed, and adopts the database it l
 
 it("serves with the database role that can change no table", async ({ directory }) => {
   await using store = await startStandaloneStoreIn(directory);
-  const client = new Client({ connectionString: store.databaseUrl });
-  await client.connect();
-  const { rows } = await client.query(
+  const roles = await query(
+    store.databaseUrl,
     `select distinct usename from pg_stat_activity where backend_type = 'client backend'
      and datname = 'petstore' and pid <> pg_backend_pid() and application_name not like 'petstore owner%'`,
   );
-  await client.end();
-  expect(rows).toEqual([{ usename: "petstore_service" }]);
+  expect(roles).toEqual([{ usename: "petstore_service" }]);
 });

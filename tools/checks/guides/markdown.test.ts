@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { anchorsOf } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -27,7 +28,7 @@ describe.each(files)("%s", (path) => {
       const [file = "", anchor] = link.split("#");
       const target = file === "" ? path : join(dirname(path), file);
       const exists =
-        existsSync(join(root, target)) && (anchor === undefined || (await anchors(target)).includes(anchor));
+        existsSync(join(root, target)) && (anchor === undefined || anchorsOf(await prose(target)).includes(anchor));
       if (!exists) broken.push(link);
     }
     expect(broken).toEqual([]);
@@ -75,14 +76,4 @@ async function markdownFiles(folder: string): Promise<string[]> {
 /** The text without its blocks of code. */
 async function prose(path: string): Promise<string> {
   return (await read(path)).replaceAll(/^ *```.*?^ *```$/gms, "");
-}
-
-/** The identifiers of the headings, as GitHub makes them. */
-async function anchors(path: string): Promise<string[]> {
-  return [...(await prose(path)).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\w -]/g, "")
-      .replaceAll(" ", "-"),
-  );
 }

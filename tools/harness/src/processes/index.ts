@@ -10,7 +10,7 @@ export {
   startService,
   startServiceProgram,
 } from "./service.js";
-export { markedCommands, runCommands, runModule, type Snippet, snippetsOf } from "./snippets.js";
+export { anchorsOf, markedCommands, runCommands, runModule, type Snippet, snippetsOf } from "./snippets.js";
 export {
   postmasterOf,
   type StandaloneStore,

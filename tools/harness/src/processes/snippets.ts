@@ -22,6 +22,16 @@ export async function snippetsOf(path: string): Promise<Snippet[]> {
   }));
 }
 
+/** The anchors of the headings in a Markdown text, as GitHub makes them. */
+export function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
 /** The commands of a document that follow the comment `<!-- mark -->`. */
 export async function markedCommands(path: string, mark: string): Promise<string> {
   const text = await readFile(new URL(path, root), "utf8");
