@@ -14,8 +14,8 @@ import type { OperationContext } from "./schema/pet-resolver.js";
 
 /**
  * The Apollo Server that executes every operation. We call its `executeOperation` and do not use its HTTP integration,
- * because admission must run before the body is read. The document is already parsed and validated, so Apollo Server's
- * options for HTTP, parsing and validation have no effect here.
+ * because admission must run before the body is read. `operation-plugin.ts` gives it documents that are already parsed and
+ * validated.
  */
 export function createApolloServer(
   { admission, log }: Pick<RouterDeps, "admission" | "log">,
@@ -24,6 +24,7 @@ export function createApolloServer(
 ): ApolloServer<OperationContext> {
   const server = new ApolloServer<OperationContext>({
     schema,
+    // A store of Apollo Server would replace the parsed document of the plugin.
     documentStore: null,
     persistedQueries: false,
     formatError: (_formatted, error) => formatExecutionError(error),

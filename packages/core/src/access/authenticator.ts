@@ -53,7 +53,7 @@ export interface Authenticator {
 }
 
 export interface KeyCacheUse {
-  /** Well-formed keys answered from memory, stale records excluded. */
+  /** Well-formed keys that needed no look-up of their own: a fresh record was cached, or a look-up was already running. */
   readonly hits: number;
   readonly misses: number;
   /** Keys not looked up because their client had sent too many unknown keys. */

@@ -140,8 +140,8 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     const problem = asProblem(pipeline.timeout ?? error);
     const isUnusable = pipeline.mayRetryElsewhere || problem.code === "SERVICE_UNAVAILABLE";
     // The connection takes no more queries. A timeout destroys its socket; otherwise the queries in flight are still
-    // answered. When the socket closes, pg would emit `error`, and its listener would allow a retry. A query that timed out
-    // must not be retried, so call `end` first: after `end`, pg emits no `error`.
+    // answered. Call `end` before the socket closes: after `end`, pg emits no `error`, so the listener in `open` cannot allow
+    // a retry of a query that timed out.
     if (isUnusable && drop(pipeline)) void end(pipeline);
     return problem;
   }

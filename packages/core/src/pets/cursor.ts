@@ -2,8 +2,8 @@ import { Problem } from "../problem.js";
 import { type PetStatus, petStatuses } from "./pet.js";
 
 /**
- * A cursor holds the last pet of a page and the status filter of the list: a version byte, a filter byte, and the id in
- * eight bytes, in base64url. It is opaque to clients. Any other text is refused.
+ * A cursor holds the pet after which a page begins, and the status filter of the list: a version byte, a filter byte, and the
+ * id of the pet in eight bytes, in base64url. It is opaque to clients. Any other text is refused.
  */
 const cursorVersion = 1;
 const cursorLength = 10;

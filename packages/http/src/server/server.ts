@@ -19,8 +19,8 @@ export interface HttpServer {
 }
 
 /**
- * Creates a server whose app answers each request once. For input that Node cannot parse, the app gets a request that is
- * already destroyed with a `Problem` (`request.errored`).
+ * Creates a server whose app answers each request once. For input that Node cannot parse, the app gets a substitute request
+ * whose `errored` is the `Problem`. Its socket stays open for the response.
  */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const limits = { ...defaultLimits, ...deps.limits };

@@ -25,8 +25,8 @@ export interface RedisQuotaOptions {
 /** Rejects with the errors of ioredis. */
 export interface RedisQuota extends Quota {
   /**
-   * Decides equal reservations, one after another, by one script call. It counts the unsynced units before it gives
-   * the held unit back, because the held unit may be one of them.
+   * Decides equal reservations, one after another, by one script call. The script adds the unsynced units first, and then
+   * gives the held unit back: the held unit may be one of the unsynced ones.
    */
   decide(reservation: Reservation, times: number, unsynced?: AccountCounters, heldIn?: Windows): Promise<Decision[]>;
 }

@@ -8,9 +8,9 @@
  * `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * The `;3;` is the version of the penalty's format. In version 2 the episode stood in the place of
- * the four zeros, and nothing followed the level. A release that knows one version reads the ban of the other, and ignores its episode. The `:2:` in
- * the name of a Redis key is not this version: it changes only if an older release could not read the new values.
+ * Two versions are independent. The `;3;` marks format 3 of a penalty. In format 2 the episode stood in the place of the four
+ * zeros, and nothing followed the level. A release that knows one of the two formats reads the ban of the other, and ignores
+ * its episode. The `:2:` in the name of a Redis key changes only if an older release could not read the new values at all.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";
