@@ -1,9 +1,10 @@
 // The same random calls at the same virtual times to two engines: all replies must be equal, and each fault that is
 // planted in the scripts of one engine must be caught.
-import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
+import { shared } from "@petstore/harness";
+import { openRedisServer } from "@petstore/harness/redis";
 import { it } from "@petstore/harness/test-with-figures";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, describe, expect } from "vitest";
 import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
 import { type OpenedQuota, openAtVirtualTime, openLocal } from "../test/quota/caller.js";
 import { everyKeyHasTtl, findDifference } from "../test/quota/random/difference.js";
@@ -17,16 +18,9 @@ const calls = 250_000;
 const lanes = 8;
 const banPolicy = scriptPolicy;
 
-let server: RedisServer;
-let redis: Redis;
-beforeAll(async () => {
-  server = await openRedisServer();
-  redis = new Redis(server.url);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server[Symbol.asyncDispose]();
-});
+const server = await shared(openRedisServer());
+const redis = new Redis(server.url);
+afterAll(() => redis.disconnect());
 
 it.for(generators)(
   `the script replies to ${calls} $generator calls like the local quota`,

@@ -1,13 +1,11 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { forgetIdempotencyKeys } from "../src/pets/idempotency.js";
 import { openSharedDatabase } from "./database-fixture.js";
 
 const server = await openSharedDatabase();
-beforeAll(() =>
-  server.execute(
-    "insert into accounts (id, name, plan) overriding system value values (1, 'one', 'free')",
-    "insert into pets (id, name, category_id, status) overriding system value values (1, 'Ada', 1, 'sold')",
-  ),
+await server.execute(
+  "insert into accounts (id, name, plan) overriding system value values (1, 'one', 'free')",
+  "insert into pets (id, name, category_id, status) overriding system value values (1, 'Ada', 1, 'sold')",
 );
 
 describe("keys older than 24 hours", () => {

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { listPets } from "../src/pets/pet-queries.js";
 import { openSharedDatabase } from "./database-fixture.js";
 
@@ -8,19 +8,17 @@ const limit = 20;
 const after = BigInt(pets / 2 + 100);
 
 const server = await openSharedDatabase();
-beforeAll(async () => {
-  await server.execute(
-    // All old pets are sold, half of the new ones are available, and a few are pending. By the average, a planner expects
-    // an available pet among any four rows, and would read half of the table.
-    `insert into pets (name, category_id, status)
-     select 'Pet ' || number, 1, (case
-       when number % 500 = 0 then 'pending'
-       when number > ${pets / 2} and number % 2 = 0 then 'available'
-       else 'sold' end)::pet_status
-     from generate_series(1, ${pets}) number`,
-    "vacuum analyze pets",
-  );
-});
+await server.execute(
+  // All old pets are sold, half of the new ones are available, and a few are pending. By the average, a planner expects
+  // an available pet among any four rows, and would read half of the table.
+  `insert into pets (name, category_id, status)
+   select 'Pet ' || number, 1, (case
+     when number % 500 = 0 then 'pending'
+     when number > ${pets / 2} and number % 2 = 0 then 'available'
+     else 'sold' end)::pet_status
+   from generate_series(1, ${pets}) number`,
+  "vacuum analyze pets",
+);
 
 const statuses = ["available", "pending", "sold"] as const;
 

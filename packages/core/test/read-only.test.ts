@@ -1,14 +1,12 @@
 // After a failover, a connection may be one to a standby, or to a session that refuses writes.
-import { describeWithProgram } from "@petstore/harness";
-import { openPgBouncer, openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describeWithProgram, shared } from "@petstore/harness";
+import { openPgBouncer, openPostgresServer } from "@petstore/harness/postgres";
+import { describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "../src/database/database.js";
 import { sqlState } from "../src/database/database-errors.js";
 import { migrate } from "../src/database/migrate.js";
 import { watchDatabase } from "../src/database/reachability.js";
 import { limitedTo, openSharedDatabase, silentLog, sqlOf } from "./database-fixture.js";
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const unavailable = expect.objectContaining({
   code: "SERVICE_UNAVAILABLE",
@@ -19,14 +17,10 @@ const sharedRead = sqlOf("pipelined read", "select 1 as one");
 const read = sqlOf("read", "select 1 as one");
 const write = sqlOf("write", "update kysely_migration set name = name");
 
-describe("a standby", () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await openPostgresServer();
-    await migrate(server.url);
-    await server.restartAsStandby();
-  });
-  afterAll(() => server?.[Symbol.asyncDispose]());
+describe("a standby", async () => {
+  const server = await shared(openPostgresServer());
+  await migrate(server.url);
+  await server.restartAsStandby();
 
   it("serves no statement until it is promoted", async () => {
     const config = { url: server.url, poolSize: 6, ...limitedTo(5_000) };

@@ -1,14 +1,13 @@
 // A host has vanished, or a firewall has forgotten a connection: nothing answers the packets we send.
 import { readFile } from "node:fs/promises";
+import { shared } from "@petstore/harness";
 import { openFaultProxy } from "@petstore/harness/network";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readConfig } from "../src/config/read-config.js";
 import { openCore } from "../src/core.js";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { watchDatabase } from "../src/database/reachability.js";
 import { openSharedDatabase, silentLog, sqlOf } from "./database-fixture.js";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const read = sqlOf("pipelined read", "select 1 as one");
 const readAlone = sqlOf("read", "select 1 as one");
@@ -24,8 +23,7 @@ const timeout = expect.objectContaining({
 });
 
 const server = await openSharedDatabase();
-const proxy = await openFaultProxy({ url: server.directUrl });
-afterAll(() => proxy[Symbol.asyncDispose]());
+const proxy = await shared(openFaultProxy({ url: server.directUrl }));
 
 function configOf(config: Partial<DatabaseConfig> = {}): DatabaseConfig {
   return {

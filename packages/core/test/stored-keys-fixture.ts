@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { afterAll } from "vitest";
+import { shared } from "@petstore/harness";
 import {
   createAccountRepository,
   createKeyRepository,
@@ -18,8 +18,7 @@ export type IssuedKey = Awaited<ReturnType<Awaited<ReturnType<typeof openStoredK
 /** A temporary database for the tests of a file, and the repositories of an administrator. */
 export async function openStoredKeys() {
   const server = await openSharedDatabase();
-  const database = server.open({ poolSize: 2, ...limitedTo(15_000) });
-  afterAll(() => database[Symbol.asyncDispose]());
+  const database = await shared(server.open({ poolSize: 2, ...limitedTo(15_000) }));
   const accounts = createAccountRepository(database, actor);
   const keys = createKeyRepository(database, actor);
 

@@ -5,11 +5,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { shared } from "@petstore/harness";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-const directory = await openTemporaryDirectory();
-afterAll(() => directory[Symbol.asyncDispose]());
+const directory = await shared(openTemporaryDirectory());
 
 type Output = "pipe" | "ignore" | "inherit" | number;
 

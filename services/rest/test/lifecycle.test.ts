@@ -3,24 +3,20 @@
 // database that is silent.
 import { openStoreDatabase } from "@petstore/checks/store-database";
 import { migrate } from "@petstore/core";
+import { shared } from "@petstore/harness";
 import { openHttpClient } from "@petstore/harness/network";
-import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
+import { openPostgresServer } from "@petstore/harness/postgres";
 import { startService, startServiceProgram } from "@petstore/harness/processes";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 // Generous, because the machine may be busy.
 vi.setConfig({ testTimeout: 120_000 });
 const eventually = { timeout: 60_000, interval: 50 };
 
-let server: PostgresServer;
-let key: string;
-beforeAll(async () => {
-  server = await openPostgresServer();
-  await migrate(server.url);
-  await using database = openStoreDatabase(server.url);
-  ({ key } = await database.issueKey());
-});
-afterAll(() => server?.[Symbol.asyncDispose]());
+const server = await shared(openPostgresServer());
+await migrate(server.url);
+const database = await shared(openStoreDatabase(server.url));
+const { key } = await database.issueKey();
 
 const start = (DATABASE_URL: string, settings: Readonly<Record<string, string>> = {}) =>
   startService({ environment: { DATABASE_URL, ...settings } });

@@ -10,11 +10,11 @@ import {
 } from "@petstore/checks/test-store";
 import { migrate, mintApiKey } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
-import { createTestDatabase, describeWithRedis } from "@petstore/harness";
+import { createTestDatabase, describeWithRedis, shared } from "@petstore/harness";
 import { type FaultProxy, openFaultProxy, openRawClient, type RawClient } from "@petstore/harness/network";
 import { openRedisServer } from "@petstore/harness/redis";
 import { createRestRouter } from "@petstore/rest";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 const createRouters = [createRestRouter, createGraphqlRouter];
 const rex = '{"name":"Rex","categoryId":1}';
@@ -94,9 +94,8 @@ describe.each(apis)("POST $path", async ({ path, create }) => {
 });
 
 describe("a key that PostgreSQL cannot check", async () => {
-  const database = await createTestDatabase();
+  const database = await shared(createTestDatabase());
   await migrate(database.directUrl);
-  afterAll(() => database[Symbol.asyncDispose]());
   const openStore = ({ url }: FaultProxy) =>
     openTestStore({ createRouters, environment: { DATABASE_URL: url, ANONYMOUS_REQUESTS_PER_MINUTE: "2" } });
 

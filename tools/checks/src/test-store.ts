@@ -1,8 +1,8 @@
 import { migrate, openCore, readConfig } from "@petstore/core";
-import { createTestDatabase } from "@petstore/harness";
+import { createTestDatabase, shared } from "@petstore/harness";
 import { type HttpAnswer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { type CreateRouter, createLog, openService } from "@petstore/http";
-import { afterAll, vi } from "vitest";
+import { vi } from "vitest";
 import { type IssuedKey, type IssueOptions, openStoreDatabase, unhurried } from "./store-database.js";
 
 export type { HttpAnswer as Answer, RequestOptions as CallOptions } from "@petstore/harness/network";
@@ -83,8 +83,6 @@ export async function openTestStore({ createRouters, environment = {} }: TestSto
 }
 
 /** A test store for all tests of a file or a suite. */
-export async function openSharedTestStore(options: TestStoreOptions): Promise<TestStore> {
-  const store = await openTestStore(options);
-  afterAll(() => store[Symbol.asyncDispose]());
-  return store;
+export function openSharedTestStore(options: TestStoreOptions): Promise<TestStore> {
+  return shared(openTestStore(options));
 }

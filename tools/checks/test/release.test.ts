@@ -3,15 +3,14 @@ import { spawnSync } from "node:child_process";
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { shared } from "@petstore/harness";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 
 const repository = fileURLToPath(new URL("../../../", import.meta.url));
 /** For the install in the copy, and for the release, on a busy machine. */
 const timeoutMs = 5 * 60_000;
-const directory = await openTemporaryDirectory();
-const copy = directory.path;
-afterAll(() => directory[Symbol.asyncDispose]());
+const { path: copy } = await shared(openTemporaryDirectory());
 
 beforeAll(async () => {
   const files = run("git", ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"], repository);

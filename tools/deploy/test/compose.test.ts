@@ -7,22 +7,16 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-postgres";
-import { describeWithProgram } from "@petstore/harness";
+import { describeWithProgram, describeWithRedis, shared } from "@petstore/harness";
 import { openServerDirectory } from "@petstore/harness/postgres";
-import type { TemporaryDirectory } from "@petstore/harness/processes";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { askOverTls, makeSecrets, readCompose, startContainer } from "./containers.js";
 import { instructionsOf } from "./dockerfile.js";
 import { documentedSettings } from "./image.js";
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL("../", import.meta.url));
-let secrets: TemporaryDirectory;
-
-beforeAll(async () => {
-  secrets = await makeSecrets();
-});
-afterAll(() => secrets[Symbol.asyncDispose]());
+const secrets = await shared(makeSecrets());
 
 describe.each([
   { file: "compose.yaml", servers: ["postgres"] },
@@ -135,7 +129,7 @@ it("make-secrets.sh closes the folder, and makes addresses of the two roles and 
   }
 });
 
-describeWithProgram("redis-server", "the Redis of compose.yaml", () => {
+describeWithRedis("the Redis of compose.yaml", () => {
   it("speaks TLS alone, with the certificate of its name, and answers nobody without the password", async () => {
     await using directory = await openServerDirectory();
     const port = await choosePort(undefined);

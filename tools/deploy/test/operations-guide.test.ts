@@ -5,10 +5,10 @@ import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { createTestDatabase, describeWithProgram } from "@petstore/harness";
+import { createTestDatabase, describeWithProgram, shared } from "@petstore/harness";
 import { openInstalledPostgres, query } from "@petstore/harness/postgres";
-import { openTemporaryDirectory, type TemporaryDirectory } from "@petstore/harness/processes";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { beforeAll, describe, expect, it } from "vitest";
 import { readCompose } from "./containers.js";
 import { documentedSettings, petstore, startService } from "./image.js";
 
@@ -75,13 +75,9 @@ it("uses the petstore command as it is", { timeout: 180_000 }, async () => {
 });
 
 /** Each command runs without its server: it is well-formed if it fails only when it connects. */
-describeWithProgram("docker-compose", "the commands for compose", () => {
-  let services: readonly string[] = [];
-
-  beforeAll(async () => {
-    const files = await Promise.all(["compose.yaml", "compose.ha.yaml"].map(readCompose));
-    services = files.flatMap((compose) => Object.keys(compose.services));
-  });
+describeWithProgram("docker-compose", "the commands for compose", async () => {
+  const files = await Promise.all(["compose.yaml", "compose.ha.yaml"].map(readCompose));
+  const services = files.flatMap((compose) => Object.keys(compose.services));
 
   it.each(unique(/^docker compose \S/))("%s", async (text) => {
     const command = text.replace(/ [<>] \S+$/, "");
@@ -106,11 +102,10 @@ describeWithProgram("postgres", "the statements for an administrator of PostgreS
   });
 });
 
-describe("the searches of the log", () => {
-  let directory: TemporaryDirectory;
+describe("the searches of the log", async () => {
+  const directory = await shared(openTemporaryDirectory());
 
   beforeAll(async () => {
-    directory = await openTemporaryDirectory();
     // Without a database, the service logs a warning or an error.
     await using service = await startService("rest", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
     // The guide has three dots in place of the id.
@@ -121,7 +116,6 @@ describe("the searches of the log", () => {
     const lines = service.output.map((line) => line.replace('"durationMs":', '"durationMs":100'));
     await writeFile(`${directory.path}/log`, `${lines.join("\n")}\n`);
   }, 60_000);
-  afterAll(() => directory[Symbol.asyncDispose]());
 
   it.each(unique(/^grep /))("%s", async (command) => {
     const { stdout } = await promisify(execFile)("sh", ["-euc", `${command} log`], { cwd: directory.path });

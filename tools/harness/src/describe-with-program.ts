@@ -12,7 +12,7 @@ export function describeWithProgram(program: string, name: string, suite: () => 
 }
 
 /** A suite that needs `redis-server`. */
-export function describeWithRedis(name: string, suite: () => void): void {
+export function describeWithRedis(name: string, suite: () => void | Promise<void>): void {
   describeWithProgram("redis-server", name, suite);
 }
 

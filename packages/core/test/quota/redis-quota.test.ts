@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { describeWithRedis } from "@petstore/harness";
-import { openRedisCluster, openRedisServer, type RedisCluster, type RedisServer } from "@petstore/harness/redis";
+import { describeWithRedis, shared } from "@petstore/harness";
+import { openRedisCluster, openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { Cluster, Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
 import { createBreaker } from "../../src/quota/engines/fallback/breaker.js";
 import { createFallbackQuota } from "../../src/quota/engines/fallback/fallback-quota.js";
@@ -19,18 +19,10 @@ const noon = Date.UTC(2031, 4, 14, 12);
 const limits = { perMinute: 4, perDay: 1_000 };
 const oneStrike: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 0, graceMs: -1 };
 
-describeWithRedis("on one Redis", () => {
-  let server: RedisServer;
-  let redis: Redis;
-
-  beforeAll(async () => {
-    server = await openRedisServer();
-    redis = new Redis(server.url);
-  });
-  afterAll(async () => {
-    redis?.disconnect();
-    await server?.[Symbol.asyncDispose]();
-  });
+describeWithRedis("on one Redis", async () => {
+  const server = await shared(openRedisServer());
+  const redis = new Redis(server.url);
+  afterAll(() => redis.disconnect());
 
   describeQuota("redis", "shared", async (banPolicy) => openOn(redis, banPolicy));
   describeQuota("fallback, Redis healthy,", "shared", (banPolicy) => openWithFallback(server.url, banPolicy));
@@ -155,18 +147,10 @@ describeQuota("fallback, Redis unavailable,", "fallback", async (banPolicy) => {
   return { ...opened, quota: { ...quota, liftBan, reset } };
 });
 
-describeWithRedis("on a Redis Cluster", () => {
-  let servers: RedisCluster;
-  let cluster: Cluster;
-
-  beforeAll(async () => {
-    servers = await openRedisCluster();
-    cluster = new Cluster(servers.nodes.map(({ url }) => url));
-  });
-  afterAll(async () => {
-    cluster?.disconnect();
-    await servers?.[Symbol.asyncDispose]();
-  });
+describeWithRedis("on a Redis Cluster", async () => {
+  const servers = await shared(openRedisCluster());
+  const cluster = new Cluster(servers.nodes.map(({ url }) => url));
+  afterAll(() => cluster.disconnect());
 
   // A script whose keys are in different slots fails on a cluster.
   describeQuota("redis cluster", "shared", async (banPolicy) => openOn(cluster, banPolicy));

@@ -1,15 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeWithRedis } from "@petstore/harness";
-import { openRedisCluster, type RedisCluster } from "@petstore/harness/redis";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeWithRedis, shared } from "@petstore/harness";
+import { openRedisCluster } from "@petstore/harness/redis";
+import { expect, it } from "vitest";
 import { newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
 
-describeWithRedis("the quota on a Redis Cluster", () => {
-  let cluster: RedisCluster;
-  beforeAll(async () => {
-    cluster = await openRedisCluster({ replicas: 1 });
-  });
-  afterAll(() => cluster?.[Symbol.asyncDispose]());
+describeWithRedis("the quota on a Redis Cluster", async () => {
+  const cluster = await shared(openRedisCluster({ replicas: 1 }));
 
   const open = () => openQuotasOnRedis({ urls: cluster.nodes.map(({ url }) => url) });
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describeWithRedis } from "@petstore/harness";
+import { describeWithRedis, shared } from "@petstore/harness";
 import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { admitAll, messages, newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
 
 type Step = (server: RedisServer, proxy: FaultProxy) => unknown;
@@ -23,12 +23,8 @@ const outages: readonly (readonly [outage: string, begin: Step, end: Step])[] = 
   ["executes the calls, but loses its replies", (_, proxy) => proxy.dropReplies(), (_, proxy) => proxy.restore()],
 ];
 
-describeWithRedis("the quota when Redis", () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await openRedisServer();
-  });
-  afterAll(() => server?.[Symbol.asyncDispose]());
+describeWithRedis("the quota when Redis", async () => {
+  const server = await shared(openRedisServer());
 
   it.each(outages)("%s: decides every call, counts each unit once, and logs two lines", async (_outage, begin, end) => {
     await using proxy = await openFaultProxy({ url: server.url });
