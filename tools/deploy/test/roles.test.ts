@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { describeWithProgram } from "@petstore/harness";
 import { isAnswering } from "@petstore/harness/network";
 import { openTemporaryPostgres, query } from "@petstore/harness/postgres";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { openTemporaryDirectory, openTogether } from "@petstore/harness/processes";
 import { expect, it, vi } from "vitest";
 import { issueKey, petstore, startService } from "./image.js";
 
@@ -81,32 +81,30 @@ interface Server extends AsyncDisposable {
 }
 
 /** A PostgreSQL with a new database and without the roles of the script. */
-async function openServer(): Promise<Server> {
-  const directory = await openTemporaryDirectory();
-  const postgres = await openTemporaryPostgres();
-  const superuser = new URL(postgres.administratorUrl);
-  const [elsewhere = "", address = ""] = ["/postgres", "/store"].map(
-    (pathname) => Object.assign(new URL(superuser), { pathname }).href,
-  );
-  await query(superuser.href, "drop owned by petstore_service");
-  for (const dropped of ["database petstore", "role petstore_service", "role petstore"]) {
-    await query(elsewhere, `drop ${dropped}`);
-  }
-  // template0 has the rights of a new PostgreSQL; the embedded server has limited those of template1.
-  await query(elsewhere, "create database store template template0");
-  return {
-    administratorUrl: address,
-    urlOf: (username, password) => Object.assign(new URL(address), { username, password }).href,
-    async runScript(ownerPassword, servicePassword) {
-      const [owner, service] = [join(directory.path, "owner"), join(directory.path, "service")];
-      await writeFile(owner, ownerPassword);
-      await writeFile(service, servicePassword);
-      const environment = { PATH: process.env.PATH, OWNER_PASSWORD_FILE: owner, SERVICE_PASSWORD_FILE: service };
-      await promisify(execFile)("psql", ["--no-psqlrc", `--file=${script}`, address], { env: environment });
-    },
-    async [Symbol.asyncDispose]() {
-      await postgres[Symbol.asyncDispose]();
-      await directory[Symbol.asyncDispose]();
-    },
-  };
+function openServer(): Promise<Server> {
+  return openTogether(async (use) => {
+    const directory = use(await openTemporaryDirectory());
+    const postgres = use(await openTemporaryPostgres());
+    const superuser = new URL(postgres.administratorUrl);
+    const [elsewhere = "", address = ""] = ["/postgres", "/store"].map(
+      (pathname) => Object.assign(new URL(superuser), { pathname }).href,
+    );
+    await query(superuser.href, "drop owned by petstore_service");
+    for (const dropped of ["database petstore", "role petstore_service", "role petstore"]) {
+      await query(elsewhere, `drop ${dropped}`);
+    }
+    // template0 has the rights of a new PostgreSQL; the embedded server has limited those of template1.
+    await query(elsewhere, "create database store template template0");
+    return {
+      administratorUrl: address,
+      urlOf: (username, password) => Object.assign(new URL(address), { username, password }).href,
+      async runScript(ownerPassword, servicePassword) {
+        const [owner, service] = [join(directory.path, "owner"), join(directory.path, "service")];
+        await writeFile(owner, ownerPassword);
+        await writeFile(service, servicePassword);
+        const environment = { PATH: process.env.PATH, OWNER_PASSWORD_FILE: owner, SERVICE_PASSWORD_FILE: service };
+        await promisify(execFile)("psql", ["--no-psqlrc", `--file=${script}`, address], { env: environment });
+      },
+    };
+  });
 }
