@@ -1,25 +1,19 @@
-import { createTestDatabase, describeWithRedis, grantService, type TestDatabase } from "@petstore/harness";
+import { describeWithRedis, grantService } from "@petstore/harness";
 import { openRedisCluster, openRedisServer } from "@petstore/harness/redis";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { checkDatabaseTransport, checkRedisTransport } from "../src/doctor/check-transport.js";
 import type { Finding } from "../src/doctor/finding.js";
 import { openInstance } from "./instance.js";
-import { finding, runCommand } from "./run-command.js";
+import { finding, runCommand, useDatabase } from "./run-command.js";
 
 const openSentinels = ["sentinels: no TLS", "sentinels: no password"];
-let database: TestDatabase;
-let environment: Record<string, string>;
-beforeEach(async () => {
-  database = await createTestDatabase();
-  environment = { DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.directUrl };
-});
-afterEach(() => database[Symbol.asyncDispose]());
+const { database, environment, petstore } = useDatabase();
 
 describe("petstore doctor", () => {
   it("finds nothing wrong with a migrated database and a running instance", async () => {
-    await runCommand("migrate", environment);
-    await using _instance = await openInstance(environment);
-    const { exitCode, printed, complained } = await runCommand("doctor", environment);
+    await petstore("migrate");
+    await using _instance = await openInstance(environment());
+    const { exitCode, printed, complained } = await petstore("doctor");
     expect({ exitCode, complained }).toEqual({ exitCode: 0, complained: "" });
     expect(printed).toMatch(/^ok +configuration: understood\nok +database: PostgreSQL 18/);
     for (const line of ["schema: current", "ms ahead of this machine", "instances: 1 running, all answer"]) {
@@ -29,7 +23,7 @@ describe("petstore doctor", () => {
   });
 
   it("names the migrations an un-migrated database lacks", async () => {
-    const { exitCode, printed } = await runCommand("doctor", environment);
+    const { exitCode, printed } = await petstore("doctor");
     expect(exitCode).toBe(1);
     expect(printed).toContain(
       "FAULT    schema: lacks 0001-first-tables, 0002-keys-that-change, 0003-managed-keys, 0004-lasting-audit-log\n         -> Run petstore migrate",
@@ -61,18 +55,18 @@ describe("petstore doctor", () => {
   });
 
   it("counts the instances that count for themselves although there are several", async () => {
-    await runCommand("migrate", environment);
-    await using _one = await openInstance(environment);
-    await using _other = await openInstance(environment);
+    await petstore("migrate");
+    await using _one = await openInstance(environment());
+    await using _other = await openInstance(environment());
     const { exitCode, findings } = await examine({});
     expect(exitCode).toBe(1);
     expect(findings).toContainEqual(finding("fault", "instances", /^2 count for themselves/));
   });
 
   it("recognises a pooler that the address does not tell of", async ({ skip }) => {
-    if (database.url === database.directUrl) skip();
-    await runCommand("migrate", environment);
-    const url = new URL(database.url);
+    if (database().url === database().directUrl) skip();
+    await petstore("migrate");
+    const url = new URL(database().url);
     url.search = "";
     const { findings } = await examine({ DATABASE_URL: url.href, DATABASE_DIRECT_URL: url.href });
     expect(findings).toContainEqual(finding("fault", "pooler"));
@@ -80,8 +74,8 @@ describe("petstore doctor", () => {
   });
 
   it("accepts a role that reads and writes rows, and warns of one that may create databases", async () => {
-    await runCommand("migrate", environment);
-    const { findings } = await examine({ DATABASE_URL: await grantService(database) });
+    await petstore("migrate");
+    const { findings } = await examine({ DATABASE_URL: await grantService(database()) });
     expect(findings).toContainEqual(finding("ok", "database role", /^petstore_service reads and writes rows, and/));
     expect((await examine({})).findings).toContainEqual(
       finding("warning", "database role", /^petstore may create databases or roles$/),
@@ -130,9 +124,9 @@ describe("petstore doctor, of the way to the servers,", () => {
 
 describeWithRedis("petstore doctor, of Redis,", () => {
   it("finds nothing wrong with one on this machine that evicts nothing", async () => {
-    await runCommand("migrate", environment);
+    await petstore("migrate");
     await using redis = await openRedisServer();
-    await using _instance = await openInstance({ ...environment, REDIS_URL: redis.url });
+    await using _instance = await openInstance({ ...environment(), REDIS_URL: redis.url });
     const { exitCode, findings } = await examine({ REDIS_URL: redis.url });
     expect(exitCode).toBe(0);
     for (const what of ["eviction", "protection"]) {
@@ -160,9 +154,9 @@ describeWithRedis("petstore doctor, of Redis,", () => {
   });
 
   it("says that none is there, and that an instance misses it", async () => {
-    await runCommand("migrate", environment);
+    await petstore("migrate");
     const lonely = await openRedisServer();
-    await using _instance = await openInstance({ ...environment, REDIS_URL: lonely.url });
+    await using _instance = await openInstance({ ...environment(), REDIS_URL: lonely.url });
     await lonely[Symbol.asyncDispose]();
     const { exitCode, findings } = await examine({ REDIS_URL: lonely.url });
     expect(exitCode).toBe(1);
@@ -172,6 +166,6 @@ describeWithRedis("petstore doctor, of Redis,", () => {
 });
 
 async function examine(more: Readonly<Record<string, string>>, clock?: { readonly clockOffsetMs: number }) {
-  const { exitCode, printed } = await runCommand("doctor --json", { ...environment, ...more }, clock);
+  const { exitCode, printed } = await runCommand("doctor --json", { ...environment(), ...more }, clock);
   return { exitCode, findings: JSON.parse(printed) as Finding[] };
 }

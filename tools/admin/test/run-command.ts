@@ -43,6 +43,7 @@ export function useDatabase(...commandLines: readonly string[]) {
   });
   afterEach(() => database[Symbol.asyncDispose]());
   return {
+    database: () => database,
     environment,
     petstore,
     /** Returns the JSON that a command prints. */
