@@ -1,6 +1,5 @@
-import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { nowMs } from "@petstore/harness/network";
+import { nowMs, openRawClient } from "@petstore/harness/network";
 import { authorization, host, rest, startOfCreate } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 import { medianP99 } from "../environment/measures.js";
@@ -53,24 +52,19 @@ function slowGroups(apiKey: string) {
 function openSlowClient(port: number, opening: string, drip: string) {
   const startMs = performance.now();
   let cutAfterMs: number | undefined;
-  const socket = connect({ host: "127.0.0.1", port }, () => socket.write(opening)).resume();
-  const timer = setInterval(() => {
-    if (socket.writable) socket.write(drip);
-  }, 1_000);
-  const end = () => {
-    cutAfterMs ??= performance.now() - startMs;
+  const client = openRawClient(port);
+  client.write(opening);
+  const timer = setInterval(() => client.write(drip), 1_000);
+  void client.closed.then(() => {
+    cutAfterMs = performance.now() - startMs;
     clearInterval(timer);
-    socket.destroy();
-  };
-  // The server cuts with FIN, or with RST while the client sends.
-  socket.on("error", () => {});
-  socket.once("end", end);
-  socket.once("close", end);
+    client[Symbol.dispose]();
+  });
   return {
     /** Absent while the connection is open. */
     get cutAfterMs(): number | undefined {
       return cutAfterMs;
     },
-    [Symbol.dispose]: end,
+    [Symbol.dispose]: client[Symbol.dispose],
   };
 }
