@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTestDatabase } from "@petstore/harness";
 import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
+import { query } from "@petstore/harness/postgres";
 import { it as base, describe, expect } from "vitest";
 import { type Core, digestApiKey, type KeyRecord, migrate, mintApiKey, openCore, readConfig } from "../src/index.js";
-import { execute } from "./database-fixture.js";
 
 interface IssuedKey {
   readonly key: string;
@@ -58,7 +58,7 @@ const it = base.extend<{ fixture: ChangeEventsFixture }>({
 describe("a change by an operator", () => {
   it("takes effect on every instance within a second, also after unreadable messages", async ({ fixture }) => {
     for (const payload of ["", "{", "null", '{"kind":"account-changed","account":"1; drop table pets"}']) {
-      await execute(fixture.url, `select pg_notify('petstore', '${payload}')`);
+      await query(fixture.url, `select pg_notify('petstore', '${payload}')`);
     }
     await expectChangesSeen(fixture, 1_000);
   });
@@ -95,7 +95,7 @@ describe("a change by an operator", () => {
       ["update accounts set suspended_at = null", "pro, both"],
       ["delete from accounts", "API_KEY_INVALID"],
     ] as const) {
-      await execute(fixture.url, `${sql} where name = '${name}'`);
+      await query(fixture.url, `${sql} where name = '${name}'`);
       for (const core of [fixture.changing, fixture.other]) await expectAccess(1_000, core, key, access);
     }
   });

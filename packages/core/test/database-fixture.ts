@@ -1,6 +1,5 @@
-import { createTestDatabase, type TestDatabase } from "@petstore/harness";
+import { createTestDatabase, shared, type TestDatabase } from "@petstore/harness";
 import { openSession } from "@petstore/harness/postgres";
-import { afterAll } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
 import type { Statement } from "../src/database/statement.js";
@@ -19,25 +18,22 @@ export function limitedTo(ms: number) {
   return { acquireTimeoutMs: ms, readTimeoutMs: ms, writeTimeoutMs: ms };
 }
 
-/** A temporary database for the tests of a file. */
-export async function openSharedDatabase({ isMigrated = true } = {}): Promise<SharedDatabase> {
-  const server = await createTestDatabase();
-  afterAll(() => server[Symbol.asyncDispose]());
-  if (isMigrated) await migrate(server.directUrl);
+/** A migrated temporary database for the tests of a file. */
+export async function openSharedDatabase(): Promise<SharedDatabase> {
+  const server = await shared(createTestDatabase());
+  await migrate(server.directUrl);
   return {
     ...server,
     open(config) {
       return openDatabase({ url: server.url, poolSize: 5, ...limitedTo(2_000), ...config }, silentLog);
     },
-    execute: (...statements) => execute(server.directUrl, ...statements),
+    async execute<Row>(...statements: readonly string[]) {
+      await using session = await openSession(server.directUrl);
+      let rows: unknown[] = [];
+      for (const statement of statements) rows = await session.query(statement);
+      return rows as Row[];
+    },
   };
-}
-
-export async function execute<Row>(url: string, ...statements: readonly string[]): Promise<Row[]> {
-  await using session = await openSession(url);
-  let rows: unknown[] = [];
-  for (const statement of statements) rows = await session.query(statement);
-  return rows as Row[];
 }
 
 /** A statement with the values of its parameters `$1`, `$2` and so on, in their order. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openSharedDatabase, sqlOf } from "./database-fixture.js";
 
-const server = await openSharedDatabase({ isMigrated: false });
+const server = await openSharedDatabase();
 
 const unavailable = expect.objectContaining({ code: "SERVICE_UNAVAILABLE", status: 503, retryAfterSeconds: 1 });
 const late = expect.objectContaining({

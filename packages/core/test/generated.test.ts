@@ -1,7 +1,7 @@
 import { createTestDatabase } from "@petstore/harness";
+import { query } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
 import { migrate, problemReference } from "../src/index.js";
-import { execute } from "./database-fixture.js";
 
 describe("generated files", () => {
   it("schema.sql shows the result of the migrations", async () => {
@@ -19,13 +19,13 @@ ${problemReference()}`;
 
 /** The result of the migrations as SQL, so that a reviewer sees the effect of a migration as a diff. */
 async function describeSchema(url: string): Promise<string> {
-  const rows = await execute<{ definition: string }>(url, query);
+  const rows = await query(url, definitionQuery);
   const definitions = rows.map(({ definition }) => definition).join("\n\n");
   return `-- Generated from the migrations by \`npm run generate\`. Not executed by anything.\n\n${definitions}\n`;
 }
 
 /** Reads the system catalogs, without the tables of migrators. */
-const query = `
+const definitionQuery = `
   with tables as (
     select c.oid, c.relname as name
     from pg_class c join pg_namespace n on n.oid = c.relnamespace

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTestDatabase, grantService } from "@petstore/harness";
-import { openSession } from "@petstore/harness/postgres";
+import { openSession, query } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
 import { migrations } from "../src/database/migrations/migrations.js";
 import { migrate, pendingMigrations } from "../src/index.js";
-import { execute } from "./database-fixture.js";
 
 const everyMigration = ["0001-first-tables", "0002-keys-that-change", "0003-managed-keys", "0004-lasting-audit-log"];
 
@@ -73,8 +72,8 @@ describe("migrations", () => {
 
   it("change nothing when one of them fails", async () => {
     await using database = await createTestDatabase();
-    await execute(database.url, "create table accounts (id bigint)");
+    await query(database.url, "create table accounts (id bigint)");
     await expect(migrate(database.url)).rejects.toThrow();
-    expect(await execute(database.url, "select from pg_class where relname = 'pets'")).toEqual([]);
+    expect(await query(database.url, "select from pg_class where relname = 'pets'")).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Database } from "../src/database/database.js";
 import { openSharedDatabase, sqlOf } from "./database-fixture.js";
 
-const server = await openSharedDatabase({ isMigrated: false });
+const server = await openSharedDatabase();
 
 const backend = sqlOf<{ pid: number; value: number }>(
   "pipelined read",
