@@ -1,6 +1,7 @@
 import { migrate, openCore, readConfig } from "@petstore/core";
 import { createTestDatabase, shared } from "@petstore/harness";
 import { type HttpAnswer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
+import { openTogether } from "@petstore/harness/processes";
 import { type CreateRouter, createLog, openService } from "@petstore/http";
 import { vi } from "vitest";
 import { type IssuedKey, type IssueOptions, openStoreDatabase, unhurried } from "./store-database.js";
@@ -37,49 +38,45 @@ export interface TestStore extends AsyncDisposable {
   execute(sql: string): Promise<unknown[]>;
 }
 
-export async function openTestStore({ createRouters, environment = {} }: TestStoreOptions): Promise<TestStore> {
-  const database = environment.DATABASE_URL === undefined ? await createTestDatabase() : undefined;
-  if (database !== undefined) await migrate(database.url);
-  const config = readConfig({ DATABASE_URL: database?.url, PORT: "0", ...unhurried, ...environment });
-  const clock = { nowMs: Date.UTC(2027, 4, 3, 12) };
-  const now = () => clock.nowMs;
-  const logged: string[] = [];
-  const log = createLog("trace", { write: (line) => void logged.push(line) });
-  const core = await openCore(config, { log, now, monotonicNow: now });
-  const service = await openService({ core, config: config.http, log, now, monotonicNow: now, createRouters });
-  const store = openStoreDatabase(config.database.url);
-  const client = openHttpClient(`http://127.0.0.1:${service.port}`);
+export function openTestStore({ createRouters, environment = {} }: TestStoreOptions): Promise<TestStore> {
+  return openTogether(async (use) => {
+    const database = environment.DATABASE_URL === undefined ? use(await createTestDatabase()) : undefined;
+    if (database !== undefined) await migrate(database.url);
+    const config = readConfig({ DATABASE_URL: database?.url, PORT: "0", ...unhurried, ...environment });
+    const clock = { nowMs: Date.UTC(2027, 4, 3, 12) };
+    const now = () => clock.nowMs;
+    const logged: string[] = [];
+    const log = createLog("trace", { write: (line) => void logged.push(line) });
+    const store = use(openStoreDatabase(config.database.url));
+    const core = use(await openCore(config, { log, now, monotonicNow: now }));
+    const service = use(await openService({ core, config: config.http, log, now, monotonicNow: now, createRouters }));
+    const client = openHttpClient(`http://127.0.0.1:${service.port}`);
+    use({ [Symbol.asyncDispose]: async () => client[Symbol.dispose]() });
 
-  return {
-    clock,
-    origin: service.url,
-    logged,
-    async lineOf({ headers }) {
-      const lines = () => logged.map((line) => JSON.parse(line));
-      const isOfRequest = ({ msg, requestId }: { readonly msg: string; readonly requestId: string }) =>
-        msg === "request completed" && requestId === headers["x-request-id"];
-      // The service may write it after the client has the answer.
-      return vi.waitUntil(() => lines().find(isOfRequest), { timeout: 20_000 });
-    },
-    issueKey: store.issueKey,
-    revokeKey: core.keys.revoke,
-    call: client.send,
-    port: service.port,
-    readiness: async () => (await fetch(new URL("/readyz", service.metricsUrl))).json(),
-    async scrape() {
-      const lines = (await (await fetch(service.metricsUrl ?? "")).text()).split("\n");
-      const samples = lines.filter((line) => line !== "" && !line.startsWith("#"));
-      return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
-    },
-    execute: store.execute,
-    async [Symbol.asyncDispose]() {
-      client[Symbol.dispose]();
-      await service[Symbol.asyncDispose]();
-      await core[Symbol.asyncDispose]();
-      await store[Symbol.asyncDispose]();
-      await database?.[Symbol.asyncDispose]();
-    },
-  };
+    return {
+      clock,
+      origin: service.url,
+      logged,
+      async lineOf({ headers }) {
+        const lines = () => logged.map((line) => JSON.parse(line));
+        const isOfRequest = ({ msg, requestId }: { readonly msg: string; readonly requestId: string }) =>
+          msg === "request completed" && requestId === headers["x-request-id"];
+        // The service may write it after the client has the answer.
+        return vi.waitUntil(() => lines().find(isOfRequest), { timeout: 20_000 });
+      },
+      issueKey: store.issueKey,
+      revokeKey: core.keys.revoke,
+      call: client.send,
+      port: service.port,
+      readiness: async () => (await fetch(new URL("/readyz", service.metricsUrl))).json(),
+      async scrape() {
+        const lines = (await (await fetch(service.metricsUrl ?? "")).text()).split("\n");
+        const samples = lines.filter((line) => line !== "" && !line.startsWith("#"));
+        return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
+      },
+      execute: store.execute,
+    };
+  });
 }
 
 /** A test store for all tests of a file or a suite. */
