@@ -1,8 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { migrate } from "@petstore/core";
-import { createTestDatabase, grantService, isRedisInstalled } from "@petstore/harness";
-import { graphqlMain, openTogether, restMain, type Service, startService } from "@petstore/harness/processes";
+import { createTestDatabase, grantService } from "@petstore/harness";
+import {
+  graphqlMain,
+  isInstalled,
+  openTogether,
+  restMain,
+  type Service,
+  startService,
+} from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { openStoreDatabase, type StoreDatabase, unhurried } from "../src/store-database.js";
 
@@ -34,7 +41,7 @@ export interface RunningStore extends AsyncDisposable {
 export function openRunningStore(options: RunningStoreOptions = {}): Promise<RunningStore> {
   const { services: names = ["rest", "graphql"], environment = {}, isProbed = false } = options;
   return openTogether(async (use) => {
-    const redis = isRedisInstalled() ? use(await openRedisServer()) : undefined;
+    const redis = isInstalled("redis-server") ? use(await openRedisServer()) : undefined;
     const created = options.databaseUrl === undefined ? use(await createTestDatabase()) : undefined;
     const databaseUrl = options.databaseUrl ?? created?.directUrl ?? "";
     await migrate(databaseUrl);

@@ -1,8 +1,8 @@
 // How much a reader has to read to follow one request. The coverage of running services decides which files it executes.
 import { readFile } from "node:fs/promises";
-import { isRedisInstalled } from "@petstore/harness";
+import { describeWithRedis } from "@petstore/harness";
 import { it } from "@petstore/harness/test-with-figures";
-import { beforeAll, describe, expect } from "vitest";
+import { beforeAll, expect } from "vitest";
 import { type ExecutedFile, executedFiles, type MeasuredRequest } from "./executed-files.js";
 
 const listRequest: MeasuredRequest = { service: "rest", method: "GET", path: "/v1/pets?limit=20" };
@@ -17,7 +17,7 @@ const createRequest: MeasuredRequest = {
 };
 
 // Without Redis, a request executes other files.
-describe.skipIf(!isRedisInstalled())("the files that a request executes", () => {
+describeWithRedis("the files that a request executes", () => {
   let list: readonly ExecutedFile[] = [];
   let create: readonly ExecutedFile[] = [];
 

@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import { isInstalled, missingPrograms } from "./processes/installed-program.js";
+import { missingPrograms } from "./processes/installed-program.js";
 
 /** A suite that needs a program. Without the program it is skipped, with a line about it. With CI set it fails instead. */
 export function describeWithProgram(program: string, name: string, suite: () => void | Promise<void>): void {
@@ -14,8 +14,4 @@ export function describeWithProgram(program: string, name: string, suite: () => 
 /** A suite that needs `redis-server`. */
 export function describeWithRedis(name: string, suite: () => void | Promise<void>): void {
   describeWithProgram("redis-server", name, suite);
-}
-
-export function isRedisInstalled(): boolean {
-  return isInstalled("redis-server");
 }
