@@ -3,7 +3,7 @@ import { lstat, readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { serviceFlags } from "@petstore/harness/processes";
 import { validate } from "dockerfile-utils";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { instructionsOf, readDockerfile } from "./dockerfile.js";
 import { commandOf, folderOf } from "./image.js";
 
@@ -16,15 +16,12 @@ it("the Dockerfile has no fault that a linter knows of", async () => {
 describe.each(["rest", "graphql", "petstore"])("the %s image", async (image) => {
   const instructions = (await instructionsOf(image)).map((instruction) => `${instruction}`);
   const files: { path: string; bytes: number; isLink: boolean }[] = [];
-
-  beforeAll(async () => {
-    for (const entry of await readdir(folderOf(image), { recursive: true, withFileTypes: true })) {
-      if (entry.isDirectory()) continue;
-      const path = join(entry.parentPath, entry.name);
-      const { size } = await lstat(path);
-      files.push({ path, bytes: size, isLink: entry.isSymbolicLink() });
-    }
-  });
+  for (const entry of await readdir(folderOf(image), { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const { size } = await lstat(path);
+    files.push({ path, bytes: size, isLink: entry.isSymbolicLink() });
+  }
 
   it("does not run as root, and has neither a shell nor a package manager", () => {
     expect(instructions[0]).toMatch(/^FROM gcr\.io\/distroless\/.*:nonroot /);

@@ -9,7 +9,7 @@ import { isAnswering } from "@petstore/harness/network";
 import { anchorsOf, openTemporaryDirectory } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { petstore, startService } from "./image.js";
+import { issueKey, startService } from "./image.js";
 
 interface Rules {
   readonly groups: readonly { readonly rules: readonly Rule[] }[];
@@ -93,12 +93,10 @@ it("every panel of the dashboard has a number, a title, a data source and someth
 
 it.each(["rest", "graphql"])("the dashboard and the alerts use only metrics that %s exports", async (image) => {
   await using database = await createTestDatabase();
-  await petstore(database.url, "migrate");
+  const key = await issueKey(database.url);
   await using service = await startService(image, { DATABASE_URL: database.url });
   await service.until(() => isAnswering(`${service.origin}/readyz`));
   // A refusal is a request, a problem and a decision. The look-up of a key is a statement.
-  await petstore(database.url, "account", "create", "shop");
-  const [key] = (await petstore(database.url, "key", "issue", "shop")).match(/pets_\w+/) ?? [];
   const address = `${service.origin}${image === "rest" ? "/v1/pets" : "/graphql"}`;
   await fetch(address);
   await fetch(address, { headers: { Authorization: `Bearer ${key}` } });
