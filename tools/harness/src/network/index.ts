@@ -1,7 +1,7 @@
 export { type Answer, type HttpAnswer, nowMs, parseJson, type RateLimit, readAnswer } from "./answer.js";
-export { type Balancer, noticesWithinMs, startBalancer } from "./balancer.js";
+export { noticesWithinMs, startBalancer } from "./balancer.js";
 export { type FaultProxy, openFaultProxy } from "./fault-proxy.js";
 export { type HttpClient, isAnswering, openHttpClient, type RequestOptions } from "./http-client.js";
 export { openHttpServer } from "./http-server.js";
 export { openRawClient, type RawAnswer, type RawClient } from "./raw-client.js";
-export { openTraceReceiver, type TraceReceiver } from "./trace-receiver.js";
+export { openTraceReceiver } from "./trace-receiver.js";

@@ -7,7 +7,7 @@ export {
   runPostgresProgram,
   serverUser,
 } from "./installed-postgres.js";
-export { openPatroniCluster, type PatroniCluster } from "./patroni-cluster.js";
+export { openPatroniCluster } from "./patroni-cluster.js";
 export type { PatroniNode } from "./patroni-node.js";
 export { openPgBouncer, type PgBouncer } from "./pgbouncer.js";
 export {

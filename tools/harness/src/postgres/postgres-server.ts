@@ -22,8 +22,8 @@ export interface PostgresServer extends AsyncDisposable {
   terminateBackends(kills: number, perSecond: number): Promise<void>;
   /** Restarts, and counts from then on. The result tells how many statements have named a table, a regular expression. */
   countStatements(): Promise<(table: string) => Promise<number>>;
-  /** Uses a new connection, to the given database of this server. */
-  query(text: string, url?: string): Promise<Record<string, unknown>[]>;
+  /** Uses a new connection. */
+  query(text: string): Promise<Record<string, unknown>[]>;
 }
 
 /** One connection. The faults of `PostgresServer` spare it. */
@@ -127,7 +127,7 @@ export async function openPostgresServer(): Promise<PostgresServer> {
         return Number(row?.calls);
       };
     },
-    query: (text, address = url) => query(address, text),
+    query: (text) => query(url, text),
     async [Symbol.asyncDispose]() {
       isDisposed = true;
       await starting;

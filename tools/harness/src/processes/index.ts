@@ -1,5 +1,5 @@
 export { folderOf, isInstalled, missingPrograms, searchPath } from "./installed-program.js";
-export { type Program, type ProgramOptions, startProgram } from "./program.js";
+export { type Program, startProgram } from "./program.js";
 export { openTemporaryDirectory, openTogether, type TemporaryDirectory } from "./resources.js";
 export {
   graphqlMain,

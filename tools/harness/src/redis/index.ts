@@ -1,3 +1,3 @@
-export { openRedisCluster, type RedisCluster } from "./redis-cluster.js";
-export { openRedisSentinels, type RedisSentinels } from "./redis-sentinels.js";
+export { openRedisCluster } from "./redis-cluster.js";
+export { openRedisSentinels } from "./redis-sentinels.js";
 export { openRedisServer, type RedisServer } from "./redis-server.js";
