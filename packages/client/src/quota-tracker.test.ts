@@ -161,6 +161,8 @@ describe("the circuit", () => {
     ["RATE_LIMIT_EXCEEDED", 61_000, false],
     ["DAILY_QUOTA_EXCEEDED", 120_000, false],
     ["DAILY_QUOTA_EXCEEDED", 120_001, true],
+    ["SERVICE_UNAVAILABLE", 120_000, false],
+    ["SERVICE_UNAVAILABLE", 120_001, true],
   ] as const)("after %s with Retry-After of %i ms is open: %s", (code, retryAfterMs, isOpen) => {
     const { slots, fail, tracker, clock } = open();
     const refusal = failure(code, retryAfterMs);

@@ -79,13 +79,15 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
     const { code, retryAfterMs = 0 } = failure;
     if (code === "API_KEY_BANNED" || code === "RATE_LIMIT_EXCEEDED" || code === "DAILY_QUOTA_EXCEEDED") {
       pauseFor(retryAfterMs + random() * resumeSpreadMs);
-      if (code === "API_KEY_BANNED" || retryAfterMs > maxWaitMs) {
-        openCircuit = { error: failure, untilMs: pausedUntilMs };
-      }
     } else if (isUnavailable(failure)) {
       // Requests that were in flight together count as one failure.
       if (request > (probingAfter ?? 0)) consecutiveFailures += 1;
       pauseFor(Math.max(retryAfterMs, fullJitterMs(consecutiveFailures, random)));
+    } else {
+      return;
+    }
+    if (code === "API_KEY_BANNED" || retryAfterMs > maxWaitMs) {
+      openCircuit = { error: failure, untilMs: pausedUntilMs };
     }
   }
 
