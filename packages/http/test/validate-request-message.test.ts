@@ -17,6 +17,10 @@ describe("a request message", () => {
   it.for([
     ...names.map((header) => [header, `GET /pets HTTP/1.1\r\n${header}\r\n\r\n`]),
     ["HTTP/1.0 without a Host", "GET /pets HTTP/1.0\r\n\r\n"],
+    [
+      "every printable ASCII character but # in its target",
+      "GET /pets?!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~ HTTP/1.1\r\nHost: a\r\n\r\n",
+    ],
     ["200 header fields", `GET /pets HTTP/1.1\r\nHost: a\r\n${fields(199)}\r\n`],
   ])("may have %s", async ([_what, request = ""], { client }) => {
     client.write(request);
@@ -28,6 +32,8 @@ describe("a request message", () => {
   it.for([
     ...[...hosts, ...otherHosts].map((header) => `GET /pets HTTP/1.1\r\n${header}\r\n`),
     "CONNECT pets.example:443 HTTP/1.1\r\n\r\n",
+    "GET /pets?limit=5#&status=sold HTTP/1.1\r\nHost: a\r\n\r\n",
+    "GET /pets?limit=5\u00a0 HTTP/1.1\r\nHost: a\r\n\r\n",
     "GET /pets HTTP/0.9\r\nHost: a\r\n\r\n",
     "GET /pets HTTP/2.0\r\nHost: a\r\n\r\n",
     `POST /pets HTTP/1.0\r\nHost: a\r\n${chunked}0\r\n\r\n`,

@@ -20,6 +20,10 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return malformed("This service speaks HTTP/1.1 and HTTP/1.0 only.");
   }
+  // Express and Node read a target with other characters differently (RFC 9112 section 3.2 and RFC 3986 section 2).
+  if (/[^\x21-\x7e]|#/.test(request.url ?? "")) {
+    return malformed("The request target can hold only printable ASCII characters without #; percent-encode others.");
+  }
   const coding = request.headers["transfer-encoding"];
   // A proxy may have read any other framing differently (RFC 9112 section 6.1).
   if (coding !== undefined && (httpVersion === "1.0" || coding.toLowerCase() !== "chunked")) {
