@@ -76,16 +76,16 @@ export function createStaticFileServer(
   }
 
   // Rendered and compressed at the first request.
-  const prepared = new Map<StaticFile, Promise<PreparedFile>>();
+  const prepared = new Map<StaticFile, PreparedFile>();
   let notFoundPage: StaticFile | undefined;
 
   async function serveFile(file: StaticFile, req: Request, res: Response): Promise<void> {
     // One route for all files: each route adds 11 series to the metrics.
     contextOf(res).route = "static";
     await countFile(res);
-    const response = prepared.get(file) ?? prepare(file);
+    const response = prepared.get(file) ?? (await prepare(file));
     prepared.set(file, response);
-    send(await response, req, res);
+    send(response, req, res);
   }
 
   return {
