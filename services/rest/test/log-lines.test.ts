@@ -112,6 +112,7 @@ it.each([
   ["a later version", traceparent.replace(/^00/, "cc"), true],
   ["a later version with more fields", `${traceparent.replace(/^00/, "cc")}-more-01`, true],
   ["a later version with longer flags", `${traceparent.replace(/^00/, "cc")}0`, false],
+  ["two values", `${traceparent.replace(/^00/, "cc")}-more, ${traceparent}`, false],
   ["version 00 with more fields", `${traceparent}-more`, false],
   ["version ff", traceparent.replace(/^00/, "ff"), false],
 ])("a log line contains the trace of the client if traceparent has %s: %s %s", async (_what, sent, isRead) => {

@@ -104,9 +104,9 @@ export function onRoute(template: string): RequestHandler {
  * Version, trace id, parent id and flags (W3C Trace Context, section 3.2). Version `ff` is invalid, `00` has exactly these 55
  * characters, and a later one may have further fields (section 4.3).
  */
-const traceparent = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-.*)?$/;
+const traceparent = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-[^,]*)?$/;
 
-/** A malformed or repeated `traceparent` is ignored. Node joins repeated ones, so they do not match. */
+/** A malformed or repeated `traceparent` is ignored. Node joins repeated ones with a comma, so they do not match. */
 function callersTraceId(req: Request): string | undefined {
   const sent = req.headers.traceparent;
   return typeof sent === "string" ? traceparent.exec(sent)?.[1] : undefined;
