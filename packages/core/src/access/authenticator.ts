@@ -42,7 +42,8 @@ export type Authentication =
 export interface Authenticator {
   /**
    * `client` identifies the sender: look-ups of unknown keys are limited per client. Rejects with SERVICE_UNAVAILABLE if
-   * the key cannot be checked. For a malformed or cached key, the result is returned directly, not as a promise.
+   * the key cannot be checked. For a malformed key, or one with a fresh cached record, the result is returned directly, not
+   * as a promise.
    */
   authenticate(token: string, client: string): Authentication | Promise<Authentication>;
   /** A key of the account, or the account itself, has changed: its cached records are not used again. */
@@ -53,7 +54,7 @@ export interface Authenticator {
 }
 
 export interface KeyCacheUse {
-  /** Well-formed keys that needed no look-up of their own: a fresh record was cached, or a look-up was already running. */
+  /** Well-formed keys that needed no look-up of their own: the outcome was cached, or a look-up was already running. */
   readonly hits: number;
   readonly misses: number;
   /** Keys not looked up because their client had sent too many unknown keys. */

@@ -48,7 +48,8 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     client.on("error", () => {});
   });
   pool.on("remove", (client) => clients.delete(client));
-  // The pool emits both before a query gets the client, so `dropIdle` never destroys a client that was just acquired.
+  // `acquire` comes before a query gets the client, and `release` before the next one can. So `dropIdle` never destroys a
+  // client that a query has.
   pool.on("acquire", (client) => busy.add(client));
   pool.on("release", (_error, client) => busy.delete(client));
 

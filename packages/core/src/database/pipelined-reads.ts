@@ -37,7 +37,7 @@ interface Pipeline {
   isReady: boolean;
   /** True if its queries may be sent on another connection. False after a timeout: no time is left for another attempt. */
   mayRetryElsewhere: boolean;
-  /** The first query that timed out. The queries after it fail for the same reason. */
+  /** The error of the first query that timed out. The queries after it fail with it too. */
   timeout: DatabaseTimeout | undefined;
   inFlight: number;
   /** Queries in flight at the last check. */
@@ -140,8 +140,8 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     const problem = asProblem(pipeline.timeout ?? error);
     const isUnusable = pipeline.mayRetryElsewhere || problem.code === "SERVICE_UNAVAILABLE";
     // The connection takes no more queries. A timeout destroys its socket; otherwise the queries in flight are still
-    // answered. Call `end` before the socket closes: after `end`, pg emits no `error`, so the listener in `open` cannot allow
-    // a retry of a query that timed out.
+    // answered. Call `end` first: otherwise the closing socket emits `error`, whose listener in `open` would allow a retry of
+    // the query that timed out.
     if (isUnusable && drop(pipeline)) void end(pipeline);
     return problem;
   }

@@ -3,7 +3,7 @@
  * suspended account. Their requests are counted like others, so that a flood of them gets 429. A request without a valid
  * key is always refused, and is counted by its address. The response is a 401 while the address is within its limit, and 429
  * after that. When a key can neither be checked nor found in the cache, the response is 503, and nothing is counted. While
- * the process is overloaded, every request gets the same 503, before its key is checked.
+ * the process is overloaded, every request that needs a key gets the same 503, before its key is checked.
  */
 import {
   type Admitted,
@@ -39,8 +39,8 @@ export interface Admission {
   /** Stands before a route that needs a key and costs nothing. */
   readonly authenticate: RequestHandler;
   /**
-   * Extends the unit that `admit` reserved to `cost` units, before the operation is executed. If they are not available, nothing
-   * stays reserved, and the refusal is thrown.
+   * Extends the unit that `admit` reserved to `cost` units, before the operation is executed. If they are not available,
+   * nothing stays reserved, and the refusal is thrown.
    */
   extend(res: Response, cost: number): Promise<void>;
   /**

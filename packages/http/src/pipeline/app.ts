@@ -48,7 +48,7 @@ const routeNotFound: RequestHandler = () => {
   throw new Problem("ROUTE_NOT_FOUND");
 };
 
-/** Creates the request context, sets the headers of every response, and records the response when it is over. */
+/** Creates the request context, sets the headers that every response has, and records the response when it is over. */
 function startRequest({ log, metrics, monotonicNow }: StartDeps): RequestHandler {
   return (req, res, next) => {
     const startedAtMs = monotonicNow();

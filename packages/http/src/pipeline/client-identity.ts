@@ -24,9 +24,9 @@ export function bearerToken(req: IncomingMessage): string | Problem {
 const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
 /**
- * The name under which the address quota counts an address. An IPv4 address has a bucket of its own. IPv6 addresses share the bucket of their /64
- * prefix, because a subscriber gets a whole /64. An IPv4-mapped address (RFC 4291) and a NAT64 address (64:ff9b::/96,
- * RFC 6052) use the bucket of their IPv4 address, because all IPv4 clients of a NAT64 share one /64.
+ * The name under which the address quota counts an address. An IPv4 address has a bucket of its own. IPv6 addresses share
+ * the bucket of their /64 prefix, because a subscriber gets a whole /64. An IPv4-mapped address (RFC 4291) and a NAT64
+ * address (64:ff9b::/96, RFC 6052) use the bucket of their IPv4 address, because all IPv4 clients of a NAT64 share one /64.
  */
 export function addressBucket(address: string | undefined): string {
   if (address === undefined || isIP(address) === 0) return "address:unknown";

@@ -11,8 +11,8 @@ export const maxJsonDepth = 100;
 /**
  * JSON text (RFC 8259) without rounding: whole numbers in any spelling (`1`, `1.0`, `1e3`) become bigint, others number.
  * One exception: a whole number that is written with a point or an exponent becomes a JavaScript number, and may be rounded,
- * if it would have more than 40 digits without them. Zeros in front count, such as those of `0.0001e4`. An int64 has at most
- * 19 digits, so no usual spelling of it is rounded.
+ * if it is written out as an integer of more than 40 characters. The sign counts, and so do zeros in front, such as those of
+ * `0.0001e4`. An int64 has at most 20 characters, so no usual spelling of it is rounded.
  * Throws INVALID_JSON, also for an object that repeats a name and for nesting deeper than `maxDepth`.
  */
 export function parseExactJson(text: string, maxDepth: number = maxJsonDepth): unknown {

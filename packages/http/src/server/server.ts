@@ -114,8 +114,8 @@ function createMessageClasses(app: Express) {
 }
 
 /**
- * Returns the path and the query of a request target (RFC 9112 section 3.2), because Express calls no handler for a target
- * without a path: `http://host/pets` becomes `/pets`, and `host:443` (CONNECT) becomes `/`.
+ * Returns the path and the query of a request target (RFC 9112 section 3.2): `/pets` for `http://host/pets`. It is `/` for a
+ * target without a path, such as `http://host` or `host:443` (CONNECT), because Express calls no handler without a path.
  */
 function originForm(target: string): string {
   if (target.startsWith("/") || target === "*") return target;

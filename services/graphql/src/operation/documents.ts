@@ -22,7 +22,8 @@ export function createDocuments(schema: GraphQLSchema): Documents {
   const cache = new LRUCache<string, ParsedDocument>({ max: maxDocuments, maxSize: maxBytes });
   return {
     read(text) {
-      // A lone surrogate has the same UTF-8 bytes as U+FFFD, and graphql refuses only the former. So its text is not cached: its hash could be that of another text.
+      // A lone surrogate has the same UTF-8 bytes as U+FFFD, and graphql refuses only the former. So its text is not
+      // cached: its hash could be that of another text.
       if (!text.isWellFormed()) return parseDocument(schema, text);
       const digest = hash("sha256", text, "hex");
       const known = cache.get(digest);

@@ -61,7 +61,7 @@ class PetResolver {
     @Arg("first", () => Int, { defaultValue: 20, description: "1 to 100." }) first: number,
   ): Promise<PetConnectionType> {
     const page = await catalogue.listAsConnection({ first, status: status ?? undefined, after: after ?? undefined });
-    // A cursor holds a pet of this list, and pets are never removed.
+    // A cursor holds a pet of this list, and pets are never removed. So with `after` there is a previous page.
     return new PetConnectionType(page, after != null);
   }
 

@@ -7,8 +7,8 @@ import { Field, InputType, ObjectType, registerEnumType } from "type-graphql";
 
 /**
  * The `ID` of this schema is an int64. The output is a decimal string, which every browser reads exactly. The input is a
- * string or an integer, in literals and in variables, also above 2^53. Any other string, number or
- * boolean is passed on unchanged, and core's validator refuses it, so both APIs use the same wording. GraphQL's own ID does not accept bigint.
+ * string or an integer, in literals and in variables, also above 2^53. Any other string, number or boolean is passed on
+ * unchanged, and core's validator refuses it, so both APIs use the same wording. GraphQL's own ID does not accept bigint.
  */
 export const int64Id: GraphQLScalarType<unknown, string> = new GraphQLScalarType({
   name: "ID",

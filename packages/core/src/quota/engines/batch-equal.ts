@@ -6,8 +6,8 @@ const maxBatchSize = 64;
 
 /**
  * Makes one call for all equal inputs of one event loop iteration, at most 64 at a time. `call` gets the input and the
- * number of requests that have this input, and resolves with a result for each of them, in order. When it rejects, all of them reject. A
- * request joins only a call that is not yet sent. The trace of a call belongs to its first request.
+ * number of requests that have this input, and resolves with a result for each of them, in order. When it rejects, all of
+ * them reject. A request joins only a call that is not yet sent. The trace of a call belongs to its first request.
  */
 export function batchEqual<Input extends UsageQuery & Partial<Reservation>, Result>(
   call: (input: Input, times: number) => Promise<readonly Result[]>,

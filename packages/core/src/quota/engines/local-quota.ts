@@ -35,8 +35,8 @@ interface Ledger extends UsedWindows {
 
 export interface LocalQuota extends Quota {
   /**
-   * Reserves units. With `heldIn`, extends the unit that is held in these windows. `share` is the part of the limits that this process may
-   * grant. Bans depend on the limits themselves.
+   * Reserves units. With `heldIn`, extends the unit that is held in these windows. `share` is the part of the limits that
+   * this process may grant. Bans depend on the limits themselves.
    */
   decide(reservation: Reservation, share: Limits, heldIn?: Windows): Decision;
   /** Replaces the units of an account, and adds bans by key. */

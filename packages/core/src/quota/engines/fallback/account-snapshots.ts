@@ -95,8 +95,8 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
       // Even after a sync there may be an unsynced unit, if this instance granted it at the moment the outage ended.
       if (isSynced(snapshot) && !hasUnsynced) return undefined;
-      // Assume already now that Redis will count these units. If the call is lost, the next call raises the counters of Redis
-      // to `lastKnownUsed`, and nothing is added twice.
+      // These units are known to Redis from now on, although the call is not sent yet. If it is lost, a new outage begins, and
+      // the next call raises the counters of Redis to `lastKnownUsed`. So nothing is added twice.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
       snapshot.syncedOutage = currentOutage();
       return counters;

@@ -14,7 +14,7 @@ export interface FallbackQuotaOptions {
   readonly failureMode: FailureMode;
 }
 
-/** While Redis is unavailable, this instance decides (local), or every request gets SERVICE_UNAVAILABLE (deny). */
+/** While Redis is unavailable, this instance decides (local), or a request with a valid key gets SERVICE_UNAVAILABLE (deny). */
 export type FailureMode = "local" | "deny";
 
 /**
