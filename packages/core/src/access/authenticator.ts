@@ -67,8 +67,8 @@ const refreshAfterMs = 4_000;
 /** How long an instance may miss a revocation or a change of plan. */
 const freshMs = 5_000;
 /**
- * The greatest age of a record used without PostgreSQL. It is also the time for which a key that was found once is looked up
- * without the limit for unknown keys.
+ * The greatest age of a record used without PostgreSQL. Up to this age of its record, a key is also looked up without the
+ * limit for unknown keys.
  */
 const staleMs = 3_600_000;
 /**

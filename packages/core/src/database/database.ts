@@ -22,7 +22,7 @@ export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): ConnectionCounts;
-  /** Set while the server may be a standby: every statement is refused. Behind a pooler, open connections can lead to one. */
+  /** Set while the server may be a standby: every statement is refused. A pooler can move open connections to one. */
   refuse(cause: Error | undefined): void;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Validates the input of both APIs, with the same messages. An int64 value is a bigint, also one written as `1.0` or `1e3`;
- * `limit` is a number. A message names the field and the rule and never repeats the input.
+ * `limit` is a number. A message names the field and the rule, and never repeats a value.
  */
 import { z } from "zod";
 import { isInt64, maxInt64, minInt64, type NewPet, type Pet, type PetStatus, petStatuses } from "./pet.js";

@@ -48,7 +48,7 @@ const routeNotFound: RequestHandler = () => {
   throw new Problem("ROUTE_NOT_FOUND");
 };
 
-/** Creates the request context, sets the headers that every response has, and records the response when it is over. */
+/** Creates the request context, sets the headers that all responses below have, and records the response when it is over. */
 function startRequest({ log, metrics, monotonicNow }: StartDeps): RequestHandler {
   return (req, res, next) => {
     const startedAtMs = monotonicNow();
@@ -82,7 +82,7 @@ function logFields(req: Request, res: Response, context: RequestContext, status:
     method: req.method,
     route,
     status,
-    // In microseconds, that is with three decimals.
+    // Rounded to microseconds.
     durationMs: Math.round(durationMs * 1_000) / 1_000,
     operationType: operation?.type,
     operationName: operation?.name,

@@ -15,8 +15,8 @@ const maxBytes = 32 * 1024 * 1024;
 
 /**
  * Caches the outcome of parsing and validation, also of refused documents: clients send few different documents many times.
- * The key is the SHA-256 of the text in lower case. So a client can also send the hash of a document that this process has
- * (automatic persisted queries, as Apollo Client and urql send them).
+ * The key is the SHA-256 of the text, in lower-case hexadecimal digits. So a client can also send the hash of a document
+ * that this process has (automatic persisted queries, as Apollo Client and urql send them).
  */
 export function createDocuments(schema: GraphQLSchema): Documents {
   const cache = new LRUCache<string, ParsedDocument>({ max: maxDocuments, maxSize: maxBytes });
