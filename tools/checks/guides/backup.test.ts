@@ -69,8 +69,12 @@ describeWithProgram("postgres", "every create that was acknowledged before the b
       await using session = await openSession(lostServer.url);
       kept = creates.length;
       const [written] = await session.query("select pg_current_wal_lsn() as lsn");
-      const received = `select from pg_stat_replication where flush_lsn >= '${written?.lsn}'`;
-      await expect.poll(() => session.query(received), { timeout: 60_000 }).toHaveLength(1);
+      const progress = `select state, flush_lsn >= '${written?.lsn}' as "isReceived" from pg_stat_replication`;
+      const isReceived = expect
+        .poll(() => session.query(progress), { timeout: 120_000 })
+        .toEqual([{ state: "streaming", isReceived: true }]);
+      // If the receiver ends early, its message is the failure.
+      await Promise.race([isReceived, receiving]);
     });
     await lostServer[Symbol.asyncDispose]();
     stopped.abort();
