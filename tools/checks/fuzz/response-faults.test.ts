@@ -57,6 +57,8 @@ it.each<[kind: string, path: string, status: number, text: string, headers?: Rea
   ["document", "/graphql", 418, graphqlError("VALIDATION_FAILED", 400)],
   ["body", "/v1/toys", 404, problem("API_KEY_MISSING", 404)],
   ["body", "/v1/toys", 404, '{"code":"ROUTE_NOT_FOUND","message":"Why.","status":404,"stack":""}'],
+  ["body", "/v1/toys", 404, "<!doctype html>", { "content-type": "text/html; charset=utf-8" }],
+  ["body", "/toys", 200, "<!doctype html>", { "content-type": "text/html; charset=utf-8" }],
   ["body", "/graphql", 200, "[]"],
   ["body", "/graphql", 200, '{"data":{}}'],
   ["body", "/graphql", 200, '{"errors":[]}'],

@@ -23,8 +23,10 @@ export function createResponseFaults(responseCheck: ResponseCheck, secrets: read
     if (api === "rest" && operation !== undefined) {
       return [...faults, ...responseCheck.violations(operation, answer).map((violation) => `document: ${violation}`)];
     }
-    if (api === "rest" || path.split("?")[0] !== "/graphql" || isBelowApi(answer)) {
-      return [...faults, ...strayPathFaults(answer)];
+    const [pathname = ""] = path.split("?");
+    if (api === "rest" || pathname !== "/graphql" || isBelowApi(answer)) {
+      const isPage = method === "GET" && !/^\/(v1|graphql)(\/|$)/.test(pathname) && isNotFoundPage(answer);
+      return isPage ? faults : [...faults, ...strayPathFaults(answer)];
     }
     return [...faults, ...graphqlFaults(answer)];
   };
@@ -51,10 +53,14 @@ function isBelowApi({ status, text }: Answer): boolean {
   return status === 431 || text.startsWith('{"code":"MALFORMED_REQUEST"');
 }
 
-/** A path or method that no document describes gets the Error body; a browser without a key gets the page for unknown paths. */
+/** A browser without a key gets this page for a path outside the APIs. */
+function isNotFoundPage({ status, headers, text }: Answer): boolean {
+  const isHtml = headers["content-type"] === "text/html; charset=utf-8" && text.startsWith("<!doctype html>");
+  return status === 404 && isHtml;
+}
+
+/** A path or method that no document describes gets the Error body. */
 function strayPathFaults({ status, headers, text }: Answer): readonly string[] {
-  if (status === 404 && headers["content-type"] === "text/html; charset=utf-8" && text.startsWith("<!doctype html>"))
-    return [];
   const body = parseJson(text) as Body;
   if (body === undefined || !headers["content-type"]?.startsWith("application/json")) return ["body: it is not JSON"];
   if (Object.keys(body).sort().join() !== "code,message,status") return ["body: it is not an Error"];
