@@ -10,10 +10,11 @@ export {
   type KeyMode,
   mintApiKey,
   modeOf,
+  visiblePrefix,
 } from "./access/api-key.js";
 export { type AuditEntry, listAuditEntries } from "./access/audit-log.js";
 export type { Authentication, KeyWithLimits } from "./access/authenticator.js";
-export { createKeyRepository, type KeyRecord, type KeyWithAccount, visiblePrefix } from "./access/key-repository.js";
+export { createKeyRepository, type KeyRecord, type KeyWithAccount } from "./access/key-repository.js";
 export {
   type ChangeEvent,
   changeChannel,

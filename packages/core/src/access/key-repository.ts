@@ -193,14 +193,6 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
   };
 }
 
-/**
- * The start of a key, by which people recognise it: its mode and 8 characters of the secret. The other 24 characters, of 142
- * bits, stay unknown.
- */
-export function visiblePrefix(key: string): string {
-  return key.slice(0, "pets_live_".length + 8);
-}
-
 const lineage = sql<bigint>`coalesce(lineage, api_keys.id)`;
 
 const keyColumns = [
