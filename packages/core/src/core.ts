@@ -57,7 +57,6 @@ export interface Core extends AsyncDisposable {
 export interface Health {
   readonly isDatabaseReachable: boolean;
   /** Requests fail because no connection of the pool becomes free in time. */
-  readonly isDatabaseBusy: boolean;
   readonly quotaMode: QuotaMode;
 }
 
@@ -125,7 +124,6 @@ export async function openCore(
     anonymousLimits: config.quota.anonymousLimits,
     health: () => ({
       isDatabaseReachable: reachability.isReachable(),
-      isDatabaseBusy: reachability.isBusy(),
       quotaMode: quotas.mode(),
     }),
     stats: () => ({

@@ -12,7 +12,7 @@ interface State extends Partial<Health> {
 }
 
 async function openProbe({ overload, isDraining = false, ...health }: State, detail: HealthDetail = "causes") {
-  const healthy: Health = { isDatabaseReachable: true, isDatabaseBusy: false, quotaMode: "local" };
+  const healthy: Health = { isDatabaseReachable: true, quotaMode: "local" };
   const deps = {
     core: { health: () => ({ ...healthy, ...health }) },
     overload: { reason: overload },
@@ -26,7 +26,6 @@ it.each<[status: string, state: State, code: number, causes: object]>([
   ["ready", {}, 200, {}],
   ["ready", { quotaMode: "shared" }, 200, {}],
   ["degraded", { quotaMode: "fallback" }, 200, { degraded: ["redis"] }],
-  ["degraded", { isDatabaseBusy: true }, 200, { degraded: ["database pool"] }],
   // It stays ready, because the other instances would get its load.
   ["degraded", { overload: "event-loop" }, 200, { degraded: ["event-loop overload"] }],
   ["not ready", { isDatabaseReachable: false }, 503, { missing: ["database"] }],

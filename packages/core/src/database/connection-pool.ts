@@ -40,7 +40,6 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
   const busy = new Set<PoolClient>();
   /** The statement timeout of a connection, if it differs from the one it was opened with. */
   const statementTimeouts = new WeakMap<PoolClient, number>();
-  let timeouts = 0;
   pool.on("error", onLoss);
   pool.on("connect", (client) => {
     clients.add(client);
@@ -80,7 +79,6 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
       // A timer may fire a millisecond early.
       const isLate = performance.now() - startedAtMs >= config.acquireTimeoutMs - 1;
       if (!isLate || error instanceof DatabaseError) throw error;
-      timeouts += 1;
       throw new DatabaseTimeout(`no connection within ${config.acquireTimeoutMs} ms`, { cause: error });
     }
   }
@@ -105,7 +103,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     dropIdle() {
       for (const client of clients) if (!busy.has(client)) destroySocket(client);
     },
-    connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount, timeouts }),
+    connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async [Symbol.asyncDispose]() {
       const ended = [...clients].map((client) => new Promise((resolve) => client.once("end", resolve)));
       const destroyAll = setTimeout(

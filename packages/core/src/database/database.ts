@@ -30,8 +30,6 @@ export interface ConnectionCounts {
   readonly open: number;
   readonly idle: number;
   readonly waiting: number;
-  /** How many requests got no connection in time, since the start. */
-  readonly timeouts: number;
 }
 
 export function openDatabase(config: DatabaseConfig, log: Log): Database {

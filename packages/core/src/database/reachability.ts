@@ -11,8 +11,6 @@ import { openSession } from "./session.js";
 export interface Reachability extends AsyncDisposable {
   /** True if the database can serve requests. */
   isReachable(): boolean;
-  /** True if a request got no connection in time since the previous check. */
-  isBusy(): boolean;
 }
 
 const checkIntervalMs = 1_000;
@@ -27,13 +25,11 @@ const unreachableCheckIntervalMs = 250;
  */
 export async function watchDatabase(
   config: DatabaseConfig,
-  database: Pick<Database, "connections" | "refuse">,
+  database: Pick<Database, "refuse">,
   log: Log,
 ): Promise<Reachability> {
   let isReachable = true;
-  let isBusy = false;
   let isStarted = false;
-  let timeouts = 0;
   const session = openSession({
     config: { ...clientConfigOf(config, config.readTimeoutMs), application_name: "petstore-health" },
     check: (client) => findObstacle(client, config.readTimeoutMs),
@@ -44,12 +40,8 @@ export async function watchDatabase(
         log.warn({ error: obstacle }, "the database cannot serve requests");
       }
       if (!isReachable && obstacle === undefined) log.info({}, "the database serves requests");
-      const { timeouts: timeoutsNow } = database.connections();
-      // Requests that timed out while the database was unreachable say nothing about the pool.
-      isBusy = isReachable && obstacle === undefined && timeoutsNow > timeouts;
       isReachable = obstacle === undefined;
       if (obstacle === undefined || obstacle instanceof NotPrimary) database.refuse(obstacle);
-      timeouts = timeoutsNow;
     },
     checkIntervalMs,
     retryDelayMs: () => unreachableCheckIntervalMs,
@@ -63,7 +55,6 @@ export async function watchDatabase(
   isStarted = true;
   return {
     isReachable: () => isReachable,
-    isBusy: () => isBusy,
     [Symbol.asyncDispose]: session[Symbol.asyncDispose],
   };
 }

@@ -41,7 +41,6 @@ export function answerHealth({ core, overload, isDraining }: HealthDeps, detail:
 function readiness(health: Health, overload: OverloadReason | undefined): [status: number, report: HealthReport] {
   if (!health.isDatabaseReachable) return [503, { status: "not ready", missing: ["database"] }];
   const degraded = [
-    ...(health.isDatabaseBusy ? ["database pool"] : []),
     ...(health.quotaMode === "fallback" ? ["redis"] : []),
     ...(overload ? [`${overload} overload`] : []),
   ];
