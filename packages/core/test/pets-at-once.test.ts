@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Database } from "../src/database/database.js";
+import { type DatabaseCall, databaseCalls } from "../src/database-calls.js";
 import type { NewPet } from "../src/pets/pet.js";
 import { type AddPet, createAddPet } from "../src/pets/pet-inserts.js";
 import { listPets } from "../src/pets/pet-queries.js";
-import { databaseCalls, type TracedCall } from "../src/traced-calls.js";
 import { openSharedDatabase } from "./database-fixture.js";
 
 const cat: NewPet = { name: "Tom", categoryId: 1n, status: "available" };
@@ -94,9 +94,9 @@ describe("pets that are added at once", () => {
 });
 
 /** Records each statement that is run from now on until the end of the test, by default its name. */
-function recordQueries(read = (query: TracedCall): string | undefined => query.name): (string | undefined)[] {
+function recordQueries(read = (query: DatabaseCall): string | undefined => query.name): (string | undefined)[] {
   const recorded: (string | undefined)[] = [];
-  const start = (message: unknown) => void recorded.push(read(message as TracedCall));
+  const start = (message: unknown) => void recorded.push(read(message as DatabaseCall));
   databaseCalls.start.subscribe(start);
   onTestFinished(() => void databaseCalls.start.unsubscribe(start));
   return recorded;

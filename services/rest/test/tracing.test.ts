@@ -41,7 +41,7 @@ function treeOf(spans: readonly Span[], parent: string): unknown[] {
     .map(({ name, spanId }) => [name, ...treeOf(spans, spanId)]);
 }
 
-it("creates HTTP, quota and PostgreSQL spans for a request, below the client's span, without its data", async () => {
+it("creates HTTP and PostgreSQL spans for a request, below the client's span, without its data", async () => {
   const body = '{"name":"a-mauve-name","categoryId":1}';
   const { spans, exports, requests, logged } = await trace(
     (store, key) => {
@@ -52,9 +52,7 @@ it("creates HTTP, quota and PostgreSQL spans for a request, below the client's s
   );
   expect(requests[0]).toMatchObject({ target: "POST /v1/traces", headers: { "api-key": "a secret" } });
   expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
-  expect(treeOf(spans, callerSpanId)).toEqual([
-    ["POST /v1/pets", ["authenticate", ["select-key-by-digest"]], ["quota.reserve"], ["insert-pets"]],
-  ]);
+  expect(treeOf(spans, callerSpanId)).toEqual([["POST /v1/pets", ["select-key-by-digest"], ["insert-pets"]]]);
   const attributes = Object.fromEntries(spans.map((span) => [`${span.kind} ${span.name}`, attributesOf(span)]));
   expect(attributes).toMatchObject({
     "2 POST /v1/pets": {
@@ -125,8 +123,8 @@ it("keeps the traces of concurrent requests apart", async () => {
   );
   for (const id of ids) {
     const own = spans.filter((span) => span.traceId === id);
-    const names = own.map(({ name }) => name).filter((name) => /^(GET|quota|select-pets)/.test(name));
-    expect(names.sort()).toEqual(["GET /v1/pets", "quota.reserve", "select-pets"]);
+    const names = own.map(({ name }) => name).filter((name) => /^(GET|select-pets)/.test(name));
+    expect(names.sort()).toEqual(["GET /v1/pets", "select-pets"]);
   }
 });
 

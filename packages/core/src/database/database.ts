@@ -1,5 +1,5 @@
+import { traceDatabaseCall } from "../database-calls.js";
 import type { Log } from "../log.js";
-import { traceDatabaseCall } from "../traced-calls.js";
 import { clientConfigOf, isTransactionPooler } from "./client-config.js";
 import { answerGraceMs, closeTimeoutMs } from "./connection.js";
 import { openConnectionPool } from "./connection-pool.js";

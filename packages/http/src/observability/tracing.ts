@@ -1,6 +1,5 @@
 /**
- * Traces over OTLP/HTTP: a span for each request, for the steps that `traceCall` publishes, and for each call of PostgreSQL
- * and Redis. Names and attributes are those of OpenTelemetry's semantic conventions. Three attributes are text of a client:
+ * Traces over OTLP/HTTP: a span for each request, and for each call of PostgreSQL and Redis. Names and attributes are those of OpenTelemetry's semantic conventions. Three attributes are text of a client:
  * path, User-Agent and the name of a GraphQL operation. They are bounded, and redacted if they may contain an API key. The
  * query string is left out, because it can hold a whole GraphQL request.
  *
@@ -14,7 +13,6 @@ import {
   defaultTextMapGetter,
   ROOT_CONTEXT,
   SpanKind,
-  type SpanOptions,
   SpanStatusCode,
   type Tracer,
   trace,
@@ -28,7 +26,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { containsKey, databaseCalls, type Log, Problem, type TracingConfig, tracedCalls } from "@petstore/core";
+import { containsKey, databaseCalls, type Log, Problem, type TracingConfig } from "@petstore/core";
 import type { RequestHandler } from "express";
 import { contextOf } from "../pipeline/request-context.js";
 import { readVersion } from "./open-log.js";
@@ -64,7 +62,7 @@ export function openTracing(config: TracingConfig, log: Log): Tracing {
   const tracer = provider.getTracer("petstore");
   // Not OpenTelemetry's global context: one process can hold several services.
   const storage: RequestStorage = new AsyncLocalStorage();
-  const stop = traceCalls(tracer, storage);
+  const stop = traceDatabaseCalls(tracer, storage);
   return {
     traceRequest: traceRequests(tracer, storage),
     async [Symbol.asyncDispose]() {
@@ -119,17 +117,13 @@ function safeText(text: string): string {
   return containsKey(decoded) ? "[redacted]" : text.slice(0, maxTextLength);
 }
 
-/** Opens a span for each call of a traced request. A call of the service for itself has no parent, and no span. */
-function traceCalls(tracer: Tracer, storage: RequestStorage): () => void {
-  // `tracePromise` runs the call, and the listeners of its end, with the context that these functions return.
-  function open(name: string, options: SpanOptions): Context | undefined {
-    const parent = storage.getStore();
-    return parent && trace.setSpan(parent, tracer.startSpan(name, options, parent));
-  }
-  tracedCalls.start.bindStore(storage, ({ name }) => open(name, {}));
+/** Opens a span for each database call of a traced request. A call of the service for itself has no parent, and no span. */
+function traceDatabaseCalls(tracer: Tracer, storage: RequestStorage): () => void {
+  // `tracePromise` runs the call, and the listeners of its end, with the context that this function returns.
   databaseCalls.start.bindStore(storage, ({ system, name }) => {
+    const parent = storage.getStore();
     const attributes = { "db.system.name": system, "db.query.summary": name };
-    return open(name, { kind: SpanKind.CLIENT, attributes });
+    return parent && trace.setSpan(parent, tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent));
   });
   const currentSpan = () => trace.getSpan(storage.getStore() ?? ROOT_CONTEXT);
   const listeners = {
@@ -144,12 +138,9 @@ function traceCalls(tracer: Tracer, storage: RequestStorage): () => void {
       span?.setAttribute("error.type", Problem.from(error).code);
     },
   };
-  tracedCalls.subscribe(listeners);
   databaseCalls.subscribe(listeners);
   return () => {
-    for (const channel of [tracedCalls, databaseCalls]) {
-      channel.start.unbindStore(storage);
-      channel.unsubscribe(listeners);
-    }
+    databaseCalls.start.unbindStore(storage);
+    databaseCalls.unsubscribe(listeners);
   };
 }

@@ -17,7 +17,6 @@ import {
   remaining,
   reportedWindow,
   retryAfterSeconds,
-  traceCall,
   type Windows,
 } from "@petstore/core";
 import type { Request, RequestHandler, Response } from "express";
@@ -63,7 +62,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     const token = bearerToken(req);
     if (token instanceof Problem) return { outcome: "rejected", problem: token };
     const address = addressBucket(contextOf(res).clientAddress);
-    return traceCall("authenticate", () => authenticator.authenticate(token, address));
+    return authenticator.authenticate(token, address);
   }
 
   /** Returns the key of the request if it is valid, else throws the refusal. Throws SERVICE_UNAVAILABLE during an overload. */
@@ -113,9 +112,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     const bucket = quota === accountQuota ? "account" : "address";
     let decision: Decision;
     try {
-      decision = heldIn
-        ? await traceCall("quota.extend", () => quota.extend({ ...reservation, heldIn }))
-        : await traceCall("quota.reserve", () => quota.reserve(reservation));
+      decision = heldIn ? await quota.extend({ ...reservation, heldIn }) : await quota.reserve(reservation);
     } catch (error) {
       // Redis is unavailable and QUOTA_ON_REDIS_FAILURE is deny. The quota still knows the last usage it saw.
       metrics.decided(bucket, "fallback", "undecided");

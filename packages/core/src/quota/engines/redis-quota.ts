@@ -3,7 +3,7 @@
  * of Redis and never on ours.
  */
 import type { Cluster, Redis } from "ioredis";
-import { traceDatabaseCall } from "../../traced-calls.js";
+import { traceDatabaseCall } from "../../database-calls.js";
 import { type BanPolicy, defaultBanPolicy } from "../ban-policy.js";
 import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
