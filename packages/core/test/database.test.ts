@@ -1,5 +1,9 @@
-import { describe, expect, it } from "vitest";
-import { openSharedDatabase, sqlOf } from "./database-fixture.js";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { watchDatabase } from "../src/database/reachability.js";
+import { limitedTo, openSharedDatabase, silentLog, sqlOf } from "./database-fixture.js";
 
 const server = await openSharedDatabase();
 
@@ -11,6 +15,7 @@ const late = expect.objectContaining({
 
 const echo = sqlOf<{ value: bigint }>("write", "select $1::bigint as value");
 const sleep = sqlOf("write", "select pg_sleep($1::float8)");
+const pipelined = sqlOf("pipelined read", "select 1 as one");
 const sleepReading = sqlOf("read", "select pg_sleep($1::float8)");
 const prepared = sqlOf<{ name: string }>("write", "select name from pg_prepared_statements");
 const timeoutOfSession = sqlOf("write", "select current_setting('statement_timeout') as set");
@@ -80,5 +85,30 @@ describe("the database", () => {
     await server.execute("alter table changing add column two int default 2");
     await expect(database.run(everything, [])).rejects.toEqual(unavailable);
     expect(await database.run(everything, [])).toEqual([{ one: 1, two: 2 }]);
+  });
+
+  it("is unavailable while a certificate of its URL is missing, and recovers when the file is back", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "petstore-database-"));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const certificate = join(directory, "root.pem");
+    await writeFile(certificate, "");
+    const url = `${server.directUrl}?sslmode=disable&sslrootcert=${certificate}`;
+    const config = { url, poolSize: 6, ...limitedTo(30_000) };
+    await using database = server.open(config);
+    await using reachability = await watchDatabase(config, database, silentLog);
+    await database.run(pipelined, []);
+    // The queued statements get their connections when the others break.
+    const interrupted = Promise.allSettled(Array.from({ length: 8 }, () => database.run(sleep, [20])));
+    await expect.poll(() => database.connections().waiting).toBe(4);
+    await rm(certificate);
+    const others = "datname = current_database() and usename = current_user and pid <> pg_backend_pid()";
+    await server.execute(`select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
+    expect(await interrupted).toEqual(Array(8).fill({ status: "rejected", reason: unavailable }));
+    await expect(database.run(pipelined, [])).rejects.toEqual(unavailable);
+    await expect.poll(reachability.isReachable).toBe(false);
+    await writeFile(certificate, "");
+    await expect.poll(reachability.isReachable, { timeout: 10_000 }).toBe(true);
+    expect(await database.run(echo, [1n])).toHaveLength(1);
+    await expect.poll(() => database.run(pipelined, [])).toHaveLength(1);
   });
 });

@@ -1,10 +1,11 @@
 /** Connections that run one statement at a time. */
-import { DatabaseError, Pool, type PoolClient } from "pg";
+import { type Client, DatabaseError, Pool, type PoolClient } from "pg";
 import { clientConfigOf, isTransactionPooler, lockTimeoutMs } from "./client-config.js";
 import {
   answerGraceMs,
   type BoundQuery,
   closeTimeoutMs,
+  createClient,
   destroySocket,
   requirePrimary,
   sendQuery,
@@ -30,6 +31,7 @@ interface ConnectionPoolOptions {
 export function openConnectionPool({ size, config, onLoss, onTimeout }: ConnectionPoolOptions): ConnectionPool {
   const pool = new Pool({
     ...clientConfigOf(config, config.writeTimeoutMs),
+    Client: createClient as unknown as new () => Client,
     max: size,
     // Idle connections stay open: closing them would set and clear a timer around every query.
     idleTimeoutMillis: 0,

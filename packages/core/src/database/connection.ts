@@ -1,5 +1,5 @@
-/** Sends a query on one connection to PostgreSQL, and closes a connection. */
-import { type Client, type ClientBase, Query } from "pg";
+/** Prepares a connection to PostgreSQL, sends a query on it, and closes it. */
+import { Client, type ClientBase, type ClientConfig, Query } from "pg";
 import { setReplyTimeout } from "../reply-timeout.js";
 import { DatabaseTimeout } from "./database-errors.js";
 
@@ -10,6 +10,22 @@ export interface BoundQuery {
   readonly values?: unknown[];
   /** The server enforces it. If the server is silent, this process gives up `answerGraceMs` later. */
   readonly timeoutMs: number;
+}
+
+/**
+ * The constructor of pg reads the certificates that a URL names. If it fails, `connect` fails instead: the pool creates
+ * clients in callbacks, where an error would end the process.
+ */
+export function createClient(config: ClientConfig): Client {
+  try {
+    return new Client(config);
+  } catch (error) {
+    const connect = async (callback?: (error: unknown) => void) => {
+      if (callback === undefined) throw error;
+      process.nextTick(callback, error);
+    };
+    return Object.assign(new Client(), { connect }) as Client;
+  }
 }
 
 /** This process gives up later than the server, so that the server's own error can arrive. */

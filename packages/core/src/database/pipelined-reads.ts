@@ -4,10 +4,18 @@
  * connection, so a connection that falls behind takes no more.
  */
 import type { Writable } from "node:stream";
-import { Client, type ClientConfig } from "pg";
+import type { Client, ClientConfig } from "pg";
 import type { Problem } from "../problem.js";
 import { setReplyTimeout } from "../reply-timeout.js";
-import { type BoundQuery, closeTimeoutMs, destroySocket, endClient, requirePrimary, sendQuery } from "./connection.js";
+import {
+  type BoundQuery,
+  closeTimeoutMs,
+  createClient,
+  destroySocket,
+  endClient,
+  requirePrimary,
+  sendQuery,
+} from "./connection.js";
 import { asProblem, canRetryOnAnotherConnection, DatabaseTimeout } from "./database-errors.js";
 
 export interface PipelinedReads extends AsyncDisposable {
@@ -63,7 +71,7 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
 
   /** Until the connection is ready, other connections take the queries. */
   async function open(): Promise<void> {
-    const client = new Client({ ...config, pipeline: true });
+    const client = createClient({ ...config, pipeline: true });
     const state = { isReady: false, mayRetryElsewhere: false, isBehind: false, timeout: undefined };
     const pipeline: Pipeline = { client, ...state, inFlight: 0, inFlightBefore: 0, answered: 0 };
     pipelines.add(pipeline);

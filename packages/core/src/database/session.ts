@@ -1,5 +1,5 @@
-import { Client, type ClientConfig } from "pg";
-import { endClient } from "./connection.js";
+import type { Client, ClientConfig } from "pg";
+import { createClient, endClient } from "./connection.js";
 
 interface SessionOptions {
   readonly config: ClientConfig;
@@ -33,7 +33,7 @@ export function openSession(options: SessionOptions): Session {
 
   async function runCheck(): Promise<unknown> {
     isChecking = true;
-    const checked = client ?? new Client(config);
+    const checked = client ?? createClient(config);
     let obstacle: unknown;
     try {
       if (client === undefined) {
