@@ -76,12 +76,14 @@ export async function openCore(
 ): Promise<Core> {
   const { log, now, monotonicNow = performance.now.bind(performance) } = deps;
   const startedAtMs = monotonicNow();
+  const quotas = await openQuotas(config.quota, { log, now });
   const database = openDatabase(config.database, log);
+  // An open connection would keep the process alive. Nothing after this fails.
   const reachability = await watchDatabase(config.database, database, log).catch(async (error: unknown) => {
+    quotas[Symbol.dispose]();
     await database[Symbol.asyncDispose]();
     throw error;
   });
-  const quotas = await openQuotas(config.quota, { log, now });
   const actor = `service on ${hostname()}`;
   const keys = createKeyRepository(database, actor);
   const keyUses = createKeyUses(database, log);

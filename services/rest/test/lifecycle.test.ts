@@ -47,9 +47,19 @@ describe("a start", () => {
 
   it("ends with one line and exit code 1 if PostgreSQL refuses the password", async () => {
     const { href } = Object.assign(new URL(server.url), { password: "mistaken" });
-    await using service = startServiceProgram({ environment: { DATABASE_URL: href } });
+    // A Redis that is absent: its client would try again for ever, and keep the process alive.
+    const environment = { DATABASE_URL: href, REDIS_URL: "redis://127.0.0.1:1" };
+    await using service = startServiceProgram({ environment });
     expect(await service.ended).toBe(1);
     expect(service.errorOutput).toEqual(["The database refuses the user or the password of DATABASE_URL (28P01)."]);
+  });
+
+  it("ends with a line that names REDIS_URL and exit code 1 if its password is not percent-encoded", async () => {
+    const REDIS_URL = "redis://:50%off@127.0.0.1:6379";
+    await using service = startServiceProgram({ environment: { DATABASE_URL: server.url, REDIS_URL } });
+    expect(await service.ended).toBe(1);
+    const fault = expect.stringMatching(/^ {2}REDIS_URL must .*percent-encoded/);
+    expect(service.errorOutput).toEqual(["The configuration is not usable:", fault]);
   });
 });
 

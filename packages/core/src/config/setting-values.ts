@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { Client } from "pg";
 import { z } from "zod";
 import { isSentinelUrl, readSentinelUrl } from "../quota/engines/sentinel-url.js";
 
@@ -13,7 +14,8 @@ export const flag: z.ZodType<boolean> = z
 
 export const databaseUrl: z.ZodType<string> = z
   .string({ error: "is required: postgres://user:password@host:port/database" })
-  .refine(hasProtocol(/^postgres(ql)?:$/), "must be a URL that begins with postgres://");
+  .refine(hasProtocol(/^postgres(ql)?:$/), "must be a URL that begins with postgres://")
+  .refine(isReadByPg, "must percent-encode the user, the password and the name of the database");
 
 /** One URL, several ones of a cluster, or one of sentinels, whose commas are between the sentinels. */
 export const redisUrls: z.ZodType<string[]> = z.string().transform((text, context) => {
@@ -52,8 +54,29 @@ export const addressRanges: z.ZodType<string[]> = z
   .refine((ranges) => ranges.every(isAddressRange), "must list addresses or CIDR ranges, separated by commas");
 
 function redisFaultOf(urls: readonly string[]): string | undefined {
-  if (urls.length > 0 && urls.every(hasProtocol(/^rediss?:$/))) return undefined;
-  return "must be a URL that begins with redis:// or rediss://, or several of them, separated by commas, for a cluster";
+  if (urls.length > 0 && urls.every(isRedisUrl)) return undefined;
+  return "must be a URL that begins with redis:// or rediss://, or several of them, separated by commas, for a cluster, with a percent-encoded user and password";
+}
+
+function isRedisUrl(text: string): boolean {
+  if (!hasProtocol(/^rediss?:$/)(text)) return false;
+  const { username, password } = new URL(text);
+  return succeeds(() => decodeURIComponent(`${username} ${password}`));
+}
+
+/** Without the certificates that the URL may name: they are read again for each connection. */
+function isReadByPg(url: string): boolean {
+  return succeeds(() => new Client(url.split("?", 1)[0]));
+}
+
+function succeeds(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    // The setting's message says what is wrong.
+    return false;
+  }
 }
 
 function sentinelFaultOf(url: string): string | undefined {

@@ -15,7 +15,7 @@ interface SessionOptions {
 }
 
 export interface Session extends AsyncDisposable {
-  /** Resolves with the result of the first check. */
+  /** Resolves with the result of the first check. Never rejects. */
   readonly first: Promise<unknown>;
 }
 
