@@ -6,9 +6,8 @@ import {
   type KeyCacheUse,
   type KeyWithLimits,
 } from "./access/authenticator.js";
-import { createKeyRepository, type KeyRepository } from "./access/key-repository.js";
+import { createKeyRepository, type KeyRepository, type KeyWithAccount } from "./access/key-repository.js";
 import { createKeyUses } from "./access/key-uses.js";
-import { createBanLifter } from "./changes/ban-lifter.js";
 import { subscribeToChanges } from "./changes/subscribe-to-changes.js";
 import type { Config } from "./config/config.js";
 import { isTransactionPooler } from "./database/client-config.js";
@@ -75,7 +74,6 @@ export async function openCore(
   deps: CoreDeps,
 ): Promise<Core> {
   const { log, now, monotonicNow = performance.now.bind(performance) } = deps;
-  const startedAtMs = monotonicNow();
   const quotas = await openQuotas(config.quota, { log, now });
   const database = openDatabase(config.database, log);
   // An open connection would keep the process alive. Nothing after this fails.
@@ -87,7 +85,6 @@ export async function openCore(
   const actor = `service on ${hostname()}`;
   const keys = createKeyRepository(database, actor);
   const keyUses = createKeyUses(database, log);
-  const bans = createBanLifter({ quota: quotas.accounts, log, uptimeMs: () => monotonicNow() - startedAtMs });
   const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow, isTestStore: config.isTestStore });
   const listener = listen();
   await listener?.first;
@@ -101,8 +98,15 @@ export async function openCore(
     const key = await keys.findByDigest(digest);
     if (key === undefined) return undefined;
     keyUses.record(key);
-    await bans.liftIfRequested(key);
+    await liftBan(key);
     return { ...key, limits: limitsOf(key) };
+  }
+
+  /** At each look-up, because this instance may have missed the change event, or Redis was unavailable at the last one. */
+  async function liftBan({ accountId, lineage, banLiftedAgoMs }: KeyWithAccount): Promise<void> {
+    // A ban that began before an older lift has ended.
+    if (banLiftedAgoMs === undefined || banLiftedAgoMs > config.quota.banPolicy.longestBanMs) return;
+    await quotas.accounts.liftBan({ account: `${accountId}`, key: `${lineage}`, liftedAgoMs: banLiftedAgoMs });
   }
 
   function listen(): Session | undefined {
@@ -112,7 +116,7 @@ export async function openCore(
       return undefined;
     }
     const instance = `${hostname()}:${process.pid}`;
-    return subscribeToChanges({ url, database, authenticator, quotas, bans, instance, log });
+    return subscribeToChanges({ url, database, authenticator, quotas, instance, log });
   }
 
   return {

@@ -112,6 +112,19 @@ describe("a ban", () => {
     await changing.keys.liftBan(rotated?.replacement.id ?? 0n);
     await expectWithin(1_000, async () => !(await isBanned(changing, key)));
   });
+
+  it("stays if it began after the last lift, which every look-up of the key applies again", async ({ fixture }) => {
+    const { changing, other, issueKey } = fixture;
+    const { key, record } = await issueKey();
+    await ban(changing, key);
+    await changing.keys.liftBan(record.id);
+    await expectWithin(1_000, async () => !(await isBanned(changing, key)));
+    for (const core of [changing, other]) {
+      await ban(core, key);
+      core.authenticator.invalidateAll();
+      expect(await isBanned(core, key)).toBe(true);
+    }
+  });
 });
 
 /** Makes one change of each kind through the first instance and waits until the second one has seen it. */

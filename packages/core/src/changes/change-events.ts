@@ -18,12 +18,8 @@ export const responseChannel = "petstore_answer";
 export const subscriberName = "petstore-listen";
 
 export type ChangeEvent =
-  | {
-      readonly kind: "account-changed";
-      readonly account: string;
-      /** `key` is the first key of the chain of rotations. */
-      readonly lifted?: { readonly key: string; readonly atMs: number } | undefined;
-    }
+  /** The trigger may add `lifted`, which only earlier releases read. */
+  | { readonly kind: "account-changed"; readonly account: string }
   | { readonly kind: "question"; readonly question: string; readonly ask: OperatorRequest };
 
 export type OperatorRequest =
@@ -67,11 +63,7 @@ const limits = z.object({ perMinute: z.int().positive(), perDay: z.int().positiv
 const windowState = z.object({ limit: whole, used: whole, resetAtMs: whole });
 
 const changeEventSchema: z.ZodType<ChangeEvent> = z.discriminatedUnion("kind", [
-  z.object({
-    kind: z.literal("account-changed"),
-    account: id,
-    lifted: z.object({ key: id, atMs: whole }).optional(),
-  }),
+  z.object({ kind: z.literal("account-changed"), account: id }),
   z.object({
     kind: z.literal("question"),
     question: name,

@@ -6,7 +6,6 @@ import { openSession, type Session } from "../database/session.js";
 import type { Log } from "../log.js";
 import type { Quotas } from "../quota/open-quota.js";
 import type { BanRecord } from "../quota/quota.js";
-import type { BanLifter } from "./ban-lifter.js";
 import {
   changeChannel,
   type OperatorRequest,
@@ -22,7 +21,6 @@ interface SubscribeDeps {
   readonly database: Database;
   readonly authenticator: Pick<Authenticator, "invalidateAccount" | "invalidateAll">;
   readonly quotas: Pick<Quotas, "accounts" | "mode">;
-  readonly bans: BanLifter;
   readonly instance: string;
   readonly log: Log;
 }
@@ -33,7 +31,7 @@ const longestRetryDelayMs = 1_000;
 
 /** Applies changes while this instance runs, and responds to the requests of operators. */
 export function subscribeToChanges(deps: SubscribeDeps): Session {
-  const { url, database, authenticator, quotas, bans, instance, log } = deps;
+  const { url, database, authenticator, quotas, instance, log } = deps;
   let isReported = false;
 
   function onMessage(payload: string): void {
@@ -44,7 +42,6 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
       return;
     }
     authenticator.invalidateAccount(BigInt(event.account));
-    if (event.lifted !== undefined) void bans.lift(event.account, event.lifted.key, event.lifted.atMs);
   }
 
   async function respond(question: string, request: OperatorRequest): Promise<void> {

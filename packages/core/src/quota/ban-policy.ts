@@ -41,6 +41,7 @@ export const defaultBanPolicy: BanPolicy = {
  * refusals, and after `longestEpisodeMs` at the latest. Its strikes end with it.
  */
 export interface Penalty {
+  /** When the present episode began or, if there has been no refusal since the last ban began, when that ban began. */
   readonly episodeStartMs: number;
   readonly retryAtMs: number;
   readonly strikes: number;
@@ -75,9 +76,14 @@ export function afterRefusal(penalty: Penalty | undefined, call: RefusedCall, po
   return isBanned ? ban(before, call.nowMs, policy) : { ...before, retryAtMs, strikes };
 }
 
-/** The penalty of a key that is known only by its ban, which counts as the first in a row. */
-export function penaltyOfBan(bannedUntilMs: number): Penalty {
-  return { ...untouched, bannedUntilMs, banLevel: 1 };
+/** The penalty of a key that is known only by its ban, since `nowMs`. The ban counts as the first in a row. */
+export function penaltyOfBan({ nowMs, bannedUntilMs }: { nowMs: number; bannedUntilMs: number }): Penalty {
+  return { ...untouched, episodeStartMs: nowMs, bannedUntilMs, banLevel: 1 };
+}
+
+/** True if the penalty began before a ban of its key was lifted. A later penalty stays, however often the lift is applied. */
+export function isLifted({ episodeStartMs }: Penalty, liftedAtMs: number): boolean {
+  return episodeStartMs <= liftedAtMs;
 }
 
 /**
@@ -93,5 +99,5 @@ function ban(before: Penalty, nowMs: number, policy: BanPolicy): Penalty {
   const remembered = before.bannedUntilMs > 0 && nowMs < before.bannedUntilMs + policy.memoryMs;
   const banLevel = remembered ? before.banLevel : 0;
   const lengthMs = Math.min(policy.firstBanMs * 2 ** banLevel, policy.longestBanMs);
-  return { ...untouched, bannedUntilMs: nowMs + lengthMs, banLevel: banLevel + 1 };
+  return { ...untouched, episodeStartMs: nowMs, bannedUntilMs: nowMs + lengthMs, banLevel: banLevel + 1 };
 }

@@ -51,8 +51,11 @@ export interface Quota {
   usage(query: UsageQuery): Promise<Usage>;
   /** Gives held units back to the windows that `heldIn` reports and that still run, and never below zero. */
   refund(refund: Omit<Reservation, "key"> & { readonly heldIn: Windows }): Promise<Windows>;
-  /** Ends a key's ban and forgets its strikes and its ban level. */
-  liftBan(target: { readonly account: string; readonly key: string }): Promise<void>;
+  /**
+   * Ends a key's ban and forgets its strikes and its ban level, if they began before an operator lifted the ban. Later ones
+   * stay, so the same lift may be applied any number of times.
+   */
+  liftBan(lift: { readonly account: string; readonly key: string; readonly liftedAgoMs: number }): Promise<void>;
   /** All running bans, in no order. For operators: it reads every counter. */
   bans(): Promise<BanRecord[]>;
   /** Forgets the units of an account. Bans stay. */

@@ -46,7 +46,7 @@ export interface Caller {
   callUntilBanned(nowMs: number): Promise<Extract<Decision, { outcome: "banned" }>>;
   usage(nowMs: number): Promise<Usage>;
   refund(nowMs: number, cost: number, heldIn: Windows): Promise<Windows>;
-  liftBan(nowMs: number): Promise<void>;
+  liftBan(nowMs: number, liftedAgoMs?: number): Promise<void>;
   /** The ends of the account's running bans, by key. */
   bans(nowMs: number): Promise<Map<string, number>>;
   reset(nowMs: number): Promise<void>;
@@ -96,7 +96,7 @@ export function createCaller(
     },
     usage: (nowMs) => at(nowMs).usage(who),
     refund: (nowMs, cost, heldIn) => at(nowMs).refund({ account, limits, cost, heldIn }),
-    liftBan: (nowMs) => at(nowMs).liftBan({ account, key: key ?? "" }),
+    liftBan: (nowMs, liftedAgoMs = 0) => at(nowMs).liftBan({ account, key: key ?? "", liftedAgoMs }),
     async bans(nowMs) {
       const own = (await at(nowMs).bans()).filter((ban) => ban.account === account);
       return new Map(own.map((ban) => [ban.key, ban.bannedUntilMs]));

@@ -103,6 +103,18 @@ export function describeBans(rule: Rule): void {
       expect(again.bannedUntilMs - again.nowMs).toBe(60_000);
     });
 
+    rule("liftBan leaves a ban and strikes that began after the lift, however late it is", quick, async (caller) => {
+      const { bannedUntilMs } = await caller.callUntilBanned(start);
+      await caller.liftBan(start + 30_000, 30_001);
+      await expectReplies(caller, [start + 30_000, 1, "banned"]);
+      await caller.liftBan(start + 30_000, 30_000);
+      await expectReplies(caller, [start + 30_000, 1, "refused 4/4"]);
+      await caller.liftBan(start + 40_000, 10_001);
+      await expectReplies(caller, [start + 40_000, 1, "banned"]);
+      await caller.liftBan(bannedUntilMs, bannedUntilMs - start);
+      await expectReplies(caller, [bannedUntilMs, 1, "banned"]);
+    });
+
     rule("reset forgets the usage and keeps the ban", quick, async (caller) => {
       const { bannedUntilMs } = await caller.callUntilBanned(start);
       await caller.reset(start);

@@ -7,9 +7,9 @@ import {
   afterRefusal,
   type BanPolicy,
   defaultBanPolicy,
+  isLifted,
   type Penalty,
   penaltyExpiresAtMs,
-  penaltyOfBan,
 } from "../ban-policy.js";
 import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
@@ -40,7 +40,7 @@ export interface LocalQuota extends Quota {
    */
   decide(reservation: Reservation, share: Limits, heldIn?: Windows): Decision;
   /** Replaces the units of an account, and adds bans by key. */
-  seed(account: string, used: UsedWindows, bannedUntilMs: ReadonlyMap<string, number>): void;
+  seed(account: string, used: UsedWindows, bans: ReadonlyMap<string, Penalty>): void;
 }
 
 const mode = "local";
@@ -92,11 +92,11 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   }
 
   return {
-    seed(account, used, bannedUntilMs) {
+    seed(account, used, bans) {
       const ledger = ledgers.get(account) ?? openLedger(account);
       Object.assign(ledger, used);
-      for (const [key, untilMs] of bannedUntilMs) {
-        if ((ledger.penalties.get(key)?.bannedUntilMs ?? 0) < untilMs) ledger.penalties.set(key, penaltyOfBan(untilMs));
+      for (const [key, ban] of bans) {
+        if ((ledger.penalties.get(key)?.bannedUntilMs ?? 0) < ban.bannedUntilMs) ledger.penalties.set(key, ban);
       }
     },
     decide,
@@ -114,8 +114,10 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       if (ledger !== undefined) giveBack(ledger, cost, heldIn);
       return windowsAt(now(), ledger, limits);
     },
-    async liftBan({ account, key }) {
-      ledgers.get(account)?.penalties.delete(key);
+    async liftBan({ account, key, liftedAgoMs }) {
+      const penalties = ledgers.get(account)?.penalties;
+      const penalty = penalties?.get(key);
+      if (penalty !== undefined && isLifted(penalty, now() - liftedAgoMs)) penalties?.delete(key);
     },
     async bans() {
       const nowMs = now();

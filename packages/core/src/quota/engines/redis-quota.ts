@@ -11,7 +11,7 @@ import type { Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows } from "../window.js";
 import { batchEqual } from "./batch-equal.js";
 import { listRedisBans } from "./redis-bans.js";
-import { type AccountCounters, refundScript, reserveScript, unsyncedArguments } from "./reserve-script.js";
+import { type AccountCounters, liftScript, refundScript, reserveScript, unsyncedArguments } from "./reserve-script.js";
 
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
@@ -37,6 +37,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   const { redis, banPolicy = defaultBanPolicy, prefix = "petstore:quota:2:", now } = options;
   redis.defineCommand("petstoreReserve", { lua: reserveScript(banPolicy) });
   redis.defineCommand("petstoreRefund", { lua: refundScript, numberOfKeys: 1 });
+  redis.defineCommand("petstoreLift", { lua: liftScript, numberOfKeys: 2 });
   const commands = redis as unknown as Commands;
   const time = now ?? (() => "");
 
@@ -88,8 +89,10 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
       );
       return toWindows(reply, limits);
     },
-    async liftBan({ account, key: apiKey }) {
-      await redis.del(penaltyKeyOf(account, apiKey));
+    async liftBan({ account, key: apiKey, liftedAgoMs }) {
+      await traceDatabaseCall("redis", "lift ban", () =>
+        commands.petstoreLift(accountKeyOf(account), penaltyKeyOf(account, apiKey), time(), liftedAgoMs),
+      );
     },
     bans: () => listRedisBans(redis, prefix, now),
     async reset({ account }) {
@@ -123,6 +126,7 @@ type Replies = readonly [Reply, ...Reply[]];
 interface Commands {
   petstoreReserve(...keysAndArguments: (string | number | undefined)[]): Promise<Replies>;
   petstoreRefund(...keysAndArguments: (string | number)[]): Promise<Reply>;
+  petstoreLift(...keysAndArguments: (string | number)[]): Promise<null>;
 }
 
 function toWindows([, nowMs, minuteStartMs, minuteUsed, dayStartMs, dayUsed]: Reply, limits: Limits): Windows {

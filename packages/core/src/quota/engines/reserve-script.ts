@@ -46,6 +46,15 @@ local function save(key, neededUntil, format, ...)
   redis.call('SET', key, string.format(format, ...), 'PX', string.format('%d', neededUntil + ${2 * dayMs} - now))
 end`;
 
+const readPenalty = `
+local episodeStart, episodeRetryAt, strikes, bannedUntil, level = 0, 0, 0, 0, 0
+if penalty then
+  local b, l = string.match(penalty, '^%d+:%d+:%d+:%d+:(%d+):(%d+)')
+  bannedUntil, level = tonumber(b), tonumber(l)
+  local s, r, k = string.match(penalty, ';3;(%d+):(%d+):(%d+)$')
+  if s then episodeStart, episodeRetryAt, strikes = tonumber(s), tonumber(r), tonumber(k) end
+end`;
+
 /**
  * Decides equal reservations, one after the other. KEYS: the account and, if the key can be banned, its penalty. ARGV:
  *
@@ -70,13 +79,7 @@ if ARGV[8] then
 end
 if ARGV[6] ~= '' then giveBack(1, tonumber(ARGV[6]), tonumber(ARGV[7])) end
 
-local episodeStart, episodeRetryAt, strikes, bannedUntil, level = 0, 0, 0, 0, 0
-if penalty then
-  local b, l = string.match(penalty, '^%d+:%d+:%d+:%d+:(%d+):(%d+)')
-  bannedUntil, level = tonumber(b), tonumber(l)
-  local s, r, k = string.match(penalty, ';3;(%d+):(%d+):(%d+)$')
-  if s then episodeStart, episodeRetryAt, strikes = tonumber(s), tonumber(r), tonumber(k) end
-end
+${readPenalty}
 local strikesThatBan = math.max(${policy.minimumStrikes}, ${policy.strikesPerUnit} * minuteLimit)
 
 local replies = {}
@@ -109,7 +112,7 @@ for place = 1, times do
       if ${policy.minimumStrikes} > 0 and strikes >= strikesThatBan then
         if bannedUntil == 0 or now >= bannedUntil + ${policy.memoryMs} then level = 0 end
         bannedUntil = now + math.min(${policy.firstBanMs} * 2 ^ level, ${policy.longestBanMs})
-        episodeStart, episodeRetryAt, strikes, level = 0, 0, 0, level + 1
+        episodeStart, episodeRetryAt, strikes, level = now, 0, 0, level + 1
         if bannedUntil > now then outcome = 'banned' end
       end
     end
@@ -135,6 +138,10 @@ export function bannedUntilOf(penalty: string): number {
 export const refundScript: string = `${readKeys}
 giveBack(tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
 return { 'read', now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;
+
+/** KEYS: the account and the penalty. ARGV: the time, and how many milliseconds ago the ban was lifted. */
+export const liftScript: string = `${readKeys}${readPenalty}
+if episodeStart <= now - tonumber(ARGV[2]) then redis.call('DEL', KEYS[2]) end`;
 
 /** The counters of an account as one instance knows them. After an outage Redis may have counted fewer units. */
 export interface AccountCounters {

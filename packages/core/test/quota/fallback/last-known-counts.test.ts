@@ -81,9 +81,22 @@ describe("the last known counts while Redis is unavailable", () => {
     outages.count = 2;
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
     counts.observe(shop, banned);
-    await counts.liftBan({ account: "shop", key: "1" });
+    await counts.liftBan({ account: "shop", key: "1", liftedAgoMs: 0 });
     outages.count = 3;
     expect(counts.decide(shop, false)).not.toMatchObject({ outcome: "banned" });
+  });
+
+  it("keep a ban of Redis that was seen after the last lift", async () => {
+    const { counts, outages } = openInOutage();
+    counts.observe(shop, banned);
+    const lift = { account: "shop", key: "1", liftedAgoMs: 1 };
+    await counts.liftBan(lift);
+    outages.count = 2;
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
+    await counts.liftBan(lift);
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
+    await counts.liftBan({ ...lift, liftedAgoMs: 0 });
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "refused" });
   });
 
   it("ban a key that ignores refusals, by the account's limit and not by the share", () => {

@@ -38,7 +38,7 @@ type Call =
   | { readonly call: "usage" }
   /** Gives back the account's admission of that many admissions ago, as often as it is drawn. */
   | { readonly call: "refund"; readonly admissionsAgo: number }
-  | { readonly call: "liftBan" }
+  | { readonly call: "liftBan"; readonly liftedAgoMs: number }
   | { readonly call: "reset" }
   | { readonly call: "changePlan"; readonly plan: number };
 
@@ -81,7 +81,7 @@ const call: fc.Arbitrary<Call> = oneOf<Call>(
   [6, fc.integer({ min: 1, max: 7 }).map((cost) => ({ call: "extend", cost }))],
   [4, fc.constant({ call: "usage" })],
   [4, fc.nat({ max: 6 }).map((admissionsAgo) => ({ call: "refund", admissionsAgo }))],
-  [1, fc.constant({ call: "liftBan" })],
+  [2, oneOf([1, fc.constant(0)], [1, fc.nat({ max: 2_000 })]).map((liftedAgoMs) => ({ call: "liftBan", liftedAgoMs }))],
   [1, fc.constant({ call: "reset" })],
   [2, fc.nat({ max: scriptPlans.length - 1 }).map((plan) => ({ call: "changePlan", plan }))],
 );
@@ -207,9 +207,13 @@ export async function play(
         await record(admission.cost, (quota) => quota.refund({ ...who, limits, ...admission }));
         break;
       }
-      case "liftBan":
+      case "liftBan": {
+        const { liftedAgoMs } = operation;
+        await record(0, async (quota) => void (await quota.liftBan({ ...who, liftedAgoMs })));
+        break;
+      }
       case "reset":
-        await record(0, async (quota) => void (await quota[operation.call](who)));
+        await record(0, async (quota) => void (await quota.reset(who)));
         break;
       case "usage":
       case "changePlan":

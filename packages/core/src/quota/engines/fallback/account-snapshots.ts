@@ -3,6 +3,7 @@
  * The fallback starts from them when Redis becomes unavailable.
  */
 import { createLruCache } from "../../../lru-cache.js";
+import { type Penalty, penaltyOfBan } from "../../ban-policy.js";
 import type { Decision } from "../../decision.js";
 import type { Reservation } from "../../quota.js";
 import type { WindowState } from "../../window.js";
@@ -36,7 +37,7 @@ export interface AccountSnapshots {
 export interface AccountSnapshot {
   counters: AccountCounters;
   /** The bans that Redis has reported, by key. */
-  readonly bannedUntilMs: Map<string, number>;
+  readonly bans: Map<string, Penalty>;
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
   /** The last outage whose counts were reported to Redis, or `notSynced`. */
@@ -59,7 +60,7 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
   function snapshotOf(account: string, syncedOutage: number): AccountSnapshot {
     let snapshot = snapshots.get(account);
     if (snapshot === undefined) {
-      snapshot = { counters: emptyCounters, bannedUntilMs: new Map(), seededOutage: 0, syncedOutage };
+      snapshot = { counters: emptyCounters, bans: new Map(), seededOutage: 0, syncedOutage };
       snapshots.set(account, snapshot);
     }
     return snapshot;
@@ -79,14 +80,15 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
         return { resetAtMs, lastKnownUsed: isExact ? used : Math.max(lastKnownUsed, used), unsyncedUnits };
       });
       if (key === undefined) return;
-      const { bannedUntilMs } = snapshot;
+      const { bans } = snapshot;
       if (decision.outcome !== "banned") {
         // The ban is over or was lifted by another process: it must not return with the next outage.
-        if (bannedUntilMs.delete(key)) onBanEnd({ account, key });
+        if (bans.delete(key)) onBanEnd({ account, key });
         return;
       }
-      for (const [other, untilMs] of bannedUntilMs) if (untilMs <= decision.nowMs) bannedUntilMs.delete(other);
-      bannedUntilMs.set(key, decision.bannedUntilMs);
+      if (bans.get(key)?.bannedUntilMs === decision.bannedUntilMs) return;
+      for (const [other, { bannedUntilMs }] of bans) if (bannedUntilMs <= decision.nowMs) bans.delete(other);
+      bans.set(key, penaltyOfBan(decision));
     },
     drainUnsynced(account) {
       const snapshot = snapshots.get(account);

@@ -17,7 +17,7 @@ export interface BreakerOptions {
 /**
  * Opens after the first failed call to Redis or a lost connection. Then it sends probes in the background, and the first
  * one that succeeds closes it. When an outage begins, calls in flight wait at most one deadline. `run` calls Redis even
- * while the breaker is open. Ask `canCall` first, unless only Redis will do, as for the end of a ban.
+ * while the breaker is open. Ask `canCall` first, unless only Redis will do, as for `reset`.
  */
 export interface Breaker extends Disposable {
   /** True while the breaker is closed. Opens it first if the connection is not ready. */

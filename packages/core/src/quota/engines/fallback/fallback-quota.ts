@@ -19,8 +19,8 @@ export type FailureMode = "local" | "deny";
 
 /**
  * Decides in Redis while the breaker is closed, and from the last known counts of this instance while it is open.
- * `liftBan` and `reset` act on this instance and then try Redis. They reject if that fails, because other instances do not
- * learn of them.
+ * `liftBan` and `reset` act on this instance and on Redis. `reset` rejects if Redis is unavailable, because other instances
+ * do not learn of it. `liftBan` does not: the next look-up of the key applies the lift again.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
   /** Decides equal reservations. The call to Redis carries the units granted while Redis was unavailable. */
@@ -70,9 +70,10 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
       // A failed call may have been executed. Refunding here too would give the units back twice.
       return breaker.run(units.account, () => redisQuota.refund(units)).catch(() => counts.usage(units));
     },
-    async liftBan(target) {
-      await counts.liftBan(target);
-      await breaker.run(target.account, () => redisQuota.liftBan(target));
+    async liftBan(lift) {
+      await counts.liftBan(lift);
+      // The breaker logs the failure.
+      if (breaker.canCall()) await breaker.run(lift.account, () => redisQuota.liftBan(lift)).catch(() => {});
     },
     async bans() {
       // Not through `breaker.run`: a scan of all keys takes longer than its deadline.

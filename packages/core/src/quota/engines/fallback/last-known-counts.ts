@@ -10,7 +10,7 @@
  * knows none of these units grants its share, and the other Redis grants what one of these shares leaves. If a limit is
  * below the number of instances, an instance grants one unit in a window for which it has no counts from Redis.
  */
-import type { BanPolicy } from "../../ban-policy.js";
+import { type BanPolicy, isLifted } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";
 import type { Limits } from "../../plan.js";
 import type { Quota, Reservation } from "../../quota.js";
@@ -51,7 +51,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     now,
     currentOutage,
     capacity,
-    onBanEnd: (target) => void local.liftBan(target),
+    onBanEnd: (target) => void local.liftBan({ ...target, liftedAgoMs: 0 }),
   });
   const local: LocalQuota = createLocalQuota({ now: snapshots.now, banPolicy, capacity });
 
@@ -62,7 +62,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       snapshot.seededOutage = currentOutage();
       const { minute, day } = snapshot.counters;
       const used = { minute: usedOfShare(minute, limits.perMinute), day: usedOfShare(day, limits.perDay) };
-      local.seed(account, used, snapshot.bannedUntilMs);
+      local.seed(account, used, snapshot.bans);
     }
     return snapshot;
   }
@@ -125,15 +125,17 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       if (snapshot !== undefined) snapshot.counters = emptyCounters;
       await local.reset({ account });
     },
-    async liftBan(target) {
-      snapshots.find(target.account)?.bannedUntilMs.delete(target.key);
-      await local.liftBan(target);
+    async liftBan(lift) {
+      const bans = snapshots.find(lift.account)?.bans;
+      const ban = bans?.get(lift.key);
+      if (ban !== undefined && isLifted(ban, snapshots.now() - lift.liftedAgoMs)) bans?.delete(lift.key);
+      await local.liftBan(lift);
     },
     async bans() {
       // The bans of this instance itself, and the bans that it has seen in Redis.
       const bans = new Map((await local.bans()).map((ban) => [`${ban.account} ${ban.key}`, ban]));
-      for (const [account, { bannedUntilMs }] of snapshots.entries()) {
-        for (const [key, untilMs] of bannedUntilMs) {
+      for (const [account, snapshot] of snapshots.entries()) {
+        for (const [key, { bannedUntilMs: untilMs }] of snapshot.bans) {
           const name = `${account} ${key}`;
           if (untilMs > snapshots.now() && !bans.has(name)) bans.set(name, { account, key, bannedUntilMs: untilMs });
         }
