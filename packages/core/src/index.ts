@@ -58,12 +58,7 @@ export { createLocalQuota } from "./quota/engines/local-quota.js";
 export { openSentinel, type SentinelLogin } from "./quota/engines/redis-behind-sentinel.js";
 export { openRedis, type RedisConfig, type RedisConnection } from "./quota/engines/redis-connection.js";
 export { createRedisQuota } from "./quota/engines/redis-quota.js";
-export {
-  isSentinelUrl,
-  readSentinelUrl,
-  type SentinelAddress,
-  type SentinelUrl,
-} from "./quota/engines/sentinel-url.js";
+export { readSentinelUrl, type SentinelAddress, type SentinelUrl } from "./quota/engines/sentinel-url.js";
 export type { QuotaConfig } from "./quota/open-quota.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { Quota, Reservation, Usage } from "./quota/quota.js";

@@ -62,7 +62,6 @@ describe("the configuration", () => {
     "REDIS_URL=redis://:50%off@one:6379",
     "REDIS_URL=redis://one:6379,redis://50%off@two:6379",
     "REDIS_URL=redis+sentinel://one:26379,two:26379",
-    "REDIS_URL=redis+sentinel://one:0,two:26379/name",
     "REDIS_URL=redis+sentinel://one/name,redis+sentinel://two/name",
     "PUBLIC_URL=api.example.com",
     "PUBLIC_URL=file:///etc",

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { Client } from "pg";
 import { z } from "zod";
-import { isSentinelUrl, readSentinelUrl } from "../quota/engines/sentinel-url.js";
+import { readSentinelUrl } from "../quota/engines/sentinel-url.js";
 
 export function whole(minimum: number, maximum: number): z.ZodType<number> {
   const isInRange = (text: string) => /^\d{1,12}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum;
@@ -18,13 +18,14 @@ export const databaseUrl: z.ZodType<string> = z
   .refine(isReadByPg, "must percent-encode the user, the password and the name of the database");
 
 /** One URL, several ones of a cluster, or one of sentinels, whose commas are between the sentinels. */
-export const redisUrls: z.ZodType<string[]> = z.string().transform((text, context) => {
-  const url = text.trim();
-  const urls = isSentinelUrl(url) ? [url] : listOf(text);
-  const fault = isSentinelUrl(url) ? sentinelFaultOf(url) : redisFaultOf(urls);
-  if (fault !== undefined) context.addIssue(fault);
-  return urls;
-});
+export const redisUrls: z.ZodType<string[]> = z
+  .string()
+  .transform((text) => (readSentinelUrl(text.trim()) === undefined ? listOf(text) : [text.trim()]))
+  .refine(
+    (urls) => readSentinelUrl(urls.join()) !== undefined || (urls.length > 0 && urls.every(isRedisUrl)),
+    "must be redis://user:password@host:6379, several of them for a cluster, separated by commas, or " +
+      "redis+sentinel://user:password@host:26379,host:26379/name, with a percent-encoded user and password",
+  );
 
 export const origin: z.ZodType<string> = z
   .string()
@@ -53,11 +54,6 @@ export const addressRanges: z.ZodType<string[]> = z
   .transform(listOf)
   .refine((ranges) => ranges.every(isAddressRange), "must list addresses or CIDR ranges, separated by commas");
 
-function redisFaultOf(urls: readonly string[]): string | undefined {
-  if (urls.length > 0 && urls.every(isRedisUrl)) return undefined;
-  return "must be a URL that begins with redis:// or rediss://, or several of them, separated by commas, for a cluster, with a percent-encoded user and password";
-}
-
 function isRedisUrl(text: string): boolean {
   if (!hasProtocol(/^rediss?:$/)(text)) return false;
   const { username, password } = new URL(text);
@@ -77,11 +73,6 @@ function succeeds(read: () => unknown): boolean {
     // The setting's message says what is wrong.
     return false;
   }
-}
-
-function sentinelFaultOf(url: string): string | undefined {
-  const read = readSentinelUrl(url);
-  return "fault" in read ? read.fault : undefined;
 }
 
 function isPair(text: string): boolean {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { isSentinelUrl, openRedis, type RedisConfig, type RedisConnection, readSentinelUrl } from "@petstore/core";
+import { openRedis, type RedisConfig, type RedisConnection, readSentinelUrl } from "@petstore/core";
 import { addressOf, checkSentinels } from "./check-sentinels.js";
 import { checkRedisTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
@@ -10,8 +10,8 @@ export async function checkRedis(config: RedisConfig | undefined, now: () => num
     return [ok("redis", "none: each instance counts for itself, which is right for one instance")];
   }
   const [url = ""] = config.urls;
-  const sentinels = isSentinelUrl(url) ? readSentinelUrl(url) : undefined;
-  if (sentinels !== undefined && "name" in sentinels) {
+  const sentinels = readSentinelUrl(url);
+  if (sentinels !== undefined) {
     const view = await checkSentinels(sentinels, config);
     return [...view, ...(await checkServers(config, now, `${sentinels.name} behind the sentinels`))];
   }
@@ -68,7 +68,7 @@ async function checkServer(server: Server, { isCluster, urls }: RedisConfig, now
       return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
     }),
     // This field is only there if min-replicas-to-write is set.
-    ...(isSentinelUrl(urls[0] ?? "") ? [checkWrites(`${name} writes`, field("min_slaves_good_slaves") !== "")] : []),
+    ...(readSentinelUrl(urls[0] ?? "") ? [checkWrites(`${name} writes`, field("min_slaves_good_slaves") !== "")] : []),
   ];
 }
 

@@ -1,5 +1,5 @@
 // Checks that nobody can read the connections to PostgreSQL and Redis, by their addresses as pg and ioredis read them.
-import { isLoopback, isSentinelUrl, type RedisConfig, readSentinelUrl } from "@petstore/core";
+import { isLoopback, type RedisConfig, readSentinelUrl } from "@petstore/core";
 import { type Finding, ok, warning } from "./finding.js";
 
 /** pg checks the certificate and the name in each of these modes; like libpq, in the last one alone. */
@@ -23,8 +23,8 @@ export function checkDatabaseTransport(variable: string, address: string): Findi
 /** One finding for each thing that is wrong with an address, or one for an address that is well protected. */
 export function checkRedisTransport({ urls, sentinelPassword = "" }: RedisConfig): Finding[] {
   return urls.flatMap((address) => {
-    const sentinel = isSentinelUrl(address) ? readSentinelUrl(address) : undefined;
-    if (sentinel === undefined || "fault" in sentinel) {
+    const sentinel = readSentinelUrl(address);
+    if (sentinel === undefined) {
       const { host, hostname, protocol, password } = new URL(address);
       const isTls = protocol === "rediss:";
       return checkProtection({ name: `redis ${host}`, hostname, isTls, password, own: redisWords });

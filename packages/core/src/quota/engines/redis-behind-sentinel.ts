@@ -5,7 +5,7 @@
  */
 import { lookup } from "node:dns/promises";
 import { Redis, type RedisOptions } from "ioredis";
-import { readSentinelUrl, type SentinelAddress } from "./sentinel-url.js";
+import type { SentinelAddress, SentinelUrl } from "./sentinel-url.js";
 
 /** The login to the sentinels, if they ask for one. `REDIS_URL` holds the login to the Redis. */
 export interface SentinelLogin {
@@ -24,15 +24,11 @@ const sentinelTimeoutMs = 500;
 /** Short, because the sentinels name the new primary up to a second after its promotion. */
 const retryDelayMs = (): number => 100 + 200 * Math.random();
 
-/** `url` is one with `redis+sentinel:`, as `sentinel-url.ts` reads it. */
 export function openBehindSentinel(
-  url: string,
+  { sentinels, name, username, password, isTls }: SentinelUrl,
   login: SentinelLogin,
   options: Omit<RedisOptions, "replyMapping">,
 ): RedisBehindSentinel {
-  const read = readSentinelUrl(url);
-  if ("fault" in read) throw new Error(`The address of Redis ${read.fault}`);
-  const { sentinels, name, username, password, isTls } = read;
   const { sentinelUsername, sentinelPassword } = login;
   const redis = new Redis({
     ...options,

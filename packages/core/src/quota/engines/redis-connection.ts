@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
 import { openBehindSentinel, type SentinelLogin } from "./redis-behind-sentinel.js";
-import { isSentinelUrl } from "./sentinel-url.js";
+import { readSentinelUrl } from "./sentinel-url.js";
 
 export interface RedisConfig extends SentinelLogin {
   /**
@@ -59,7 +59,8 @@ interface Opened extends Pick<RedisConnection, "redis"> {
 function open(config: RedisConfig): Opened {
   const { urls, isCluster } = config;
   const [url = ""] = urls;
-  if (isSentinelUrl(url)) return openBehindSentinel(url, config, connectionOptions);
+  const sentinelUrl = readSentinelUrl(url);
+  if (sentinelUrl !== undefined) return openBehindSentinel(sentinelUrl, config, connectionOptions);
   if (isCluster) return openCluster(urls);
   const redis = new Redis(url, connectionOptions);
   return { redis, disconnect: () => redis.disconnect() };

@@ -20,27 +20,22 @@ describe("the URL of a Redis behind sentinels", () => {
   });
 
   it.each([
-    ["redis+sentinel://one:1,two:2", "must name the Redis"],
-    ["redis+sentinel://one:1,two:2/", "must name the Redis"],
-    ["redis+sentinel://one:1/m/0", "must name the Redis"],
-    ["redis+sentinel://one:1/m?db=1", "must name the Redis"],
-    ["redis+sentinel://one:1/%zz", "must name the Redis"],
-    ["redis+sentinel://one:1,two:2,One:1/m", "must name each sentinel once"],
-    ["redis+sentinel://one,one:26379/m", "must name each sentinel once"],
-    ["redis+sentinel://one:1,,two:2/m", "must name a host"],
-    ["redis+sentinel://one:1,/m", "must name a host"],
-    ["redis+sentinel://:26379/m", "must name a host"],
-    ["redis+sentinel://user:secret@/m", "must name a host"],
-    ["redis+sentinel://o ne/m", "must name a host"],
-    ["redis+sentinel://one:0/m", "must give each sentinel"],
-    ["redis+sentinel://one:65536/m", "must give each sentinel"],
-    ["redis+sentinel://one:/m", "must give each sentinel"],
-    ["redis+sentinel://one:1,two:-2/m", "must give each sentinel"],
-    ["redis+sentinel://:%zz@one/m", "must percent-encode"],
-  ])("is refused, and not shown: %s", (text, beginning) => {
-    const read = readSentinelUrl(text);
-    const fault = "fault" in read ? read.fault : "";
-    expect(fault.startsWith(beginning)).toBe(true);
-    expect(fault).not.toMatch(/secret|one|two/);
+    "redis://one:1/m",
+    "redis+sentinel://one:1,two:2",
+    "redis+sentinel://one:1,two:2/",
+    "redis+sentinel://one:1/m/0",
+    "redis+sentinel://one:1/m?db=1",
+    "redis+sentinel://one:1/%zz",
+    "redis+sentinel://one:1,,two:2/m",
+    "redis+sentinel://one:1,/m",
+    "redis+sentinel://:26379/m",
+    "redis+sentinel://user:secret@/m",
+    "redis+sentinel://o ne/m",
+    "redis+sentinel://one:65536/m",
+    "redis+sentinel://one:1,two:-2/m",
+    "redis+sentinel://:%zz@one/m",
+    "redis+sentinel://user:1?secret@one/m",
+  ])("is refused: %s", (text) => {
+    expect(readSentinelUrl(text)).toBeUndefined();
   });
 });
