@@ -88,8 +88,11 @@ export async function openCore(
   const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow, isTestStore: config.isTestStore });
   const listener = listen();
   await listener?.first;
+  let isDisposed = false;
   const cleanUp = setInterval(() => {
     forgetIdempotencyKeys(database).catch((error: unknown) => {
+      // A closed database refuses the next statement of a clean-up that is running.
+      if (isDisposed) return;
       log.warn({ error }, "could not delete old idempotency keys; the next attempt follows in a minute");
     });
   }, cleanUpIntervalMs).unref();
@@ -139,6 +142,7 @@ export async function openCore(
       quotaOutages: quotas.outages(),
     }),
     async [Symbol.asyncDispose]() {
+      isDisposed = true;
       clearInterval(cleanUp);
       keyUses[Symbol.dispose]();
       quotas[Symbol.dispose]();

@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { setImmediate as nextTick } from "node:timers/promises";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { openCore, readConfig } from "../src/index.js";
 import { forgetIdempotencyKeys } from "../src/pets/idempotency.js";
 import { openSharedDatabase } from "./database-fixture.js";
 
@@ -26,6 +28,21 @@ describe("keys older than 24 hours", () => {
     await using database = server.open();
     await Promise.all(Array.from({ length: 4 }, () => forgetIdempotencyKeys(database)));
     expect(await server.execute("select 1 from idempotency_keys where key like '25 hours%'")).toEqual([]);
+  });
+
+  it("are left for another instance, without a warning, if this one closes while it deletes them", async () => {
+    await remember(2_500, "26 hours");
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const logged: string[] = [];
+    const record = (_fields: object, message: string) => void logged.push(message);
+    const log = { info: record, warn: record, error: record };
+    const core = await openCore(readConfig({ DATABASE_URL: server.directUrl }), { log, now: Date.now });
+    vi.advanceTimersByTime(60_000);
+    await core[Symbol.asyncDispose]();
+    await nextTick();
+    expect(logged).not.toContainEqual(expect.stringContaining("idempotency keys"));
+    expect(await server.execute("select 1 from idempotency_keys where key like '26 hours%'")).toHaveLength(1_500);
   });
 });
 
