@@ -23,7 +23,9 @@ const maxKeys = 10_000;
  */
 export function createRateLimitStatus({ admission, core, monotonicNow }: RateLimitStatusDeps): Router {
   const reads = new LRUCache<bigint, Promise<Usage>>({
-    max: maxKeys,
+    // The option `max` would allocate the memory for all entries at once.
+    maxSize: maxKeys,
+    sizeCalculation: () => 1,
     ttl: repeatedForMs,
     ttlResolution: 0,
     perf: { now: monotonicNow },
