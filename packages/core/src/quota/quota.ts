@@ -2,7 +2,7 @@ import type { Admitted, Decision } from "./decision.js";
 import type { Limits } from "./plan.js";
 import type { Windows } from "./window.js";
 
-export interface UsageQuery {
+interface UsageQuery {
   /** The account whose units are counted, or an address that showed no valid key. */
   readonly account: string;
   /** The key that collects strikes. Omit it to disable bans for this call. */

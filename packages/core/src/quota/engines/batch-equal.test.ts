@@ -1,22 +1,21 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { UsageQuery } from "../quota.js";
 import { batchEqual } from "./batch-equal.js";
 
 /** Resolves each request with its place in the call. Calls for the account `bad` reject. */
 function openBatches() {
   const calls: { account: string; times: number }[] = [];
-  const request = batchEqual(async ({ account }: UsageQuery, times) => {
+  const request = batchEqual(async ({ account }, times) => {
     calls.push({ account, times });
     await nextTick();
     if (account === "bad") throw new Error("bad account");
     return Array.from({ length: times }, (_, place) => place);
   });
   const limits = { perMinute: 60, perDay: 1_000 };
-  return { calls, request: (account: string) => request({ account, limits }) };
+  return { calls, request: (account: string) => request({ account, limits, cost: 1 }) };
 }
 
-it("makes one call for the equal inputs of one event loop iteration, with a result for each", async () => {
+it("makes one call for the equal reservations of one event loop iteration, with a result for each", async () => {
   const { calls, request } = openBatches();
   expect(await Promise.all(["ant", "bee", "ant", "ant"].map((account) => request(account)))).toEqual([0, 0, 1, 2]);
   expect(calls).toEqual([

@@ -1,7 +1,7 @@
 import { ReplyError } from "ioredis";
 import { Problem } from "../../../problem.js";
 import type { Admitted, Decision } from "../../decision.js";
-import type { Quota, Reservation, Usage, UsageQuery } from "../../quota.js";
+import type { Quota, Reservation } from "../../quota.js";
 import { batchEqual } from "../batch-equal.js";
 import type { RedisQuota } from "../redis-quota.js";
 import type { Breaker } from "./breaker.js";
@@ -51,12 +51,6 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
     }
   }
 
-  async function usage(query: UsageQuery): Promise<Usage> {
-    if (!breaker.canCall()) return counts.usage(query);
-    // The breaker logs the failure.
-    return breaker.run(query.account, () => redisQuota.usage(query)).catch(() => counts.usage(query));
-  }
-
   return {
     // A batch consults the breaker when it is sent, not when its first request arrives.
     reserve: batchEqual(decide),
@@ -64,7 +58,11 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
       const [decision] = await decide(reservation, 1, heldIn);
       return decision as Decision;
     },
-    usage: batchEqual(async (query, times) => Array(times).fill(await usage(query))),
+    async usage(query) {
+      if (!breaker.canCall()) return counts.usage(query);
+      // The breaker logs the failure.
+      return breaker.run(query.account, () => redisQuota.usage(query)).catch(() => counts.usage(query));
+    },
     async refund(units) {
       if (!breaker.canCall()) return counts.refund(units);
       // A failed call may have been executed. Refunding here too would give the units back twice.
