@@ -87,7 +87,7 @@ describe("the database", () => {
     expect(await database.run(everything, [])).toEqual([{ one: 1, two: 2 }]);
   });
 
-  it("is unavailable while a certificate of its URL is missing, and recovers when the file is back", async () => {
+  it("is unavailable while a certificate of its URL is missing, and recovers by itself", async () => {
     const directory = await mkdtemp(join(tmpdir(), "petstore-database-"));
     onTestFinished(() => rm(directory, { recursive: true }));
     const certificate = join(directory, "root.pem");
