@@ -28,7 +28,7 @@ declare module "vitest" {
 export const projects: Readonly<Record<string, Project>> = {
   faults: {
     about: "Causes real faults under load against services in processes of their own, and counts the effects.",
-    programs: ["redis-server", "haproxy", "pgbouncer", "patroni", "etcd", "pg_rewind", "git", "tar"],
+    programs: ["redis-server", "haproxy", "patroni", "etcd", "pg_rewind", "git", "tar"],
   },
   conformance: {
     about:

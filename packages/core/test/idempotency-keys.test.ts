@@ -1,13 +1,14 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { openCore, readConfig } from "../src/index.js";
-import { forgetIdempotencyKeys } from "../src/pets/idempotency.js";
+import { createOnceIn, forgetIdempotencyKeys } from "../src/pets/idempotency.js";
+import type { NewPet } from "../src/pets/pet.js";
 import { openSharedDatabase } from "./database-fixture.js";
 
 const server = await openSharedDatabase();
 await server.execute(
   "insert into accounts (id, name, plan) overriding system value values (1, 'one', 'free')",
-  "insert into pets (id, name, category_id, status) overriding system value values (1, 'Ada', 1, 'sold')",
+  "insert into pets (name, category_id, status) values ('Ada', 1, 'sold')",
 );
 
 describe("keys older than 24 hours", () => {
@@ -44,6 +45,19 @@ describe("keys older than 24 hours", () => {
     expect(logged).not.toContainEqual(expect.stringContaining("idempotency keys"));
     expect(await server.execute("select 1 from idempotency_keys where key like '26 hours%'")).toHaveLength(1_500);
   });
+});
+
+it("concurrent creates of several instances with one key add one pet, and each gets it", async () => {
+  await using database = server.open();
+  // An instance knows only its own requests in flight.
+  const instances = Array.from({ length: 4 }, () => createOnceIn(database));
+  const pet: NewPet = { name: "Bo", categoryId: 1n, status: "sold" };
+  const creates = await Promise.all(
+    instances.flatMap((createOnce) => Array.from({ length: 5 }, () => createOnce({ accountId: 1n, key: "Bo", pet }))),
+  );
+  expect(new Set(creates.map(({ pet: { id } }) => id)).size).toBe(1);
+  expect(creates.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  expect(await server.execute("select name from pets where name = 'Bo'")).toHaveLength(1);
 });
 
 /** Stores keys of this age, by the clock of PostgreSQL. */
