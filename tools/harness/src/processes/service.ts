@@ -15,8 +15,6 @@ export interface ServiceOptions {
   readonly clockOffsetMs?: number;
   /** Loads the probes for `longestBlockMs` and `calledFunctions`. */
   readonly isProbed?: boolean;
-  /** See `ProgramOptions`. */
-  readonly stdout?: number;
 }
 
 /** The REST or GraphQL service in a process of its own. Disposing stops it. */
@@ -65,14 +63,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 /** The same without waiting, for a start that fails. By default the service chooses its port. */
 export function startServiceProgram(options: ServiceOptions): Program {
-  const { main = restMain, environment, port = 0, clockOffsetMs = 0, isProbed = false, stdout } = options;
+  const { main = restMain, environment, port = 0, clockOffsetMs = 0, isProbed = false } = options;
   const preloads = [...(isProbed ? probes : []), ...(clockOffsetMs === 0 ? [] : [clockPreload(clockOffsetMs)])];
   return startProgram({
     name: "The service",
     args: [...serviceFlags, ...preloads.flatMap((preload) => ["--import", preload]), main.pathname],
     environment: { ...environment, HOST: "127.0.0.1", PORT: `${port}` },
     hasChannel: isProbed,
-    stdout,
   });
 }
 
