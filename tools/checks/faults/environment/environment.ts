@@ -59,8 +59,6 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
 
   const environment = {
     services: services as readonly Service[],
-    /** The times at which a fault began or ended. */
-    faultTimes: faultTimes as readonly number[],
     get database(): StoreDatabase {
       return database;
     },

@@ -3,7 +3,6 @@ import { percentile } from "@petstore/harness/figures";
 import type { Figures } from "@petstore/harness/test-with-figures";
 import type { Environment } from "./environment.js";
 import type { Load } from "./load.js";
-import { type Window, windowsOf } from "./oracles.js";
 import {
   count,
   endOf,
@@ -40,12 +39,6 @@ export function medianP99(results: readonly Timed[]): number {
 
 export function median(numbers: readonly number[]): number {
   return percentile(numbers, 50);
-}
-
-/** The oracles count the units above a limit. In a window in which no fault began or ended, few may be missing either. */
-export function checkWindows(figures: Figures, results: readonly Result[], faultTimes: readonly number[]): void {
-  const windows = windowsOf(results, faultTimes).filter(({ hasFault }) => !hasFault);
-  figures.atMost(5, "not granted despite higher demand", Math.max(0, ...windows.map(ungranted)), "%");
 }
 
 interface SharedLimit {
@@ -91,8 +84,4 @@ export async function checkTransitions(figures: Figures, services: readonly Serv
 /** Failures of requests that were sent after this time. */
 export function failuresAfter(results: readonly Result[], atMs: number): number {
   return count(results, (one) => isFailure(one) && one.sentAtMs > atMs);
-}
-
-function ungranted({ granted, refused, limit }: Window): number {
-  return refused === 0 ? 0 : Math.max(0, (100 * (limit - granted)) / limit);
 }

@@ -41,9 +41,7 @@ export async function countOracles(
   return {
     "acknowledged creates without a pet": count(acknowledged, (name) => !stored.has(name)),
     "second pets of one idempotency key": [...stored.values()].reduce((sum, pets) => sum + pets - 1, 0),
-    "units above a limit": loads
-      .flatMap((load) => windowsOf(load, faultTimes))
-      .reduce((sum, window) => sum + unitsAbove(window), 0),
+    "units above a limit": loads.reduce((sum, load) => sum + unitsAboveLimit(load, faultTimes), 0),
     "responses without X-RateLimit headers": count(results, (one) => one.status !== 0 && !hasRateLimit(one)),
     "requests over 5 s": count(results, ({ durationMs }) => durationMs > hangMs),
     "responses and log lines that leak": count(results, ({ leaks }) => leaks) + count(outputs.flat(), isLeak),
@@ -51,27 +49,16 @@ export async function countOracles(
   };
 }
 
-/** A minute or day of an account, from the headers of its responses. */
-export interface Window {
-  readonly resetAtMs: number;
-  readonly limit: number;
-  readonly granted: number;
-  readonly refused: number;
-  /** A fault began or ended in the last minute of the window. */
-  readonly hasFault: boolean;
-}
-
-export function windowsOf(results: readonly Result[], faultTimes: readonly number[]): Window[] {
-  const byReset = groupBy(results.filter(hasRateLimit), ({ rateLimit }) => rateLimit.reset * 1_000);
-  return [...byReset].map(([resetAtMs, window]) => ({
-    resetAtMs,
-    limit: window[0]?.rateLimit.limit ?? 0,
-    granted: count(window, ({ status }) => status >= 200 && status < 300),
-    refused: count(window, ({ status }) => status === 429),
-    hasFault: faultTimes.some((atMs) => atMs >= resetAtMs - 60_000 && atMs < resetAtMs),
-  }));
-}
-
-function unitsAbove({ granted, limit, hasFault }: Window): number {
-  return Math.max(0, granted - Math.floor(limit * (hasFault ? 1.05 : 1)));
+/** In each minute or day of the account, by the headers of the responses. */
+function unitsAboveLimit(results: readonly Result[], faultTimes: readonly number[]): number {
+  const windows = groupBy(results.filter(hasRateLimit), ({ rateLimit }) => rateLimit.reset * 1_000);
+  let units = 0;
+  for (const [resetAtMs, window] of windows) {
+    const granted = count(window, ({ status }) => status >= 200 && status < 300);
+    const limit = window[0]?.rateLimit.limit ?? 0;
+    // A fault began or ended in the last minute of the window.
+    const hasFault = faultTimes.some((atMs) => atMs >= resetAtMs - 60_000 && atMs < resetAtMs);
+    units += Math.max(0, granted - Math.floor(limit * (hasFault ? 1.05 : 1)));
+  }
+  return units;
 }

@@ -4,7 +4,7 @@ import { nowMs } from "@petstore/harness/network";
 import type { Figures } from "@petstore/harness/test-with-figures";
 import { startWithinMinute } from "../../conformance/running-store.js";
 import type { Environment } from "../environment/environment.js";
-import { checkLatency, checkTransitions, checkWindows } from "../environment/measures.js";
+import { checkLatency, checkTransitions } from "../environment/measures.js";
 import { millisecondsUntil } from "../environment/waits.js";
 
 export interface Outage {
@@ -22,7 +22,7 @@ const recoversWithinMs = 2_000;
 
 /** Makes an outage of Redis under load. The instances decide alone, without a delay, until it is over. */
 export async function checkOutage(environment: Environment, figures: Figures, outage: Outage): Promise<void> {
-  const { services, faultTimes, markFault } = environment;
+  const { services, markFault } = environment;
   await startWithinMinute(20_000);
   const load = await environment.startLoad({ limits });
   await sleep(2_500);
@@ -38,6 +38,5 @@ export async function checkOutage(environment: Environment, figures: Figures, ou
   await sleep(2_000);
   await load.stop();
   checkLatency(figures, load, beganAtMs, endedAtMs);
-  checkWindows(figures, load.results, faultTimes);
   await checkTransitions(figures, services);
 }
