@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { nowMs, openRawClient, type RawAnswer } from "@petstore/harness/network";
+import { type HttpAnswer, nowMs, openRawClient } from "@petstore/harness/network";
 import { hostileDocuments } from "@petstore/harness/responses";
 import type { Figures } from "@petstore/harness/test-with-figures";
 import { authorization, graphql, graphqlCall, mintUnknownKey, requestOf } from "../environment/apis.js";
@@ -106,7 +106,7 @@ async function floodWithUnknownKeys(environment: Environment, figures: Figures, 
 }
 
 /** The answers until the server closes the connection. */
-async function answersTo({ port }: Service, bytes: string): Promise<readonly RawAnswer[]> {
+async function answersTo({ port }: Service, bytes: string): Promise<readonly HttpAnswer[]> {
   using client = openRawClient(port);
   client.write(bytes);
   await client.until(Number.POSITIVE_INFINITY, closedWithinMs);

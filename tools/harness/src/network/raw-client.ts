@@ -1,11 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { type Answer, type HttpAnswer, nowMs, readAnswer } from "./answer.js";
 
-export interface RawAnswer extends HttpAnswer {
-  /** Every header line in order, with its name in lower case. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
-}
-
 /** A client that sends exactly the given bytes and splits the received bytes into answers. */
 export interface RawClient extends Disposable {
   readonly socket: Socket;
@@ -13,13 +8,13 @@ export interface RawClient extends Disposable {
   /** Resolves when all bytes have left, or cannot leave any more. */
   send(bytes: string | Buffer): Promise<void>;
   /** Includes interim answers (1xx). */
-  answers(): readonly RawAnswer[];
+  answers(): readonly HttpAnswer[];
   /** Removes this number of answers, or fewer, from `answers` and returns them. */
-  take(count: number): readonly RawAnswer[];
+  take(count: number): readonly HttpAnswer[];
   /** Waits for this number of answers, for the server to close its side, or for the timeout. One call at a time. */
   until(answers: number, timeoutMs?: number): Promise<void>;
   /** Resolves with this number of answers. Rejects when the server closes its side before. */
-  received(count: number): Promise<readonly RawAnswer[]>;
+  received(count: number): Promise<readonly HttpAnswer[]>;
   /** Resolves when the server has closed its side, with FIN or RST. */
   readonly closed: Promise<void>;
   /** True after the server has closed its side. */
@@ -33,7 +28,7 @@ const answerTimeoutMs = 5_000;
 export function openRawClient(port: number): RawClient {
   let sentAtMs = nowMs();
   const socket = connect({ host: "127.0.0.1", port, noDelay: true, allowHalfOpen: true });
-  const answers: RawAnswer[] = [];
+  const answers: HttpAnswer[] = [];
   let rest: Buffer = Buffer.alloc(0);
   let isClosed = false;
   let isReset = false;
@@ -41,7 +36,7 @@ export function openRawClient(port: number): RawClient {
   socket.on("data", (chunk: Buffer) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     for (let next = wholeAnswerIn(rest); next !== undefined; next = wholeAnswerIn(rest)) {
-      answers.push(Object.assign(readAnswer(next, sentAtMs), { fields: next.fields }));
+      answers.push(readAnswer(next, sentAtMs));
       rest = rest.subarray(next.end);
     }
     onChange();
@@ -92,7 +87,7 @@ export function openRawClient(port: number): RawClient {
 }
 
 /** An answer that is complete in a buffer. */
-interface WholeAnswer extends Answer, Pick<RawAnswer, "fields"> {
+interface WholeAnswer extends Answer {
   /** The offset of the next answer. */
   readonly end: number;
 }
@@ -104,15 +99,15 @@ function wholeAnswerIn(received: Buffer): WholeAnswer | undefined {
   const headLength = received.indexOf(headEnd);
   if (headLength < 0) return undefined;
   const [statusLine = "", ...lines] = received.toString("latin1", 0, headLength).split("\r\n");
-  const fields = lines.map((line) => {
-    const colon = line.indexOf(":");
-    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
-  });
   const headers: Record<string, string> = {};
-  for (const [name, value] of fields) headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    const [name, value] = [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+  }
   const bodyStart = headLength + headEnd.length;
   const end = bodyStart + Number(headers["content-length"] ?? 0);
   if (received.length < end) return undefined;
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
-  return { status, fields, headers, text: received.toString("utf8", bodyStart, end), end };
+  return { status, headers, text: received.toString("utf8", bodyStart, end), end };
 }
