@@ -58,7 +58,6 @@ export async function checkAdmitted(environment: Environment, figures: Figures, 
     const load = await environment.startLoad({ limits, clients, requests, pauseMs: 0 });
     admitted.push(count(load.results, isSuccess));
   }
-  figures.exactly(accounts, "accounts", admitted.length);
   figures.exactly(limit, `admitted of ${requests}, the fewest`, Math.min(...admitted));
   figures.exactly(limit, `admitted of ${requests}, the most`, Math.max(...admitted));
 }

@@ -67,8 +67,6 @@ it("primary-killed: loses no create in 10 failovers, and creates again within 5 
   }
   while (count(creates.flat(), isAcknowledged) < wantedCreates) await sleep(100);
   await underLoad.stop();
-  figures.exactly(failovers, "old primaries that follow the new one", promotions.length);
-  figures.atLeast(wantedCreates, "creates acknowledged", count(creates.flat(), isAcknowledged));
   checkPromotions(figures, underLoad, promotions);
   environment.checkAlive();
 });
@@ -85,7 +83,6 @@ it("switchover: answers 503 for 5 s at most when an operator moves the primary",
   }
   await stop();
   const others = creates.flat().filter((one) => !isSuccess(one) && !isUnavailable(one));
-  figures.exactly(switchovers, "switchovers", durationsMs.length);
   figures.atMost(unavailableForMs, "creates answered 503 for", Math.max(...durationsMs), "ms");
   figures.exactly(0, "creates answered neither 2xx nor 503 with Retry-After", others.length);
   environment.checkAlive();

@@ -52,7 +52,6 @@ it("rolling-restart: 8 restarts cause no error", { tags: ["haproxy"] }, async ({
   while (load.results.length < wantedRequests) await sleep(100);
   await load.stop();
   figures.exactly(0, `exit codes other than 0 in ${restarts} restarts`, failedExits);
-  figures.atLeast(wantedRequests, "requests", load.results.length);
   figures.atLeast(10_000, "requests during the restarts", during);
   figures.count(0, "answers other than 200 and 201", load.results, isOther);
   figures.atMost(graceMs + 2_500, "the slowest stop", slowestStopMs, "ms");
@@ -82,7 +81,6 @@ it("rolling-upgrade: both releases share quotas exactly", { tags: ["git", "tar"]
   await environment.startWithRedis(slowRedisAllowed, instances);
   const load = await environment.startLoad({ clients: 32, pauseMs: 0, requests: loadRequests });
   await checkAdmitted(environment, figures, { accounts: 10, limit: 1_000, clients: 64, requests: 3_000 });
-  figures.atLeast(loadRequests, "requests to both releases", load.results.length);
   figures.count(0, "answers other than 200 and 201", load.results, isOther);
   environment.checkAlive();
 });
