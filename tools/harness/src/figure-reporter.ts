@@ -1,5 +1,4 @@
 import type { Reporter, TestCase } from "vitest/node";
-import { describeFigure } from "./figures.js";
 import type {} from "./test-with-figures.js";
 
 /** Prints the figures of each test with their limits, and why a test was skipped. */
@@ -7,7 +6,7 @@ export const figureReporter: Reporter = {
   onTestCaseResult(test) {
     const result = test.result();
     if (result.state === "skipped" && !isFilteredOut(test)) print(`   Skipped: ${test.fullName}: ${result.note}`);
-    for (const figure of test.meta().figures ?? []) print(`    ${describeFigure(figure)}`);
+    for (const line of test.meta().figures ?? []) print(`    ${line}`);
   },
 };
 

@@ -1,22 +1,34 @@
-import { expect, it } from "vitest";
-import { missed, percentile } from "./figures.js";
+import { describe, expect, it } from "vitest";
+import { percentile } from "./figures.js";
 import { it as itWithFigures } from "./test-with-figures.js";
 
-it.each([
-  [{ atMost: 10 }, 10, []],
-  [{ atMost: 10 }, 10.01, ["MISSED p99: 10 ms (<= 10)"]],
-  [{ atMost: 10 }, Number.NaN, ["MISSED p99: NaN ms (<= 10)"]],
-  [{ atLeast: 10 }, 10, []],
-  [{ atLeast: 10 }, 9.9, ["MISSED p99: 9.9 ms (>= 10)"]],
-  [{ exactly: 0 }, 0, []],
-  [{ exactly: 0 }, 1, ["MISSED p99: 1 ms (= 0)"]],
-])("compares with the limit %o: %d", (limit, measured, lines) => {
-  expect(missed([{ what: "p99", measured, unit: "ms", limit }])).toEqual(lines);
-});
+describe("figures", () => {
+  let lines: readonly string[] | undefined;
 
-itWithFigures.fails("fails a test that misses a limit", ({ figures }) => {
-  figures.atMost(50, "answers, p99", 51, "ms");
-  figures.exactly(0, "lost creates", 0);
+  itWithFigures.fails("fail a test that misses a limit, at its end", ({ figures, task }) => {
+    lines = task.meta.figures;
+    figures.atMost(10, "p99", 10, "ms");
+    figures.atMost(10, "p99", 10.1, "ms");
+    figures.atMost(10, "p99", Number.NaN, "ms");
+    figures.atLeast(10, "requests", 10);
+    figures.atLeast(10, "requests", 9.94);
+    figures.exactly(0, "lost creates", 0);
+    figures.exactly(0, "lost creates", 1);
+    figures.count(1, "odd numbers", [1, 2, 3], (number) => number % 2 === 1);
+  });
+
+  it("are a line each, with their limits", () => {
+    expect(lines).toEqual([
+      "ok     p99: 10 ms (<= 10)",
+      "MISSED p99: 10.1 ms (<= 10)",
+      "MISSED p99: NaN ms (<= 10)",
+      "ok     requests: 10 (>= 10)",
+      "MISSED requests: 9.9 (>= 10)",
+      "ok     lost creates: 0 (= 0)",
+      "MISSED lost creates: 1 (= 0)",
+      "MISSED odd numbers: 2 (= 1)",
+    ]);
+  });
 });
 
 it("takes the nearest rank as a percentile", () => {

@@ -1,15 +1,18 @@
 import { type TestAPI, test } from "vitest";
-import { type Figure, type FigureLimit, missed } from "./figures.js";
 
 declare module "vitest" {
   interface TaskMeta {
-    figures?: Figure[];
+    /** A line each: `ok     lost creates: 0 (= 0)`. */
+    figures?: string[];
   }
 }
 
 type KeepFigure = (limit: number, what: string, measured: number, unit?: string) => void;
 
-/** Keeps the figures of a test for the report. A test that misses a limit goes on, and fails when it ends. */
+/**
+ * Keeps the measured numbers of a test with their limits, for the report. A test that misses a limit goes on, and fails when
+ * it ends. A missing measurement (NaN) misses every limit.
+ */
 export interface Figures {
   readonly atMost: KeepFigure;
   readonly atLeast: KeepFigure;
@@ -21,17 +24,28 @@ export interface Figures {
 /** A vitest test with the fixture `figures`. */
 export const it: TestAPI<{ figures: Figures }> = test.extend<{ figures: Figures }>({
   figures: async ({ task }, use) => {
-    const kept: Figure[] = [];
-    task.meta.figures = kept;
-    const keep = (limit: FigureLimit, what: string, measured: number, unit = "") =>
-      void kept.push({ what, measured, unit, limit });
+    const lines: string[] = [];
+    task.meta.figures = lines;
+
+    function createKeep(sign: string, isMet: (measured: number, limit: number) => boolean): KeepFigure {
+      return (limit, what, measured, unit = "") => {
+        const verdict = isMet(measured, limit) ? "ok    " : "MISSED";
+        lines.push(`${verdict} ${what}: ${rounded(measured)}${unit && ` ${unit}`} (${sign} ${rounded(limit)})`);
+      };
+    }
+
+    const exactly = createKeep("=", (measured, limit) => measured === limit);
     await use({
-      atMost: (atMost, ...figure) => keep({ atMost }, ...figure),
-      atLeast: (atLeast, ...figure) => keep({ atLeast }, ...figure),
-      exactly: (exactly, ...figure) => keep({ exactly }, ...figure),
-      count: (exactly, what, all, matches) => keep({ exactly }, what, all.filter(matches).length),
+      atMost: createKeep("<=", (measured, limit) => measured <= limit),
+      atLeast: createKeep(">=", (measured, limit) => measured >= limit),
+      exactly,
+      count: (limit, what, all, matches) => exactly(limit, what, all.filter(matches).length),
     });
-    const lines = missed(kept);
-    if (lines.length > 0) throw new Error(lines.join("\n"));
+    const missed = lines.filter((line) => line.startsWith("MISSED"));
+    if (missed.length > 0) throw new Error(missed.join("\n"));
   },
 });
+
+function rounded(number: number): number {
+  return Math.round(number * 10) / 10;
+}
