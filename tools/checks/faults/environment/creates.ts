@@ -20,13 +20,13 @@ export function startCreates({ apiKey, clients, target }: CreatesOptions): Load 
   let deadlineMs = Number.POSITIVE_INFINITY;
 
   async function createOne(connections: Map<string, Connection>): Promise<void> {
-    const id = randomUUID();
+    const name = randomUUID();
     while (performance.now() < deadlineMs) {
       const current = target();
       if (current !== undefined) {
         const connection = connections.get(current.origin) ?? openConnection(current.origin);
         connections.set(current.origin, connection);
-        const result = await createPet(connection, current.api, apiKey, id);
+        const result = await createPet(connection, current.api, apiKey, name);
         results.push(result);
         if (isAcknowledged(result)) return;
       }

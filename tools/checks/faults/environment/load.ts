@@ -96,17 +96,16 @@ async function runClients(
   await Promise.all(Array.from({ length: clients }, (_, client) => runClient(client)));
 }
 
-/** Creates a pet whose name no other request uses. Repeat the create with the same id. */
+/** Creates a pet. Its name is also the idempotency key: repeat a create with its name. By default the name is new. */
 export async function createPet(
   connection: Connection,
   api: Api,
   apiKey: string,
-  id: string = randomUUID(),
+  name: string = randomUUID(),
 ): Promise<Result> {
-  const requestedPet = `Pet ${id}`;
-  const result = await sendOne(connection, api.create(requestedPet, id), apiKey);
-  const acknowledgedPet = api.isCreated(result.status, result.text) ? requestedPet : undefined;
-  return { ...result, requestedPet, acknowledgedPet };
+  const result = await sendOne(connection, api.create(name, name), apiKey);
+  const acknowledgedPet = api.isCreated(result.status, result.text) ? name : undefined;
+  return { ...result, requestedPet: name, acknowledgedPet };
 }
 
 function sendOne(connection: Connection, call: Call, apiKey: string): Promise<Result> {
