@@ -58,8 +58,8 @@ it("rolling-restart: 8 restarts cause no error", { tags: ["haproxy"] }, async ({
   figures.atMost(5_000, "the slowest answer", slowestMs(load.results), "ms");
 });
 
-/** The last commit of version 1.0.0. */
-const previousRelease = "139b4c8";
+/** The commit of version 1.1.0. */
+const previousRelease = "199d30b";
 const loadRequests = 10_000;
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -69,9 +69,11 @@ it("rolling-upgrade: both releases share quotas exactly", { tags: ["git", "tar"]
   figures,
   skip,
 }) => {
-  await run("git", ["-C", repository, "cat-file", "-e", `${previousRelease}^{commit}`]).catch(() =>
-    skip(`the Git history does not contain the previous release, ${previousRelease}`),
-  );
+  const looked = run("git", ["-C", repository, "cat-file", "-e", previousRelease]);
+  const isInHistory = await looked.then(Boolean, () => false);
+  // Where CI is set, the test fails instead, because nobody reads there which tests were skipped.
+  // biome-ignore lint/style/noProcessEnv: only tests use this.
+  if (!isInHistory && !process.env.CI) skip(`the Git history has no commit ${previousRelease}`);
   const { path } = environment.use(await openTemporaryDirectory());
   await buildPreviousRelease(path);
   const instances = apis.flatMap((api) => {
