@@ -27,9 +27,14 @@ const run = promisify(execFile);
 /** The large pieces fill the disk quickly, the small ones to the last byte. */
 const pieces = [1024 * 1024, 4096];
 
-/** Rejects where this process may not mount: only root may, on Linux. */
-export async function mountSmallDisk(folder: string, megabytes: number): Promise<SmallDisk> {
-  await run("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=0700`, "tmpfs", folder]);
+/** `undefined` where this process may not mount. Only root may, and in a container often not even root. */
+export async function mountSmallDisk(folder: string, megabytes: number): Promise<SmallDisk | undefined> {
+  try {
+    await run("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=0700`, "tmpfs", folder]);
+  } catch (error) {
+    if (/must be superuser|permission denied|not permitted/.test(`${error}`)) return undefined;
+    throw error;
+  }
   const ballast = join(folder, "ballast");
   return {
     async fill() {
