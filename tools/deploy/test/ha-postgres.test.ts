@@ -24,7 +24,7 @@ const folder = fileURLToPath(new URL("../", import.meta.url));
 const hosts = { postgres1: "127.0.0.21", postgres2: "127.0.0.22" };
 const timeout = 120_000;
 
-describeWithProgram("patroni", "PostgreSQL of compose.ha.yaml", () => {
+describeWithProgram(["patroni", "etcd", "haproxy", "postgres"], "PostgreSQL of compose.ha.yaml", () => {
   it("has a synchronous standby, which becomes the primary at the same address", { timeout: 600_000 }, async () => {
     await using directory = await openServerDirectory();
     await using secrets = await makeSecrets();
