@@ -1,4 +1,4 @@
-// How the queue follows the quota. src/quota-tracker.test.ts tests the rules, and tools/checks/guides whole minutes.
+// How the queue follows the quota. src/quota-tracker.test.ts tests the rules, and tools/checks/client whole minutes.
 import { expect, it, vi } from "vitest";
 import { after, codesAfter, createScriptedService, problem, respond, useVirtualTime } from "./scripted-service.js";
 
