@@ -12,6 +12,7 @@ import { type BurstOptions, type Load, type LoadOptions, sendBurst, startLoad, t
 import { countOracles } from "./oracles.js";
 import type { Result } from "./results.js";
 import { type Instance, type Service, type Settings, startService } from "./services.js";
+import { waitPastMidnight } from "./waits.js";
 
 /** Everything that a test starts, and the evidence for the oracles. */
 export type Environment = ReturnType<typeof openEnvironment>;
@@ -41,6 +42,7 @@ export const it = base.extend<{ $file: { sharedDatabase: StoreDatabase }; $test:
     { scope: "file" },
   ],
   environment: async ({ sharedDatabase, figures, task }, use) => {
+    await waitPastMidnight();
     await using environment = openEnvironment(sharedDatabase, figures);
     await use(environment);
     if (task.result?.state !== "fail") await environment.checkOracles();
