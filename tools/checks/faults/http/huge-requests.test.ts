@@ -8,7 +8,7 @@ import { mebibytesOf, unthrottled } from "../environment/services.js";
 interface RawRequest {
   readonly what: string;
   readonly bytes: readonly (string | Buffer)[];
-  /** Of its only answer. The tests of packages/http and the contract check the rest of the answer. */
+  /** The status of the only answer. The tests of packages/http and the contract check the rest of the answer. */
   readonly status: number;
 }
 

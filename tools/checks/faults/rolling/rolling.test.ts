@@ -71,7 +71,7 @@ it("rolling-upgrade: both releases share quotas exactly", { tags: ["git", "tar"]
 }) => {
   const looked = run("git", ["-C", repository, "cat-file", "-e", previousRelease]);
   const isInHistory = await looked.then(Boolean, () => false);
-  // Where CI is set, the test fails instead, because nobody reads there which tests were skipped.
+  // If CI is set, the test fails instead, because nobody reads there which tests were skipped.
   // biome-ignore lint/style/noProcessEnv: only tests use this.
   if (!isInHistory && !process.env.CI) skip(`the Git history has no commit ${previousRelease}`);
   const { path } = environment.use(await openTemporaryDirectory());
