@@ -1,16 +1,17 @@
 // `npm run release`: turns the changesets into a release. It publishes nothing: the last lines say what to publish.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import getReleasePlan from "@changesets/get-release-plan";
+import { releasedDocument } from "../services/rest/test/released-document.mjs";
 
 const usage = `Usage: npm run release [-- --dry-run]
 
 Makes a release from the files in .changeset, on a clean working tree:
   1. sets the version of every package, of the root and of the Kubernetes images
   2. moves the texts of the changesets to CHANGELOG.md
-  3. makes openapi.yaml the document that later versions stay compatible with
+  3. writes openapi.released.yaml: the parts of openapi.yaml that later versions must not break
   4. packs the client (petstore-client-VERSION.tgz) and writes the bill of materials (sbom.cdx.json)
   5. commits this, and tags the commit vVERSION
 
@@ -45,7 +46,8 @@ edit("tools/deploy/kubernetes/overlay/kustomization.yaml", (text) =>
   text.replaceAll(`newTag: ${oldVersion}`, `newTag: ${version}`),
 );
 edit("CHANGELOG.md", (text) => text.replace("\n## ", () => `\n${changes}\n## `));
-copyFileSync("services/rest/openapi.yaml", "services/rest/openapi.released.yaml");
+const openApi = readFileSync("services/rest/openapi.yaml", "utf8");
+writeFileSync("services/rest/openapi.released.yaml", releasedDocument(openApi));
 // An older build may have left files that no source has.
 rmSync("packages/client/dist", { recursive: true, force: true });
 pnpm("--filter", "@petstore/client", "run", "build");

@@ -1,22 +1,21 @@
 // The comparison tools on npm read only OpenAPI 3.0, or download a binary during installation.
 import { isDeepStrictEqual } from "node:util";
 
-const textsForPeople = new Set(["description", "summary", "example", "examples"]);
 /** A client ignores members of these that it does not know. */
 const extensible = new Set(["paths", "responses", "headers", "properties", "schemas", "x-extensible-enum"]);
 
 /**
- * The places where the newer part of an OpenAPI document differs from the older one, except for texts and for new paths,
- * operations, responses, headers, properties and optional parameters. A few of these changes break no client, for example a
- * higher maximum of a parameter, so a person has to review them.
+ * The places where the newer part of an OpenAPI document differs from the older one, except for new paths, operations,
+ * responses, headers, properties and optional parameters. A few of these changes break no client, for example a higher
+ * maximum of a parameter, so a person has to review them.
  */
 export function breakingChanges(older: unknown, newer: unknown, path: readonly string[] = []): string[] {
   if (isDeepStrictEqual(older, newer) || (older === undefined && isExtension(newer, path))) return [];
   if (!isNode(older) || !isNode(newer)) return [path.join(" > ")];
   const [before, after] = [membersOf(older), membersOf(newer)];
-  return Object.keys({ ...before, ...after })
-    .filter((name) => !textsForPeople.has(name))
-    .flatMap((name) => breakingChanges(before[name], after[name], [...path, name]));
+  return Object.keys({ ...before, ...after }).flatMap((name) =>
+    breakingChanges(before[name], after[name], [...path, name]),
+  );
 }
 
 function isExtension(added: unknown, path: readonly string[]): boolean {

@@ -59,7 +59,8 @@ it(
   async () => {
     const security = await read("SECURITY.md");
     await write("SECURITY.md", security.replace("\n| 1.", "\n| 2.0 | yes |\n| 1."));
-    await write("services/rest/openapi.yaml", `${await read("services/rest/openapi.yaml")}# Changed\n`);
+    const openApi = await read("services/rest/openapi.yaml");
+    await write("services/rest/openapi.yaml", openApi.replace("operationId: listPets", "operationId: changed"));
     commit();
     const { status, output } = release();
     expect({ status, output }).toEqual({ status: 0, output: expect.stringContaining("git push --follow-tags") });
@@ -73,7 +74,9 @@ it(
     expect(changelog).toMatch(
       /^# Changelog\n.*\n## 2\.0\.0 \(\d{4}-\d\d-\d\d\)\n.*\* Corrected header\.\n\n## 1\.1\.0 /s,
     );
-    expect(await read("services/rest/openapi.released.yaml")).toMatch(/# Changed\n$/);
+    const released = await read("services/rest/openapi.released.yaml");
+    expect(released).toMatch(/^# The parts .*\npaths:\n.*operationId: changed\n.*\ncomponents:\n/s);
+    expect(released).not.toContain("description:");
     expect(await changesets()).toEqual([]);
     expect(JSON.parse(await read("sbom.cdx.json")).bomFormat).toBe("CycloneDX");
     expect(run("tar", ["-tzf", "petstore-client-2.0.0.tgz"]).output).toContain("package/dist/index.js\n");
