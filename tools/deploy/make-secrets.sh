@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the passwords and certificates of compose.yaml in the folder `secrets`, once.
+# Makes the passwords and certificates of the compose files in the folder `secrets`, once.
 # Only this user can enter the folder. The files in it can be read by everybody, because the containers, where each is
 # mounted by itself, run as other users.
 set -eu

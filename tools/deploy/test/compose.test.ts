@@ -19,9 +19,9 @@ const folder = fileURLToPath(new URL("../", import.meta.url));
 const secrets = await shared(makeSecrets());
 
 describe.each([
-  { file: "compose.yaml", servers: ["postgres"] },
+  { file: "compose.override.yaml", servers: ["postgres"] },
   { file: "compose.ha.yaml", servers: ["postgres1", "postgres2", "postgres3"] },
-])("$file", async ({ file, servers }) => {
+])("compose.yaml with $file", async ({ file, servers }) => {
   const compose = await readCompose(file);
   const services = Object.entries(compose.services);
   const apis = services.flatMap(([name, service]) => (["rest", "graphql"].includes(name) ? service : []));
@@ -88,17 +88,19 @@ describe.each([
 });
 
 describeWithProgram("docker-compose", "docker-compose", () => {
-  it.each([["compose.yaml", "compose.tls.yaml"], ["compose.ha.yaml"]])(
-    "accepts %s with all profiles",
-    async (...files) => {
-      const words = [...files.map((file) => `--file=${file}`), "--profile=watch", "--profile=tool", "config"];
-      await run("docker-compose", words, { cwd: folder });
-    },
-  );
+  it.each([
+    [],
+    ["compose.yaml", "compose.override.yaml", "compose.tls.yaml"],
+    ["compose.yaml", "compose.ha.yaml"],
+    ["compose.yaml", "compose.ha.yaml", "compose.tls.yaml"],
+  ])("accepts the files %j with all profiles", async (...files) => {
+    const words = [...files.map((file) => `--file=${file}`), "--profile=watch", "--profile=tool", "config"];
+    await run("docker-compose", words, { cwd: folder });
+  });
 });
 
 it("compose.yaml builds its images from targets that the Dockerfile has", async () => {
-  const { services } = await readCompose("compose.yaml");
+  const { services } = await readCompose("compose.override.yaml");
   for (const { build } of Object.values(services)) {
     if (typeof build === "object") expect(await instructionsOf(build.target), build.target).not.toEqual([]);
   }
@@ -106,7 +108,7 @@ it("compose.yaml builds its images from targets that the Dockerfile has", async 
 
 it("compose.tls.yaml opens HTTPS alone to other machines", async () => {
   const { ports, environment } = (await readCompose("compose.tls.yaml")).services.balancer ?? {};
-  expect(ports).toEqual([`443:${environment?.TLS_PORT}`]);
+  expect(ports).toEqual(["127.0.0.1:8080:8080", `443:${environment?.TLS_PORT}`]);
 });
 
 it("make-secrets.sh closes the folder, and makes addresses of the two roles and certificates of the two servers", async () => {
@@ -129,12 +131,12 @@ it("make-secrets.sh closes the folder, and makes addresses of the two roles and 
   }
 });
 
-describeWithRedis("the Redis of compose.yaml", () => {
+describeWithRedis("the Redis of compose.override.yaml", () => {
   it("speaks TLS alone, with the certificate of its name, and answers nobody without the password", async () => {
     await using directory = await openServerDirectory();
     const port = await choosePort(undefined);
     await using redis = await startContainer({
-      file: "compose.yaml",
+      file: "compose.override.yaml",
       name: "redis",
       secrets: secrets.path,
       directory: directory.path,

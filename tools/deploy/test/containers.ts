@@ -1,4 +1,4 @@
-// compose.yaml and compose.ha.yaml, their secrets, their containers as processes of this machine, and the names of these.
+// The compose files, their secrets, their containers as processes of this machine, and the names of these.
 import { execFile } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -41,8 +41,25 @@ interface Service {
   readonly volumes?: readonly string[];
 }
 
+/** Reads compose.yaml together with another file. */
 export async function readCompose(file: string): Promise<Compose> {
-  return parse(await readFile(join(folder, file), "utf8"), { merge: true }) as Compose;
+  const texts = await Promise.all(["compose.yaml", file].map((name) => readFile(join(folder, name), "utf8")));
+  return texts.map((text) => parse(text, { merge: true })).reduce(merge) as Compose;
+}
+
+/** As docker-compose does: lists are joined, and other values of the second file replace those of the first. */
+function merge(first: unknown, second: unknown): unknown {
+  if (Array.isArray(first) && Array.isArray(second)) return [...first, ...second];
+  if (!isMapping(first) || !isMapping(second)) return second;
+  const added = Object.entries(second).map(([name, value]) => [
+    name,
+    name in first ? merge(first[name], value) : value,
+  ]);
+  return { ...first, ...Object.fromEntries(added) };
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Runs the commands of the guide in a new folder. Returns the folder that compose.yaml calls `./secrets`. */
@@ -55,7 +72,8 @@ export async function makeSecrets(): Promise<TemporaryDirectory> {
 }
 
 interface ContainerOptions {
-  readonly file: "compose.yaml" | "compose.ha.yaml";
+  /** Together with compose.yaml. */
+  readonly file: "compose.override.yaml" | "compose.ha.yaml";
   readonly name: string;
   /** A folder with all secrets. */
   readonly secrets: string;

@@ -25,12 +25,12 @@ const tests = ["deploy/test/containers.ts", "checks/guides/examples.test.ts", "c
 const petstoreGroups =
   /^(?:npx petstore|docker compose run --rm petstore|petstore) (?=\S)|^(?=(?:account|audit|ban|key|usage) .* )/;
 
-/** Error codes, and names of Node.js, PostgreSQL's image, etcd and the examples of the guide. */
+/** Error codes, and names of Node.js, compose, PostgreSQL's image, etcd and the examples of the guide. */
 const foreignNames = [
   ...["ACCOUNT_SUSPENDED", "API_KEY_INVALID", "IDEMPOTENCY_IN_PROGRESS", "INSUFFICIENT_SCOPE", "INTERNAL_ERROR"],
   ...["SERVICE_UNAVAILABLE", "ADMINISTRATOR_URL", "DATABASE_OWNER_URL", "OWNER_PASSWORD_FILE", "PETSTORE_ACTOR"],
   ...["PETSTORE_ADMINISTRATOR_URL", "SERVICE_PASSWORD_FILE", "ETCD_INITIAL_CLUSTER_STATE", "NODE_EXTRA_CA_CERTS"],
-  ...["NODE_OPTIONS", "POSTGRES_USER"],
+  ...["NODE_OPTIONS", "POSTGRES_USER", "COMPOSE_FILE"],
 ];
 
 it("names no alert, metric or setting that does not exist", async () => {
@@ -76,12 +76,16 @@ it("uses the petstore command as it is", { timeout: 180_000 }, async () => {
 
 /** Each command runs without its server: it is well-formed if it fails only when it connects. */
 describeWithProgram("docker-compose", "the commands for compose", async () => {
-  const files = await Promise.all(["compose.yaml", "compose.ha.yaml"].map(readCompose));
+  const [, haFiles = ""] = /^ *COMPOSE_FILE=(\S+ha\.yaml)$/m.exec(guide) ?? [];
+  const files = await Promise.all(["compose.override.yaml", "compose.ha.yaml"].map(readCompose));
   const services = files.flatMap((compose) => Object.keys(compose.services));
 
   it.each(unique(/^docker compose \S/))("%s", async (text) => {
     const command = text.replace(/ [<>] \S+$/, "");
-    expect(await failureOf(command.replace("docker compose", "docker-compose"))).toMatch(/refused|Cannot connect/);
+    const isOfHa = /\b(?:etcd|postgres|redis|sentinel)\d\b/.test(command);
+    const environment = isOfHa ? { COMPOSE_FILE: haFiles } : {};
+    const failure = await failureOf(command.replace("docker compose", "docker-compose"), environment);
+    expect(failure).toMatch(/refused|Cannot connect/);
     const [, action = "", words = ""] = /^docker compose (?:--\S+ \S+ )*(\w+)(.*)$/.exec(command) ?? [];
     const names = words.split(" ").filter((word) => /^[a-z]+\d?$/.test(word));
     expect(services).toEqual(expect.arrayContaining(["run", "exec"].includes(action) ? names.slice(0, 1) : names));
@@ -142,13 +146,14 @@ function pipelineOf(line: string): string[] {
 }
 
 /** Returns what the command prints on standard error when no server answers. */
-async function failureOf(command: string): Promise<string> {
+async function failureOf(command: string, environment: NodeJS.ProcessEnv = {}): Promise<string> {
   const nowhere = "127.0.0.1:1";
   const env = {
     PATH: process.env.PATH,
     USER: "operator",
     DOCKER_HOST: `tcp://${nowhere}`,
     KUBERNETES_MASTER: `http://${nowhere}`,
+    ...environment,
   };
   return promisify(execFile)("sh", ["-euc", command], { cwd: folder, env }).then(
     ({ stdout }) => `It succeeded: ${stdout}`,
