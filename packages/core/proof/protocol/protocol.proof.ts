@@ -1,4 +1,5 @@
 // Every order of requests, replies and faults in a model of the instances, Redis and the fallback.
+// A change of the protocol must also change the model.
 import { it } from "@petstore/harness/test-with-figures";
 import { expect } from "vitest";
 import { search } from "./search.js";
