@@ -1,5 +1,5 @@
-// Faults of a PostgreSQL that still answers. tools/checks/conformance/parity tests the responses while it is unavailable, and
-// tools/checks/openapi that each operation has this 503, and 500 for a fault that a retry cannot solve.
+// Faults of a PostgreSQL that still answers. services/standalone/test/both-apis.test.ts tests the responses while it is
+// unavailable, and tools/checks/openapi that each operation has this 503, and 500 for a fault that a retry cannot solve.
 import { describe, expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 

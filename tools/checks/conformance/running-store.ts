@@ -17,8 +17,6 @@ export interface RunningStoreOptions {
   /** One process for each name. */
   readonly services?: readonly ServiceName[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** By default a new database of the test run. */
-  readonly databaseUrl?: string;
   /** Loads the probes of `Service`. */
   readonly isProbed?: boolean;
 }
@@ -42,11 +40,10 @@ export function openRunningStore(options: RunningStoreOptions = {}): Promise<Run
   const { services: names = ["rest", "graphql"], environment = {}, isProbed = false } = options;
   return openTogether(async (use) => {
     const redis = isInstalled("redis-server") ? use(await openRedisServer()) : undefined;
-    const created = options.databaseUrl === undefined ? use(await createTestDatabase()) : undefined;
-    const databaseUrl = options.databaseUrl ?? created?.directUrl ?? "";
-    await migrate(databaseUrl);
+    const database = use(await createTestDatabase());
+    await migrate(database.directUrl);
     const settings = {
-      DATABASE_URL: created === undefined ? databaseUrl : await grantService(created),
+      DATABASE_URL: await grantService(database),
       LOG_LEVEL: "warn",
       QUOTA_INSTANCES: `${names.length}`,
       ...(redis && { REDIS_URL: redis.url }),
@@ -69,7 +66,7 @@ export function openRunningStore(options: RunningStoreOptions = {}): Promise<Run
     return {
       services,
       redis,
-      database: use(openStoreDatabase(databaseUrl)),
+      database: use(openStoreDatabase(database.directUrl)),
       originOf: (name) => serviceOf(name).origin,
       async killAndRestart(name) {
         const killed = serviceOf(name);
@@ -78,11 +75,6 @@ export function openRunningStore(options: RunningStoreOptions = {}): Promise<Run
       },
     };
   });
-}
-
-/** SQL that adds pets with this name. */
-export function addPets(count: number, name: string): string {
-  return `insert into pets (name, category_id, status) select '${name}', n, 'available' from generate_series(1, ${count}) n`;
 }
 
 /** An address that no request has used, because requests without a valid key are counted by address. */

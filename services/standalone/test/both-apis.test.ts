@@ -1,0 +1,121 @@
+// Both APIs use one quota and the same idempotency keys, call Redis equally often, and give the same responses while
+// PostgreSQL is unavailable. tools/checks/conformance/contract compares their other responses.
+import { type CallOptions, openSharedTestStore, openTestStore } from "@petstore/checks/test-store";
+import { migrate } from "@petstore/core";
+import { createGraphqlRouter } from "@petstore/graphql";
+import { createTestDatabase, describeWithRedis, shared } from "@petstore/harness";
+import { openFaultProxy } from "@petstore/harness/network";
+import { openRedisServer } from "@petstore/harness/redis";
+import { createRestRouter } from "@petstore/rest";
+import { describe, expect, it } from "vitest";
+
+type Request = readonly [method: string, path: string, options?: CallOptions];
+
+const createRouters = [createRestRouter, createGraphqlRouter];
+const lists: readonly [rest: Request, graphql: Request] = [["GET", "/v1/pets"], graphql("{ pets { id } }")];
+
+it.each([
+  ["REST", "GraphQL", restCreate, graphqlCreate],
+  ["GraphQL", "REST", graphqlCreate, restCreate],
+])(
+  "a create in %s is replayed in %s to another key of the account, and both count",
+  async (_first, _second, createFirst, createSecond) => {
+    await using store = await openTestStore({ createRouters });
+    const { key, accountId } = await store.issueKey({ plan: "free" });
+    const { key: otherKey } = await store.issueKey({ accountId });
+    const send = ([method, path, options]: Request, key: string) => store.call(method, path, { ...options, key });
+    const created = await send(createFirst("Rex", "once"), key);
+    expect(created).toMatchObject({ rateLimit: { remaining: 59 } });
+    expect(created.headers).not.toHaveProperty("idempotency-replayed");
+    expect(await send(createSecond("Rex", "once"), otherKey)).toMatchObject({
+      headers: { "idempotency-replayed": "true" },
+      rateLimit: { remaining: 58 },
+    });
+    expect(await send(createSecond("Max", "once"), otherKey)).toMatchObject({ code: "IDEMPOTENCY_KEY_REUSED" });
+    expect(await store.execute("select name from pets")).toEqual([{ name: "Rex" }]);
+  },
+);
+
+describe.each([
+  ["fresh", 0],
+  ["stale", 6_000],
+])("while PostgreSQL is unavailable and the record of the key is %s", async (_state, ageMs) => {
+  const database = await shared(createTestDatabase());
+  await migrate(database.directUrl);
+  const proxy = await shared(openFaultProxy({ url: database.directUrl }));
+  const store = await openSharedTestStore({ createRouters, environment: { DATABASE_URL: proxy.url } });
+  const { key } = await store.issueKey();
+  await store.call("GET", "/v1/none", { key });
+  await proxy.refuse();
+  store.clock.nowMs += ageMs;
+
+  it.each<[what: string, code: string, requests: readonly Request[], credentials?: CallOptions]>([
+    ["a list", "SERVICE_UNAVAILABLE", lists],
+    ["a create", "SERVICE_UNAVAILABLE", [restCreate("Rex"), graphqlCreate("Rex")]],
+    [
+      "a create with an idempotency key",
+      "SERVICE_UNAVAILABLE",
+      [restCreate("Rex", "once"), graphqlCreate("Rex", "once")],
+    ],
+    ["an invalid list", "VALIDATION_FAILED", [["GET", "/v1/pets?limit=0"], graphql("{ pets(limit: 0) { id } }")]],
+    ["an invalid pet", "VALIDATION_FAILED", [restCreate(""), graphqlCreate("")]],
+    [
+      "a body that is not JSON",
+      "INVALID_JSON",
+      [
+        ["POST", "/v1/pets", { body: "{" }],
+        ["POST", "/graphql", { body: "{" }],
+      ],
+    ],
+    [
+      "another method",
+      "METHOD_NOT_ALLOWED",
+      [
+        ["DELETE", "/v1/pets"],
+        ["DELETE", "/graphql"],
+      ],
+    ],
+    ["a list without a key", "API_KEY_MISSING", lists, {}],
+    ["a list with a malformed key", "API_KEY_INVALID", lists, { key: "pets_test_nonsense" }],
+  ])("%s gets %s from both APIs", async (_what, code, requests, credentials = { key }) => {
+    const retryAfterSeconds = code === "SERVICE_UNAVAILABLE" ? 1 : Number.NaN;
+    for (const [method, path, options] of requests) {
+      const answer = await store.call(method, path, { ...options, ...credentials });
+      expect(answer, path).toMatchObject({ code, retryAfterSeconds });
+    }
+  });
+});
+
+describeWithRedis("calls of the quota script", async () => {
+  const redis = await shared(openRedisServer());
+  const environment = { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" };
+  const store = await openSharedTestStore({ createRouters, environment });
+
+  it.each<[what: string, times: number, request: Request]>([
+    ["a REST list", 1, lists[0]],
+    ["a GraphQL operation of one root field", 1, lists[1]],
+    ["a GraphQL operation of two root fields", 2, graphql("{ a: pets { id } b: pets { id } }")],
+  ])("%s makes %i", async (_what, times, [method, path, options]) => {
+    const { key } = await store.issueKey();
+    const send = () => store.call(method, path, { ...options, key });
+    // Loads the script.
+    await send();
+    await redis.command("CONFIG", "RESETSTAT");
+    await send();
+    expect(await redis.command("INFO", "commandstats")).toContain(`cmdstat_evalsha:calls=${times},`);
+  });
+});
+
+function restCreate(name: string, idempotencyKey?: string): Request {
+  const headers = idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
+  return ["POST", "/v1/pets", { body: JSON.stringify({ name, categoryId: 1 }), headers }];
+}
+
+function graphqlCreate(name: string, idempotencyKey?: string): Request {
+  const key = idempotencyKey === undefined ? "" : `, idempotencyKey: "${idempotencyKey}"`;
+  return graphql(`mutation { createPet(input: {name: "${name}", categoryId: 1}${key}) { id } }`);
+}
+
+function graphql(query: string): Request {
+  return ["POST", "/graphql", { body: JSON.stringify({ query }) }];
+}
