@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { Operation as ApiOperation, Outcome, Pet, Send } from "../conformance/apis/api.js";
 import { createGraphqlApi } from "../conformance/apis/graphql-api.js";
+import type { ApiName } from "../conformance/apis/response-faults.js";
 import { createRestApi, outcomeOf } from "../conformance/apis/rest-api.js";
 import type { Headers } from "./arbitraries/headers.js";
 import type { CreateOperation, ListOperation, Operation } from "./arbitraries/operations.js";
 import type { NewPet } from "./arbitraries/pets.js";
 import type { HttpRequest } from "./arbitraries/rest-requests.js";
-import type { ApiName } from "./response-faults.js";
 import type { Session, TestCase } from "./session.js";
 
 /** The response is as documented, and an acknowledged pet is as the request describes it. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { createResponseFaults } from "./response-faults.js";
+import { createResponseFaults } from "../conformance/apis/response-faults.js";
 
 const openApiFile = new URL("../../../services/rest/openapi.yaml", import.meta.url);
 const responseCheck = createResponseCheck(parse(await readFile(openApiFile, "utf8")) as OpenApi);
@@ -11,6 +11,7 @@ const responseFaults = createResponseFaults(responseCheck, ["pets_test_secret"])
 const usualHeaders = {
   "content-type": "application/json; charset=utf-8",
   "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
   "x-ratelimit-limit": "60",
   "x-ratelimit-remaining": "59",
   "x-ratelimit-reset": "1795204620",

@@ -5,11 +5,11 @@ import { type Answer, openHttpClient, type RequestOptions } from "@petstore/harn
 import { createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/harness/responses";
 import { it as base } from "@petstore/harness/test-with-figures";
 import type { Pet } from "../conformance/apis/api.js";
+import { type ApiName, createResponseFaults } from "../conformance/apis/response-faults.js";
 import { openRunningStore, type RunningStore } from "../conformance/running-store.js";
 import type { StoreDatabase } from "../src/store-database.js";
 import type { KeyKind } from "./arbitraries/headers.js";
 import type { RequestDocument } from "./arbitraries/rest-requests.js";
-import { type ApiName, createResponseFaults } from "./response-faults.js";
 
 /** Both services with the first pets, and keys of every kind. */
 export interface FuzzServices {

@@ -64,8 +64,8 @@ export interface Api {
 /** Sends a request to the service of an interface. */
 export type Send = (method: string, path: string, options: RequestOptions) => Promise<Answer>;
 
-/** Receives every response of the REST API, with its method and path. */
-export type RestListener = (method: string, path: string, answer: Pick<Answer, "status" | "headers" | "text">) => void;
+/** Receives every response of an API, with its method and path. */
+export type AnswerListener = (method: string, path: string, answer: Answer) => void;
 
 export function clientHeaders({ authorization, address, headers }: Call): NonNullable<Call["headers"]> {
   return { "x-forwarded-for": address, ...(authorization.length > 0 && { authorization }), ...headers };

@@ -7,13 +7,13 @@ import {
   type PetStoreClient,
   PetStoreError,
 } from "@petstore/client";
-import type { Api, Operation, Outcome, RestListener, Success } from "./api.js";
+import type { AnswerListener, Api, Operation, Outcome, Success } from "./api.js";
 
 /**
  * The typed client. Each call uses a new client: it knows no quota and no ban yet, so it sends its request. A call that
  * its types exclude, or that it refuses itself, is not sent.
  */
-export function openClientApi(origin: string, onAnswer: RestListener): Api {
+export function openClientApi(origin: string, onAnswer: AnswerListener): Api {
   return {
     name: "client",
     async send({ operation, authorization, address, headers, method, body, bodyBytes }) {

@@ -32,6 +32,7 @@ const equalHeaders = [
   "ratelimit-policy",
   "www-authenticate",
   "x-content-type-options",
+  "x-powered-by",
   "x-ratelimit-limit",
   "x-ratelimit-remaining",
 ];

