@@ -107,6 +107,7 @@ export function createResponseCheck(written: OpenApi): ResponseCheck {
         ...(isJson ? [] : ["it is not application/json"]),
         ...headerFaults(response, answer),
         ...faultsOf(schema, body),
+        ...int64Faults(answer.text),
         ...(answer.status < 400 ? [] : errorFaults(answer.status, response, body)),
       ];
     },
@@ -138,6 +139,14 @@ function errorFaults(status: number, response: ResponseObject, body: unknown): s
   const { code, status: told } = body as { readonly code?: string; readonly status?: number };
   const faults = told === status ? [] : [`the body says ${told}`];
   return codesOf(`${status}`, response).includes(code) ? faults : [...faults, `${code} is not listed for ${status}`];
+}
+
+/** `JSON.parse` rounds, so the schema cannot tell the largest int64 from the integer above it. */
+function int64Faults(json: string): string[] {
+  const integers = json.match(/(?<=[^\\]":)-?\d+/g) ?? [];
+  return integers
+    .filter((digits) => `${BigInt.asIntN(64, BigInt(digits))}` !== digits)
+    .map((digits) => `${digits} is no int64`);
 }
 
 function codesOf(status: string, { content }: ResponseObject): (string | undefined)[] {
