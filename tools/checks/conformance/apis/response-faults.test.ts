@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { createResponseFaults } from "../conformance/apis/response-faults.js";
+import { createResponseFaults } from "./response-faults.js";
 
-const openApiFile = new URL("../../../services/rest/openapi.yaml", import.meta.url);
+const openApiFile = new URL("../../../../services/rest/openapi.yaml", import.meta.url);
 const responseCheck = createResponseCheck(parse(await readFile(openApiFile, "utf8")) as OpenApi);
 const responseFaults = createResponseFaults(responseCheck, ["pets_test_secret"]);
 
@@ -44,13 +44,9 @@ it.each<[kind: string, path: string, status: number, text: string, headers?: Rea
   ["5xx", "/v1/pets", 500, problem("INTERNAL_ERROR", 500)],
   ["5xx", "/graphql", 200, graphqlError("INTERNAL_ERROR", 500)],
   ["header", "/v1/pets", 200, rex, { "x-ratelimit-remaining": "-1" }],
-  ["header", "/v1/pets", 200, rex, { "x-request-id": "" }],
   ["document", "/v1/pets", 418, "{}"],
-  ["document", "/v1/pets", 200, "[{}]"],
   ["document", "/v1/pets", 200, rex.replace("5807", "5808")],
-  ["document", "/v1/pets", 200, rex.replace('"name"', '"title"')],
   ["document", "/v1/pets", 200, rex.replace("}", ',"age":1}')],
-  ["document", "/v1/pets", 200, rex, { "cache-control": "public" }],
   ["document", "/v1/pets", 200, rex, { "content-type": "text/html" }],
   ["document", "/v1/pets", 200, rex, { "x-new": "1" }],
   ["document", "/v1/pets", 400, problem("PET_NOT_FOUND", 400)],
