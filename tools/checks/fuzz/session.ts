@@ -30,7 +30,7 @@ export interface TestCase {
   addFault(fault: string): void;
 }
 
-/** Shared by the properties of one test file. Disposing closes the connections. */
+/** Shared by the test cases of one test. Disposing closes the connections. */
 export interface Session extends Disposable {
   readonly document: OpenApi & RequestDocument;
   readonly responseCheck: ResponseCheck;
