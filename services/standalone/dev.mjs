@@ -1,15 +1,14 @@
 // `npm run dev`: serves the store from a build that follows the sources. A saved change is compiled and served in about two
-// seconds. A change that does not compile is reported, and the store goes on serving the last good build.
+// seconds. A change that does not compile is reported, and the store continues to serve the last good build.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, watch } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { watch } from "chokidar";
 
-const root = new URL("../../", import.meta.url);
-const folder = fileURLToPath(new URL(".", import.meta.url));
-const compiler = fileURLToPath(new URL("node_modules/typescript/bin/tsc", root));
+const root = fileURLToPath(new URL("../../", import.meta.url));
+/** Neither compiled nor served by the store. */
+const ignored = /[\\/](\.turbo|dist|node_modules|test|test-results\.json|[^\\/]+\.test\.ts)$/;
 /** An editor may write a file in several steps. */
 const settleMs = 20;
 
@@ -18,9 +17,18 @@ let isStopping = false;
 let wake = () => {};
 let store = startStore();
 
-for (const source of sourceFolders()) watch(source, follow);
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, stop);
-process.stdout.write("Watching for file changes.\n");
+const watcher = watch([`${root}packages`, `${root}services`], { ignored, ignoreInitial: true });
+watcher.once("ready", () => process.stdout.write("Watching for file changes.\n"));
+watcher.on("all", () => {
+  isChanged = true;
+  wake();
+});
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.once(signal, () => {
+    isStopping = true;
+    wake();
+  });
+}
 
 while (!isStopping) {
   if (!isChanged) await new Promise((resolve) => (wake = resolve));
@@ -35,16 +43,21 @@ process.exit();
 
 /** The compiler of TypeScript 7 finds a change by polling, which takes seconds, so it is started for each change. */
 async function compile() {
-  const [exitCode] = await once(spawn(process.execPath, [compiler, "--build", folder], { stdio: "inherit" }), "exit");
+  const compiler = `${root}node_modules/typescript/bin/tsc`;
+  const projects = ["services/standalone", "packages/pages/browser"];
+  const [exitCode] = await once(startNode([compiler, "--build", ...projects]), "exit");
   process.stdout.write(
-    exitCode === 0 ? "Compiled. The store starts again.\n" : "The store goes on serving the last good build.\n",
+    exitCode === 0 ? "Compiled. The store starts again.\n" : "The store continues to serve the last good build.\n",
   );
   return exitCode === 0;
 }
 
 function startStore() {
-  const options = ["--disallow-code-generation-from-strings", `${folder}dist/main.js`];
-  return spawn(process.execPath, options, { stdio: "inherit" });
+  return startNode(["--disallow-code-generation-from-strings", "services/standalone/dist/main.js"]);
+}
+
+function startNode(options) {
+  return spawn(process.execPath, options, { cwd: root, stdio: "inherit" });
 }
 
 /** The store closes its PostgreSQL at SIGTERM. Ctrl-C reaches it without us. */
@@ -53,28 +66,4 @@ async function end(program) {
   const exit = once(program, "exit");
   program.kill("SIGTERM");
   await exit;
-}
-
-/** Each folder by itself: on Linux, a recursive watch of Node.js loses a file that an editor has replaced. */
-function sourceFolders() {
-  const parents = ["packages", "services"].map((parent) => fileURLToPath(new URL(parent, root)));
-  const sources = parents.flatMap((parent) =>
-    readdirSync(parent).flatMap((name) => ["src", "browser", "docs"].map((source) => join(parent, name, source))),
-  );
-  return sources.filter((source) => existsSync(source)).flatMap((source) => [source, ...foldersIn(source)]);
-}
-
-function foldersIn(folder) {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
-}
-
-function follow() {
-  isChanged = true;
-  wake();
-}
-
-function stop() {
-  isStopping = true;
-  wake();
 }
