@@ -123,8 +123,10 @@ describe("the usage page", needsChromium, () => {
       expect(await page.locator("#usage-plan").textContent()).toBe(
         "You have the Free plan: 60 requests a minute, 1,000 a day.",
       );
-      expect(await page.locator("#gauge-minute .reset").textContent()).toMatch(/^resets in (1 min 0|\d{1,2}) s, at /);
-      expect(await page.locator("#gauge-day .reset").textContent()).toMatch(/^resets in (\d+ h )?\d+ min/);
+      for (const window of ["minute", "day"]) {
+        const reset = await page.locator(`#gauge-${window} .reset`).textContent();
+        expect(reset).toMatch(/^resets at \d{1,2}:\d{2}:00/);
+      }
       await listPets(page, key);
       // The service repeats its answer for a second.
       const refreshed = async () => {
@@ -132,8 +134,6 @@ describe("the usage page", needsChromium, () => {
         return readings(page);
       };
       await expect.poll(refreshed).toEqual([59, 999]);
-      const before = await page.locator("#gauge-minute .reset").textContent();
-      await expect.poll(() => page.locator("#gauge-minute .reset").textContent()).not.toBe(before);
     }));
 
   it("shows that the limits are used up, and how long the key is banned", ({ store, open }) =>
@@ -146,7 +146,7 @@ describe("the usage page", needsChromium, () => {
       await page.goto("/usage");
       await enterKey(page, key);
       await expect.poll(() => readings(page)).toEqual([0, 49]);
-      expect(await page.locator("#usage-state").textContent()).toMatch(/banned for another \d+ s/);
+      expect(await page.locator("#usage-state").textContent()).toMatch(/this key is banned until \d/);
       expect(await page.locator("#usage-plan").textContent()).toContain("the Enterprise plan: 1 requests a minute");
     }));
 
