@@ -3,7 +3,7 @@ declare module "bottleneck/light.js" {
   class Bottleneck {
     constructor(options: { readonly maxConcurrent: number; readonly reservoir: number });
     on(event: "error", listener: (error: unknown) => void): this;
-    schedule<T>(options: { readonly id: string; readonly priority: number }, job: () => Promise<T>): Promise<T>;
+    schedule<T>(options: { readonly id: string }, job: () => Promise<T>): Promise<T>;
     updateSettings(options: { readonly reservoir: number }): Promise<unknown>;
   }
   export = Bottleneck;

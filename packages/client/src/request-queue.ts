@@ -1,10 +1,12 @@
 /**
- * The queue of requests, which Bottleneck 2.19.5 holds. It runs locally, with priorities, and with a reservoir of units.
+ * The queue of requests. Bottleneck 2.19.5 decides when one starts: it runs locally, with a reservoir of units.
  *
+ * - A job of Bottleneck belongs to no call: it starts the first waiting call. Bottleneck cannot remove a job, so the job of
+ *   an aborted call starts a later call. So there are never more jobs than calls have waited at the same time.
  * - No reservoir interval: its timer runs every 250 ms and drifts. This module sets the reservoir itself, to the number of
  *   requests that the quota tracker allows. Bottleneck applies that one tick later, and the tracker may allow less by
- *   then. So each job checks the tracker again when it starts, and goes back to the front of the queue if needed.
- * - No `highWater`: Bottleneck keeps the jobs of aborted calls in its queue, so it would count them.
+ *   then. So each job checks the tracker again when it starts, and is queued again if needed.
+ * - No `highWater`: it would count the jobs of aborted calls.
  * - No `expiration`: every request has its own timeout.
  */
 import Bottleneck from "bottleneck/light.js";
@@ -20,18 +22,21 @@ type RunInQueue = <T extends ResponseInfo>(
   options: { readonly isRetry: boolean; readonly signal: AbortSignal },
 ) => Promise<T>;
 
-/** Bottleneck starts jobs with a lower number first. */
-const priorities = { returned: 3, retry: 4, new: 5 };
+interface WaitingCall {
+  readonly isRetry: boolean;
+  start(): Promise<void>;
+  reject(error: unknown): void;
+}
 
 export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number, maxQueued: number): RunInQueue {
   const limiter = new Bottleneck({ maxConcurrent, reservoir: 0 }).on("error", rejectWaiting);
-  /** The reject function of each waiting call. The job of a call that was rejected stays in Bottleneck's queue. */
-  const waiting = new Set<(error: unknown) => void>();
-  let jobs = 0;
+  const waiting = new Set<WaitingCall>();
+  let queuedJobs = 0;
+  let newestJob = 0;
   let resumeTimer: ReturnType<typeof setTimeout> | undefined;
 
   function rejectWaiting(error: unknown): void {
-    for (const reject of waiting) reject(error);
+    for (const call of waiting) call.reject(error);
   }
 
   /** Call this after every change of the tracker or of the waiting calls. */
@@ -46,10 +51,23 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
     if (waiting.size > 0 && resumeInMs > 0) resumeTimer = setTimeout(updateReservoir, resumeInMs);
   }
 
-  function enqueue(priority: number, job: () => Promise<void>, reject: (error: unknown) => void): void {
+  function queueJob(): void {
+    queuedJobs += 1;
+    newestJob += 1;
     // Bottleneck's own ids come from Math.random: with a fixed one, as in some tests, it refuses the second job.
-    jobs += 1;
-    limiter.schedule({ id: `${jobs}`, priority }, job).catch(reject);
+    limiter.schedule({ id: `${newestJob}` }, runJob).catch(rejectWaiting);
+  }
+
+  async function runJob(): Promise<void> {
+    queuedJobs -= 1;
+    const calls = [...waiting];
+    const call = calls.find(({ isRetry }) => isRetry) ?? calls[0];
+    if (call === undefined || tracker.freeSlots() === 0) {
+      if (call !== undefined) queueJob();
+      updateReservoir();
+    } else {
+      await call.start();
+    }
   }
 
   return (send, { isRetry, signal }) =>
@@ -60,44 +78,38 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
         return;
       }
       const stopWaiting = (): void => {
-        waiting.delete(rejectCall);
+        waiting.delete(call);
         // A listener would keep the signal in memory as long as the caller's.
         signal.removeEventListener("abort", onAbort);
       };
-      const rejectCall = (error: unknown): void => {
-        stopWaiting();
-        reject(error);
-      };
       const onAbort = (): void => {
-        rejectCall(signal.reason);
+        call.reject(signal.reason);
         updateReservoir();
       };
-      const job = async (): Promise<void> => {
-        if (!waiting.has(rejectCall)) {
+      const call: WaitingCall = {
+        isRetry,
+        async start() {
+          stopWaiting();
+          const request = tracker.start();
           updateReservoir();
-          return;
-        }
-        if (tracker.freeSlots() === 0) {
-          enqueue(priorities.returned, job, rejectCall);
+          try {
+            const result = await send();
+            tracker.end(request, result);
+            resolve(result);
+          } catch (error) {
+            tracker.end(request, undefined);
+            reject(error);
+          }
           updateReservoir();
-          return;
-        }
-        stopWaiting();
-        const request = tracker.start();
-        updateReservoir();
-        try {
-          const result = await send();
-          tracker.end(request, result);
-          resolve(result);
-        } catch (error) {
-          tracker.end(request, undefined);
+        },
+        reject(error) {
+          stopWaiting();
           reject(error);
-        }
-        updateReservoir();
+        },
       };
-      waiting.add(rejectCall);
+      waiting.add(call);
       signal.addEventListener("abort", onAbort, { once: true });
-      enqueue(isRetry ? priorities.retry : priorities.new, job, rejectCall);
+      if (queuedJobs < waiting.size) queueJob();
       updateReservoir();
     });
 
