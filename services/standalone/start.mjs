@@ -52,7 +52,7 @@ function run(step, pnpmArguments, output) {
   process.exit(1);
 }
 
-/** A signal sent to npm alone ends npm and its shell, and reaches nobody below them. */
+/** SIGTERM sent to npm alone ends npm and its shell, and does not reach this process. */
 function stopWithNpm() {
   if (process.env.npm_lifecycle_event !== "start") return;
   const shell = process.ppid;
