@@ -49,14 +49,17 @@ export function spawnAs(
   });
 }
 
-/** Runs a program to its end and collects what it wrote. Throws when it cannot be started. */
+/** Runs a program to its end and collects its output. `input` is a file or a short text. Throws if it cannot be started. */
 export async function runAs(
   account: ServerAccount | undefined,
   program: string,
   args: readonly string[],
-  { cwd, input }: { readonly cwd?: string; readonly input?: FileHandle } = {},
+  { cwd, input }: { readonly cwd?: string; readonly input?: FileHandle | string } = {},
 ): Promise<{ readonly exitCode: number | null; readonly output: string }> {
-  const child = spawnAs(account, program, args, { cwd, stdio: [input?.fd ?? "ignore", "pipe", "pipe"] });
+  const stdin = typeof input === "string" ? "pipe" : (input?.fd ?? "ignore");
+  const child = spawnAs(account, program, args, { cwd, stdio: [stdin, "pipe", "pipe"] });
+  // A program that ends without reading its input says why in its output.
+  child.stdin?.on("error", () => {}).end(input);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (text: string) => {

@@ -1,5 +1,6 @@
 // One cluster is one folder, `cluster/`: PostgreSQL's `data/`, a password file for each role, the `port` last used, a
-// `reserve` file for a full disk, and `server.log`. It is made as `cluster.new-*` and renamed, so it is complete or absent.
+// `reserve` file for a full disk, and `server.log`. It is made as `cluster.new-*`, with its roles and its database, and then
+// renamed, so it is complete or absent.
 // If two processes make one at once, the rename of the second fails, and it uses the first one's.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -9,7 +10,8 @@ import { fileURLToPath } from "node:url";
 import { chooseAccount, giveTo, nameInside, runAs, type ServerAccount } from "./account.js";
 import { type Binaries, findBinaries, majorVersion } from "./binaries.js";
 import { explainOutput } from "./failure.js";
-import { createPassword, passwordFile, roleNames, syncDirectory, writePassword } from "./passwords.js";
+import { createPassword, passwordFile, readSuperuserPassword, writePassword } from "./passwords.js";
+import { databaseName, roleNames, serviceGrants, setupStatements } from "./roles.js";
 
 export interface ClusterPaths {
   readonly root: string;
@@ -23,7 +25,10 @@ export interface Cluster extends ClusterPaths {
   readonly durable: boolean;
   readonly account: ServerAccount | undefined;
   readonly binaries: Binaries;
+  readonly superuserPassword: string;
 }
+
+type NewCluster = Omit<Cluster, "superuserPassword">;
 
 const unfinished = "cluster.new-";
 
@@ -44,7 +49,7 @@ export async function prepareCluster(directory: string, durable: boolean): Promi
   const cluster = { ...paths, directory, durable, account, binaries: await findBinaries(account) };
   if (!existsSync(paths.root)) await makeCluster(cluster);
   await checkVersion(paths.data);
-  return cluster;
+  return { ...cluster, superuserPassword: await readSuperuserPassword(paths.root) };
 }
 
 /** Only for the owner. A complete cluster exists then, so nobody needs the others. */
@@ -56,16 +61,21 @@ export async function removeUnfinished(directory: string): Promise<void> {
   }
 }
 
-async function makeCluster(cluster: Cluster): Promise<void> {
+async function makeCluster(cluster: NewCluster): Promise<void> {
   const { directory, account } = cluster;
   const root = join(directory, `${unfinished}${randomBytes(6).toString("hex")}`);
+  const data = join(root, "data");
   try {
-    await mkdir(join(root, "data"), { recursive: true, mode: 0o700 });
+    await mkdir(data, { recursive: true, mode: 0o700 });
     await writePassword(root, "superuser", createPassword());
-    await giveTo(account, join(root, "data"), passwordFile(root, "superuser"));
+    await giveTo(account, data, passwordFile(root, "superuser"));
     // Without /proc, the account has to walk the whole way.
     if (process.platform !== "linux") await giveTo(account, directory, root);
     await runInitdb(root, cluster);
+    await runStatements(data, cluster, "template1", setupStatements);
+    const asOwner = [`SET ROLE ${roleNames.owner}`, serviceGrants(databaseName)];
+    await runStatements(data, cluster, databaseName, asOwner);
+    await syncDirectory(root);
     await rename(root, cluster.root);
     await syncDirectory(directory);
   } catch (error) {
@@ -74,7 +84,7 @@ async function makeCluster(cluster: Cluster): Promise<void> {
   }
 }
 
-async function runInitdb(root: string, { account, binaries, durable }: Cluster): Promise<void> {
+async function runInitdb(root: string, { account, binaries, durable }: NewCluster): Promise<void> {
   const data = join(root, "data");
   const password = passwordFile(root, "superuser");
   await using input = await open(password);
@@ -93,6 +103,28 @@ async function runInitdb(root: string, { account, binaries, durable }: Cluster):
   ];
   const finished = await runAs(account, binaries.initdb, initdbArguments, { cwd: data, input });
   if (finished.exitCode !== 0) throw explainOutput("initdb", finished.output);
+}
+
+/** Runs each statement as the superuser, in PostgreSQL's single-user mode, which listens on no port. */
+async function runStatements(
+  data: string,
+  { account, binaries, durable }: NewCluster,
+  database: string,
+  statements: readonly string[],
+): Promise<void> {
+  const mode = ["--single", "-j", "-D", nameInside(account, data), "-c", "exit_on_error=true"];
+  const postgresArguments = [...mode, "-c", `fsync=${durable ? "on" : "off"}`, database];
+  // What -j takes for the end of a statement.
+  const input = statements.map((statement) => `${statement};\n\n`).join("");
+  const finished = await runAs(account, binaries.postgres, postgresArguments, { cwd: data, input });
+  if (finished.exitCode !== 0) throw explainOutput("postgres", finished.output);
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  // Windows has no descriptor of a directory to sync.
+  if (process.platform === "win32") return;
+  await using handle = await open(path, "r");
+  await handle.sync();
 }
 
 async function checkVersion(data: string): Promise<void> {

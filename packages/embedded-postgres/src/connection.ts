@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import pg from "pg";
-import { type Role, roleNames } from "./passwords.js";
+import { type Role, roleNames } from "./roles.js";
 
 export const loopback = "127.0.0.1";
 
@@ -61,10 +61,6 @@ export async function connectWithScram({ port, role, password, database }: Conne
     await client.end().catch(() => {});
     throw error;
   }
-}
-
-export function isWrongPassword(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === "28P01";
 }
 
 /** The preferred port if it is free, else a random free one. Another program may still take it before the server does. */

@@ -4,9 +4,8 @@ import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./
 import type { ScramConnection } from "./connection.js";
 import { explain, explainOutput, isAlreadyRunning, isPortTaken } from "./failure.js";
 import { claimOwnership, databaseUrl, findServiceUrl } from "./ownership.js";
-import { type Role, readPassword } from "./passwords.js";
+import { preparePassword, readSuperuserPassword } from "./passwords.js";
 import { holdReserve, releaseReserve } from "./reserve.js";
-import { prepareRoles } from "./roles.js";
 import {
   isAlive,
   isRunning,
@@ -87,7 +86,7 @@ export async function administratorUrl(directory: string): Promise<string> {
   const { root, data } = clusterPaths(directory);
   const postmaster = await readPostmaster(data);
   if (postmaster === undefined) throw new Error("No PostgreSQL runs on this directory");
-  return urlOf("superuser", root, postmaster.port);
+  return databaseUrl("superuser", await readSuperuserPassword(root), postmaster.port);
 }
 
 /**
@@ -130,24 +129,19 @@ async function startOrJoin(cluster: Cluster, mayStart = true): Promise<Owned | I
 
 async function prepareDatabase(owned: Owned): Promise<EmbeddedPostgres> {
   const { cluster, connection, postmaster } = owned;
+  const urlOf = async (role: "service" | "owner") =>
+    databaseUrl(role, await preparePassword(connection.client, cluster.root, role), postmaster.port);
   try {
-    await prepareRoles(connection.client, cluster, postmaster.port);
+    const url = await urlOf("service");
+    const ownerUrl = await urlOf("owner");
     await removeUnfinished(cluster.directory);
     await holdReserve(cluster);
-    const url = await urlOf("service", cluster.root, postmaster.port);
-    const ownerUrl = await urlOf("owner", cluster.root, postmaster.port);
     return { url, ownerUrl, ...keepOwning(owned) };
   } catch (error) {
     // The caller gets nothing that it could dispose of.
     await stopServer(cluster, postmaster);
     throw error;
   }
-}
-
-async function urlOf(role: Role, root: string, port: number): Promise<string> {
-  const password = await readPassword(root, role);
-  if (password === undefined) throw new Error(`The password file of the role ${role} was removed`);
-  return databaseUrl(role, password, port);
 }
 
 /**

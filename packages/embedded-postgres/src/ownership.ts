@@ -2,9 +2,9 @@
 // connection when the process dies, however it dies, so there is nothing stale to clean up and no process number to trust.
 import pg from "pg";
 import type { Cluster } from "./cluster.js";
-import { connectWithScram, isWrongPassword, loopback, type ScramConnection } from "./connection.js";
-import { readPassword, roleNames } from "./passwords.js";
-import { databaseName } from "./roles.js";
+import { connectWithScram, loopback, type ScramConnection } from "./connection.js";
+import { readPassword } from "./passwords.js";
+import { databaseName, type Role, roleNames } from "./roles.js";
 
 export type Claim =
   /** The ownership lasts as long as the connection. */
@@ -12,12 +12,11 @@ export type Claim =
   | { readonly kind: "held"; readonly holderPid: number }
   | { readonly kind: "unreachable"; readonly cause: unknown };
 
-export async function claimOwnership(cluster: Cluster, port: number): Promise<Claim> {
+export async function claimOwnership({ superuserPassword }: Cluster, port: number): Promise<Claim> {
   let client: pg.Client | undefined;
-  const found = [await readPassword(cluster.root, "superuser"), await readPassword(cluster.root, "shared")];
-  const passwords = found.filter((password) => password !== undefined);
   try {
-    const connection = await connectAsSuperuser(port, passwords);
+    const superuser = { role: "superuser", password: superuserPassword, database: roleNames.superuser } as const;
+    const connection = await connectWithScram({ port, ...superuser });
     client = connection.client;
     const holderPid = await lockOrHolder(client);
     if (holderPid === undefined) return { kind: "owner", connection };
@@ -25,8 +24,7 @@ export async function claimOwnership(cluster: Cluster, port: number): Promise<Cl
     return { kind: "held", holderPid };
   } catch (cause) {
     await client?.end().catch(() => {});
-    // With two passwords, the owner is just replacing one by the other.
-    if (isRefusal(cause) && !(isWrongPassword(cause) && passwords.length > 1)) throw cause;
+    if (isRefusal(cause)) throw cause;
     return { kind: "unreachable", cause };
   }
 }
@@ -34,7 +32,7 @@ export async function claimOwnership(cluster: Cluster, port: number): Promise<Cl
 /** The services' address, if this cluster's server answers on that port. */
 export async function findServiceUrl(clusterRoot: string, port: number): Promise<string | undefined> {
   const password = await readPassword(clusterRoot, "service");
-  // The owner of the cluster has not made the role yet.
+  // The owner of the cluster has not set one yet.
   if (password === undefined) return undefined;
   try {
     const { client } = await connectWithScram({ port, role: "service", password, database: databaseName });
@@ -46,21 +44,8 @@ export async function findServiceUrl(clusterRoot: string, port: number): Promise
   }
 }
 
-export function databaseUrl(role: keyof typeof roleNames, password: string, port: number): string {
+export function databaseUrl(role: Role, password: string, port: number): string {
   return `postgres://${roleNames[role]}:${password}@${loopback}:${port}/${databaseName}`;
-}
-
-async function connectAsSuperuser(port: number, passwords: readonly string[]): Promise<ScramConnection> {
-  let cause: unknown = new Error("The cluster has no password for its superuser");
-  for (const password of passwords) {
-    try {
-      return await connectWithScram({ port, role: "superuser", password, database: roleNames.superuser });
-    } catch (error) {
-      if (!isWrongPassword(error)) throw error;
-      cause = error;
-    }
-  }
-  throw cause;
 }
 
 /** Undefined: the lock is ours. */

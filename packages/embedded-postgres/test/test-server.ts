@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
@@ -76,6 +77,17 @@ export function startOwner(directory: string): Owner {
     kill,
     [Symbol.asyncDispose]: kill,
   };
+}
+
+/** Starts the server of a directory, kills it together with its owner, and returns the address that it had. */
+export async function killServer(directory: string): Promise<string> {
+  await using owner = startOwner(directory);
+  const opened = await owner.next();
+  const pid = await postmasterPid(directory);
+  await owner.kill();
+  process.kill(pid, "SIGKILL");
+  while (stillRunning([pid]).length > 0) await delay(5);
+  return String(opened?.url);
 }
 
 export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
