@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { runAs, type ServerAccount } from "./account.js";
-import { serverOfYourOwn } from "./failure.js";
 
 export interface Binaries {
   readonly initdb: string;
@@ -12,9 +11,8 @@ export interface Binaries {
   readonly postgres: string;
 }
 
-/** PostgreSQL's data format changes with the major version only. */
-export const majorVersion = "18";
 const packageVersion = "18.4.0-beta.17";
+const serverOfYourOwn = "run services/rest on a server of your own, with DATABASE_URL";
 
 /** Not below /tmp: its cleaners delete files of a server that still runs. Only root writes below /var. */
 const rootCopies = "/var/cache/petstore";
@@ -22,14 +20,10 @@ const rootCopies = "/var/cache/petstore";
 /** Throws one line when the platform has no build, or when its programs cannot run here. */
 export async function findBinaries(account: ServerAccount | undefined): Promise<Binaries> {
   const installed = await importBinaries();
-  if (account === undefined || (await canRun(installed, account))) return installed;
-
-  const root = join(rootCopies, `postgresql-${packageVersion}`);
-  await copyTree(dirname(dirname(installed.postgres)), root);
-  const folder = join(root, "bin");
-  const copied = { initdb: join(folder, "initdb"), pg_ctl: join(folder, "pg_ctl"), postgres: join(folder, "postgres") };
-  if (!(await canRun(copied, account))) throw new Error("The PostgreSQL programs cannot be executed on this machine");
-  return copied;
+  if (await canRun(installed, account)) return installed;
+  const copied = account && (await copyBinaries(installed));
+  if (copied !== undefined && (await canRun(copied, account))) return copied;
+  throw new Error(`The PostgreSQL programs cannot be executed here: ${serverOfYourOwn}`);
 }
 
 async function importBinaries(): Promise<Binaries> {
@@ -43,13 +37,20 @@ async function importBinaries(): Promise<Binaries> {
 }
 
 /** Tried, not computed from modes: ACLs and noexec mounts count too. */
-async function canRun(binaries: Binaries, account: ServerAccount): Promise<boolean> {
+async function canRun(binaries: Binaries, account: ServerAccount | undefined): Promise<boolean> {
   try {
     return (await runAs(account, binaries.postgres, ["--version"])).exitCode === 0;
   } catch (error) {
     if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "ENOENT")) return false;
     throw error;
   }
+}
+
+async function copyBinaries(installed: Binaries): Promise<Binaries> {
+  const root = join(rootCopies, `postgresql-${packageVersion}`);
+  await copyTree(dirname(dirname(installed.postgres)), root);
+  const folder = join(root, "bin");
+  return { initdb: join(folder, "initdb"), pg_ctl: join(folder, "pg_ctl"), postgres: join(folder, "postgres") };
 }
 
 /** The copy at `target` is complete or absent, even if several processes copy at once. */

