@@ -29,7 +29,7 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   readonly url: string;
   /** For migrations: its role owns the database. With the password: not for logs. */
   readonly ownerUrl: string;
-  /** Resolves, with the reason in one line, when the server or its ownership is lost before disposal. */
+  /** Resolves when this process owns no server any more, with the reason in one line. */
   readonly lost: Promise<Error>;
 }
 
@@ -83,14 +83,16 @@ export async function administratorUrl(directory: string): Promise<string> {
 
 /**
  * Several processes may run this loop at once. PostgreSQL lets one of their servers live, and one process gets the lock,
- * maybe not the one that started that server. It then adopts the server. Without `mayStart`, throws if no server runs.
+ * maybe not the one that started that server. It then adopts the server. Rejects at the disposal, except while a server
+ * starts, so that the caller can stop it.
  */
-async function startOrJoin(cluster: Cluster, mayStart = true): Promise<Owned | InUse> {
+async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Owned | InUse> {
   const timeout = AbortSignal.timeout(startTimeoutMs);
   const grace = AbortSignal.timeout(deadOwnerGraceMs);
   let started: StartedServer | undefined;
   let obstacle: unknown;
   while (!timeout.aborted) {
+    if (started === undefined) disposal?.throwIfAborted();
     const postmaster = await readPostmaster(cluster.data);
     const running = postmaster !== undefined && (await isRunning(postmaster, cluster.data));
     if (running) {
@@ -111,7 +113,6 @@ async function startOrJoin(cluster: Cluster, mayStart = true): Promise<Owned | I
       obstacle = log;
       await delay(100);
     } else if (started === undefined && !running) {
-      if (!mayStart) throw new Error("The embedded PostgreSQL stopped");
       started = await startServer(cluster, postmaster);
     }
     await delay(pollMs);
@@ -148,30 +149,28 @@ async function isSteady(cluster: Cluster, claimed: Postmaster): Promise<boolean>
 /** Claims the ownership again after each recovery of the server, until it is disposed of or lost. */
 function keepOwning(first: Owned): Pick<EmbeddedPostgres, "lost"> & AsyncDisposable {
   const { cluster } = first;
-  let owned = first;
+  const disposal = new AbortController();
+  let current: Promise<Owned | InUse> = Promise.resolve(first);
+  const watch = async (): Promise<Error> => {
+    for (;;) {
+      const outcome = await current;
+      if ("holderPid" in outcome) return new Error(`Process ${outcome.holderPid} took over the embedded PostgreSQL`);
+      await outcome.connection.ended;
+      disposal.signal.throwIfAborted();
+      current = recover(outcome, disposal.signal);
+    }
+  };
+  const stop = async (): Promise<void> => {
+    disposal.abort();
+    const outcome = await current.catch(() => undefined);
+    // The new owner has to stop the server.
+    if (outcome !== undefined && "holderPid" in outcome) return;
+    const postmaster = await readPostmaster(cluster.data);
+    if (postmaster !== undefined) await stopServer(cluster, postmaster);
+  };
   let stopped: Promise<void> | undefined;
-  const stop = () => stopServer(cluster, owned.postmaster);
-  const lost = new Promise<Error>((resolveLost) => {
-    const watch = async (): Promise<void> => {
-      await owned.connection.ended;
-      if (stopped !== undefined) return;
-      const next = await recover(owned);
-      if ("holderPid" in next) {
-        // The new owner has to stop it.
-        stopped ??= Promise.resolve();
-        resolveLost(new Error(`Process ${next.holderPid} took over the embedded PostgreSQL`));
-        return;
-      }
-      const isAnother = next.postmaster.pid !== owned.postmaster.pid;
-      owned = next;
-      if (stopped === undefined) return await watch();
-      // Disposal has stopped the server before this one.
-      if (isAnother) await stop();
-    };
-    watch().catch(resolveLost);
-  });
   return {
-    lost,
+    lost: watch().catch((error: Error) => error),
     [Symbol.asyncDispose]: () => {
       stopped ??= stop();
       return stopped;
@@ -180,12 +179,12 @@ function keepOwning(first: Owned): Pick<EmbeddedPostgres, "lost"> & AsyncDisposa
 }
 
 /**
- * When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. On a full disk, a
- * recovery that was faster than the removal of the reserve has ended the server, so it is started again.
+ * When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. On a full disk, it
+ * ends if that recovery was faster than the removal of the reserve. A server that has ended is started again.
  */
-async function recover({ cluster, postmaster }: Owned): Promise<Owned | InUse> {
-  const isDiskFull = await releaseReserve(cluster);
-  const next = await startOrJoin(cluster, isDiskFull);
+async function recover({ cluster, postmaster }: Owned, disposal: AbortSignal): Promise<Owned | InUse> {
+  await releaseReserve(cluster);
+  const next = await startOrJoin(cluster, disposal);
   if ("holderPid" in next) return next;
   if (next.postmaster.port !== postmaster.port) {
     await stopServer(cluster, next.postmaster);

@@ -1,7 +1,8 @@
 // On a full disk an application should fail to write, and nothing else. But PostgreSQL ends when a checkpoint cannot write
 // its small files, and the recovery afterwards needs a checkpoint too, so nobody could even read. This file holds some
-// space. It is removed when the server starts, recovers or stops on a full disk.
-import { open, rm, stat, statfs } from "node:fs/promises";
+// space. It is removed before the server starts or recovers, and written again afterwards. Nothing asks whether the disk
+// is full: under a quota, or with blocks reserved for root, a file system reports space that PostgreSQL cannot have.
+import { appendFile, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { Cluster } from "./cluster.js";
 
@@ -11,27 +12,23 @@ const reserveBytes = 24 * 1024 * 1024;
 const connectBytes = 2 * 1024 * 1024;
 const chunk = 1024 * 1024;
 
-/** Removes the reserve if the disk is full, and returns whether it is. */
-export async function releaseReserve(cluster: Cluster): Promise<boolean> {
-  // The server has to stop even after its directory was removed.
-  const disk = await statfs(cluster.directory).catch(() => undefined);
-  const isFull = disk !== undefined && disk.bavail * disk.bsize < reserveBytes;
-  if (isFull) await rm(reserveFile(cluster), { force: true });
-  return isFull;
+export async function releaseReserve(cluster: Cluster): Promise<void> {
+  await rm(reserveFile(cluster), { force: true });
 }
 
 /** Writes the reserve, or as much as fits if the disk is nearly full. A server for tests has none. */
 export async function holdReserve(cluster: Cluster): Promise<void> {
-  const size = (await stat(reserveFile(cluster)).catch(() => undefined))?.size ?? 0;
-  if (!cluster.durable || size >= reserveBytes) return;
-  const disk = await statfs(cluster.directory);
-  const wanted = Math.min(reserveBytes, disk.bavail * disk.bsize - connectBytes);
+  const file = reserveFile(cluster);
+  const held = (await stat(file).catch(() => undefined))?.size ?? 0;
+  if (!cluster.durable || held >= reserveBytes) return;
+  let size = held;
   try {
-    await using file = await open(reserveFile(cluster), "w", 0o600);
-    for (let written = 0; written < wanted; written += chunk) await file.write(Buffer.alloc(chunk));
+    for (; size < reserveBytes + connectBytes; size += chunk)
+      await appendFile(file, Buffer.alloc(chunk), { mode: 0o600 });
   } catch {
-    // Another program filled the disk. The next start writes the rest.
+    // The disk is full. The next start writes the rest.
   }
+  await truncate(file, Math.max(held, size - connectBytes)).catch(() => {});
 }
 
 function reserveFile(cluster: Cluster): string {

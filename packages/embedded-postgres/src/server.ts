@@ -84,7 +84,6 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
 
 /** Lets transactions in flight roll back for 4 s, then ends them. Resolves when the server's process has ended. */
 export async function stopServer(cluster: Cluster, postmaster: Postmaster): Promise<void> {
-  await releaseReserve(cluster);
   await requestStop(cluster, postmaster, "fast");
   if (await isGoneWithin(fastStopMs, cluster, postmaster)) return;
   await requestStop(cluster, postmaster, "immediate");

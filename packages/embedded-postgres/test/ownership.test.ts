@@ -58,9 +58,19 @@ test("still owns the server after one of its processes crashed", async ({ direct
   const [backend] = await query(database.url, sleeping);
   process.kill(Number(backend?.pid), "SIGKILL");
   expect(await victim).toBeInstanceOf(Error);
-
-  const locks = "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory'";
-  await expect.poll(() => query(database.url, locks).catch(() => []), patient).toEqual([{ count: 1 }]);
-  const second = await openEmbeddedPostgres({ directory });
-  expect(second).toEqual({ kind: "in-use", holderPid: process.pid });
+  await expectOwned(directory, database.url);
 });
+
+test("starts its server again after it was killed, and owns it", async ({ directory, database }) => {
+  await query(database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
+  process.kill(await postmasterPid(directory), "SIGKILL");
+  await expectOwned(directory, database.url);
+  expect(await query(database.url, "SELECT id FROM kept")).toEqual([{ id: 1 }]);
+});
+
+/** Waits until this process has the lock that marks the owner. */
+async function expectOwned(directory: string, url: string): Promise<void> {
+  const locks = "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory'";
+  await expect.poll(() => query(url, locks).catch(() => []), patient).toEqual([{ count: 1 }]);
+  expect(await openEmbeddedPostgres({ directory })).toEqual({ kind: "in-use", holderPid: process.pid });
+}

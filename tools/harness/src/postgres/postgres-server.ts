@@ -78,9 +78,8 @@ export async function openPostgresServer(): Promise<PostgresServer> {
     if (running === undefined) return;
     const stopped = running;
     running = undefined;
-    const postmaster = await postmasterOf(directory);
-    signalProcess(postmaster, "SIGQUIT");
-    while (signalProcess(postmaster, 0)) await sleep(5);
+    signalProcess(await postmasterOf(directory), "SIGQUIT");
+    // At once, because the owner starts a lost server again.
     await stopped[Symbol.asyncDispose]();
   }
 
