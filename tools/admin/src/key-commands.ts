@@ -148,10 +148,17 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
         return keyOutput(record);
       }),
     );
+
+  program
+    .command("ban")
+    .description("keys that are banned because they continued to call after 429")
+    .command("lift <key>")
+    .description("end the ban of a key, by its id, and of the keys that it was rotated from or to; forgets its strikes")
+    .action((id: string) => run(async ({ keys }) => keyOutput(await keys.liftBan(keyId(id)))));
 }
 
 /** Refuses if there is no such key. */
-export function keyOutput(record: KeyRecord | undefined): Output {
+function keyOutput(record: KeyRecord | undefined): Output {
   if (record === undefined) throw new Refusal("No key has this id; petstore key list shows the ids.");
   return recordOutput(keyFields(record));
 }

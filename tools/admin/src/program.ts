@@ -3,7 +3,6 @@ import { migrate } from "@petstore/core";
 import { Command, CommanderError } from "commander";
 import { addAccountCommands } from "./account-commands.js";
 import { addAuditCommand } from "./audit-command.js";
-import { addBanCommands } from "./ban-commands.js";
 import {
   type CommandContext,
   explainingFaults,
@@ -67,7 +66,6 @@ Exit codes: 0 success, 1 the command failed, 2 the command line is wrong.`,
     });
   addAccountCommands(program, run);
   addKeyCommands(program, run, context);
-  addBanCommands(program, run, context);
   addUsageCommands(program, run, context);
   addAuditCommand(program, run);
   addDoctorCommand(program, context, (output, isSound) => {

@@ -113,8 +113,6 @@ describe("a command that cannot be done", () => {
     ["account suspend nobody", "No account has this name"],
     ["audit --account nobody", "No account has this name"],
     ["ban lift 99", "No key has this id"],
-    ["ban list", "No instance of the store is running on this database"],
-    ["ban list nobody", "No account has this name"],
     ["key change 1", "Give --name, --scope, or both."],
     ["key expire 99", "No key has this id"],
     ["key issue nobody", "No account has this name"],

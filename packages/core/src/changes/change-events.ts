@@ -10,7 +10,7 @@ import type { Database } from "../database/database.js";
 import { statement } from "../database/statement.js";
 import type { QuotaMode } from "../quota/decision.js";
 import type { Limits } from "../quota/plan.js";
-import type { BanRecord, Usage } from "../quota/quota.js";
+import type { Usage } from "../quota/quota.js";
 
 export const changeChannel = "petstore";
 export const responseChannel = "petstore_answer";
@@ -24,18 +24,13 @@ export type ChangeEvent =
 
 export type OperatorRequest =
   | { readonly about: "presence" }
-  | { readonly about: "usage"; readonly account: string; readonly limits: Limits }
-  /** Only the instances in `of` respond: instances that share a Redis would all search it for the same bans. */
-  | { readonly about: "bans"; readonly of: readonly string[] };
+  | { readonly about: "usage"; readonly account: string; readonly limits: Limits };
 
 export interface OperatorResponse {
   readonly question: string;
   readonly instance: string;
   readonly mode: QuotaMode;
   readonly usage?: Usage | undefined;
-  readonly bans?: readonly BanRecord[] | undefined;
-  /** Another part of the same response follows: a notification holds less than 8,000 bytes. */
-  readonly more?: boolean | undefined;
 }
 
 export async function publishResponse(database: Database, response: OperatorResponse): Promise<void> {
@@ -70,7 +65,6 @@ const changeEventSchema: z.ZodType<ChangeEvent> = z.discriminatedUnion("kind", [
     ask: z.discriminatedUnion("about", [
       z.object({ about: z.literal("presence") }),
       z.object({ about: z.literal("usage"), account: id, limits }),
-      z.object({ about: z.literal("bans"), of: z.array(name) }),
     ]),
   }),
 ]);
@@ -80,8 +74,6 @@ const responseSchema: z.ZodType<OperatorResponse> = z.object({
   instance: name,
   mode: z.enum(["local", "shared", "fallback"]),
   usage: z.object({ nowMs: whole, minute: windowState, day: windowState }).optional(),
-  bans: z.array(z.object({ account: name, key: name, bannedUntilMs: whole })).optional(),
-  more: z.boolean().optional(),
 });
 
 function parseJson(text: string): unknown {

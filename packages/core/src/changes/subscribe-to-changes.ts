@@ -5,11 +5,9 @@ import type { Database } from "../database/database.js";
 import { openSession, type Session } from "../database/session.js";
 import type { Log } from "../log.js";
 import type { Quotas } from "../quota/open-quota.js";
-import type { BanRecord } from "../quota/quota.js";
 import {
   changeChannel,
   type OperatorRequest,
-  type OperatorResponse,
   publishResponse,
   readChangeEvent,
   subscriberName,
@@ -45,23 +43,12 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
   }
 
   async function respond(question: string, request: OperatorRequest): Promise<void> {
-    const sender = { question, instance, mode: quotas.mode() };
     try {
-      for (const part of await partsOf(request)) await publishResponse(database, { ...sender, ...part });
+      const usage = request.about === "usage" ? await quotas.accounts.usage(request) : undefined;
+      await publishResponse(database, { question, instance, mode: quotas.mode(), usage });
     } catch (error) {
       // The operator learns that an instance did not respond.
       log.warn({ error }, "could not respond to an operator's request");
-    }
-  }
-
-  async function partsOf(request: OperatorRequest): Promise<Partial<OperatorResponse>[]> {
-    switch (request.about) {
-      case "presence":
-        return [{}];
-      case "usage":
-        return [{ usage: await quotas.accounts.usage(request) }];
-      case "bans":
-        return request.of.includes(instance) ? splitBans(await quotas.accounts.bans()) : [];
     }
   }
 
@@ -90,15 +77,4 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
     retryDelayMs: (failures) =>
       Math.min(firstRetryDelayMs * 2 ** failures, longestRetryDelayMs) * (0.5 + Math.random() / 2),
   });
-}
-
-/** A ban takes about 80 of the 8,000 bytes. */
-const bansPerPart = 50;
-
-function splitBans(bans: readonly BanRecord[]): Partial<OperatorResponse>[] {
-  const parts: Partial<OperatorResponse>[] = [];
-  for (let start = 0; start === 0 || start < bans.length; start += bansPerPart) {
-    parts.push({ bans: bans.slice(start, start + bansPerPart), more: start + bansPerPart < bans.length });
-  }
-  return parts;
 }

@@ -20,12 +20,6 @@ export interface Usage extends Windows {
   readonly bannedUntilMs?: number;
 }
 
-export interface BanRecord {
-  readonly account: string;
-  readonly key: string;
-  readonly bannedUntilMs: number;
-}
-
 /**
  * Counts the units of every account in a UTC minute and a UTC day, and bans keys that keep calling after refusals. All
  * engines give the same decisions to the same calls at the same instants.
@@ -56,8 +50,6 @@ export interface Quota {
    * stay, so the same lift may be applied any number of times.
    */
   liftBan(lift: { readonly account: string; readonly key: string; readonly liftedAgoMs: number }): Promise<void>;
-  /** All running bans, in no order. For operators: it reads every counter. */
-  bans(): Promise<BanRecord[]>;
   /** Forgets the units of an account. Bans stay. */
   reset(target: { readonly account: string }): Promise<void>;
 }

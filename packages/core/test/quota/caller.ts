@@ -34,7 +34,6 @@ export function openLocal(options: Omit<LocalQuotaOptions, "now">): OpenedQuota 
 
 /** One API key of one account on one plan. Every instant is epoch milliseconds. */
 export interface Caller {
-  readonly key: string | undefined;
   reserve(nowMs: number, cost?: number): Promise<Decision>;
   /** Rejects unless the units are granted. */
   admit(nowMs: number, cost?: number): Promise<Admitted>;
@@ -47,8 +46,6 @@ export interface Caller {
   usage(nowMs: number): Promise<Usage>;
   refund(nowMs: number, cost: number, heldIn: Windows): Promise<Windows>;
   liftBan(nowMs: number, liftedAgoMs?: number): Promise<void>;
-  /** The ends of the account's running bans, by key. */
-  bans(nowMs: number): Promise<Map<string, number>>;
   reset(nowMs: number): Promise<void>;
   /** Another key of the same account. */
   sibling(): Caller;
@@ -74,7 +71,6 @@ export function createCaller(
   const reserve = (nowMs: number, cost = 1) => at(nowMs).reserve({ ...who, cost });
 
   return {
-    key,
     reserve,
     async admit(nowMs, cost) {
       const decision = await reserve(nowMs, cost);
@@ -97,10 +93,6 @@ export function createCaller(
     usage: (nowMs) => at(nowMs).usage(who),
     refund: (nowMs, cost, heldIn) => at(nowMs).refund({ account, limits, cost, heldIn }),
     liftBan: (nowMs, liftedAgoMs = 0) => at(nowMs).liftBan({ account, key: key ?? "", liftedAgoMs }),
-    async bans(nowMs) {
-      const own = (await at(nowMs).bans()).filter((ban) => ban.account === account);
-      return new Map(own.map((ban) => [ban.key, ban.bannedUntilMs]));
-    },
     reset: (nowMs) => at(nowMs).reset({ account }),
     sibling: () => createCaller(opened, limits, { account, key: randomUUID() }),
     otherAccount: () => createCaller(opened, limits),

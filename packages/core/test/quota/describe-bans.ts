@@ -130,17 +130,5 @@ export function describeBans(rule: Rule): void {
       expect(await caller.usage(bannedUntilMs)).not.toHaveProperty("bannedUntilMs");
       expect(await caller.sibling().usage(start)).not.toHaveProperty("bannedUntilMs");
     });
-
-    rule("bans lists every ban of an account while it runs", quick, async (caller) => {
-      const sibling = caller.sibling();
-      expect(await caller.bans(start)).toEqual(new Map());
-      const { bannedUntilMs } = await caller.callUntilBanned(start);
-      const later = (await sibling.callUntilBanned(start + 500)).bannedUntilMs;
-      const first = new Map([[caller.key, bannedUntilMs]]);
-      expect(await caller.bans(start + 500)).toEqual(new Map([...first, [sibling.key, later]]));
-      await sibling.liftBan(start + 500);
-      expect(await caller.bans(bannedUntilMs - 1)).toEqual(first);
-      expect(await caller.bans(bannedUntilMs)).toEqual(new Map());
-    });
   });
 }

@@ -73,7 +73,7 @@ function checkPooler(
     return fault(check, "a pooler such as PgBouncer, and DATABASE_URL does not say so", advice);
   }
   if (directUrl === undefined) {
-    const lost = "without it, changes are seen within 5 s, and usage and bans cannot be asked for";
+    const lost = "without it, changes are seen within 5 s, and petstore usage show finds no instance";
     return warning(check, "PgBouncer, and no way past it", `Set DATABASE_DIRECT_URL: ${lost}.`);
   }
   const setting = `ALTER ROLE ... SET statement_timeout = '${writeTimeoutMs}ms'`;

@@ -49,7 +49,7 @@ async function checkRunning(
   context: CommandContext,
 ): Promise<Finding[]> {
   try {
-    return checkInstances(await askInstances({ directUrl }, context, { about: "presence" }), quota);
+    return checkInstances(await askInstances(directUrl, context, { about: "presence" }), quota);
   } catch (error) {
     const reason = error instanceof Error ? error.message : `${error}`;
     return [fault("instances", `could not be asked: ${reason}`, "Mend what is said about the database.")];

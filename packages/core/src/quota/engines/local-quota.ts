@@ -119,14 +119,6 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       const penalty = penalties?.get(key);
       if (penalty !== undefined && isLifted(penalty, now() - liftedAgoMs)) penalties?.delete(key);
     },
-    async bans() {
-      const nowMs = now();
-      return [...ledgers.entries()].flatMap(([account, { penalties }]) =>
-        [...penalties].flatMap(([key, { bannedUntilMs }]) =>
-          bannedUntilMs > nowMs ? [{ account, key, bannedUntilMs }] : [],
-        ),
-      );
-    },
     async reset({ account }) {
       const ledger = ledgers.get(account);
       if (ledger !== undefined) Object.assign(ledger, nothingUsed);

@@ -10,7 +10,6 @@ import type { Limits } from "../plan.js";
 import type { Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type Windows } from "../window.js";
 import { batchEqual } from "./batch-equal.js";
-import { listRedisBans } from "./redis-bans.js";
 import { type AccountCounters, liftScript, refundScript, reserveScript, unsyncedArguments } from "./reserve-script.js";
 
 export interface RedisQuotaOptions {
@@ -94,7 +93,6 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
         commands.petstoreLift(accountKeyOf(account), penaltyKeyOf(account, apiKey), time(), liftedAgoMs),
       );
     },
-    bans: () => listRedisBans(redis, prefix, now),
     async reset({ account }) {
       await redis.del(accountKeyOf(account));
     },

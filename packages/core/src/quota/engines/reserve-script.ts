@@ -129,11 +129,6 @@ if accountChanged then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minut
 return replies`;
 }
 
-/** The end of the latest ban in a key's penalty, in epoch milliseconds; 0 if the key was never banned. */
-export function bannedUntilOf(penalty: string): number {
-  return Number(penalty.split(":")[4] ?? 0);
-}
-
 /** KEYS: the account. ARGV: the time, the units, and the starts of the minute and the day they are held in. */
 export const refundScript: string = `${readKeys}
 giveBack(tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))

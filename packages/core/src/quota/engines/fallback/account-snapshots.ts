@@ -31,7 +31,6 @@ export interface AccountSnapshots {
   find(account: string): AccountSnapshot | undefined;
   /** Finds or creates the snapshot of an account. A new one counts as not yet reported to Redis. */
   findOrCreate(account: string): AccountSnapshot;
-  entries(): Iterable<[account: string, snapshot: AccountSnapshot]>;
 }
 
 export interface AccountSnapshot {
@@ -113,7 +112,6 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
     },
     find: (account) => snapshots.get(account),
     findOrCreate: (account) => snapshotOf(account, notSynced),
-    entries: () => snapshots.entries(),
   };
 }
 

@@ -73,10 +73,6 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
       // The breaker logs the failure.
       if (breaker.canCall()) await breaker.run(lift.account, () => redisQuota.liftBan(lift)).catch(() => {});
     },
-    async bans() {
-      // Not through `breaker.run`: a scan of all keys takes longer than its deadline.
-      return breaker.canCall() ? redisQuota.bans() : counts.bans();
-    },
     async reset(target) {
       await counts.reset(target);
       await breaker.run(target.account, () => redisQuota.reset(target));

@@ -36,7 +36,7 @@ export interface LastKnownCountsOptions extends Pick<AccountSnapshotsOptions, "n
 
 /** Reports each window with the account's own limits; `limit - used` is what this instance may still grant. */
 export interface LastKnownCounts
-  extends Pick<Quota, "usage" | "refund" | "liftBan" | "bans" | "reset">,
+  extends Pick<Quota, "usage" | "refund" | "liftBan" | "reset">,
     Pick<AccountSnapshots, "now" | "observe" | "drainUnsynced" | "restoreUnsynced"> {
   /**
    * Decides without Redis. `mayHaveExecuted`: the reservation was sent to Redis, which may have counted it. `heldIn`: the
@@ -130,17 +130,6 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       const ban = bans?.get(lift.key);
       if (ban !== undefined && isLifted(ban, snapshots.now() - lift.liftedAgoMs)) bans?.delete(lift.key);
       await local.liftBan(lift);
-    },
-    async bans() {
-      // The bans of this instance itself, and the bans that it has seen in Redis.
-      const bans = new Map((await local.bans()).map((ban) => [`${ban.account} ${ban.key}`, ban]));
-      for (const [account, snapshot] of snapshots.entries()) {
-        for (const [key, { bannedUntilMs: untilMs }] of snapshot.bans) {
-          const name = `${account} ${key}`;
-          if (untilMs > snapshots.now() && !bans.has(name)) bans.set(name, { account, key, bannedUntilMs: untilMs });
-        }
-      }
-      return [...bans.values()];
     },
   };
 }
