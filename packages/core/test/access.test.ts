@@ -30,10 +30,9 @@ describe("an account", () => {
     const { account } = await issueKey();
     const customLimits = { perMinute: 2_000, perDay: 300_000 };
     const enterprise = { ...account, plan: "enterprise" as const, customLimits };
-    expect(await accounts.setLimits({ name: account.name, customLimits })).toBeUndefined();
     expect(await accounts.setPlan({ name: account.name, plan: "enterprise", customLimits })).toEqual(enterprise);
     const raised = { ...enterprise, customLimits: { perMinute: 3_000, perDay: 400_000 } };
-    expect(await accounts.setLimits(raised)).toEqual(raised);
+    expect(await accounts.setPlan(raised)).toEqual(raised);
     expect(await accounts.setPlan({ name: account.name, plan: "pro" })).toEqual({ ...account, plan: "pro" });
     expect(await accounts.setPlan({ name: "nobody", plan: "pro" })).toBeUndefined();
   });

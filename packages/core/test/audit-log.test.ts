@@ -7,11 +7,6 @@ const { database, accounts, keys, issueKey, execute } = await openStoredKeys();
 describe("the audit log", () => {
   const changes: Readonly<Record<string, (issued: IssuedKey) => Promise<unknown>>> = {
     "account set-plan": ({ account }) => accounts.setPlan({ ...account, plan: "pro" }),
-    "account set-limits": async ({ account }) => {
-      const customLimits = { perMinute: 2_000, perDay: 300_000 };
-      await accounts.setPlan({ ...account, plan: "enterprise", customLimits });
-      await accounts.setLimits({ name: account.name, customLimits: { perMinute: 3_000, perDay: 400_000 } });
-    },
     "account suspend": ({ account }) => accounts.suspend(account.name),
     "account resume": async ({ account }) => {
       await accounts.suspend(account.name);

@@ -1,4 +1,4 @@
-import { type Account, type CustomLimits, limitsOf, type NewAccount, type Plan, planNames } from "@petstore/core";
+import { type Account, limitsOf, type NewAccount, type Plan, planNames } from "@petstore/core";
 import { Argument, type Command, Option } from "commander";
 import { checkName, wholeNumber } from "./arguments.js";
 import { findAccount, noSuchAccount, Refusal, type Run } from "./command-context.js";
@@ -44,7 +44,7 @@ export function addAccountCommands(program: Command, run: Run): void {
   withLimits(
     account
       .command("set-plan <name>")
-      .description("change the plan of an account; the units that it has used still count"),
+      .description("change the plan or the agreed limits of an account; the units that it has used still count"),
   )
     .addArgument(new Argument("<plan>", "its new plan").choices(planNames))
     .action((name: string, plan: Plan, options: LimitOptions) =>
@@ -52,21 +52,6 @@ export function addAccountCommands(program: Command, run: Run): void {
         recordOutput(fields((await accounts.setPlan(planned(name, plan, options))) ?? noSuchAccount())),
       ),
     );
-
-  withLimits(
-    account.command("set-limits <name>").description("change the limits agreed with an Enterprise account"),
-  ).action((name: string, options: LimitOptions) =>
-    run(async (opened) => {
-      const { plan } = await findAccount(opened, name);
-      const changed = await opened.accounts.setLimits({ name, customLimits: agreedLimits(options) });
-      if (changed === undefined) {
-        throw new Refusal(
-          `Only an Enterprise account has limits of its own; this account has the plan ${plan}. petstore account set-plan changes the plan.`,
-        );
-      }
-      return recordOutput(fields(changed));
-    }),
-  );
 
   for (const [change, description] of [
     ["suspend", "refuse every request with a key of the account, until account resume"],
@@ -89,17 +74,15 @@ function withLimits(command: Command): Command {
     .option("--per-day <requests>", "agreed requests per day; Enterprise only", wholeNumber);
 }
 
-function planned(name: string, plan: Plan, options: LimitOptions): NewAccount {
-  if (plan === "enterprise") return { name, plan, customLimits: agreedLimits(options) };
-  if (options.perMinute === undefined && options.perDay === undefined) return { name, plan };
-  throw new Refusal("Only the Enterprise plan has limits of its own: omit --per-minute and --per-day.");
-}
-
-function agreedLimits({ perMinute, perDay }: LimitOptions): CustomLimits {
+function planned(name: string, plan: Plan, { perMinute, perDay }: LimitOptions): NewAccount {
+  if (plan !== "enterprise") {
+    if (perMinute === undefined && perDay === undefined) return { name, plan };
+    throw new Refusal("Only the Enterprise plan has limits of its own: omit --per-minute and --per-day.");
+  }
   if (perMinute === undefined || perDay === undefined) {
     throw new Refusal("The limits of an Enterprise account are agreed: give both --per-minute and --per-day.");
   }
-  return { perMinute, perDay };
+  return { name, plan, customLimits: { perMinute, perDay } };
 }
 
 function fields(account: Account): Fields {

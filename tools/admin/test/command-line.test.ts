@@ -104,8 +104,6 @@ describe("a command that cannot be done", () => {
     ["account create half --plan enterprise --per-day 5", "give both"],
     ["account create small --plan pro --per-minute 5 --per-day 9", "Only the Enterprise plan"],
     ["account resume nobody", "No account has this name"],
-    ["account set-limits nobody --per-minute 1 --per-day 1", "No account has this name"],
-    ["account set-limits shop --per-minute 1 --per-day 2", "petstore account set-plan"],
     ["account set-plan nobody pro", "No account has this name"],
     ["account set-plan shop enterprise --per-day 5", "give both"],
     ["account set-plan shop free --per-day 5", "Only the Enterprise plan"],

@@ -23,17 +23,13 @@ export interface Account {
 
 export type NewAccount = Pick<Account, "name" | "plan" | "customLimits">;
 
-type AgreedLimits = Required<Pick<Account, "name" | "customLimits">>;
-
 export interface AccountRepository {
   /** `undefined` if the name is taken. */
   create(account: NewAccount): Promise<Account | undefined>;
   findByName(name: string): Promise<Account | undefined>;
   list(): Promise<Account[]>;
-  /** The account on its new plan; `undefined` if no account has this name. */
+  /** The account with its new plan and limits; `undefined` if no account has this name. */
   setPlan(change: NewAccount): Promise<Account | undefined>;
-  /** The account with its new limits; `undefined` if no Enterprise account has this name. */
-  setLimits(change: AgreedLimits): Promise<Account | undefined>;
   /** Refuses the requests of all its keys. `undefined` if no account has this name, or it is suspended already. */
   suspend(name: string): Promise<Account | undefined>;
   /** Ends the suspension. `undefined` if no account has this name, or it is not suspended. */
@@ -68,8 +64,6 @@ export function createAccountRepository(database: Database, actor: string): Acco
     list: () => read(accounts.orderBy("id")),
     setPlan: ({ name, plan, customLimits }) =>
       run("account set-plan", update(name).set({ plan, ...limitColumns(customLimits) })),
-    setLimits: ({ name, customLimits }) =>
-      run("account set-limits", update(name).set(limitColumns(customLimits)).where("plan", "=", "enterprise")),
     suspend: (name) =>
       run("account suspend", update(name).set({ suspended_at: sql`now()` }).where("suspended_at", "is", null)),
     resume: (name) =>
