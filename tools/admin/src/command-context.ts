@@ -39,7 +39,7 @@ export interface OpenedDatabase extends Pick<Core, "accounts" | "keys"> {
   readonly directUrl: string;
 }
 
-/** A command cannot do its work. The message is one line for the operator; the exit code is 1. */
+/** The failure of a command. The message is one line for the operator; the exit code is 1. */
 export class Refusal extends Error {}
 
 /** The environment. If it names no database, the database of the running standalone store. */
@@ -57,10 +57,10 @@ export async function requireDatabaseConfig(context: CommandContext): Promise<Da
 }
 
 /** Opens the database for one command, with longer timeouts than for a request. */
-export async function withDatabase<Result>(
+export async function withDatabase(
   context: CommandContext,
-  work: (opened: OpenedDatabase) => Promise<Result>,
-): Promise<Result> {
+  work: (opened: OpenedDatabase) => Promise<Output>,
+): Promise<Output> {
   const config = await requireDatabaseConfig(context);
   const actor = actorOf(context);
   return await explainingFaults(config.url, async () => {

@@ -23,8 +23,8 @@ describe("petstore doctor", () => {
   });
 
   it("names the migrations an un-migrated database lacks", async () => {
-    const { exitCode, printed } = await petstore("doctor");
-    expect(exitCode).toBe(1);
+    const { exitCode, printed, complained } = await petstore("doctor");
+    expect({ exitCode, complained }).toEqual({ exitCode: 1, complained: "Found 1 fault." });
     expect(printed).toContain(
       "FAULT    schema: lacks 0001-first-tables, 0002-keys-that-change, 0003-managed-keys, 0004-lasting-audit-log\n         -> Run petstore migrate",
     );

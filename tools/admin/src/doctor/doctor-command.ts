@@ -1,6 +1,6 @@
 import { type Config, readConfig, readDatabaseConfig } from "@petstore/core";
 import type { Command } from "commander";
-import { type CommandContext, effectiveEnvironment } from "../command-context.js";
+import { type CommandContext, effectiveEnvironment, Refusal } from "../command-context.js";
 import { askInstances } from "../instances.js";
 import type { Output } from "../output.js";
 import { checkDatabase } from "./check-database.js";
@@ -8,12 +8,7 @@ import { checkInstances } from "./check-instances.js";
 import { checkRedis } from "./check-redis.js";
 import { type Finding, fault, ok } from "./finding.js";
 
-export function addDoctorCommand(
-  program: Command,
-  context: CommandContext,
-  /** Prints the findings. `isSound` is false if there is a fault. */
-  report: (output: Output, isSound: boolean) => void,
-): void {
+export function addDoctorCommand(program: Command, context: CommandContext, print: (output: Output) => void): void {
   program
     .command("doctor")
     .description(
@@ -21,8 +16,9 @@ export function addDoctorCommand(
     )
     .action(async () => {
       const findings = await examine(context);
-      const isSound = findings.every(({ status }) => status !== "fault");
-      report({ text: findings.map(describe).join("\n"), json: findings }, isSound);
+      print({ text: findings.map(describe).join("\n"), json: findings });
+      const faults = findings.filter(({ status }) => status === "fault").length;
+      if (faults > 0) throw new Refusal(`Found ${faults} ${faults === 1 ? "fault" : "faults"}.`);
     });
 }
 
