@@ -113,7 +113,7 @@ async function runStatements(
 ): Promise<void> {
   const mode = ["--single", "-j", "-D", nameInside(account, data), "-c", "exit_on_error=true"];
   const postgresArguments = [...mode, "-c", `fsync=${durable ? "on" : "off"}`, database];
-  // What -j takes for the end of a statement.
+  // With -j, a statement ends with these three characters.
   const input = statements.map((statement) => `${statement};\n\n`).join("");
   const finished = await runAs(account, binaries.postgres, postgresArguments, { cwd: data, input });
   if (finished.exitCode !== 0) throw explainOutput("postgres", finished.output);
