@@ -25,6 +25,11 @@ interface ChangeEventsFixture {
   issueKey(): Promise<IssuedKey>;
 }
 
+/** Enough for a busy machine, but less than the 4 s for which an instance uses a cached record without a refresh. */
+const notifiedWithinMs = 3_500;
+/** The refresh takes effect within 5 s; the rest is for a busy machine. */
+const refreshedWithinMs = 8_000;
+
 const it = base.extend<{ fixture: ChangeEventsFixture }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures that this one needs from the pattern
   fixture: async ({}, use) => {
@@ -56,24 +61,24 @@ const it = base.extend<{ fixture: ChangeEventsFixture }>({
 });
 
 describe("a change by an operator", () => {
-  it("takes effect on every instance within a second, also after unreadable messages", async ({ fixture }) => {
+  it("takes effect on every instance by its notification, also after unreadable messages", async ({ fixture }) => {
     for (const payload of ["", "{", "null", '{"kind":"account-changed","account":"1; drop table pets"}']) {
       await query(fixture.url, `select pg_notify('petstore', '${payload}')`);
     }
-    await expectChangesSeen(fixture, 1_000);
+    await expectChangesSeen(fixture, notifiedWithinMs);
   });
 
-  it("takes effect within 5 seconds while the listening connections are cut, and at once when they recover", async ({
+  it("takes effect by a refresh while the listening connections are cut, and at once when they recover", async ({
     fixture,
   }) => {
     await fixture.listening.refuse();
-    await expectChangesSeen(fixture, 5_000);
+    await expectChangesSeen(fixture, refreshedWithinMs);
     await expect.poll(() => outages(fixture)).toHaveLength(2);
     const { key, record } = await fixture.issueKey();
     await fixture.other.authenticator.authenticate(key, "a client");
     await fixture.changing.keys.revoke(record.id);
     await fixture.listening.restore();
-    await expectAccess(2_000, fixture.other, key, "API_KEY_REVOKED");
+    await expectAccess(notifiedWithinMs, fixture.other, key, "API_KEY_REVOKED");
     expect(fixture.logged).toContain("listening for changes again");
   });
 
@@ -81,9 +86,9 @@ describe("a change by an operator", () => {
     fixture,
   }) => {
     await fixture.listening.blackHole();
-    await expectWithin(5_000, async () => outages(fixture).length > 0);
+    await expect.poll(() => outages(fixture)).not.toEqual([]);
     await fixture.listening.restore();
-    await expectWithin(3_000, async () => fixture.logged.includes("listening for changes again"));
+    await expect.poll(() => fixture.logged).toContain("listening for changes again");
   });
 
   it("takes effect on every instance when it is made in psql", async ({ fixture }) => {
@@ -96,7 +101,7 @@ describe("a change by an operator", () => {
       ["delete from accounts", "API_KEY_INVALID"],
     ] as const) {
       await query(fixture.url, `${sql} where name = '${name}'`);
-      for (const core of [fixture.changing, fixture.other]) await expectAccess(1_000, core, key, access);
+      for (const core of [fixture.changing, fixture.other]) await expectAccess(notifiedWithinMs, core, key, access);
     }
   });
 });
@@ -110,7 +115,7 @@ describe("a ban", () => {
     const rotated = await changing.keys.rotate({ id: record.id, digest: digestApiKey(secret), graceMs: 60_000 });
     expect(await isBanned(changing, secret)).toBe(true);
     await changing.keys.liftBan(rotated?.replacement.id ?? 0n);
-    await expectWithin(1_000, async () => !(await isBanned(changing, key)));
+    await expectWithin(notifiedWithinMs, async () => !(await isBanned(changing, key)));
   });
 
   it("stays if it began after the last lift, which every look-up of the key applies again", async ({ fixture }) => {

@@ -43,11 +43,11 @@ describe("the database", () => {
   });
 
   it("throws SERVICE_UNAVAILABLE if no connection becomes free in time", async () => {
-    await using database = server.open({ poolSize: 1, acquireTimeoutMs: 700, writeTimeoutMs: 10_000 });
-    const holding = database.run(sleep, [3]);
-    const queued = database.run(echo, [1n]);
+    await using database = server.open({ poolSize: 1, acquireTimeoutMs: 3_000, writeTimeoutMs: 20_000 });
+    const holding = database.run(sleep, [4]);
+    const refused = expect(database.run(echo, [1n])).rejects.toEqual(late);
     await expect.poll(() => database.connections()).toEqual({ open: 1, idle: 0, waiting: 1 });
-    await expect(queued).rejects.toEqual(late);
+    await refused;
     await holding;
     expect(await database.run(echo, [1n])).toHaveLength(1);
   });

@@ -38,7 +38,7 @@ describe("migrations", () => {
     await backup.query("begin; select from api_keys");
     await expect(migrate(database.url, { lockWaitMs: 300 })).rejects.toThrow(/^Other programs, such as a backup/);
     const migrated = migrate(database.url);
-    await service.query("set statement_timeout = 900");
+    await service.query("set statement_timeout = 5000");
     for (let read = 0; read < 20; read++) {
       await service.query("select from accounts, api_keys");
       await sleep(100);

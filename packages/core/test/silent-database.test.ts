@@ -7,13 +7,13 @@ import { readConfig } from "../src/config/read-config.js";
 import { openCore } from "../src/core.js";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { watchDatabase } from "../src/database/reachability.js";
-import { openSharedDatabase, silentLog, sqlOf } from "./database-fixture.js";
+import { limitedTo, openSharedDatabase, silentLog, sqlOf } from "./database-fixture.js";
 
 const read = sqlOf("pipelined read", "select 1 as one");
 const readAlone = sqlOf("read", "select 1 as one");
 const write = sqlOf("write", "select 1 as one");
-const nap = sqlOf("pipelined read", "select pg_sleep(0.7)");
-const napAlone = sqlOf("write", "select pg_sleep(0.7)");
+const nap = sqlOf("pipelined read", "select pg_sleep(2)");
+const napAlone = sqlOf("write", "select pg_sleep(2)");
 const sleepLong = sqlOf("write", "select pg_sleep(4)");
 
 const timeout = expect.objectContaining({
@@ -39,7 +39,7 @@ function configOf(config: Partial<DatabaseConfig> = {}): DatabaseConfig {
 
 /** Two shared connections and four of the pool. */
 async function openAll(config?: Partial<DatabaseConfig>): Promise<Database> {
-  const database = openDatabase(configOf({ readTimeoutMs: 5_000, writeTimeoutMs: 5_000, ...config }), silentLog);
+  const database = openDatabase(configOf({ ...limitedTo(20_000), ...config }), silentLog);
   const open = async () => {
     await Promise.all(Array.from({ length: 4 }, () => [database.run(read, []), database.run(write, [])]).flat());
     return database.connections().open;
@@ -54,11 +54,12 @@ describe("a database that is silent", () => {
     await proxy.blackHole();
     await expect(database.run(statement, [])).rejects.toEqual(timeout);
     await proxy.restore();
-    expect(await database.run(statement, [])).toHaveLength(1);
+    // On a busy machine, the first statement can be late again.
+    await expect.poll(() => database.run(statement, [])).toHaveLength(1);
   });
 
   it("costs one timeout: all other idle connections are replaced", async () => {
-    await using database = await openAll({ readTimeoutMs: 300, writeTimeoutMs: 300 });
+    await using database = await openAll({ readTimeoutMs: 2_000, writeTimeoutMs: 2_000 });
     await proxy.blackHole();
     await expect(database.run(write, [])).rejects.toEqual(timeout);
     await expect.poll(() => database.connections()).toMatchObject({ open: 0, idle: 0 });
@@ -72,12 +73,12 @@ describe("a database that is silent", () => {
     const startedAtMs = performance.now();
     await database[Symbol.asyncDispose]();
     // Less than the limit of a statement: no statement is running.
-    expect(performance.now() - startedAtMs).toBeLessThan(4_000);
+    expect(performance.now() - startedAtMs).toBeLessThan(15_000);
     await proxy.restore();
   });
 
   it("does not delay the end of busy connections beyond the limit of their statements", async () => {
-    const database = await openAll({ readTimeoutMs: 700, writeTimeoutMs: 700 });
+    const database = await openAll({ readTimeoutMs: 2_000, writeTimeoutMs: 2_000 });
     await proxy.blackHole();
     const failing = Promise.all(
       [read, readAlone, write].map((of) => expect(database.run(of, [])).rejects.toEqual(timeout)),

@@ -63,7 +63,9 @@ describe("the end of a listener", () => {
     expect(client.answers()).toHaveLength(1);
   });
 
-  it("cuts requests that are not finished in time, and can be called twice", async ({ server, client }) => {
+  it("cuts requests that are not finished in time, and can be called twice", async () => {
+    await using server = await startTestServer({}, { drainTimeoutMs: 300 });
+    using client = openRawClient(server.port);
     using half = openRawClient(server.port);
     client.write(slow);
     half.write("GET /pets HTTP/1.1\r\n");
@@ -76,7 +78,7 @@ describe("the end of a listener", () => {
 });
 
 describe("the grace period before the end", () => {
-  const graceMs = 250;
+  const graceMs = 2_000;
 
   it("lasts as long as it was set: each connection, old or new, gets one more response", async () => {
     let isTold = false;

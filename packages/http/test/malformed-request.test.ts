@@ -13,7 +13,7 @@ const cutBody = "Content-Length: 9\r\n\r\nabc";
 const start = `GET /pets HTTP/1.1\r\n${host}`;
 const slowLast = `GET /slow HTTP/1.1\r\n${host}Connection: close\r\n\r\n`;
 const malformed = "MALFORMED_REQUEST";
-const impatient = { limits: { headersTimeoutMs: 60, requestTimeoutMs: 120, timeoutCheckMs: 20 } };
+const impatient = { limits: { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000, timeoutCheckMs: 20 } };
 describe("a request that the parser refuses", () => {
   it.for<[string, string | Buffer]>([
     ["a bad request line", "GET/pets\r\n\r\n"],
@@ -60,7 +60,7 @@ describe.each<[what: string, cases: readonly (readonly [string, string, Outcomes
     [
       ["gets 431 if its headers have more than 16 KiB", start + largeField, ["HEADERS_TOO_LARGE"]],
       ["is answered once, after those before it", slow + list + bad, [200, 200, malformed], { later: "more\r\n\r\n" }],
-      ["is answered once, also when its time is up", slow + bad, [200, malformed], { ...impatient, waitMs: 160 }],
+      ["is answered once, also when its time is up", slow + bad, [200, malformed], { ...impatient, waitMs: 2_200 }],
       ["is answered if the client has closed its sending side", list + bad, [200, malformed], { isHalfClosed: true }],
     ],
   ],

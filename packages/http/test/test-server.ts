@@ -83,7 +83,7 @@ export async function startTestServer(
     limits: { lingerMs: 100, ...limits },
     onError: (error) => faults.push(error),
   });
-  const listener = await listen(httpServer, { host: "127.0.0.1", port: 0, drainTimeoutMs: 300, ...draining });
+  const listener = await listen(httpServer, { host: "127.0.0.1", port: 0, drainTimeoutMs: 5_000, ...draining });
   return {
     server: httpServer.server,
     listener,
