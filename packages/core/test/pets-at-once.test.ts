@@ -18,20 +18,6 @@ beforeEach(() => {
   return () => database[Symbol.asyncDispose]();
 });
 
-it("returns its own page for each of several concurrent lists", async () => {
-  const [first, second] = [await addPet(cat), await addPet({ ...cat, status: "sold" })];
-  const range = { after: first.id - 1n, status: undefined, limit: 2 };
-  const lists = await Promise.all([
-    listPets(database, range),
-    listPets(database, { ...range, after: first.id }),
-    listPets(database, { ...range, limit: 1 }),
-    listPets(database, { ...range, status: "available" }),
-    listPets(database, { ...range, status: "sold" }),
-  ]);
-  expect(lists.map((list) => list.pets)).toEqual([[first, second], [second], [first], [first], [second]]);
-  expect(lists.map(({ hasMore }) => hasMore)).toEqual([false, false, true, false, false]);
-});
-
 describe("pets that are added at once", () => {
   it("share one statement, and each caller gets its own pet, in the order of the calls", async () => {
     const names = ["plain", '"quoted", {}', "\\", "NULL", "🐈"];
