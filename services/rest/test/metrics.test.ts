@@ -1,5 +1,4 @@
-// The metrics at /metrics after real requests. packages/http tests what a request counts, and tools/deploy that each metric
-// of the dashboard and the alerts exists.
+// The metrics at /metrics after real requests. tools/deploy tests that each metric of the dashboard and the alerts exists.
 import { openRawClient } from "@petstore/harness/network";
 import { expect, it } from "vitest";
 import { everyRequest, everyRequestInEachFault } from "./every-request.js";
@@ -7,18 +6,25 @@ import { type CallOptions, openSharedStore, openTestStore } from "./test-store.j
 
 const store = await openSharedStore({ METRICS_PORT: "0" });
 const valid = await store.issueKey();
+const requestsInFlight = 'http_server_active_requests{http_request_method="GET",url_scheme="http"}';
 const calls = "db_client_operation_duration_seconds_count";
 // The key is then in the cache.
 await store.call("GET", "/v1/none", valid);
 
 /** The number of these requests is the count of their durations. */
 function countOf(method: string, route: string, status: number): string {
-  const labels = `http_request_method="${method}",http_route="${route}",http_response_status_code="${status}"`;
-  return `http_server_request_duration_seconds_count{${labels},url_scheme="http"}`;
+  return `http_server_request_duration_seconds_count{${labelsOf(method, route, status)}}`;
+}
+
+function labelsOf(method: string, route: string, status: number): string {
+  const request = `http_request_method="${method}",http_route="${route}"`;
+  return `${request},http_response_status_code="${status}",url_scheme="http"`;
 }
 
 it.each<[string, string, string, CallOptions]>([
   [countOf("GET", "/v1/pets", 200), "GET", "/v1/pets?limit=1", valid],
+  [countOf("GET", "/v1/pets", 200), "HEAD", "/v1/pets", valid],
+  [countOf("_OTHER", "/v1/pets", 405), "PROPFIND", "/v1/pets", valid],
   [countOf("GET", "static", 200), "GET", "/usage", {}],
   [countOf("POST", "/v1/pets", 401), "POST", "/v1/pets", {}],
   [countOf("GET", "/v1/pets/{petId}", 401), "GET", "/v1/pets/1", { key: "no" }],
@@ -40,11 +46,26 @@ it("the log lines that standard output has dropped are counted", async () => {
   expect((await store.scrape()).get("petstore_log_lines_dropped_total")).toBe(3);
 });
 
+it("a request is counted while it is in flight, and its duration is in seconds", async () => {
+  const durations = `http_server_request_duration_seconds_sum{${labelsOf("GET", "/v1/pets", 200)}}`;
+  const inFlight = async () => (await store.scrape()).get(requestsInFlight);
+  const before = (await store.scrape()).get(durations) ?? 0;
+  await store.execute("begin");
+  await store.execute("lock table pets in access exclusive mode");
+  const list = store.call("GET", "/v1/pets", valid);
+  await expect.poll(inFlight).toBe(1);
+  store.clock.nowMs += 2_000;
+  await store.execute("rollback");
+  await list;
+  await expect.poll(inFlight).toBe(0);
+  expect((await store.scrape()).get(durations)).toBe(before + 2);
+});
+
 it("there are at most 300 series after the usual requests", async () => {
   const series = [...(await store.scrape()).keys()];
   process.stdout.write(`    ${series.length} series at /metrics\n`);
   expect(series.length).toBeLessThanOrEqual(300);
-  expect(series).toContain('http_server_active_requests{http_request_method="GET",url_scheme="http"}');
+  expect(series).toContain(requestsInFlight);
   expect(series).toContain("petstore_database_connections_max");
   expect(series.filter((name) => /^petstore_build_info\{version="\d+\.\d+\.\d+"\}$/.test(name))).toHaveLength(1);
 });
@@ -79,10 +100,13 @@ it("there are at most 1,200 series after every route, every outcome and many ran
   for (let random = 0; random < 300; random++) {
     await store.call("GET", `/${"x".repeat(random % 40)}${random}/../${random}?a=${random}`, valid);
   }
+  await expect.poll(async () => (await store.scrape()).get(requestsInFlight)).toBe(0);
   const series = [...(await store.scrape()).keys()];
   process.stdout.write(`    ${series.length} series at /metrics\n`);
   expect(series.length).toBeLessThanOrEqual(1_200);
   expect(series.length).toBeGreaterThan(500);
+  const failures = labelsOf("GET", "/v1/pets", 500);
+  expect(series).toContain(`http_server_request_duration_seconds_count{${failures},error_type="INTERNAL_ERROR"}`);
   // Probes and scrapes are not counted.
   expect(series.filter((name) => /route="other"|livez|readyz|metrics"/.test(name))).toEqual([]);
 });
