@@ -8,6 +8,7 @@ import { openHttpClient } from "@petstore/harness/network";
 import { openPostgresServer } from "@petstore/harness/postgres";
 import { startService, startServiceProgram } from "@petstore/harness/processes";
 import { describe, expect, it, vi } from "vitest";
+import { openTestStore } from "./test-store.js";
 
 // Generous, because the machine may be busy.
 vi.setConfig({ testTimeout: 120_000 });
@@ -34,6 +35,11 @@ describe("a start", () => {
     await server.restart();
     await expect.poll(async () => (await list()).status, eventually).toBe(200);
     await expect.poll(() => readiness(service), eventually).toBe(200);
+  });
+
+  it("without PostgreSQL names it to operators, on the metrics port", async () => {
+    await using store = await openTestStore({ DATABASE_URL: "postgres://127.0.0.1:1/nowhere", METRICS_PORT: "0" });
+    expect(await store.readiness()).toEqual({ status: "not ready", missing: ["database"] });
   });
 
   it("is ready only after the migrations have run", async () => {

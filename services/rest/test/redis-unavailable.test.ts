@@ -8,6 +8,7 @@ it("while Redis is unavailable, is degraded, admits this instance's share of a l
   await using store = await openTestStore({ REDIS_URL, QUOTA_INSTANCES: "2", METRICS_PORT: "0" });
   const { key } = await store.issueKey({ customLimits: { perMinute: 10, perDay: 1_000 } });
   expect(await store.call("GET", "/readyz")).toMatchObject({ status: 200, text: '{"status":"degraded"}' });
+  expect(await store.readiness()).toEqual({ status: "degraded", degraded: ["redis"] });
   for (const remaining of [4, 3, 2, 1, 0]) {
     const answer = await store.call("GET", "/v1/pets", { key });
     expect(answer).toMatchObject({ status: 200, rateLimit: { limit: 10, remaining } });

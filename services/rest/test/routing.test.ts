@@ -71,6 +71,13 @@ function steady({ headers }: Answer): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !changing.test(name)));
 }
 
+it("/livez is answered to GET and HEAD without a key, and is never cached", async () => {
+  const headers = { "cache-control": "no-store" };
+  expect(await store.call("GET", "/livez")).toMatchObject({ status: 200, json: { status: "live" }, headers });
+  expect(await store.call("HEAD", "/livez")).toMatchObject({ status: 200, text: "", headers });
+  expect(await store.call("POST", "/livez", { key })).toMatchObject(problem(404, "ROUTE_NOT_FOUND"));
+});
+
 it.each([
   ["OPTIONS", "/v1/pets"],
   ["GET", "/docs/get-pet-removal.md"],
