@@ -57,25 +57,6 @@ test.each([
   expect(await bench(words, [costing("one", [60])], commit)).toMatchObject({ exitCode: 0, kept: {} });
 });
 
-test("--only runs each benchmark of this name once, or all whose names begin with it", async () => {
-  const all = ["rest-list", "rest-mixed", "quota", "quota-hot"].map((name) => costing(name, [60]));
-  const { printed } = await bench("--only quota --only rest --only rest-list", all);
-  const names = [...printed.matchAll(/^(\S+): about/gm)].map(([, name]) => name);
-  expect(names).toEqual(["rest-list", "rest-mixed", "quota"]);
-});
-
-test.each([
-  ["--only nothing", "There is no benchmark nothing. There are: one, other."],
-  ["--rounds 0", "--rounds must be a whole number"],
-  ["--seconds 0.05", "--seconds must be a number"],
-  ["--connections 1,", "--connections must be a whole number"],
-  ["--quickly", "--quickly"],
-])("refuses %s, with exit code 2", async (words, reason) => {
-  const { exitCode, printed } = await bench(words, [costing("one", [60]), costing("other", [60])]);
-  expect(exitCode).toBe(2);
-  expect(printed).toContain(reason);
-});
-
 /** Our server has these costs; its peer costs 100 in every round. */
 function costing(name: string, ours: readonly number[], target: Partial<Target> = {}): Benchmark {
   const rounds = { ours: ours.map((cpu) => ({ cpu })), theirs: ours.map(() => ({ cpu: 100 })) };

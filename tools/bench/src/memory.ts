@@ -45,7 +45,7 @@ export const memory: Benchmark = {
 };
 
 /** Loads a new server at 32 and 512 connections, and then with more requests that must not add to its memory. */
-export async function measureMemory(
+async function measureMemory(
   server: MeasuredServer,
   { seconds, requests, signal }: Required<Omit<LoadLimits, "connections">>,
 ): Promise<Measured> {
