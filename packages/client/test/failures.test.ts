@@ -90,7 +90,8 @@ describe("a temporary failure", () => {
   it("is retried before calls that were not sent yet", async () => {
     const { client, received } = createScriptedService(
       (_request, index) => after(50, () => (index === 0 ? problem(500, "INTERNAL_ERROR") : respond(200, "[]"))),
-      { maxConcurrent: 1 },
+      // A is retried after 40 ms, while B is in flight.
+      { maxConcurrent: 1, random: () => 0.04 },
     );
     await resultsAfter(10_000, ...["A", "B", "C", "D"].map((cursor) => client.pets.list({ cursor })));
     expect(received.map(({ url }) => url.at(-1)).join("")).toBe("ABACD");
