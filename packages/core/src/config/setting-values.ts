@@ -22,7 +22,9 @@ export const redisUrls: z.ZodType<string[]> = z
   .string()
   .transform((text) => (readSentinelUrl(text.trim()) === undefined ? listOf(text) : [text.trim()]))
   .refine(
-    (urls) => readSentinelUrl(urls.join()) !== undefined || (urls.length > 0 && urls.every(isRedisUrl)),
+    (urls) =>
+      (urls.length === 1 && readSentinelUrl(urls[0] ?? "") !== undefined) ||
+      (urls.length > 0 && urls.every(isRedisUrl)),
     "must be redis://user:password@host:6379, several of them for a cluster, separated by commas, or " +
       "redis+sentinel://user:password@host:26379,host:26379/name, with a percent-encoded user and password",
   );
