@@ -55,7 +55,6 @@ export interface Core extends AsyncDisposable {
 
 export interface Health {
   readonly isDatabaseReachable: boolean;
-  /** Requests fail because no connection of the pool becomes free in time. */
   readonly quotaMode: QuotaMode;
 }
 
