@@ -106,8 +106,9 @@ export async function openCore(
 
   /** At each look-up, because this instance may have missed the change event, or Redis was unavailable at the last one. */
   async function liftBan({ accountId, lineage, banLiftedAgoMs }: KeyWithAccount): Promise<void> {
-    // A ban that began before an older lift has ended.
-    if (banLiftedAgoMs === undefined || banLiftedAgoMs > config.quota.banPolicy.longestBanMs) return;
+    const { longestBanMs, memoryMs } = config.quota.banPolicy;
+    // A ban that began before an older lift is forgotten, with its level.
+    if (banLiftedAgoMs === undefined || banLiftedAgoMs > longestBanMs + memoryMs) return;
     await quotas.accounts.liftBan({ account: `${accountId}`, key: `${lineage}`, liftedAgoMs: banLiftedAgoMs });
   }
 

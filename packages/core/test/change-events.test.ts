@@ -16,6 +16,8 @@ interface ChangeEventsFixture {
   /** Two instances of the service over one database, each with a quota of its own. */
   readonly changing: Core;
   readonly other: Core;
+  /** How far the clock of the quotas is behind the true time. */
+  readonly clock: { behindMs: number };
   /** Lines logged by both. */
   readonly logged: readonly string[];
   /** The address of the database itself. */
@@ -29,6 +31,8 @@ interface ChangeEventsFixture {
 const notifiedWithinMs = 3_500;
 /** The refresh takes effect within 5 s; the rest is for a busy machine. */
 const refreshedWithinMs = 8_000;
+const hourMs = 3_600_000;
+const limits = { perMinute: 1, perDay: 1 };
 
 const it = base.extend<{ fixture: ChangeEventsFixture }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures that this one needs from the pattern
@@ -46,7 +50,9 @@ const it = base.extend<{ fixture: ChangeEventsFixture }>({
       BAN_GRACE_MS: "0",
       BAN_EARLY_MS: "0",
     });
-    const open = () => openCore(config, { log: { info: write, warn: write, error: write }, now: Date.now });
+    const clock = { behindMs: 0 };
+    const now = () => Date.now() - clock.behindMs;
+    const open = () => openCore(config, { log: { info: write, warn: write, error: write }, now });
     await using changing = await open();
     await using other = await open();
     const issueKey = async () => {
@@ -56,7 +62,7 @@ const it = base.extend<{ fixture: ChangeEventsFixture }>({
       const record = await changing.keys.add({ accountId: account?.id ?? 0n, digest: digestApiKey(key) });
       return { key, record, name };
     };
-    await use({ changing, other, logged, url: database.directUrl, listening, issueKey });
+    await use({ changing, other, clock, logged, url: database.directUrl, listening, issueKey });
   },
 });
 
@@ -130,6 +136,22 @@ describe("a ban", () => {
       expect(await isBanned(core, key)).toBe(true);
     }
   });
+
+  it("does not lengthen the next ban if it was lifted, also when the key is not used for hours after", async ({
+    fixture,
+  }) => {
+    const { changing, clock, issueKey, url } = fixture;
+    const { key, record } = await issueKey();
+    clock.behindMs = 3 * hourMs;
+    await ban(changing, key);
+    clock.behindMs = 0;
+    await query(url, `update api_keys set ban_lifted_at = now() - interval '2 hours' where id = ${record.id}`);
+    changing.authenticator.invalidateAll();
+    await ban(changing, key);
+    const who = { account: `${record.accountId}`, key: `${record.lineage}` };
+    const { bannedUntilMs = 0, nowMs } = await changing.accountQuota.usage({ ...who, limits });
+    expect(bannedUntilMs - nowMs).toBeLessThanOrEqual(60_000);
+  });
 });
 
 /** Makes one change of each kind through the first instance and waits until the second one has seen it. */
@@ -186,7 +208,5 @@ async function isBanned(core: Core, key: string): Promise<boolean> {
   const checked = await core.authenticator.authenticate(key, "a client");
   if (checked.outcome === "rejected") throw checked.problem;
   const who = { account: `${checked.key.accountId}`, key: `${checked.key.lineage}` };
-  return (
-    (await core.accountQuota.reserve({ ...who, limits: { perMinute: 1, perDay: 1 }, cost: 1 })).outcome === "banned"
-  );
+  return (await core.accountQuota.reserve({ ...who, limits, cost: 1 })).outcome === "banned";
 }
