@@ -10,7 +10,8 @@
  *
  * Two versions are independent. The `;3;` marks format 3 of a penalty. In format 2 the episode stood in the place of the four
  * zeros, and nothing followed the level. A release that knows one of the two formats reads the ban of the other, and ignores
- * its episode. The `:2:` in the name of a Redis key changes only if an older release could not read the new values at all.
+ * its episode. So a lift also ends a later ban in format 2, because the start of that ban is unknown. The `:2:` in the name of
+ * a Redis key changes only if an older release could not read the new values at all.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";

@@ -51,7 +51,8 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     now,
     currentOutage,
     capacity,
-    onBanEnd: (target) => void local.liftBan({ ...target, liftedAgoMs: 0 }),
+    // The clock of another Redis may say that the ban has not begun yet.
+    onBanEnd: (target) => void local.liftBan({ ...target, liftedAgoMs: Number.NEGATIVE_INFINITY }),
   });
   const local: LocalQuota = createLocalQuota({ now: snapshots.now, banPolicy, capacity });
 
