@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { administratorUrl, type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
-import { openTemporaryDirectory, openTogether } from "../processes/resources.js";
+import { openTemporaryDirectory, openTogether, whenKilled } from "../processes/resources.js";
 import { postmasterOf } from "../processes/standalone-store.js";
 
 /** A durable PostgreSQL and its faults. Disposing ends it in any state. */
@@ -41,9 +41,9 @@ export interface TemporaryPostgres extends AsyncDisposable {
   readonly administratorUrl: string;
 }
 
-export function openTemporaryPostgres(prefix = "petstore-postgres-"): Promise<TemporaryPostgres> {
+export function openTemporaryPostgres(): Promise<TemporaryPostgres> {
   return openTogether(async (use) => {
-    const { path } = use(await openTemporaryDirectory(prefix));
+    const { path } = use(await openTemporaryDirectory());
     const { url, ownerUrl } = use(await start(path, false));
     return { url, ownerUrl, administratorUrl: await administratorUrl(path) };
   });
@@ -145,10 +145,14 @@ const terminateOne = `
     where usename = current_user and application_name <> '${sparedName}' order by random() limit 1
   ) as victim`;
 
-async function start(directory: string, durable = true): Promise<EmbeddedPostgres> {
-  const opened = await openEmbeddedPostgres({ directory, durable });
-  if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
-  return opened.database;
+function start(directory: string, durable = true): Promise<EmbeddedPostgres> {
+  return openTogether(async (use) => {
+    // The number of the process changes, because the owner starts a lost server again.
+    use(whenKilled(directory, 'kill -INT "$(head -n 1 "$1/cluster/data/postmaster.pid")"; sleep 1'));
+    const opened = await openEmbeddedPostgres({ directory, durable });
+    if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
+    return { ...use(opened.database) };
+  });
 }
 
 /** Returns whether the process exists. 0 sends no signal. */

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,8 +9,8 @@ export interface TemporaryDirectory extends AsyncDisposable {
   readonly path: string;
 }
 
-export async function openTemporaryDirectory(prefix = "petstore-temporary-"): Promise<TemporaryDirectory> {
-  const path = await mkdtemp(join(tmpdir(), prefix));
+export async function openTemporaryDirectory(): Promise<TemporaryDirectory> {
+  const path = await mkdtemp(join(tmpdir(), "petstore-temporary-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
@@ -31,6 +32,19 @@ export async function openTogether<Opened extends object>(
     await dispose();
     throw error;
   }
+}
+
+/**
+ * Runs a shell command on a directory, `$1`, if this process ends before the result is disposed: a killed test run must not
+ * leave servers behind. A shell waits on a pipe that only this process holds open. A line tells it that nothing is left to
+ * do, and the end of the file that this process has ended. The shell is detached, so that Ctrl-C does not reach it.
+ */
+export function whenKilled(directory: string, command: string): AsyncDisposable {
+  const script = `read -r line || { ${command}; rm -rf "$1"; }`;
+  const stdio = ["pipe", "ignore", "ignore"] as const;
+  const { stdin } = spawn("sh", ["-c", script, "petstore-guard", directory], { stdio: [...stdio], detached: true });
+  stdin?.on("error", () => {});
+  return { [Symbol.asyncDispose]: async () => void stdin?.end("\n") };
 }
 
 const timeoutMs = 120_000;

@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { loopback } from "@petstore/embedded-postgres";
 import { Redis } from "ioredis";
 import { type Program, startProgram } from "../processes/program.js";
-import { openTemporaryDirectory, openTogether } from "../processes/resources.js";
+import { openTemporaryDirectory, openTogether, whenKilled } from "../processes/resources.js";
 
 /** A Redis that keeps nothing on disk, and its faults. Disposing ends it in any state. */
 export interface RedisServer extends AsyncDisposable {
@@ -137,7 +136,8 @@ async function startRedis(
     command: "redis-server",
     args: [...(await args(directory)), ...directiveArgs],
   });
-  endWithThisProcess(program, directory);
+  const guard = whenKilled(directory, `kill -9 ${program.pid}`);
+  void program.ended.then(() => guard[Symbol.asyncDispose]());
   await program.printed(ready);
   return { program, connection: connect(port, program, password) };
 }
@@ -162,19 +162,4 @@ function connect(port: number, { hasEnded, ended }: Program, password?: string):
     if (connection.status !== "reconnecting") connection.disconnect();
   });
   return connection;
-}
-
-/**
- * A killed test run must not leave servers behind. A shell waits on a pipe that only this process holds open. A line
- * tells it that the server has ended. The end of the file tells it to kill the server. The shell is detached, so that
- * Ctrl-C does not reach it.
- */
-function endWithThisProcess(program: Program, directory: string): void {
-  const script = 'read -r line || { kill -9 "$1"; rm -rf "$2"; }';
-  const guard = spawn("sh", ["-c", script, "redis-guard", String(program.pid), directory], {
-    stdio: ["pipe", "ignore", "ignore"],
-    detached: true,
-  });
-  guard.stdin.on("error", () => {});
-  void program.ended.then(() => guard.stdin.end("\n"));
 }
