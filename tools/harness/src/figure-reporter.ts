@@ -1,4 +1,5 @@
 import type { Reporter, TestCase } from "vitest/node";
+import { formatFigures } from "./figures.js";
 import type {} from "./test-with-figures.js";
 
 /** Prints the figures of each test with their limits, and why a test was skipped. */
@@ -6,7 +7,8 @@ export const figureReporter: Reporter = {
   onTestCaseResult(test) {
     const result = test.result();
     if (result.state === "skipped" && !isFilteredOut(test)) print(`   Skipped: ${test.fullName}: ${result.note}`);
-    for (const line of test.meta().figures ?? []) print(`    ${line}`);
+    const { figures = [] } = test.meta();
+    if (figures.length > 0) print(formatFigures(figures).replaceAll(/^/gm, "    "));
   },
 };
 

@@ -1,18 +1,37 @@
-/** Aligned columns. Cells of digits are aligned to the right. */
-export function formatTable(rows: readonly (readonly (string | number)[])[]): string {
-  const cells = rows.map((row) => row.map((cell) => `${cell}`));
-  const columns = Math.max(0, ...cells.map((row) => row.length));
-  const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
+/** A measured number with its limit, as text. */
+export interface Figure {
+  readonly what: string;
+  readonly measured: string;
+  readonly limit: string;
+  readonly isMet: boolean;
+}
+
+/** A line for each figure. */
+export function formatFigures(figures: readonly Figure[]): string {
+  return formatTable(
+    figures.map(({ what, measured, limit, isMet }) => [isMet ? "ok" : "MISSED", `${what}:`, measured, `(${limit})`]),
   );
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) =>
-        /^[\d.]+$/.test(cell) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
-      )
-      .join("  ")
-      .trimEnd();
-  return cells.map(line).join("\n");
+}
+
+/** Four digits, and all digits of a count. */
+export function rounded(number: number): number {
+  return Math.abs(number) < 1_000 ? Number(number.toPrecision(4)) : Math.round(number);
+}
+
+/** Aligned columns. */
+export function formatTable(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
+  }
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
 }
 
 /** The smallest value that at least `percent` of all values do not exceed (nearest rank); NaN for no values. */

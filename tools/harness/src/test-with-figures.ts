@@ -1,9 +1,9 @@
 import { type TestAPI, test } from "vitest";
+import { type Figure, formatFigures, rounded } from "./figures.js";
 
 declare module "vitest" {
   interface TaskMeta {
-    /** A line each: `ok     lost creates: 0 (= 0)`. */
-    figures?: string[];
+    figures?: readonly Figure[];
   }
 }
 
@@ -24,13 +24,13 @@ export interface Figures {
 /** A vitest test with the fixture `figures`. */
 export const it: TestAPI<{ figures: Figures }> = test.extend<{ figures: Figures }>({
   figures: async ({ task }, use) => {
-    const lines: string[] = [];
-    task.meta.figures = lines;
+    const kept: Figure[] = [];
+    task.meta.figures = kept;
 
     function createKeep(sign: string, isMet: (measured: number, limit: number) => boolean): KeepFigure {
       return (limit, what, measured, unit = "") => {
-        const verdict = isMet(measured, limit) ? "ok    " : "MISSED";
-        lines.push(`${verdict} ${what}: ${rounded(measured)}${unit && ` ${unit}`} (${sign} ${rounded(limit)})`);
+        const [value, limitText] = [`${rounded(measured)} ${unit}`.trim(), `${sign} ${rounded(limit)}`];
+        kept.push({ what, measured: value, limit: limitText, isMet: isMet(measured, limit) });
       };
     }
 
@@ -41,11 +41,7 @@ export const it: TestAPI<{ figures: Figures }> = test.extend<{ figures: Figures 
       exactly,
       count: (limit, what, all, matches) => exactly(limit, what, all.filter(matches).length),
     });
-    const missed = lines.filter((line) => line.startsWith("MISSED"));
-    if (missed.length > 0) throw new Error(missed.join("\n"));
+    const missed = kept.filter(({ isMet }) => !isMet);
+    if (missed.length > 0) throw new Error(formatFigures(missed));
   },
 });
-
-function rounded(number: number): number {
-  return Math.round(number * 10) / 10;
-}
