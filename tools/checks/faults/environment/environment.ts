@@ -144,7 +144,10 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
       return creates;
     },
     /** Sends requests to all services by default. */
-    async sendBurst(options: Omit<BurstOptions, "targets">, targets: readonly Target[] = services): Promise<Result[]> {
+    async sendBurst(
+      options: Omit<BurstOptions, "targets">,
+      targets: readonly Target[] = services,
+    ): Promise<readonly Result[]> {
       const answers = await sendBurst({ ...options, targets });
       environment.keep(answers);
       return answers;

@@ -18,6 +18,8 @@ export interface LoadOptions {
   readonly pauseMs: number;
   /** The load ends after this number of requests; by default when it is stopped. */
   readonly requests?: number;
+  /** By default, four of five requests list pets. The fifth creates one, with an idempotency key. */
+  readonly call?: (api: Api, request: number) => Call;
 }
 
 export interface Load {
@@ -28,21 +30,35 @@ export interface Load {
   readonly done: Promise<void>;
 }
 
-/** Four of five requests list pets. The fifth creates one, with an idempotency key. */
 export function startLoad(options: LoadOptions): Load {
-  const { targets, apiKey, clients, pauseMs, requests = Number.POSITIVE_INFINITY } = options;
+  const { targets, apiKey, clients, pauseMs, requests = Number.POSITIVE_INFINITY, call } = options;
   const results: Result[] = [];
   let sent = 0;
   let isStopped = false;
 
-  async function sendNext(connection: Connection, { api }: Target): Promise<boolean> {
-    if (isStopped || sent >= requests) return false;
+  async function sendNext(connection: Connection, api: Api): Promise<void> {
     sent += 1;
-    results.push(await (sent % 5 === 0 ? createPet(connection, api, apiKey) : sendOne(connection, api.list, apiKey)));
-    return true;
+    const isCreate = call === undefined && sent % 5 === 0;
+    const { list } = api;
+    const next = isCreate
+      ? createPet(connection, api, apiKey)
+      : sendOne(connection, call?.(api, sent - 1) ?? list, apiKey);
+    results.push(await next);
   }
 
-  const done = runClients({ targets, clients, pauseMs }, sendNext);
+  async function runClient(client: number): Promise<void> {
+    const target = targets[client % targets.length];
+    if (target === undefined) return;
+    using connection = openConnection(target.origin);
+    // The clients do not start at the same moment.
+    await sleep(Math.random() * pauseMs);
+    while (!isStopped && sent < requests) {
+      await sendNext(connection, target.api);
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
+  }
+
+  const done = Promise.all(Array.from({ length: clients }, (_, client) => runClient(client))).then(() => {});
   return {
     results,
     done,
@@ -53,47 +69,15 @@ export function startLoad(options: LoadOptions): Load {
   };
 }
 
-export interface BurstOptions {
-  /** Used in turn by the clients. */
-  readonly targets: readonly Target[];
+export interface BurstOptions extends Omit<LoadOptions, "pauseMs"> {
   readonly requests: number;
-  /** Each has its own connection. */
-  readonly clients: number;
-  readonly apiKey: string;
-  /** A list by default. */
-  readonly call?: (api: Api, request: number) => Call;
 }
 
-/** Sends the requests as fast as they are answered. */
-export async function sendBurst(options: BurstOptions): Promise<Result[]> {
-  const { targets, requests, clients, apiKey, call = ({ list }) => list } = options;
-  const answers: Result[] = [];
-  let sent = 0;
-
-  await runClients({ targets, clients, pauseMs: 0 }, async (connection, { api }) => {
-    if (sent >= requests) return false;
-    sent += 1;
-    answers.push(await sendOne(connection, call(api, sent - 1), apiKey));
-    return true;
-  });
-  return answers;
-}
-
-/** Each client has a connection to one of the targets, in turn, and sends until there is nothing more to send. */
-async function runClients(
-  { targets, clients, pauseMs }: Pick<LoadOptions, "targets" | "clients" | "pauseMs">,
-  sendNext: (connection: Connection, target: Target) => Promise<boolean>,
-): Promise<void> {
-  async function runClient(client: number): Promise<void> {
-    const target = targets[client % targets.length];
-    if (target === undefined) return;
-    using connection = openConnection(target.origin);
-    // The clients do not start at the same moment.
-    await sleep(Math.random() * pauseMs);
-    while (await sendNext(connection, target)) if (pauseMs > 0) await sleep(pauseMs);
-  }
-
-  await Promise.all(Array.from({ length: clients }, (_, client) => runClient(client)));
+/** Sends the requests, lists by default, as fast as they are answered. */
+export async function sendBurst(options: BurstOptions): Promise<readonly Result[]> {
+  const load = startLoad({ call: ({ list }) => list, ...options, pauseMs: 0 });
+  await load.done;
+  return load.results;
 }
 
 /** Creates a pet. Its name is also the idempotency key: repeat a create with its name. By default the name is new. */
