@@ -1,4 +1,17 @@
 import { testConfig } from "@petstore/harness/config";
 
-// Most tests start servers. On a busy machine that takes minutes; a test that is stopped has hung.
-export default testConfig({ testTimeout: 300_000 });
+export default testConfig({
+  projects: [
+    // Most tests start servers. On a busy machine that takes minutes; a test that is stopped has hung.
+    { extends: true, test: { name: "self", include: ["{src,test}/**/*.test.ts"], testTimeout: 300_000 } },
+    {
+      extends: true,
+      test: {
+        name: "bench",
+        include: ["bench/*.test.ts"],
+        setupFiles: ["@petstore/checks/setup"],
+        testTimeout: 60 * 60_000,
+      },
+    },
+  ],
+});

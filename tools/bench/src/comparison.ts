@@ -1,19 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Benchmark, type Measured, type Measures, type Target, usual } from "./benchmark.js";
+import type { Benchmark, Measured, RunOptions, Target } from "./benchmark.js";
 import { makeLoad } from "./load/load.js";
 import { withKey } from "./load/requests.js";
 import type { Workload } from "./load/workload.js";
-import { measureRounds, type Turn } from "./rounds.js";
-import { type MeasuredServer, withServers } from "./servers/environment.js";
+import { measureRounds } from "./rounds.js";
+import { type MeasuredServer, openEnvironment } from "./servers/environment.js";
 import type { ServerProgram } from "./servers/server-programs.js";
-
-const measures: Measures = {
-  requestsPerSecond: { label: "requests/s", digits: 0 },
-  p50Ms: { label: "p50 ms", digits: 2 },
-  p99Ms: { label: "p99 ms", digits: 2 },
-  cpuMicroseconds: { label: "CPU us/request", digits: 1 },
-  rssMebibytes: { label: "RSS MiB", digits: 0 },
-};
 
 interface ServerComparison {
   readonly name: string;
@@ -21,13 +13,8 @@ interface ServerComparison {
   readonly ours: ServerProgram;
   readonly peers: readonly ServerProgram[];
   readonly connections: readonly number[];
-  readonly targets: readonly RatioTarget[];
-}
-
-/** A target for the ratio of our service to a peer. */
-interface RatioTarget extends Omit<Target, "of" | "against"> {
-  readonly measure: "cpuMicroseconds" | "p50Ms" | "p99Ms";
-  readonly against: ServerProgram;
+  /** For the ratios of our service to peers. */
+  readonly targets: readonly (Omit<Target, "of" | "against"> & { readonly against: ServerProgram })[];
 }
 
 /** The same workload for several servers, side by side in one run. */
@@ -36,29 +23,28 @@ export function compareServers(comparison: ServerComparison): Benchmark {
   return {
     name,
     summary: workload.summary,
-    measures,
     targets: targets.map(({ against, ...target }) => ({ ...target, of: ours.name, against: against.name })),
-    defaults: { ...usual, connections },
-    run: (options, deps) =>
-      withServers(deps, async (open) => {
-        const servers: MeasuredServer[] = [];
-        for (const program of [ours, ...peers]) servers.push(await open(program, workload));
-        await checkResponses(servers);
-        return await measureRounds(servers, options, deps, measureServer);
-      }),
+    connections,
+    async run(options) {
+      await using environment = await openEnvironment();
+      const servers: MeasuredServer[] = [];
+      for (const program of [ours, ...peers]) servers.push(await environment.openServer(program, workload));
+      await checkResponses(servers);
+      return await measureRounds(servers, options.rounds, (server) => measureServer(server, options));
+    },
   };
 }
 
-async function measureServer(server: MeasuredServer, turn: Turn): Promise<Measured> {
+async function measureServer(server: MeasuredServer, { connections, seconds }: RunOptions): Promise<Measured> {
   const before = await server.usage();
-  const load = await makeLoad({ ...server, ...turn });
+  const load = await makeLoad({ ...server, connections, seconds });
   const after = await server.usage();
   return {
-    requestsPerSecond: load.requestsPerSecond,
-    p50Ms: load.p50Ms,
-    p99Ms: load.p99Ms,
-    cpuMicroseconds: (after.cpuMicroseconds - before.cpuMicroseconds) / load.requests,
-    rssMebibytes: after.rssBytes / 2 ** 20,
+    "requests/s": load.requestsPerSecond,
+    "p50 ms": load.p50Ms,
+    "p99 ms": load.p99Ms,
+    "CPU us/request": (after.cpuMicroseconds - before.cpuMicroseconds) / load.requests,
+    "RSS MiB": after.rssBytes / 2 ** 20,
   };
 }
 

@@ -1,32 +1,28 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { runBench } from "./bench.js";
-import { benchmarks } from "./benchmarks.js";
+import { runCommandLine } from "@petstore/checks/run";
+import { createBenchReporter } from "./bench-reporter.js";
 
-const stopped = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopped.abort());
+const args = process.argv.slice(2);
+const bench = {
+  about: `Measures our services and their peers in interleaved rounds, each in a process of its own, over one private PostgreSQL and
+Redis, and compares the ratios with their targets. The CPU time of the server process per request is the figure to trust:
+ratios survive a noisy machine, and absolute times do not. All benchmarks take about half an hour. A run without options
+from a clean commit is kept in tools/bench/results.`,
+  programs: ["redis-server"],
+  hasOneFile: true,
+  root: new URL("..", import.meta.url),
+  reporter: createBenchReporter({ isComplete: args.length === 0 }),
+  options: {
+    rounds: { about: "how often each server is measured (mostly 7)", pattern: /^[1-9]\d{0,4}$/ },
+    seconds: {
+      about: "how long, each time, when all connections are open (3)",
+      pattern: /^(?=.*[1-9])\d{1,5}(\.\d+)?$/,
+      default: "3",
+    },
+    connections: {
+      about: "how many at once, such as 1,32; a target has its own number",
+      pattern: /^[1-9]\d{0,4}(,[1-9]\d{0,4})*$/,
+    },
+  },
+} as const;
 
-const directory = fileURLToPath(new URL("../", import.meta.url));
-const run = promisify(execFile);
-
-process.exitCode = await runBench(process.argv.slice(2), benchmarks, {
-  print: (text) => process.stdout.write(text),
-  progress: (line) => process.stderr.write(`${line}\n`),
-  signal: stopped.signal,
-  resultsDirectory: `${directory}results`,
-  commit: readCommit,
-  now: Date.now,
-});
-
-/** The short name of the commit; undefined outside a repository, and when anything but the results differs from it. */
-async function readCommit(): Promise<string | undefined> {
-  const git = async (...words: string[]) => (await run("git", ["-C", directory, ...words])).stdout.trim();
-  try {
-    const changes = await git("status", "--porcelain", "--", ":/", ":(top,exclude)tools/bench/results");
-    return changes === "" ? await git("rev-parse", "--short=7", "HEAD") : undefined;
-  } catch {
-    // An unpacked archive, or a machine without Git.
-    return undefined;
-  }
-}
+await runCommandLine({ bench }, ["bench", ...args]);

@@ -1,82 +1,39 @@
 import { cpus } from "node:os";
-import { formatTable } from "@petstore/harness/figures";
-import type { Benchmark, RunOptions, Table } from "./benchmark.js";
-import { type Spread, spreadOf, type Verdict } from "./target.js";
+import { formatTable, rounded } from "@petstore/harness/figures";
+import type { Rounds, Target } from "./benchmark.js";
 
-/** The outcome of one benchmark. */
-export interface Outcome {
-  readonly benchmark: Benchmark;
-  readonly tables: readonly Table[];
-  readonly verdicts: readonly Verdict[];
-  /** Why it failed. It has no tables then. */
-  readonly failure?: string;
+export interface Spread {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
 }
 
-/** A table for each number of connections, with a row for each server. */
-export function formatTables(
-  { name, summary, measures, isFixed }: Benchmark,
-  { rounds, seconds }: RunOptions,
-  tables: readonly Table[],
-): string {
-  return tables
-    .map((table) => {
-      const connections = isFixed ? "" : `connections: ${table.connections}, `;
-      const rows = Object.keys(table.rounds).map((server) => [
-        server,
-        ...Object.entries(measures).map(([measure, { digits }]) =>
-          formatSpread(spreadOf({ measure, of: server }, table.rounds), digits),
-        ),
-      ]);
-      const heading = `${name}: ${summary}; ${connections}rounds: ${rounds}, of ${seconds} s, median (min..max)`;
-      const labels = Object.values(measures).map(({ label }) => label);
-      return `${heading}\n${describeMachine()}\n\n${formatTable([["", ...labels], ...rows])}`;
-    })
-    .join("\n\n");
+/** The spread of a measure; with a peer, of the ratios within each round: a slow machine slows both servers of a round. */
+export function spreadOf({ measure, of, against }: Target, rounds: Rounds): Spread {
+  const values = (name: string) => (rounds[name] ?? []).map((round) => round[measure] ?? Number.NaN);
+  const ours = values(of);
+  const theirs = against === undefined ? ours.map(() => 1) : values(against);
+  const sorted = ours.map((value, round) => value / (theirs[round] ?? Number.NaN)).toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const below = sorted[Math.ceil(middle) - 1] ?? Number.NaN;
+  const above = sorted[Math.floor(middle)] ?? Number.NaN;
+  return { median: (below + above) / 2, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
-/** Every target that the run could judge. A failed benchmark is a row too. */
-export function formatTargets(outcomes: readonly Outcome[]): string {
-  const rows = outcomes.flatMap(({ benchmark, verdicts, failure }) =>
-    failure === undefined
-      ? verdicts.map((verdict) => targetRow(benchmark, verdict))
-      : [[benchmark.name, "-", "-", "-", "-", `FAILED: ${failure}`]],
-  );
-  const heading = ["benchmark", "measure", "ours / peer", "ratio (min..max)", "target", ""];
-  return rows.length === 0 ? "No target is about these numbers of connections." : formatTable([heading, ...rows]);
+export function formatRange({ min, max }: Spread): string {
+  return `(${rounded(min)}..${rounded(max)})`;
 }
 
-/**
- * A run: the rounds of every server, and the verdict on every target. One line for each benchmark. Numbers have four
- * digits: more are noise.
- */
-export function runAsJson(startedAt: string, commit: string | undefined, outcomes: readonly Outcome[]): string {
-  const json = (value: object) =>
-    JSON.stringify(value, (_, each) => (typeof each === "number" ? Number(each.toPrecision(4)) : each));
-  const benchmarks = outcomes.map(({ benchmark: { name }, tables, verdicts, failure }) =>
-    json({ name, failure, targets: verdicts, tables }),
-  );
-  const run = json({ startedAt, commit, machine: describeMachine() });
-  return `{${run.slice(1, -1)},"benchmarks":[\n${benchmarks.join(",\n")}\n]}\n`;
+/** A row for each server, and a column for each measure. */
+export function formatRounds(rounds: Rounds): string {
+  const measures = Object.keys(Object.values(rounds)[0]?.[0] ?? {});
+  const rows = Object.keys(rounds).map((of) => {
+    const spreads = measures.map((measure) => spreadOf({ measure, of }, rounds));
+    return [of, ...spreads.map((spread) => `${rounded(spread.median)} ${formatRange(spread)}`)];
+  });
+  return formatTable([["median (min..max)", ...measures], ...rows]);
 }
 
-function describeMachine(): string {
+export function describeMachine(): string {
   return `Node ${process.versions.node}, ${cpus().length} x ${cpus()[0]?.model ?? "unknown processor"}`;
-}
-
-function formatSpread({ median, min, max }: Spread, digits: number): string {
-  return `${median.toFixed(digits)} (${min.toFixed(digits)}..${max.toFixed(digits)})`;
-}
-
-function targetRow({ name, measures }: Benchmark, verdict: Verdict): string[] {
-  const { measure, of, against, atLeast, atMost, connections, ratio, met, isStretch } = verdict;
-  const { label = measure, digits = 0 } = measures[measure] ?? {};
-  const limit = (value: number) => value.toFixed(against === undefined ? digits : 2);
-  return [
-    connections === undefined ? name : `${name} at ${connections}`,
-    label,
-    against === undefined ? of : `${of} / ${against}`,
-    formatSpread(ratio, against === undefined ? digits : 3),
-    atLeast === undefined ? `<= ${limit(atMost ?? Number.NaN)}` : `>= ${limit(atLeast)}`,
-    isStretch ? `${met ? "met" : "missed"} (stretch goal)` : met ? "met" : "MISSED",
-  ];
 }

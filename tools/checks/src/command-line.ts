@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { type Project, projects } from "./projects.js";
+import type { Project, Projects } from "./projects.js";
 
 export type Command =
   | { readonly kind: "help"; readonly text: string }
@@ -9,17 +9,19 @@ export type Command =
 
 export interface RunCommand {
   readonly kind: "run" | "list";
-  readonly project: string;
+  readonly name: string;
+  readonly project: Project;
   /** Parts of the paths of folders and test files; empty for all. */
   readonly files: readonly string[];
-  readonly namePattern: string | undefined;
+  /** Empty for all. */
+  readonly namePattern: string;
   readonly jsonFile: string | undefined;
   /** The project's own options. */
   readonly options: Readonly<Record<string, string>>;
 }
 
 /** Reads `<project> [options]`. */
-export function readCommandLine([name = "", ...args]: readonly string[]): Command {
+export function readCommandLine(projects: Projects, [name = "", ...args]: readonly string[]): Command {
   const project = projects[name];
   if (project === undefined) {
     const names = Object.keys(projects).join(", ");
@@ -29,11 +31,15 @@ export function readCommandLine([name = "", ...args]: readonly string[]): Comman
     const own = Object.keys(project.options ?? {}).map((option) => [option, { type: "string" } as const] as const);
     const { values } = parseArgs({ args, options: { ...Object.fromEntries(own), ...optionShapes } });
     if (values.help) return { kind: "help", text: helpText(name, project) };
+    const { only = [], name: names = [] } = values;
+    // In a single file, both options choose tests.
+    const texts = project.hasOneFile ? [...only, ...names] : names;
     return {
       kind: values.list ? "list" : "run",
-      project: name,
-      files: values.only ?? [],
-      namePattern: values.name?.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"),
+      name,
+      project,
+      files: project.hasOneFile ? [] : only,
+      namePattern: texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"),
       jsonFile: values.json,
       options: ownOptions(project, values),
     };
@@ -61,19 +67,22 @@ function ownOptions({ options = {} }: Project, values: Readonly<Record<string, u
   return given;
 }
 
-function helpText(name: string, { about, programs, options = {} }: Project): string {
-  const own = Object.entries(options).map(([option, { about }]) => `${`  --${option} <text>`.padEnd(20)}${about}\n`);
+function helpText(name: string, { about, programs, options = {}, hasOneFile }: Project): string {
+  const only = hasOneFile
+    ? "the same as --name"
+    : `only the files of tools/checks/${name} with this text in their paths`;
+  const own = Object.entries(options).map(([option, { about }]) => `${`  --${option} <text>`.padEnd(24)}${about}\n`);
   return `Usage: npm run ${name} -- [options]
 
 ${about}
 A test that needs a program of this list is skipped without it, and fails where CI is set: ${programs.join(", ")}.
 
 Options:
-${own.join("")}  --only <text>     only the files of tools/checks/${name} with this text in their paths; may be repeated
-  --name <text>     only the tests with this text in their names; may be repeated
-  --list            print the names of the tests and run none
-  --json <file>     write vitest's report with every figure to this file
-  --help            print this text
+${own.join("")}  --only <text>         ${only}; may be repeated
+  --name <text>         only the tests with this text in their names; may be repeated
+  --list                print the names of the tests and run none
+  --json <file>         write vitest's report with every figure to this file
+  --help                print this text
 
 Exit codes: 0 when every test passed, 1 when one failed, 2 when the arguments are wrong.`;
 }

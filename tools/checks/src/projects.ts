@@ -1,3 +1,7 @@
+import type { Reporter } from "vitest/node";
+
+export type Projects = Readonly<Record<string, Project>>;
+
 /** A vitest project: the tests in the folder of its name. */
 export interface Project {
   readonly about: string;
@@ -5,6 +9,11 @@ export interface Project {
   readonly programs: readonly string[];
   /** One PostgreSQL for the test run. True by default. */
   readonly needsPostgres?: false;
+  /** All its tests are in one file. */
+  readonly hasOneFile?: true;
+  /** The package with its vitest configuration. This one by default. */
+  readonly root?: URL;
+  readonly reporter?: Reporter;
   /** Further options of its command line, by name. */
   readonly options?: Readonly<Record<string, ProjectOption>>;
 }
@@ -25,7 +34,7 @@ declare module "vitest" {
   }
 }
 
-export const projects: Readonly<Record<string, Project>> = {
+export const projects: Projects = {
   faults: {
     about: "Causes real faults under load against services in processes of their own, and counts the effects.",
     programs: ["redis-server", "haproxy", "patroni", "etcd", "pg_rewind", "git", "tar"],

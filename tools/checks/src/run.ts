@@ -4,26 +4,43 @@ import { fileURLToPath } from "node:url";
 import { figureReporter, isFilteredOut } from "@petstore/harness/figure-reporter";
 import { isInstalled } from "@petstore/harness/processes";
 import { createVitest } from "vitest/node";
-import type { RunCommand } from "./command-line.js";
-import { packages, projects } from "./projects.js";
+import { type RunCommand, readCommandLine } from "./command-line.js";
+import { type Projects, packages } from "./projects.js";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const warn = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** Runs or lists the tests, and sets the exit code. */
-export async function run({ kind, project, files, namePattern, jsonFile, options }: RunCommand): Promise<void> {
-  const missing = projects[project]?.programs.filter((program) => !isInstalled(program)) ?? [];
+/** Does what a command line such as `<project> --list` says, and sets the exit code. */
+export async function runCommandLine(projects: Projects, args: readonly string[]): Promise<void> {
+  const command = readCommandLine(projects, args);
+  switch (command.kind) {
+    case "help":
+      print(command.text);
+      break;
+    case "wrong":
+      warn(command.reason);
+      process.exitCode = 2;
+      break;
+    case "run":
+    case "list":
+      await run(command);
+  }
+}
+
+/** Runs or lists the tests. */
+async function run({ kind, name, project, files, namePattern, jsonFile, options }: RunCommand): Promise<void> {
+  const { programs, reporter, root = new URL("..", import.meta.url) } = project;
+  const missing = programs.filter((program) => !isInstalled(program));
   const packagesOf = missing.map((program) => packages[program] ?? program);
   if (missing.length > 0) warn(`Some tests are skipped. To run them: apt-get install ${packagesOf.join(" ")}`);
   const json = jsonFile === undefined ? [] : [["json", { outputFile: resolve(jsonFile) }] as ["json", object]];
   const vitest = await createVitest("test", {
-    root,
-    project: [project],
+    root: fileURLToPath(root),
+    project: [name],
     watch: false,
     hideSkippedTests: true,
-    reporters: ["verbose", figureReporter, ...json],
-    ...(namePattern !== undefined && { testNamePattern: namePattern }),
+    reporters: ["verbose", figureReporter, ...(reporter === undefined ? [] : [reporter]), ...json],
+    testNamePattern: namePattern,
   });
   vitest.provide("projectOptions", options);
   const isAnyFile = (await vitest.getRelevantTestSpecifications([...files])).length > 0;

@@ -17,7 +17,6 @@ export interface LoadLimits {
   readonly seconds: number;
   /** Ends the load sooner, after this number of responses. */
   readonly requests?: number;
-  readonly signal: AbortSignal;
 }
 
 export interface LoadReport {
@@ -40,14 +39,12 @@ const timeoutSeconds = 60;
  * milliseconds.
  */
 export async function makeLoad(options: LoadedServer & LoadLimits): Promise<LoadReport> {
-  const { origin, connections, seconds, requests = Number.POSITIVE_INFINITY, signal } = options;
-  signal.throwIfAborted();
+  const { origin, connections, seconds, requests = Number.POSITIVE_INFINITY } = options;
   const latenciesMs: number[] = [];
   let responses = 0;
   let openConnections = 0;
   let startedAtMs = Number.POSITIVE_INFINITY;
   let endedAtMs = 0;
-  const ended = new AbortController();
 
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     function fail(reason: unknown): void {
@@ -87,8 +84,7 @@ export async function makeLoad(options: LoadedServer & LoadLimits): Promise<Load
       error ? reject(error) : resolve(done),
     );
     instance.on("reqError", fail);
-    signal.addEventListener("abort", () => fail(signal.reason), { signal: ended.signal });
-  }).finally(() => ended.abort());
+  });
   if (result.requests.sent !== responses) throw new Error("a request had no response");
   return {
     requests: responses,

@@ -23,6 +23,16 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
+export const restRequests: ApiRequests = {
+  list(limit, status) {
+    const path = `/v1/pets?limit=${limit}${status === undefined ? "" : `&status=${status}`}`;
+    const request: HttpRequest = { method: "GET", path, headers: {} };
+    return { request: () => request, resultOf: (body) => listedPets(body, limit) };
+  },
+  create: { request: (unique) => create(unique, {}), resultOf: withoutId },
+  createOnce: { request: (unique) => create(unique, { "idempotency-key": unique }), resultOf: withoutId },
+};
+
 /** A server without keys gets none. */
 export function withKey(request: HttpRequest, apiKey: string | undefined): HttpRequest {
   const authorization = apiKey !== undefined && { authorization: `Bearer ${apiKey}` };
@@ -43,4 +53,13 @@ export function withoutId(pet: unknown): unknown {
   if (!(pet instanceof Object && "id" in pet)) throw new Error("the response is no pet");
   const { id: _, ...rest } = pet;
   return rest;
+}
+
+function create(unique: string, idempotencyKey: HttpRequest["headers"]): HttpRequest {
+  return {
+    method: "POST",
+    path: "/v1/pets",
+    headers: { "content-type": "application/json", ...idempotencyKey },
+    body: JSON.stringify(newPet(unique)),
+  };
 }

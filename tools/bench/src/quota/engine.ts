@@ -14,7 +14,6 @@ let turn = 0;
 
 process.on("message", async (order: EngineOrder) => process.send?.(await measure(order)));
 process.once("disconnect", () => process.exit());
-process.stdout.write("ready\n");
 
 /** Returns a function that spends one unit of an account. It rejects when the unit is not admitted. */
 async function openEngine(): Promise<(account: string) => Promise<unknown>> {
@@ -56,9 +55,9 @@ async function measure({ callers, seconds, accounts }: EngineOrder): Promise<Mea
   const elapsedSeconds = (performance.now() - startedAtMs) / 1_000;
   const { user, system } = process.cpuUsage(cpuAtStart);
   return {
-    decisionsPerSecond: latenciesMs.length / elapsedSeconds,
-    p50Ms: percentile(latenciesMs, 50),
-    p99Ms: percentile(latenciesMs, 99),
-    cpuMicroseconds: (user + system) / latenciesMs.length,
+    "decisions/s": latenciesMs.length / elapsedSeconds,
+    "p50 ms": percentile(latenciesMs, 50),
+    "p99 ms": percentile(latenciesMs, 99),
+    "CPU us/decision": (user + system) / latenciesMs.length,
   };
 }

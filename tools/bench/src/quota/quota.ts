@@ -1,6 +1,6 @@
-import { openTogether, type Program, startProgram } from "@petstore/harness/processes";
+import { type Program, startProgram } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
-import { type Benchmark, type Measured, type Measures, usual } from "../benchmark.js";
+import type { Benchmark, Measured } from "../benchmark.js";
 import { measureRounds } from "../rounds.js";
 import { builtFile } from "../servers/server-programs.js";
 
@@ -10,13 +10,6 @@ export interface EngineOrder {
   readonly seconds: number;
   readonly accounts: number;
 }
-
-const measures: Measures = {
-  decisionsPerSecond: { label: "decisions/s", digits: 0 },
-  p50Ms: { label: "p50 ms", digits: 3 },
-  p99Ms: { label: "p99 ms", digits: 3 },
-  cpuMicroseconds: { label: "CPU us/decision", digits: 2 },
-};
 
 interface EngineComparison extends Pick<Benchmark, "name" | "summary"> {
   readonly accounts: number;
@@ -30,32 +23,26 @@ export function compareEngines({ name, summary, accounts, atLeast }: EngineCompa
   return {
     name,
     summary,
-    measures,
-    targets: [{ connections: 64, measure: "decisionsPerSecond", of: ours, against: theirs, atLeast }],
-    defaults: { ...usual, connections: [64] },
-    async run(options, deps) {
+    targets: [{ connections: 64, measure: "decisions/s", of: ours, against: theirs, atLeast }],
+    connections: [64],
+    async run({ rounds, seconds, connections }) {
       await using redis = await openRedisServer();
-      await using ourEngine = await openEngine(ours, redis.url);
-      await using theirEngine = await openEngine(theirs, redis.url);
-      return await measureRounds([ourEngine, theirEngine], options, deps, async (engine, turn) => {
-        const order: EngineOrder = { callers: turn.connections, seconds: turn.seconds, accounts };
+      await using ourEngine = startEngine(ours, redis.url);
+      await using theirEngine = startEngine(theirs, redis.url);
+      const order: EngineOrder = { callers: connections, seconds, accounts };
+      return await measureRounds([ourEngine, theirEngine], rounds, async (engine) => {
         return (await engine.ask(order)) as Measured;
       });
     },
   };
 }
 
-async function openEngine(name: string, redisUrl: string): Promise<Program & { readonly name: string }> {
-  return openTogether(async (use) => {
-    const program = use(
-      startProgram({
-        name,
-        args: [builtFile("quota/engine.js").pathname, name, redisUrl],
-        environment: { NODE_ENV: "production" },
-        hasChannel: true,
-      }),
-    );
-    await program.printed(/ready/);
-    return { ...program, name };
+function startEngine(name: string, redisUrl: string): Program & { readonly name: string } {
+  const program = startProgram({
+    name,
+    args: [builtFile("quota/engine.js").pathname, name, redisUrl],
+    environment: { NODE_ENV: "production" },
+    hasChannel: true,
   });
+  return { ...program, name };
 }

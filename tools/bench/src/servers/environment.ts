@@ -2,54 +2,72 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { openStoreDatabase } from "@petstore/checks/store-database";
 import { migrate } from "@petstore/core";
+import { choosePort } from "@petstore/embedded-postgres";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { openTemporaryDirectory, openTogether, probe, startProgram, type Usage } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
-import type { RunDeps } from "../benchmark.js";
 import type { LoadedServer } from "../load/load.js";
 import type { Workload } from "../load/workload.js";
-import { openServer, type Server } from "./server.js";
+import { progress } from "../rounds.js";
 import type { ServerProgram } from "./server-programs.js";
 
-/** A server with the requests that a workload sends to it. */
-export interface MeasuredServer extends Server, LoadedServer {}
+/** A server in a process of its own, with the requests that a workload sends to it. Disposing stops it. */
+export interface MeasuredServer extends LoadedServer, AsyncDisposable {
+  readonly name: string;
+  usage(): Promise<Usage>;
+  collectGarbage(): Promise<unknown>;
+}
 
-type OpenServer = (program: ServerProgram, workload: Workload) => Promise<MeasuredServer>;
+/** Servers over one private PostgreSQL and Redis. Disposing ends them all. */
+export interface Environment extends AsyncDisposable {
+  openServer(program: ServerProgram, workload: Workload): Promise<MeasuredServer>;
+}
 
 const pets = 10_000;
 const accounts = 32;
 /** The largest limit of the schema: no load uses it up. */
 const unlimited = 2_147_483_647;
 
-/** Opens servers over one private PostgreSQL and Redis, and ends them all when `use` has settled. */
-export async function withServers<Result>(
-  { progress, signal }: RunDeps,
-  use: (open: OpenServer) => Promise<Result>,
-): Promise<Result> {
+export function openEnvironment(): Promise<Environment> {
   progress("Starting PostgreSQL and Redis ...");
-  await using directory = await openTemporaryDirectory();
-  await using redis = await openRedisServer();
-  await using database = await openPostgresServer();
-  const apiKeys = await fillDatabase(database);
-  const servers: Server[] = [];
-  try {
-    return await use(async (program, workload) => {
-      signal.throwIfAborted();
-      progress(`Starting ${program.name} ...`);
-      await using output = await open(join(directory.path, `${program.name}.log`), "a");
-      const redisUrl = program.takesKey && { REDIS_URL: redis.url };
-      const environment = { ...program.environment, DATABASE_URL: database.url, ...redisUrl };
-      const server = await openServer({ ...program, environment }, output.fd);
-      servers.push(server);
-      return {
-        ...server,
-        operations: workload.operations(program.requests),
-        apiKeys: program.takesKey ? apiKeys.slice(0, workload.accounts) : [],
-      };
-    });
-  } finally {
-    await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
-  }
+  return openTogether(async (use) => {
+    const directory = use(await openTemporaryDirectory());
+    const redis = use(await openRedisServer());
+    const database = use(await openPostgresServer());
+    const apiKeys = await fillDatabase(database);
+    return {
+      async openServer({ name, main, requests, takesKey, nodeOptions = [], environment }, workload) {
+        progress(`Starting ${name} ...`);
+        const port = `${await choosePort(undefined)}`;
+        const origin = `http://127.0.0.1:${port}`;
+        // The output goes to a file, because a pipe would cost the time of a reader.
+        await using output = await open(join(directory.path, `${name}.log`), "a");
+        const server = use(
+          startProgram({
+            name,
+            args: [...nodeOptions, "--expose-gc", "--import", probe, main.pathname],
+            environment: {
+              ...{ NODE_ENV: "production", PORT: port, DATABASE_URL: database.url },
+              ...(takesKey && { REDIS_URL: redis.url }),
+              ...environment,
+            },
+            stdout: output.fd,
+            hasChannel: true,
+          }),
+        );
+        await server.until(() => fetch(origin).then(Boolean, () => false));
+        return {
+          name,
+          origin,
+          operations: workload.operations(requests),
+          apiKeys: takesKey ? apiKeys.slice(0, workload.accounts) : [],
+          usage: async () => (await server.ask("usage")) as Usage,
+          collectGarbage: () => server.ask("collect garbage"),
+          [Symbol.asyncDispose]: server[Symbol.asyncDispose],
+        };
+      },
+    };
+  });
 }
 
 /** Migrates an empty database, adds pets and accounts, and returns one key of each account. */

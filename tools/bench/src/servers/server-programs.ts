@@ -1,8 +1,7 @@
 import { unhurried } from "@petstore/checks/store-database";
 import { graphqlMain, restMain, serviceFlags } from "@petstore/harness/processes";
 import { bareGraphqlRequests, graphqlRequests, postgraphileRequests } from "../load/graphql-requests.js";
-import type { ApiRequests } from "../load/requests.js";
-import { restRequests } from "../load/rest-requests.js";
+import { type ApiRequests, restRequests } from "../load/requests.js";
 
 /** A server program. It listens on 127.0.0.1 at PORT, uses the database at DATABASE_URL, and ends at SIGTERM. */
 export interface ServerProgram {
@@ -23,28 +22,24 @@ export const petstoreRest: ServerProgram = service("petstore-rest", restMain, re
 export const petstoreGraphql: ServerProgram = service("petstore-graphql", graphqlMain, graphqlRequests);
 
 /** A bare peer has no key, quota, validation or log. */
-export const bareExpress: ServerProgram = peer("bare-express", "express", restRequests);
-export const bareApollo: ServerProgram = peer("bare-apollo", "apollo", bareGraphqlRequests);
-export const mercurius: ServerProgram = peer("mercurius", "mercurius", bareGraphqlRequests);
+export const bareExpress: ServerProgram = peer("bare-express", restRequests);
+export const bareApollo: ServerProgram = peer("bare-apollo", bareGraphqlRequests);
+export const mercurius: ServerProgram = peer("mercurius", bareGraphqlRequests);
 export const mercuriusJit: ServerProgram = { ...mercurius, name: "mercurius-jit", environment: { JIT: "1" } };
-export const postgraphile: ServerProgram = peer("postgraphile", "postgraphile", postgraphileRequests);
+export const postgraphile: ServerProgram = peer("postgraphile", postgraphileRequests);
 
 /** A limited peer checks a key, and counts at least one window in Redis. */
-export const expressFlexible: ServerProgram = limitedPeer("express-flexible", "express-flexible", restRequests);
-export const fastifyRateLimit: ServerProgram = limitedPeer("fastify-rate-limit", "fastify", restRequests);
-export const restCeiling: ServerProgram = limitedPeer("ceiling", "ceiling", restRequests);
-export const graphqlCeiling: ServerProgram = limitedPeer("ceiling", "ceiling", bareGraphqlRequests);
+export const expressFlexible: ServerProgram = { ...peer("express-flexible", restRequests), takesKey: true };
+export const fastifyRateLimit: ServerProgram = { ...peer("fastify-rate-limit", restRequests), takesKey: true };
+export const restCeiling: ServerProgram = { ...peer("ceiling", restRequests), takesKey: true };
+export const graphqlCeiling: ServerProgram = { ...restCeiling, requests: bareGraphqlRequests };
 
 function service(name: string, main: URL, requests: ApiRequests): ServerProgram {
   return { name, main, requests, takesKey: true, nodeOptions: serviceFlags, environment: unhurried };
 }
 
-function peer(name: string, directory: string, requests: ApiRequests): ServerProgram {
-  return { name, main: builtFile(`peers/${directory}/main.js`), requests, takesKey: false };
-}
-
-function limitedPeer(name: string, directory: string, requests: ApiRequests): ServerProgram {
-  return { ...peer(name, directory, requests), takesKey: true };
+function peer(name: string, requests: ApiRequests): ServerProgram {
+  return { name, main: builtFile(`peers/${name}/main.js`), requests, takesKey: false };
 }
 
 /** A file of the built package, also for tests that run on the sources. */

@@ -1,8 +1,10 @@
 export { folderOf, isInstalled, missingPrograms, searchPath } from "./installed-program.js";
+export type { Usage } from "./probe.js";
 export { type Program, startProgram } from "./program.js";
 export { openTemporaryDirectory, openTogether, type TemporaryDirectory } from "./resources.js";
 export {
   graphqlMain,
+  probe,
   restMain,
   type Service,
   type ServiceOptions,

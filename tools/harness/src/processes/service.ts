@@ -42,7 +42,9 @@ export const graphqlMain: URL = mainOf("graphql");
 /** The program of `npm start`. */
 export const standaloneMain: URL = mainOf("standalone");
 
-const probes = ["./event-loop-probe.js", "./coverage-recorder.js"].map((file) => new URL(file, import.meta.url).href);
+/** See `ProbeQuestion`. */
+export const probe: string = new URL("./probe.js", import.meta.url).href;
+const probes = [probe, new URL("./coverage-recorder.js", import.meta.url).href];
 
 /** Resolves when `/livez` answers 200. */
 export async function startService(options: ServiceOptions): Promise<Service> {

@@ -1,7 +1,7 @@
 import { startProgram } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 
-const probe = new URL("../dist/processes/event-loop-probe.js", import.meta.url);
+const probe = new URL("../dist/processes/probe.js", import.meta.url);
 
 /** Blocks its event loop for the number of milliseconds in a message, in wall time and in CPU time. */
 const script = `

@@ -1,0 +1,85 @@
+/**
+ * Loaded into a process before its own code (`node --import`), to measure the process. It answers messages, and ends the
+ * process when its parent process is gone.
+ */
+export type ProbeQuestion =
+  /** The longest time in milliseconds for which the event loop was blocked since the question before. */
+  | "block"
+  | "usage"
+  /** Answered when it is done. Needs `--expose-gc`. */
+  | "collect garbage";
+
+export interface Usage {
+  /** User and system time of all threads since the start. */
+  readonly cpuMicroseconds: number;
+  readonly rssBytes: number;
+  /** The highest since the start. */
+  readonly peakRssBytes: number;
+  /** JavaScript objects, with garbage, and the buffers that they hold. */
+  readonly heapBytes: number;
+}
+
+/** The interval of the measurements in milliseconds. */
+const resolution = 1;
+
+let longestMs = 0;
+let lastClocks: Clocks | undefined;
+
+interface Clocks {
+  readonly wallMs: number;
+  /** The CPU time of all threads, which is never less than that of the loop. */
+  readonly processMs: number;
+}
+
+process.on("message", async (question: ProbeQuestion) => {
+  if (question === "block") answerBlock();
+  if (question === "usage") process.send?.(usage());
+  if (question === "collect garbage") process.send?.(await collectGarbage());
+});
+process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+// Only the program decides how long its process lives.
+process.channel?.unref();
+
+function answerBlock(): void {
+  // After the timers of this turn of the loop, which have then measured the latest block.
+  setTimeout(() => {
+    process.send?.(longestMs);
+    longestMs = 0;
+  }, 2 * resolution);
+  if (lastClocks !== undefined) return;
+  lastClocks = readClocks();
+  setInterval(measureBlock, resolution).unref();
+}
+
+/** Time without a processor does not count: a turn of the loop counts at most for the CPU time of the process in it. */
+function measureBlock(): void {
+  const now = readClocks();
+  const before = lastClocks ?? now;
+  const blockedMs = Math.min(now.wallMs - before.wallMs - resolution, now.processMs - before.processMs);
+  longestMs = Math.max(longestMs, blockedMs);
+  lastClocks = now;
+}
+
+function readClocks(): Clocks {
+  return { wallMs: performance.now(), processMs: usedMicroseconds() / 1_000 };
+}
+
+function usedMicroseconds(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+/** Finalizers that run after a collection free more objects. */
+async function collectGarbage(): Promise<"done"> {
+  for (let time = 0; time < 3; time++) {
+    globalThis.gc?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return "done";
+}
+
+function usage(): Usage {
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const peakRssBytes = process.resourceUsage().maxRSS * 1_024;
+  return { cpuMicroseconds: usedMicroseconds(), rssBytes: rss, peakRssBytes, heapBytes: heapUsed + external };
+}
