@@ -1,6 +1,7 @@
 import { testConfig } from "@petstore/harness/config";
 
 export default testConfig({
+  tags: [{ name: "redis-server", description: "Needs redis-server in PATH" }],
   projects: [
     // Most tests start servers. On a busy machine that takes minutes; a test that is stopped has hung.
     { extends: true, test: { name: "self", include: ["{src,test}/**/*.test.ts"], testTimeout: 300_000 } },

@@ -15,7 +15,7 @@ for (const benchmark of benchmarks) {
   for (const connections of numbers) {
     const title = connections === undefined ? name : `${name} at ${connections}`;
 
-    it(title, async ({ figures, task }) => {
+    it(title, { tags: ["redis-server"] }, async ({ figures, task }) => {
       const [count, seconds] = [Number(given.rounds ?? benchmark.rounds ?? 7), Number(given.seconds)];
       const rounds = await benchmark.run({ rounds: count, seconds, connections: connections ?? 1 });
       task.meta.rounds = rounds;

@@ -81,10 +81,9 @@ export const benchmarks: readonly Benchmark[] = [
     ours: petstoreGraphql,
     peers: [bareApollo],
     connections: [32, 1],
-    targets: [],
   }),
-  compareServers({ name: "rest-hot-page", workload: hotPage, ...rest, connections: [32], targets: [] }),
-  compareServers({ name: "graphql-hot-page", workload: hotPage, ...graphql, connections: [32], targets: [] }),
+  compareServers({ name: "rest-hot-page", workload: hotPage, ...rest, connections: [32] }),
+  compareServers({ name: "graphql-hot-page", workload: hotPage, ...graphql, connections: [32] }),
   memory,
   compareEngines({
     name: "quota",

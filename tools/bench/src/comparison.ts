@@ -13,13 +13,13 @@ interface ServerComparison {
   readonly ours: ServerProgram;
   readonly peers: readonly ServerProgram[];
   readonly connections: readonly number[];
-  /** For the ratios of our service to peers. */
-  readonly targets: readonly (Omit<Target, "of" | "against"> & { readonly against: ServerProgram })[];
+  /** For the ratios of our service to peers. None by default. */
+  readonly targets?: readonly (Omit<Target, "of" | "against"> & { readonly against: ServerProgram })[];
 }
 
 /** The same workload for several servers, side by side in one run. */
 export function compareServers(comparison: ServerComparison): Benchmark {
-  const { name, workload, ours, peers, connections, targets } = comparison;
+  const { name, workload, ours, peers, connections, targets = [] } = comparison;
   return {
     name,
     summary: workload.summary,
@@ -30,20 +30,22 @@ export function compareServers(comparison: ServerComparison): Benchmark {
       const servers: MeasuredServer[] = [];
       for (const program of [ours, ...peers]) servers.push(await environment.openServer(program, workload));
       await checkResponses(servers);
-      return await measureRounds(servers, options.rounds, (server) => measureServer(server, options));
+      // Every number of connections has the same warm-up, at the first number: one connection sends few requests.
+      const warmUp = { ...options, connections: connections[0] ?? 1 };
+      return await measureRounds(servers, options.rounds, (server, isWarmUp) =>
+        measureServer(server, isWarmUp ? warmUp : options),
+      );
     },
   };
 }
 
 async function measureServer(server: MeasuredServer, { connections, seconds }: RunOptions): Promise<Measured> {
   const before = await server.usage();
-  const load = await makeLoad({ ...server, connections, seconds });
+  const { requests, ...speed } = await makeLoad({ ...server, connections, seconds });
   const after = await server.usage();
   return {
-    "requests/s": load.requestsPerSecond,
-    "p50 ms": load.p50Ms,
-    "p99 ms": load.p99Ms,
-    "CPU us/request": (after.cpuMicroseconds - before.cpuMicroseconds) / load.requests,
+    ...speed,
+    "CPU us/request": (after.cpuMicroseconds - before.cpuMicroseconds) / requests,
     "RSS MiB": after.rssBytes / 2 ** 20,
   };
 }

@@ -7,14 +7,14 @@ import type { Measured, Rounds } from "./benchmark.js";
 export async function measureRounds<Subject extends { readonly name: string }>(
   subjects: readonly Subject[],
   rounds: number,
-  measure: (subject: Subject) => Promise<Measured>,
+  measure: (subject: Subject, isWarmUp: boolean) => Promise<Measured>,
   { warmUp = true }: { readonly warmUp?: boolean } = {},
 ): Promise<Rounds> {
   const measured: Record<string, Measured[]> = Object.fromEntries(subjects.map(({ name }) => [name, []]));
   for (let round = warmUp ? 0 : 1; round <= rounds; round++) {
     for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
       progress(`${round === 0 ? "Warm-up" : `Round ${round} of ${rounds}`}: ${subject.name}`);
-      const values = await measure(subject);
+      const values = await measure(subject, round === 0);
       if (round > 0) measured[subject.name]?.push(values);
     }
   }

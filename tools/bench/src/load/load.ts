@@ -23,9 +23,9 @@ export interface LoadReport {
   /** All requests, with the first of each connection. Each of them has had its response. */
   readonly requests: number;
   /** As the latencies, from the time when every connection has had its first response. */
-  readonly requestsPerSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+  readonly "requests/s": number;
+  readonly "p50 ms": number;
+  readonly "p99 ms": number;
 }
 
 /** A busy machine answers late, which is no error. */
@@ -88,9 +88,9 @@ export async function makeLoad(options: LoadedServer & LoadLimits): Promise<Load
   if (result.requests.sent !== responses) throw new Error("a request had no response");
   return {
     requests: responses,
-    requestsPerSecond: latenciesMs.length / ((endedAtMs - startedAtMs) / 1_000),
-    p50Ms: percentile(latenciesMs, 50),
-    p99Ms: percentile(latenciesMs, 99),
+    "requests/s": latenciesMs.length / ((endedAtMs - startedAtMs) / 1_000),
+    "p50 ms": percentile(latenciesMs, 50),
+    "p99 ms": percentile(latenciesMs, 99),
   };
 }
 
