@@ -21,3 +21,10 @@ export function headerRows(headers: Headers): HTMLElement[] {
   const cell = (text: string) => element("td", "", element("code", "", text));
   return [...headers].map(([name, value]) => element("tr", "", cell(name), cell(value)));
 }
+
+/** Also for a response without these headers, as from a proxy. */
+export function remainingText(headers: Headers): string {
+  const remaining = headers.get("X-RateLimit-Remaining");
+  if (remaining === null) return "no X-RateLimit headers";
+  return `${remaining} of ${headers.get("X-RateLimit-Limit")} requests left`;
+}

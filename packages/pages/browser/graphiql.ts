@@ -1,6 +1,6 @@
 // Mounts GraphiQL when a key is entered, sends its requests with that key, and shows the headers of the last response.
 import { apiKey, openKeyForm } from "./api-key.js";
-import { byId, headerRows, within } from "./elements.js";
+import { byId, headerRows, remainingText, within } from "./elements.js";
 
 /** Globals of the scripts that run before this module. */
 declare const React: { createElement(kind: unknown, properties: object): unknown };
@@ -106,14 +106,17 @@ async function sendRequest(request: GraphiqlRequest, key: string): Promise<unkno
     headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
     body: JSON.stringify(withValidOperationName(request)),
   });
-  const { status, statusText, headers } = response;
-  const quota = `${headers.get("X-RateLimit-Remaining")} of ${headers.get("X-RateLimit-Limit")} requests left`;
-  state.textContent = `${status} ${statusText}, ${quota}`;
+  // The user may have entered another key, or removed this one.
+  if (key === apiKey()) showHeaders(response);
+  // JSON.parse rounds nothing here, because identifiers are strings in GraphQL.
+  return response.json();
+}
+
+function showHeaders({ status, statusText, headers }: Response): void {
+  state.textContent = `${status} ${statusText}, ${remainingText(headers)}`;
   const details = byId("answer-headers", HTMLElement);
   details.hidden = false;
   within(details, "tbody", HTMLElement).replaceChildren(...headerRows(headers));
-  // JSON.parse rounds nothing here, because identifiers are strings in GraphQL.
-  return response.json();
 }
 
 /** Removes a name that the query does not contain. After a tab change GraphiQL sends the name of the previous tab. */

@@ -1,8 +1,15 @@
-/**
- * Indents JSON without parsing its numbers, because `JSON.parse` rounds integers above 2^53. In text that is not JSON it
- * changes only white space.
- */
+/** Returns `undefined` if the text is not JSON, as in a proxy's own response. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Indents JSON and keeps every digit; `JSON.stringify` would round integers above 2^53. Other text stays unchanged. */
 export function indentJson(text: string): string {
+  if (parseJson(text) === undefined) return text;
   let depth = 0;
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
   let indented = "";

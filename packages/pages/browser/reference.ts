@@ -1,6 +1,6 @@
 // Sends the requests of the forms on the reference page, and shows the status, all headers and the exact body.
 import { apiKey, openKeyForm } from "./api-key.js";
-import { element, headerRows, within } from "./elements.js";
+import { element, headerRows, remainingText, within } from "./elements.js";
 import { indentJson } from "./json-text.js";
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
@@ -31,6 +31,8 @@ function handleForm(form: HTMLFormElement): void {
 }
 
 async function send(form: HTMLFormElement, fields: readonly Field[], key: string | undefined): Promise<void> {
+  // A double click must not add two pets, nor an older response replace a newer one.
+  if (form.hasAttribute("aria-busy")) return;
   const request = readRequest(form, fields);
   const output = within(form, ".answer", HTMLElement);
   const startedAtMs = performance.now();
@@ -76,14 +78,13 @@ function readRequest(form: HTMLFormElement, fields: readonly Field[]): FormReque
 
 function describeResponse(response: Response, text: string, tookMs: number): HTMLElement[] {
   const { status, statusText, headers, ok } = response;
-  const quota = `${headers.get("X-RateLimit-Remaining")} of ${headers.get("X-RateLimit-Limit")} requests left`;
   const rows = headerRows(headers);
   return [
     element(
       "p",
       ok ? "status good" : "status bad",
       element("strong", "", `${status} ${statusText}`),
-      ` in ${tookMs} ms, ${quota}`,
+      ` in ${tookMs} ms, ${remainingText(headers)}`,
     ),
     element("pre", "body", element("code", "", text === "" ? "(no body)" : indentJson(text))),
     collapsible(`${rows.length} response headers`, element("table", "headers", element("tbody", "", ...rows))),

@@ -1,6 +1,7 @@
 // Shows the quota as `GET /rate_limit` reports it, which costs nothing.
 import { apiKey, openKeyForm } from "./api-key.js";
 import { byId, within } from "./elements.js";
+import { parseJson } from "./json-text.js";
 
 interface WindowStatus {
   readonly limit: number;
@@ -21,8 +22,6 @@ interface RateLimitStatus {
 interface ErrorBody {
   readonly code: string;
   readonly message: string;
-  /** The HTTP status. Undefined without a response. */
-  readonly status?: number;
 }
 
 const refreshIntervalMs = 15_000;
@@ -32,6 +31,8 @@ const gauges = byId("gauges", HTMLElement);
 const controls = byId("refresh-controls", HTMLElement);
 /** The service has refused the current key, so the page does not refresh by itself. */
 let isRefused = false;
+/** Aborted by the next refresh. A late response would show old numbers, or those of another key. */
+let refreshing = new AbortController();
 
 openKeyForm(showKey);
 byId("refresh", HTMLButtonElement).addEventListener("click", () => void refresh());
@@ -49,29 +50,25 @@ function showKey(): void {
 }
 
 async function refresh(): Promise<void> {
+  refreshing.abort();
+  refreshing = new AbortController();
+  const { signal } = refreshing;
   const key = apiKey();
   if (key === undefined) return;
-  const body = await readStatus(key);
-  // The user may have entered another key, or removed this one.
-  if (key !== apiKey()) return;
-  isRefused = "code" in body && body.status === 401;
-  if ("code" in body) {
-    // Old numbers would be wrong.
-    showNoQuota(`${body.code}: ${body.message}`, "status bad");
-  } else {
-    showQuota(body);
-  }
-}
-
-async function readStatus(key: string): Promise<RateLimitStatus | ErrorBody> {
   try {
-    const response = await fetch("/rate_limit", { headers: { Authorization: `Bearer ${key}` } });
-    return await response.json();
+    const response = await fetch("/rate_limit", { headers: { Authorization: `Bearer ${key}` }, signal });
+    const body = (parseJson(await response.text()) ?? {}) as Partial<RateLimitStatus & ErrorBody>;
+    isRefused = response.status === 401;
+    if (body.minute !== undefined) showQuota(body as RateLimitStatus);
+    else if (body.code !== undefined) showNoQuota(`${body.code}: ${body.message}`, "status bad");
+    else showNoQuota(`The response with status ${response.status} is not from the pet store.`, "status bad");
   } catch (error) {
-    return { code: "No response", message: error instanceof Error ? error.message : `${error}` };
+    if (signal.aborted) return;
+    showNoQuota(`No response: ${error instanceof Error ? error.message : error}`, "status bad");
   }
 }
 
+/** Old numbers would be wrong while this text is shown. */
 function showNoQuota(text: string, className = ""): void {
   state.className = className;
   state.textContent = text;

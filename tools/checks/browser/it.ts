@@ -107,6 +107,11 @@ export async function openVisit({ browser, origin }: StoreInBrowser, options: Vi
   };
 }
 
+export async function enterKey(page: Page, key: string): Promise<void> {
+  await page.getByLabel("API key").fill(key);
+  await page.getByRole("button", { name: "Use this key" }).click();
+}
+
 async function seriousIssues(page: Page): Promise<readonly string[]> {
   // Not a script element: the policy of the page would refuse it.
   await page.evaluate(axe.source);

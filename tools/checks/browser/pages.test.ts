@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect } from "vitest";
 import { withinOneMinute } from "../conformance/running-store.js";
-import { it, openVisit } from "./it.js";
+import { enterKey, it, openVisit } from "./it.js";
 
 const needsChromium = { tags: ["chromium"] };
 /** Limited by the day, because the minute may end during a test. Responses show the window with the fewest units left. */
@@ -199,11 +199,6 @@ describe("GraphiQL", needsChromium, () => {
     await expect.poll(() => stateOf(page)).toMatch(/^429 Too Many Requests/);
   });
 });
-
-async function enterKey(page: Page, key: string): Promise<void> {
-  await page.getByLabel("API key").fill(key);
-  await page.getByRole("button", { name: "Use this key" }).click();
-}
 
 /** Spends one unit. Not with `fetch` in the page, where a refusal counts as a fault of the page. */
 async function listPets(page: Page, key: string): Promise<number> {
