@@ -2,53 +2,77 @@
 // seconds. A change that does not compile is reported, and the store continues to serve the last good build.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, utimesSync } from "node:fs";
+import { relative, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { watch } from "chokidar";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-/** Neither compiled nor served by the store. */
-const ignored = /[\\/](\.turbo|dist|node_modules|test|test-results\.json|[^\\/]+\.test\.ts)$/;
+/** Neither compiled nor served by the store. An editor writes files whose name begins with a dot or ends in a tilde. */
+const ignored = /[\\/](\.[^\\/]*|[^\\/]*~|dist|node_modules|test|test-results\.json|[^\\/]+\.test\.ts)$/;
 /** An editor may write a file in several steps. */
 const settleMs = 20;
 
-let isChanged = false;
+/** The files that have changed since the last build began. */
+const changed = new Set();
 let isStopping = false;
 let wake = () => {};
 let store = startStore();
+// Also after an error in this program.
+process.once("exit", () => store.kill("SIGTERM"));
 
 const watcher = watch([`${root}packages`, `${root}services`], { ignored, ignoreInitial: true });
 watcher.once("ready", () => process.stdout.write("Watching for file changes.\n"));
-watcher.on("all", () => {
-  isChanged = true;
+watcher.on("all", (_event, path) => {
+  changed.add(path);
   wake();
 });
 for (const signal of ["SIGINT", "SIGTERM"]) {
-  process.once(signal, () => {
+  // A later signal must not end this program before its children: Ctrl-C in npm may cause two.
+  process.on(signal, () => {
     isStopping = true;
     wake();
   });
 }
 
 while (!isStopping) {
-  if (!isChanged) await new Promise((resolve) => (wake = resolve));
+  if (changed.size === 0) await new Promise((resolve) => (wake = resolve));
   await delay(settleMs);
-  isChanged = false;
-  if (isStopping || !(await compile()) || isStopping) continue;
-  await end(store);
-  if (!isStopping) store = startStore();
+  distrustBuilds(changed);
+  changed.clear();
+  const isCompiled = !isStopping && (await compile());
+  if (isStopping) break;
+  if (isCompiled) {
+    process.stdout.write("Compiled. The store starts again.\n");
+    await end(store);
+    if (!isStopping) store = startStore();
+  } else {
+    process.stdout.write("The store continues to serve the last good build.\n");
+  }
 }
 await end(store);
 process.exit();
+
+/**
+ * Makes the compiler compare the contents of the sources. It compares only times with the record of a build, and misses a
+ * change that was saved while that build ran.
+ */
+function distrustBuilds(paths) {
+  for (const path of paths) {
+    const folder = relative(root, path).split(sep).slice(0, 2).join(sep);
+    for (const name of [".tsbuildinfo", ".tsbuildinfo-browser"]) {
+      const record = `${root}${folder}/dist/${name}`;
+      if (existsSync(record)) utimesSync(record, 0, 0);
+    }
+  }
+}
 
 /** The compiler of TypeScript 7 finds a change by polling, which takes seconds, so it is started for each change. */
 async function compile() {
   const compiler = `${root}node_modules/typescript/bin/tsc`;
   const projects = ["services/standalone", "packages/pages/browser"];
   const [exitCode] = await once(startNode([compiler, "--build", ...projects]), "exit");
-  process.stdout.write(
-    exitCode === 0 ? "Compiled. The store starts again.\n" : "The store continues to serve the last good build.\n",
-  );
   return exitCode === 0;
 }
 

@@ -1,5 +1,5 @@
 // `npm run dev` on a copy of the product, whose sources the test may change.
-import { appendFile, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { choosePort, embeddedPostgresUrl } from "@petstore/embedded-postgres";
@@ -38,7 +38,11 @@ it("serves each saved change, and stops with its PostgreSQL at SIGTERM", { timeo
   const before = "No API key was sent as a bearer token.";
   const after = "Send an API key as a bearer token.";
   expect(text).toContain(before);
-  await writeFile(problems, text.replace(before, after));
+  // Older than the last build, as a change that was saved while that build ran.
+  const saved = join(copy, "problem.ts");
+  await writeFile(saved, text.replace(before, after));
+  await utimes(saved, 0, 0);
+  await rename(saved, problems);
   await appendFile(join(copy, "packages/pages/browser/usage.ts"), 'console.log("changed");\n');
   await expect.poll(() => read("/v1/pets"), polling).toContain(after);
   await expect.poll(() => read("/pages/usage.js"), polling).toContain('console.log("changed")');
@@ -54,6 +58,12 @@ it("serves each saved change, and stops with its PostgreSQL at SIGTERM", { timeo
   await appendFile(join(copy, "services/rest/openapi.source.yaml"), "x-changed: true\n");
   await expect.poll(() => read("/openapi.yaml"), polling).toContain("x-changed");
 
-  expect(await program.stop()).toBe(0);
+  const stop = () => {
+    program.signal("SIGTERM");
+    return program.hasEnded();
+  };
+  await rm(join(newFolder, "one.ts"));
+  await expect.poll(stop, { ...polling, interval: 10 }).toBe(true);
+  expect(await program.ended).toBe(0);
   expect(await embeddedPostgresUrl(data)).toBeUndefined();
 });
