@@ -29,7 +29,12 @@ export function createPetStoreClient({
   newIdempotencyKey = () => crypto.randomUUID(),
   ...options
 }: PetStoreClientOptions): PetStoreClient {
-  const url = `${new URL(baseUrl).href.replace(/\/+$/, "")}/pets`;
+  const base = new URL(baseUrl).href;
+  // Without this check each call would fail later: in `localhost:3000/v1` the scheme is `localhost`.
+  if (!/^https?:\/\/[^/?#@]+\/[^?#]*$/.test(base)) {
+    throw new TypeError("baseUrl must be an http or https address without credentials, query and fragment");
+  }
+  const url = `${base.replace(/\/+$/, "")}/pets`;
   // Without this check the platform's error message for an invalid header would contain the key.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey must be printable ASCII without blanks");
   const headers = { Accept: "application/json", Authorization: `Bearer ${apiKey}` };
