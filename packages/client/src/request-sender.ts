@@ -86,6 +86,9 @@ export function createRequestSender({
   };
 }
 
+/** After a longer delay, such as Infinity, `setTimeout` would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /**
  * Sends a request once. Rejects with NETWORK_ERROR or TIMEOUT, or with the signal's reason. A timeout and an abort reject
  * immediately, even if `fetch` ignores its signal.
@@ -97,15 +100,19 @@ async function sendOnce(
   callSignal: AbortSignal,
 ): Promise<PetStoreResponse> {
   const timeout = new AbortController();
-  const timer = setTimeout(() => {
-    timeout.abort(new PetStoreError("TIMEOUT", `The service did not respond within ${timeoutMs} ms.`));
-  }, timeoutMs);
+  const timer = setTimeout(
+    () => {
+      timeout.abort(new PetStoreError("TIMEOUT", `The service did not respond within ${timeoutMs} ms.`));
+    },
+    Math.min(timeoutMs, longestTimerMs),
+  );
   const signal = AbortSignal.any([callSignal, timeout.signal]);
   const aborted = new Promise<never>((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
   const receive = async (): Promise<PetStoreResponse> => {
-    const response = await fetch(url, { ...init, signal, credentials: "omit" });
+    // A redirect to another host would lose the key, and may turn a POST into a GET.
+    const response = await fetch(url, { ...init, signal, credentials: "omit", redirect: "manual" });
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
   try {

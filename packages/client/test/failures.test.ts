@@ -108,6 +108,11 @@ it.each([
   expect(received[0]?.signal.aborted).toBe(true);
 });
 
+it("a call has no time limit if timeoutMs is Infinity", async () => {
+  const { client } = createScriptedService(() => after(600_000, () => respond(200, "[]")), { timeoutMs: Infinity });
+  expect(await codesAfter(600_100, client.pets.list())).toEqual(["succeeded"]);
+});
+
 it("a call is a NETWORK_ERROR if fetch rejects, with that error as its cause", async () => {
   const cause = new TypeError("fetch failed");
   const { client } = createScriptedService(() => Promise.reject(cause), { maxRetries: 0 });
