@@ -117,7 +117,9 @@ export function isRetryable(failure: PetStoreError): boolean {
   return retryableCodes.includes(failure.code) || isUnavailable(failure);
 }
 
-export function isUnavailable({ code, status = 0 }: PetStoreError): boolean {
+export function isUnavailable({ code, status = 0, retryAfterMs }: PetStoreError): boolean {
+  // A proxy has removed Retry-After, so the length of the wait is unknown.
+  if (status === 429 && retryAfterMs === undefined) return true;
   if (code === "UNEXPECTED_RESPONSE") return status === 429 || status >= 502;
   return unavailableCodes.includes(code);
 }

@@ -136,22 +136,25 @@ describe("a pause", () => {
     expect(slots()).toBe(1);
   });
 
-  it("doubles with each failed probe while the service is unavailable, up to 30 s", () => {
-    const { run, fail, tracker, clock } = open(0.999);
-    run(minute(64));
-    for (const request of [tracker.start(), tracker.start(), tracker.start()]) fail(request, failure("NETWORK_ERROR"));
-    const pauseSeconds: number[] = [];
-    for (let probe = 0; probe < 7; probe += 1) {
-      pauseSeconds.push(Math.ceil(tracker.pauseRemainingMs() / 1_000));
+  it.each(["NETWORK_ERROR", "RATE_LIMIT_EXCEEDED"] as const)(
+    "doubles with each probe that fails with %s and without Retry-After, up to 30 s",
+    (code) => {
+      const { run, fail, tracker, clock } = open(0.999);
+      run(minute(64));
+      for (const request of [tracker.start(), tracker.start(), tracker.start()]) fail(request, failure(code));
+      const pauseSeconds: number[] = [];
+      for (let probe = 0; probe < 7; probe += 1) {
+        pauseSeconds.push(Math.ceil(tracker.pauseRemainingMs() / 1_000));
+        clock.nowMs += tracker.pauseRemainingMs();
+        fail(tracker.start(), failure(code));
+      }
+      expect(pauseSeconds).toEqual([1, 2, 4, 8, 16, 30, 30]);
       clock.nowMs += tracker.pauseRemainingMs();
-      fail(tracker.start(), failure("NETWORK_ERROR"));
-    }
-    expect(pauseSeconds).toEqual([1, 2, 4, 8, 16, 30, 30]);
-    clock.nowMs += tracker.pauseRemainingMs();
-    run(minute(64));
-    fail(tracker.start(), failure("NETWORK_ERROR"));
-    expect(Math.ceil(tracker.pauseRemainingMs() / 1_000)).toBe(1);
-  });
+      run(minute(64));
+      fail(tracker.start(), failure(code));
+      expect(Math.ceil(tracker.pauseRemainingMs() / 1_000)).toBe(1);
+    },
+  );
 });
 
 describe("the circuit", () => {

@@ -77,12 +77,12 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
 
   function recordFailure(request: number, failure: PetStoreError): void {
     const { code, retryAfterMs = 0 } = failure;
-    if (code === "API_KEY_BANNED" || code === "RATE_LIMIT_EXCEEDED" || code === "DAILY_QUOTA_EXCEEDED") {
-      pauseFor(retryAfterMs + random() * resumeSpreadMs);
-    } else if (isUnavailable(failure)) {
+    if (isUnavailable(failure)) {
       // Requests that were in flight together count as one failure.
       if (request > (probingAfter ?? 0)) consecutiveFailures += 1;
       pauseFor(Math.max(retryAfterMs, fullJitterMs(consecutiveFailures, random)));
+    } else if (code === "API_KEY_BANNED" || code === "RATE_LIMIT_EXCEEDED" || code === "DAILY_QUOTA_EXCEEDED") {
+      pauseFor(retryAfterMs + random() * resumeSpreadMs);
     } else {
       return;
     }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readNextCursor, readRateLimit } from "./response-headers.js";
+import { readNextCursor, readRateLimit, readRetryAfterMs } from "./response-headers.js";
 
 it.each([
   ['</v1/pets?limit=2&cursor=AQ>; rel="next"', "AQ"],
@@ -33,3 +33,15 @@ it.each([{}, { "X-RateLimit-Limit": "60", "X-RateLimit-Remaining": "many", "X-Ra
     expect(readRateLimit(new Headers(fields), 0)).toBeUndefined();
   },
 );
+
+it.each([
+  ["7", 7_000],
+  ["999999999999", 999_999_999_999_000],
+  ["Thu, 01 Jan 1970 00:01:07 GMT", 7_000],
+  ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
+  ["1000000000000", undefined],
+  ["7, 7", undefined],
+])("Retry-After: %s is a wait of %s ms", (field, expected) => {
+  const headers = new Headers({ "Retry-After": field, Date: "Thu, 01 Jan 1970 00:01:00 GMT" });
+  expect(readRetryAfterMs(headers, 3_600_000)).toBe(expected);
+});

@@ -27,7 +27,8 @@ export function readRetryAfterMs(headers: Headers, nowMs: number): number | unde
   const field = headers.get("retry-after");
   const seconds = parseWholeNumber(field);
   if (seconds !== undefined) return seconds * 1000;
-  const dateMs = Date.parse(field ?? "");
+  // Date.parse accepts more than HTTP dates: `7, 7`, which two proxies may have added, would be a day in 2001.
+  const dateMs = Date.parse(field?.endsWith("GMT") ? field : "");
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - serverTimeMs(headers, nowMs));
 }
 
@@ -58,6 +59,7 @@ function serverTimeMs(headers: Headers, nowMs: number): number {
   return Number.isNaN(dateMs) ? nowMs : dateMs;
 }
 
+/** With more digits, a number of seconds would be outside the range of Date. */
 function parseWholeNumber(field: string | null): number | undefined {
-  return field !== null && /^\d{1,15}$/.test(field) ? Number(field) : undefined;
+  return field !== null && /^\d{1,12}$/.test(field) ? Number(field) : undefined;
 }
