@@ -11,7 +11,7 @@ describe("the usage page", needsChromium, () => {
     const { page } = await open({ width: 390 });
     const window = { limit: 7, remaining: 7, reset: 1_795_204_620 };
     const json = { plan: "business", minute: window, day: window, bannedUntil: null };
-    const first = await holdFirstRequest(page, "/rate_limit", { json });
+    const first = holdFirstRequest(page, "/rate_limit", { json });
     await page.goto("/usage");
     await enterKey(page, await store.issueKey());
     if (change === "another key") await enterKey(page, await store.issueKey());
@@ -44,7 +44,7 @@ it(
     page.on("request", (request) => {
       if (request.method() === "POST") sent += 1;
     });
-    const first = await holdFirstRequest(page, "/v1/pets", proxyPage);
+    const first = holdFirstRequest(page, "/v1/pets", proxyPage);
     await page.goto("/");
     await page.locator("#createPet").getByRole("button", { name: "Send" }).dblclick();
     await first.respond();
@@ -56,7 +56,7 @@ it(
 
 it("GraphiQL ignores a late response for a key that was removed", needsChromium, async ({ store, open }) => {
   const { page } = await open({ width: 390 });
-  const first = await holdFirstRequest(page, "/graphql", { json: { data: null } });
+  const first = holdFirstRequest(page, "/graphql", { json: { data: null } });
   await page.goto("/graphiql");
   await enterKey(page, await store.issueKey());
   await first.sent;
@@ -73,16 +73,8 @@ interface HeldRequest {
 }
 
 /** Holds the first request to this path. */
-async function holdFirstRequest(
-  page: Page,
-  path: string,
-  response: Parameters<Route["fulfill"]>[0],
-): Promise<HeldRequest> {
-  let hold = (_route: Route) => {};
-  const held = new Promise<Route>((resolve) => {
-    hold = resolve;
-  });
-  await page.route(path, (route) => hold(route), { times: 1 });
+function holdFirstRequest(page: Page, path: string, response: Parameters<Route["fulfill"]>[0]): HeldRequest {
+  const held = new Promise<Route>((resolve) => void page.route(path, resolve, { times: 1 }));
   return {
     sent: held,
     async respond() {
