@@ -31,9 +31,9 @@ describe("with two instances that count for themselves", () => {
     await using one = await openInstance(environment());
     await using other = await openInstance(environment());
     const { key, id } = await json("key issue shop");
-    for (const instance of [one, other]) expect(await instance.request(key, 400)).toBe("banned");
+    for (const instance of [one, other]) expect(await instance.request(key, 400)).toBe("API_KEY_BANNED");
     expect(await json(`ban lift ${id}`)).toMatchObject({ id, banLiftedAt: expect.any(String) });
-    for (const instance of [one, other]) await expect.poll(() => instance.request(key, 1)).toBe("refused");
+    for (const instance of [one, other]) await expect.poll(() => instance.request(key, 1)).toBe("DAILY_QUOTA_EXCEEDED");
   });
 
   it("says which part of the truth it tells when an instance does not answer", async () => {
@@ -62,9 +62,9 @@ describeWithRedis("with two instances that share a Redis", () => {
     await one.request(key, 2);
     await other.request(key, 2);
     expect(await json("usage show shop")).toMatchObject({ counts: [{ by: "Redis", day: { used: 4, remaining: 1 } }] });
-    expect(await other.request(key, 400)).toBe("banned");
+    expect(await other.request(key, 400)).toBe("API_KEY_BANNED");
     await petstore(`ban lift ${id}`);
-    for (const instance of [one, other]) await expect.poll(() => instance.request(key, 1)).toBe("refused");
+    for (const instance of [one, other]) await expect.poll(() => instance.request(key, 1)).toBe("DAILY_QUOTA_EXCEEDED");
   });
 
   it("usage show reports the count of each instance while Redis is unavailable", async () => {
