@@ -45,15 +45,19 @@ export class Refusal extends Error {}
 /** The environment. If it names no database, the database of the running standalone store. */
 export async function effectiveEnvironment(context: CommandContext): Promise<CommandContext["environment"]> {
   const { environment } = context;
-  if (environment.DATABASE_URL || environment.DATABASE_URL_FILE) return environment;
+  if (namesDatabase(environment)) return environment;
   return { ...environment, DATABASE_URL: await context.standaloneUrl() };
 }
 
 export async function requireDatabaseConfig(context: CommandContext): Promise<DatabaseConfig> {
   const environment = await effectiveEnvironment(context);
-  if (!environment.DATABASE_URL && !environment.DATABASE_URL_FILE)
+  if (!namesDatabase(environment))
     throw new Refusal("There is no database: start the store with npm start, or set DATABASE_URL.");
   return readDatabaseConfig(environment);
+}
+
+export function namesDatabase(environment: CommandContext["environment"]): boolean {
+  return Boolean(environment.DATABASE_URL || environment.DATABASE_URL_FILE);
 }
 
 /** Opens the database for one command, with longer timeouts than for a request. */
@@ -127,13 +131,12 @@ function userName(): string {
   }
 }
 
-/** Turns an error of the database into one line for the operator. */
+/** Turns an error of work on the database into one line for the operator. */
 export async function explainingFaults<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    const line = error instanceof Refusal ? undefined : explainDatabase(error, url);
-    throw line === undefined ? error : new Refusal(line, { cause: error });
+    throw error instanceof Refusal ? error : new Refusal(explainDatabase(error, url), { cause: error });
   }
 }
 

@@ -1,15 +1,14 @@
 import { Problem } from "@petstore/core";
 
-/** One line for the operator, with advice and without the password; `undefined` if the database is not the cause. */
-export function explainDatabase(error: unknown, url: string): string | undefined {
-  const cause = error instanceof Problem ? error.cause : error;
-  if (!(cause instanceof Error)) return undefined;
-  const code = "code" in cause ? `${cause.code}` : "";
+/** One line for the operator about work on the database that failed, without the password. */
+export function explainDatabase(error: unknown, url: string): string {
+  const cause = error instanceof Problem ? (error.cause ?? error) : error;
+  const code = cause instanceof Error && "code" in cause ? `${cause.code}` : "";
   const where = URL.canParse(url) ? new URL(url).host : "its address";
   const known = byCode[code] ?? byCode[code.slice(0, 2)];
   if (known !== undefined) return known(where);
-  const isUnreachable = error instanceof Problem && error.code === "SERVICE_UNAVAILABLE";
-  return isUnreachable ? `The database at ${where} does not answer: ${cause.message || code}.` : undefined;
+  const message = cause instanceof Error ? cause.message || code || cause.name : `${cause}`;
+  return `The database at ${where} cannot be used: ${message.replace(/\.$/, "")}.`;
 }
 
 /** By the code of the system call, the SQLSTATE, or its class. */

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { openHttpServer } from "@petstore/harness/network";
 import { describe, expect, it } from "vitest";
 import { runCommand, useDatabase } from "./run-command.js";
 
@@ -93,6 +94,15 @@ it.each([
   const { exitCode, complained } = await runCommand("account list", { DATABASE_URL: url });
   expect({ exitCode, complained }).toMatchObject({ exitCode: 1, complained: expect.stringContaining(line) });
   expect(complained).not.toContain("secret");
+});
+
+it.each(["migrate", "account list"])("%s says at which address there is no PostgreSQL", async (commandLine) => {
+  await using server = await openHttpServer(() => {});
+  const { host } = new URL(server.url);
+  expect(await runCommand(commandLine, { DATABASE_URL: `postgres://someone@${host}/petstore` })).toMatchObject({
+    exitCode: 1,
+    complained: expect.stringMatching(new RegExp(`^The database at ${host} cannot be used: .+\\.$`)),
+  });
 });
 
 describe("a command that cannot be done", () => {

@@ -40,7 +40,7 @@ describe("petstore doctor", () => {
 
   it.each([
     ["postgres://someone:secret@127.0.0.1:1/petstore", "Nothing listens at 127.0.0.1:1"],
-    ["", "DATABASE_URL is required"],
+    ["", "database: there is none\n         -> Start the store with npm start"],
   ])("says why %j is no database, and shows no password", async (url, line) => {
     const { exitCode, printed } = await runCommand("doctor", { DATABASE_URL: url });
     expect(exitCode).toBe(1);

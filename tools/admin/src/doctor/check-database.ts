@@ -36,7 +36,9 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
       ];
     });
   } catch (error) {
-    return [fault("database", reason(error, url), "Nothing else can be looked at in it until that is mended.")];
+    return [
+      fault("database", explainDatabase(error, url), "Nothing else can be looked at in it until that is mended."),
+    ];
   }
 }
 
@@ -93,13 +95,8 @@ async function checkDirect(url: string): Promise<Finding> {
     const advice = "Set DATABASE_DIRECT_URL to PostgreSQL itself: nobody can listen through a pooler.";
     return fault(check, "goes to a pooler", advice);
   } catch (error) {
-    return fault(check, reason(error, url), "Correct DATABASE_DIRECT_URL.");
+    return fault(check, explainDatabase(error, url), "Correct DATABASE_DIRECT_URL.");
   }
-}
-
-function reason(error: unknown, url: string): string {
-  const message = error instanceof Error ? error.message || `${"code" in error ? error.code : error.name}` : `${error}`;
-  return explainDatabase(error, url) ?? `The database at ${new URL(url).host} cannot be used: ${message}.`;
 }
 
 async function one<Row extends object>(client: Client, text: string): Promise<Row> {

@@ -1,6 +1,6 @@
 import { type Config, readConfig, readDatabaseConfig } from "@petstore/core";
 import type { Command } from "commander";
-import { type CommandContext, effectiveEnvironment, Refusal } from "../command-context.js";
+import { type CommandContext, effectiveEnvironment, namesDatabase, Refusal } from "../command-context.js";
 import { askInstances } from "../instances.js";
 import type { Output } from "../output.js";
 import { checkDatabase } from "./check-database.js";
@@ -25,6 +25,8 @@ export function addDoctorCommand(program: Command, context: CommandContext, prin
 async function examine(context: CommandContext): Promise<Finding[]> {
   const { now } = context;
   const environment = await effectiveEnvironment(context);
+  if (!namesDatabase(environment))
+    return [fault("database", "there is none", "Start the store with npm start, or set DATABASE_URL.")];
   const config = attempt(() => readConfig(environment));
   const findings = config instanceof Error ? configurationFaults(config) : [ok("configuration", "understood")];
   const redis = config instanceof Error ? [] : await checkRedis(config.quota.redis, now);
