@@ -6,6 +6,8 @@ set -eu
 umask 022
 mkdir -m 700 secrets
 cd secrets
+# Unless everything succeeds, nothing stays.
+trap 'cd .. && rm -r secrets' EXIT
 
 random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
 for role in superuser owner service redis; do random > "$role-password"; done
@@ -28,7 +30,9 @@ printf "{$address, $address, $address}" 1 "$(cat sentinel-password)" 2 "$(cat se
   > sentinel-passwords.json
 
 # A certificate authority of the store's own: the services believe it, and it signs for PostgreSQL and Redis alone.
-certificate() { openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 "$@" 2> /dev/null; }
+certificate() {
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 3650 "$@" 2> log || { cat log >&2; exit 1; }
+}
 certificate -subj '/CN=petstore' -keyout authority.key -out authority.crt
 for host in postgres redis; do
   names="DNS:$host"
@@ -38,4 +42,5 @@ for host in postgres redis; do
   chmod 644 "$host.key"
 done
 # Nothing else is ever to be signed.
-rm authority.key
+rm authority.key log
+trap - EXIT

@@ -2,13 +2,14 @@
 // ha-redis.test.ts start the commands of compose.ha.yaml without containers.
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-postgres";
 import { describeWithProgram, describeWithRedis, shared } from "@petstore/harness";
 import { openServerDirectory } from "@petstore/harness/postgres";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
 import { askOverTls, makeSecrets, readCompose, startContainer } from "./containers.js";
 import { instructionsOf } from "./dockerfile.js";
@@ -129,6 +130,17 @@ it("make-secrets.sh closes the folder, and makes addresses of the two roles and 
     expect(certificate.checkIssued(authority) && certificate.verify(authority.publicKey)).toBe(true);
     expect(certificate.checkHost(host)).toBe(host);
   }
+});
+
+it("make-secrets.sh prints the error of OpenSSL, and leaves no folder behind", async () => {
+  await using directory = await openTemporaryDirectory();
+  const openssl = '#!/bin/sh\necho "req: Unknown option: -CA" >&2\nexit 1\n';
+  await writeFile(join(directory.path, "openssl"), openssl, { mode: 0o755 });
+  const env = { PATH: `${directory.path}:${process.env.PATH}` };
+  await expect(run("sh", [join(folder, "make-secrets.sh")], { cwd: directory.path, env })).rejects.toMatchObject({
+    stderr: "req: Unknown option: -CA\n",
+  });
+  expect(await readdir(directory.path)).toEqual(["openssl"]);
 });
 
 describeWithRedis("the Redis of compose.override.yaml", () => {
