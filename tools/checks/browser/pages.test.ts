@@ -27,12 +27,6 @@ describe("every page", needsChromium, () => {
     }
   });
 
-  it("needs no key and costs nothing", async ({ store, open }) => {
-    const left = async (path: string) => (await fetch(`${store.origin}${path}`)).headers.get("x-ratelimit-remaining");
-    const before = await left("/openapi.json");
-    for (const path of await linkedPages(await open({ width: 1280 }))) expect(await left(path), path).toBe(before);
-  });
-
   it("can be read and followed with the keyboard alone", async ({ open }) => {
     const { page } = await open({ width: 1280 });
     await page.goto("/");
