@@ -2,19 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { createPetStoreClient, serviceErrorCodes } from "@petstore/client";
 import { limitsOf, problems } from "@petstore/core";
+import { shared } from "@petstore/harness";
 import { it } from "@petstore/harness/test-with-figures";
-import { afterAll, beforeAll, expect, inject, vi } from "vitest";
-import { openRunningStore, type RunningStore, startWithinMinute } from "../conformance/running-store.js";
+import { expect, inject, vi } from "vitest";
+import { openRunningStore, startWithinMinute } from "../conformance/running-store.js";
 import { createWitness, startFullSpeed } from "./load.js";
 
-let store: RunningStore;
-let baseUrl: string;
-
-beforeAll(async () => {
-  store = await openRunningStore({ services: ["rest"] });
-  baseUrl = `${store.originOf("rest")}/v1`;
-});
-afterAll(() => store?.[Symbol.asyncDispose]());
+const store = await shared(openRunningStore({ services: ["rest"] }));
+const baseUrl = `${store.originOf("rest")}/v1`;
 
 it("knows every code that the REST API answers, and no other", () => {
   const codes = Object.keys(problems).filter((code) => !/^(GRAPHQL|PERSISTED_QUERY)_/.test(code));

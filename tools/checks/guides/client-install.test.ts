@@ -6,14 +6,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createContext, runInContext } from "node:vm";
 import { gzipSync } from "node:zlib";
-import {
-  openTemporaryDirectory,
-  type StandaloneStore,
-  startStandaloneStore,
-  type TemporaryDirectory,
-} from "@petstore/harness/processes";
+import { shared } from "@petstore/harness";
+import { openTemporaryDirectory, startStandaloneStore } from "@petstore/harness/processes";
 import { rolldown } from "rolldown";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 
 const root = new URL("../../../", import.meta.url);
 const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
@@ -45,12 +41,10 @@ const webPlatform = {
   URLSearchParams,
 };
 
-let store: StandaloneStore;
-let project: TemporaryDirectory;
+const store = await shared(startStandaloneStore());
+const project = await shared(openTemporaryDirectory());
 
 beforeAll(async () => {
-  store = await startStandaloneStore();
-  project = await openTemporaryDirectory();
   await writeFile(join(project.path, "package.json"), '{ "type": "module", "private": true }');
   // The one dependency of the client comes from the workspace, so that the test needs no registry.
   await run("npm", "install", "--ignore-scripts", bottleneck);
@@ -58,10 +52,6 @@ beforeAll(async () => {
   await writeFile(join(project.path, "program.ts"), program(`${store.origin}/v1`, store.demoKey));
   await writeFile(join(project.path, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
   await run(process.execPath, tsc);
-});
-afterAll(async () => {
-  await project?.[Symbol.asyncDispose]();
-  await store?.[Symbol.asyncDispose]();
 });
 
 it.each([

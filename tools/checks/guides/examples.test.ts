@@ -1,30 +1,21 @@
 // Runs the examples of the documents like a reader, on one store of `npm start`.
 import { choosePort } from "@petstore/embedded-postgres";
+import { shared } from "@petstore/harness";
 import { openHttpServer } from "@petstore/harness/network";
 import {
   markedCommands,
   runCommands,
   runModule,
   type Snippet,
-  type StandaloneStore,
   snippetsOf,
   startStandaloneStore,
 } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openStoreDatabase, type StoreDatabase } from "../src/store-database.js";
+import { describe, expect, it } from "vitest";
+import { openStoreDatabase } from "../src/store-database.js";
 
-let store: StandaloneStore;
-let database: StoreDatabase;
-
-beforeAll(async () => {
-  store = await startStandaloneStore();
-  database = openStoreDatabase(store.databaseUrl);
-});
-afterAll(async () => {
-  await database?.[Symbol.asyncDispose]();
-  await store?.[Symbol.asyncDispose]();
-});
+const store = await shared(startStandaloneStore());
+const database = await shared(openStoreDatabase(store.databaseUrl));
 
 /** The output of each block of each document. The README comes first, because it shows the first pet of a new store. */
 const documents: readonly [path: string, printed: readonly RegExp[]][] = [

@@ -3,11 +3,12 @@ import { hash } from "node:crypto";
 import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
 import { maxInt64 } from "@petstore/core";
+import { shared } from "@petstore/harness";
 import { Client, fetchExchange } from "@urql/core";
 import { persistedExchange } from "@urql/exchange-persisted";
 import { ClientError, GraphQLClient } from "graphql-request";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openRunningStore, type RunningStore } from "../running-store.js";
+import { describe, expect, it } from "vitest";
+import { openRunningStore } from "../running-store.js";
 
 const list = "query List($limit: Int!) { pets(limit: $limit) { id name } }";
 const create = "mutation Create($input: NewPet!) { createPet(input: $input) { categoryId status } }";
@@ -76,11 +77,7 @@ function openGraphqlRequest({ url, headers }: ClientOptions): Execute {
   };
 }
 
-let store: RunningStore;
-beforeAll(async () => {
-  store = await openRunningStore({ services: ["graphql"] });
-});
-afterAll(() => store?.[Symbol.asyncDispose]());
+const store = await shared(openRunningStore({ services: ["graphql"] }));
 
 function optionsWith(apiKey: string): ClientOptions {
   return { url: `${store.originOf("graphql")}/graphql`, headers: { authorization: `Bearer ${apiKey}` } };

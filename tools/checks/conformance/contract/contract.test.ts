@@ -1,12 +1,13 @@
 // The contract table: each row is sent through REST, both variants of GraphQL and the typed client.
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shared } from "@petstore/harness";
+import { describe, expect, it } from "vitest";
 import type { IssueOptions } from "../../src/store-database.js";
 import type { Api, Operation, Outcome, Pet, Reply, Success } from "../apis/api.js";
 import { comparableHeaders } from "../apis/comparable-headers.js";
 import { openApis } from "../apis/open-apis.js";
-import { newAddress, openRunningStore, type RunningStore, withinOneMinute } from "../running-store.js";
+import { newAddress, openRunningStore, withinOneMinute } from "../running-store.js";
 import type { Catalogue, KeyKind, Problem, Request, Row } from "./row.js";
 import { categoryIdRows } from "./rows/category-ids.js";
 import { idempotencyRows } from "./rows/idempotency.js";
@@ -18,20 +19,12 @@ import { permissionRows } from "./rows/permissions.js";
 import { quotaRows, quotaSettings } from "./rows/quotas.js";
 import { requestRows } from "./rows/requests.js";
 
-let store: RunningStore;
-let apis: readonly [Api, ...Api[]];
-let readerKey: string;
-let catalogue: Catalogue;
+const store = await shared(openRunningStore({ environment: quotaSettings }));
+const apis = await openApis(store);
+const readerKey = (await store.database.issueKey()).key;
+const catalogue = await fillCatalogue();
 /** The responses that were compared with those of REST. */
 const compared = new Map<string, number>();
-
-beforeAll(async () => {
-  store = await openRunningStore({ environment: quotaSettings });
-  apis = await openApis(store);
-  readerKey = (await store.database.issueKey()).key;
-  catalogue = await fillCatalogue();
-});
-afterAll(() => store?.[Symbol.asyncDispose]());
 
 describe.each<[string, readonly Row[]]>([
   ["lists", listRows],
