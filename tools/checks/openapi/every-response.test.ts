@@ -1,9 +1,10 @@
 // Causes every response that the OpenAPI document describes, and compares it with the document.
 import { readFile } from "node:fs/promises";
+import { shared } from "@petstore/harness";
 import { openHttpClient } from "@petstore/harness/network";
 import { startService } from "@petstore/harness/processes";
 import { createResponseCheck, type Documented, type OpenApi } from "@petstore/harness/responses";
-import { test as base, expect } from "vitest";
+import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { openRunningStore } from "../conformance/running-store.js";
 import { causes, type Fixture, validRequests } from "./causes.js";
@@ -19,40 +20,35 @@ const environment = {
   DATABASE_WRITE_TIMEOUT_MS: "3000",
 };
 
-const it = base.extend<{ $file: { fixture: Fixture } }>({
-  fixture: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
-    async ({}, use) => {
-      await using store = await openRunningStore({ services: ["rest"], environment });
-      const { database } = store;
-      await using later = await startService({
-        environment: { DATABASE_URL: database.url, LOG_LEVEL: "silent" },
-        clockOffsetMs: afterRemovalMs,
-      });
-      using client = openHttpClient(store.originOf("rest"));
-      using laterClient = openHttpClient(later.origin);
-      await database.execute(`insert into pets (name, category_id, status) values ('Rex', 1, 'available')`);
-      const { key } = await database.issueKey();
-      await use({ client, laterClient, database, key });
-    },
-    { scope: "file" },
-  ],
-});
+const { database, originOf } = await shared(openRunningStore({ services: ["rest"], environment }));
+const later = await shared(
+  startService({
+    environment: { DATABASE_URL: database.url, LOG_LEVEL: "silent" },
+    clockOffsetMs: afterRemovalMs,
+  }),
+);
+await database.execute(`insert into pets (name, category_id, status) values ('Rex', 1, 'available')`);
+const fixture: Fixture = {
+  client: openHttpClient(originOf("rest")),
+  laterClient: openHttpClient(later.origin),
+  database,
+  key: (await database.issueKey()).key,
+};
 
 /** The service waits ten seconds for the rest of a request, so these tests run at the same time. */
 const timeouts = documented.filter(({ code }) => code === "REQUEST_TIMEOUT");
 /** One after another, because some make the database unavailable. */
 const others = documented.filter((response) => !timeouts.includes(response));
 
-it.concurrent.for(timeouts.map(titled))("%s", ([_title, response], { fixture }) => expectDocumented(response, fixture));
-it.for(others.map(titled))("%s", ([_title, response], { fixture }) => expectDocumented(response, fixture));
+it.concurrent.for(timeouts.map(titled))("%s", ([_title, response]) => expectDocumented(response));
+it.for(others.map(titled))("%s", ([_title, response]) => expectDocumented(response));
 
 function titled(response: Documented): [string, Documented] {
   const { operationId, status, code = "" } = response;
   return [`${operationId} can answer as documented: ${status} ${code}`, response];
 }
 
-async function expectDocumented({ operationId, status, code }: Documented, fixture: Fixture): Promise<void> {
+async function expectDocumented({ operationId, status, code }: Documented): Promise<void> {
   const [cause, request] = [causes[code ?? "success"], validRequests[operationId]];
   if (cause === undefined || request === undefined) throw new Error("No request of this test causes it");
   const answer = await cause(fixture, request);
