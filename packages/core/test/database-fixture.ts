@@ -1,10 +1,19 @@
 import { createTestDatabase, shared, type TestDatabase } from "@petstore/harness";
 import { openSession } from "@petstore/harness/postgres";
+import { expect } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
 import type { Statement } from "../src/database/statement.js";
+import { silentLog } from "./logs.js";
 
-export const silentLog = { info() {}, warn() {}, error() {} };
+/** Rejections of a statement. */
+export const unavailable = unavailableBecause("The database is unavailable");
+export const late = unavailableBecause("The database did not answer in time");
+
+function unavailableBecause(reason: string): unknown {
+  const message = `${reason}; try again shortly.`;
+  return expect.objectContaining({ code: "SERVICE_UNAVAILABLE", status: 503, message, retryAfterSeconds: 1 });
+}
 
 interface SharedDatabase extends Pick<TestDatabase, "url" | "directUrl"> {
   /** Behind a PgBouncer in a run with PgBouncer, unless the configuration names another address. */

@@ -3,15 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { watchDatabase } from "../src/database/reachability.js";
-import { limitedTo, openSharedDatabase, silentLog, sqlOf } from "./database-fixture.js";
+import { late, limitedTo, openSharedDatabase, sqlOf, unavailable } from "./database-fixture.js";
+import { silentLog } from "./logs.js";
 
 const server = await openSharedDatabase();
-
-const unavailable = expect.objectContaining({ code: "SERVICE_UNAVAILABLE", status: 503, retryAfterSeconds: 1 });
-const late = expect.objectContaining({
-  code: "SERVICE_UNAVAILABLE",
-  message: "The database did not answer in time; try again shortly.",
-});
 
 const echo = sqlOf<{ value: bigint }>("write", "select $1::bigint as value");
 const sleep = sqlOf("write", "select pg_sleep($1::float8)");

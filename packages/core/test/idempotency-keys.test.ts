@@ -4,6 +4,7 @@ import { openCore, readConfig } from "../src/index.js";
 import { createOnceIn, forgetIdempotencyKeys } from "../src/pets/idempotency.js";
 import type { NewPet } from "../src/pets/pet.js";
 import { openSharedDatabase } from "./database-fixture.js";
+import { recordLog } from "./logs.js";
 
 const server = await openSharedDatabase();
 await server.execute(
@@ -35,9 +36,7 @@ describe("keys older than 24 hours", () => {
     await remember(2_500, "26 hours");
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     onTestFinished(() => void vi.useRealTimers());
-    const logged: string[] = [];
-    const record = (_fields: object, message: string) => void logged.push(message);
-    const log = { info: record, warn: record, error: record };
+    const { log, logged } = recordLog();
     const core = await openCore(readConfig({ DATABASE_URL: server.directUrl }), { log, now: Date.now });
     vi.advanceTimersByTime(60_000);
     await core[Symbol.asyncDispose]();

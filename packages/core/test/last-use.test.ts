@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { KeyWithAccount } from "../src/access/key-repository.js";
 import { createKeyUses, writeLastUse } from "../src/access/key-uses.js";
 import type { Database } from "../src/index.js";
-import { silentLog } from "./database-fixture.js";
+import { recordLog, silentLog } from "./logs.js";
 import { type IssuedKey, openStoredKeys } from "./stored-keys-fixture.js";
 
 const { database, keys, issueKey, execute, directUrl } = await openStoredKeys();
@@ -74,8 +74,7 @@ describe("the day of the last use", () => {
   it("is tried again after a failure, which is logged once", async () => {
     const issued = await issueKey();
     const record = await read(issued);
-    const warnings: string[] = [];
-    const log = { ...silentLog, warn: (_fields: object, message: string) => warnings.push(message) };
+    const { log, logged } = recordLog();
     const statements: unknown[] = [];
     using uses = createKeyUses(countingIn(statements, 2), log);
     const reported = async () => {
@@ -83,7 +82,7 @@ describe("the day of the last use", () => {
       return (await read(issued)).isUsedToday;
     };
     await expect.poll(reported).toBe(true);
-    expect([statements.length, warnings.length]).toEqual([3, 1]);
+    expect([statements.length, logged.length]).toEqual([3, 1]);
   });
 });
 

@@ -6,13 +6,9 @@ import { type Database, openDatabase } from "../src/database/database.js";
 import { sqlState } from "../src/database/database-errors.js";
 import { migrate } from "../src/database/migrate.js";
 import { watchDatabase } from "../src/database/reachability.js";
-import { limitedTo, openSharedDatabase, silentLog, sqlOf } from "./database-fixture.js";
+import { limitedTo, openSharedDatabase, sqlOf, unavailable } from "./database-fixture.js";
+import { silentLog } from "./logs.js";
 
-const unavailable = expect.objectContaining({
-  code: "SERVICE_UNAVAILABLE",
-  message: "The database is unavailable; try again shortly.",
-  retryAfterSeconds: 1,
-});
 const sharedRead = sqlOf("pipelined read", "select 1 as one");
 const read = sqlOf("read", "select 1 as one");
 const write = sqlOf("write", "update kysely_migration set name = name");

@@ -10,6 +10,7 @@ import { createLastKnownCounts } from "../../src/quota/engines/fallback/last-kno
 import { openRedis } from "../../src/quota/engines/redis-connection.js";
 import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
 import type { Quota } from "../../src/quota/quota.js";
+import { silentLog } from "../logs.js";
 import { type Caller, createCaller, expectReplies, type OpenedQuota, openAtVirtualTime, openLocal } from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
 import { everyKeyHasTtl, findDifference } from "./random/difference.js";
@@ -175,8 +176,7 @@ function openOn(redis: Redis | Cluster, banPolicy: BanPolicy): OpenedQuota {
 /** The deadline is long enough for a busy machine. Other tests are about missed deadlines. */
 async function openWithFallback(url: string, banPolicy: BanPolicy): Promise<OpenedQuota> {
   const connection = await openRedis({ urls: [url], isCluster: false, decisionTimeoutMs: 0 });
-  const log = { info() {}, warn() {}, error() {} };
-  const breaker = createBreaker({ connection, probe: async () => {}, deadlineMs: 10_000, log });
+  const breaker = createBreaker({ connection, probe: async () => {}, deadlineMs: 10_000, log: silentLog });
   const opened = openAtVirtualTime(({ now }) => {
     const redisQuota = createRedisQuota({ redis: connection.redis, banPolicy, now });
     const counts = createLastKnownCounts({ now, banPolicy, instances: 1, currentOutage: breaker.outages });

@@ -4,6 +4,7 @@ import type { Admitted } from "../../../src/quota/decision.js";
 import type { SentinelLogin } from "../../../src/quota/engines/redis-behind-sentinel.js";
 import { openQuotas, type QuotaConfig, type Quotas } from "../../../src/quota/open-quota.js";
 import type { Reservation } from "../../../src/quota/quota.js";
+import { recordLog } from "../../logs.js";
 
 export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "failureMode">>, SentinelLogin {
   readonly urls: readonly string[];
@@ -19,8 +20,7 @@ export interface LoggedQuotas extends Quotas {
 /** Opens the quotas of one instance as a service does. */
 export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<LoggedQuotas> {
   const { urls, failureMode = "local", decisionTimeoutMs = 1_000, ...sentinelLogin } = options;
-  const logged: string[] = [];
-  const record = (_fields: object, message: string) => void logged.push(message);
+  const { log, logged } = recordLog();
   const config = {
     banPolicy: { ...defaultBanPolicy, minimumStrikes: 0 },
     anonymousLimits: { perMinute: 300, perDay: 10_000 },
@@ -28,7 +28,7 @@ export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<Lo
     instances: 1,
     failureMode,
   };
-  const quotas = await openQuotas(config, { log: { info: record, warn: record, error: record }, now: Date.now });
+  const quotas = await openQuotas(config, { log, now: Date.now });
   return { ...quotas, logged };
 }
 
