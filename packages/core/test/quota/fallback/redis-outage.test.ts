@@ -3,6 +3,9 @@ import { describeWithRedis, shared } from "@petstore/harness";
 import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { expect, it } from "vitest";
+import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";
+import { openRedis } from "../../../src/quota/engines/redis-connection.js";
+import { silentLog } from "../../logs.js";
 import { admitAll, messages, newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
 
 type Step = (server: RedisServer, proxy: FaultProxy) => unknown;
@@ -128,6 +131,17 @@ describeWithRedis("the quota when Redis", async () => {
     expect(secondMs - firstMs).toBeLessThan(350);
     server.resume();
     await expect.poll(opened.mode).toBe("shared");
+  });
+
+  it("rejects a call: a call in flight does not use its reply, because this instance has decided alone since", async () => {
+    using connection = await openRedis({ urls: [server.url], isCluster: false, decisionTimeoutMs: 0 });
+    using breaker = createBreaker({ connection, probe: async () => {}, deadlineMs: 30_000, log: silentLog });
+    const { redis } = connection;
+    const rejected = breaker.run("one", () => redis.eval("return redis.error_reply('OOM')", 0));
+    const inFlight = breaker.run("two", () => redis.blpop("never", 0.1));
+    await expect(rejected).rejects.toThrow("OOM");
+    await expect(inFlight).rejects.toThrow("an outage began");
+    expect(breaker.outages()).toBe(1);
   });
 
   it("replied, but this process was too busy to read it: misses no deadline", async () => {

@@ -23,10 +23,11 @@ export interface AccountSnapshotsOptions {
 export interface AccountSnapshots {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
+  /** Takes the reply to a call of the present outage number: a reply from before an outage could show too few units. */
   observe(reservation: Reservation, decision: Decision): void;
   /** Returns the units that the next call must report to Redis, and counts them as known to Redis from now on. */
   drainUnsynced(account: string): AccountCounters | undefined;
-  /** Undoes a drain, because Redis did not execute the call. */
+  /** Undoes a drain, because Redis did not execute the call. The error has begun an outage, so the next call reports again. */
   restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
   /** Finds or creates the snapshot of an account. A new one counts as not yet reported to Redis. */
@@ -39,7 +40,7 @@ export interface AccountSnapshot {
   readonly bans: Map<string, Penalty>;
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
-  /** The last outage whose counts were reported to Redis, or `notSynced`. */
+  /** The last outage whose counts were reported to Redis. */
   syncedOutage: number;
 }
 
@@ -51,10 +52,6 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
   const { now, currentOutage, capacity, onBanEnd } = options;
   const snapshots = createLruCache<AccountSnapshot>(capacity);
   let clockOffsetMs = 0;
-
-  function isSynced({ syncedOutage }: AccountSnapshot): boolean {
-    return syncedOutage === currentOutage();
-  }
 
   function snapshotOf(account: string, syncedOutage: number): AccountSnapshot {
     let snapshot = snapshots.get(account);
@@ -70,14 +67,10 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
     observe({ account, key }, decision) {
       clockOffsetMs = decision.nowMs - now();
       const snapshot = snapshotOf(account, currentOutage());
-      // If this account has not been synced since the outage, this reply may belong to a call from before the outage and
-      // show too few units. So keep the larger number.
-      const isExact = isSynced(snapshot);
-      snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
-        const { resetAtMs, lastKnownUsed, unsyncedUnits } = counterFor(counter, decision[window]);
-        const { used } = decision[window];
-        return { resetAtMs, lastKnownUsed: isExact ? used : Math.max(lastKnownUsed, used), unsyncedUnits };
-      });
+      snapshot.counters = mapCounters(snapshot.counters, (counter, window) => ({
+        ...counterFor(counter, decision[window]),
+        lastKnownUsed: decision[window].used,
+      }));
       if (key === undefined) return;
       const { bans } = snapshot;
       if (decision.outcome !== "banned") {
@@ -95,7 +88,7 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       const { counters } = snapshot;
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
       // Even after a sync there may be an unsynced unit, if this instance granted it at the moment the outage ended.
-      if (isSynced(snapshot) && !hasUnsynced) return undefined;
+      if (snapshot.syncedOutage === currentOutage() && !hasUnsynced) return undefined;
       // These units are known to Redis from now on, although the call is not sent yet. If it is lost, a new outage begins, and
       // the next call raises the counters of Redis to `lastKnownUsed`. So nothing is added twice.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
@@ -103,8 +96,8 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       return counters;
     },
     restoreUnsynced(account, drained) {
-      const snapshot = snapshotOf(account, notSynced);
-      snapshot.syncedOutage = notSynced;
+      const snapshot = snapshots.get(account);
+      if (snapshot === undefined) return;
       snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
         const { resetAtMs, unsyncedUnits } = drained[window];
         return counter.resetAtMs === resetAtMs ? moveToKnown(counter, -unsyncedUnits) : counter;

@@ -22,7 +22,10 @@ export interface BreakerOptions {
 export interface Breaker extends Disposable {
   /** True while the breaker is closed. Opens it first if the connection is not ready. */
   canCall(): boolean;
-  /** Calls Redis about an account. Rejects, and opens the breaker, when the call fails or misses the deadline. */
+  /**
+   * Calls Redis about an account. Rejects, and opens the breaker, when the call fails or misses the deadline. Also rejects if
+   * the breaker has opened since the call.
+   */
   run<Reply>(account: string, call: () => Promise<Reply>): Promise<Reply>;
   outages(): number;
 }
@@ -86,12 +89,14 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
       return !isOpen;
     },
     async run(account, call) {
-      try {
-        return await withDeadline(call(), deadlineMs);
-      } catch (error) {
+      const outagesBefore = outages;
+      const reply = await withDeadline(call(), deadlineMs).catch((error: unknown) => {
         open(account, error);
         throw error;
-      }
+      });
+      // Redis may have counted units that this instance did not know when it began to decide alone.
+      if (outages !== outagesBefore) throw new Error("an outage began before the reply");
+      return reply;
     },
     outages: () => outages,
     [Symbol.dispose]() {
