@@ -6,18 +6,8 @@ import { admitted, midnight, noon, openInOutage, outcomes, shop } from "./last-k
 // Redis has counted 40 of 60 units. There are two instances, so this one may grant 10 more.
 const open = () => openInOutage({ known: 40 });
 
+// random/outages.test.ts tests reservations.
 describe("the units that Redis is told after an outage", () => {
-  it("are the last known counters and the units granted without Redis, once for each outage", () => {
-    const { counts, outages } = open();
-    expect(unsynced(counts)).toBe("40+0 a minute, 40+0 a day");
-    outcomes(counts, 3);
-    expect(unsynced(counts)).toBe("40+3 a minute, 40+3 a day");
-    expect(unsynced(counts)).toBe("none");
-    outages.count = 2;
-    counts.decide(shop, false);
-    expect(unsynced(counts), "3 units were told before").toBe("43+1 a minute, 43+1 a day");
-  });
-
   it("are none for an account that Redis has not reported, or before an outage", () => {
     const { counts } = open();
     expect(counts.drainUnsynced("other")).toBeUndefined();
@@ -33,16 +23,6 @@ describe("the units that Redis is told after an outage", () => {
     counts.observe(shop, admitted(20));
     outages.count = 2;
     expect(unsynced(counts), "Redis may also have refunded units").toBe("20+0 a minute, 20+0 a day");
-  });
-
-  it("are told again when Redis rejects the call, and count as known when the reply is lost", () => {
-    const { counts, outages } = open();
-    outcomes(counts, 3);
-    const first = counts.drainUnsynced("shop");
-    if (first !== undefined) counts.restoreUnsynced("shop", first);
-    expect(unsynced(counts)).toBe("40+3 a minute, 40+3 a day");
-    outages.count = 2;
-    expect(unsynced(counts)).toBe("43+0 a minute, 43+0 a day");
   });
 
   it("lose a refunded unit that was granted without Redis, but none that Redis has counted", async () => {

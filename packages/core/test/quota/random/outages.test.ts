@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import fc, { type RunDetails } from "fast-check";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Decision } from "../../../src/quota/decision.js";
+import { dayMs, minuteMs } from "../../../src/quota/window.js";
+import type { Plant } from "./simulated-instance.js";
+import { type Fault, noon, type Outages, type Simulation, simulateOutages } from "./simulated-outages.js";
+
+/** Orders of steps. A planted mistake is found within the first 100. */
+const numRuns = 500;
+
+// The timers of the breakers. Nothing else waits.
+beforeAll(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterAll(() => void vi.useRealTimers());
+
+describe("instances that share an account during outages of Redis", () => {
+  it.each<[readonly Fault[], Omit<Outages, "faults">]>([
+    [["kill"], { instances: 3, limit: 3, maxFaults: 2 }],
+    [["pause"], { instances: 3, limit: 3, maxFaults: 2 }],
+    [["read-only"], { instances: 3, limit: 3, maxFaults: 2 }],
+    [["cut"], { instances: 3, limit: 3, maxFaults: 2 }],
+    [["kill", "pause", "read-only", "cut"], { instances: 2, limit: 2, maxFaults: 3 }],
+    [["kill", "lose data"], { instances: 2, limit: 2, maxFaults: 1 }],
+    [["kill", "lose data"], { instances: 3, limit: 3, maxFaults: 2 }],
+    [["two primaries"], { instances: 2, limit: 2, maxFaults: 1 }],
+    [["two primaries"], { instances: 3, limit: 3, maxFaults: 1 }],
+  ])("grant at most the bound of the operations guide, and count each unit once: %s in %j", async (faults, size) => {
+    const result = await playRandomly({ ...size, faults });
+    if (result.failed) throw new Error(fc.defaultReportMessage(result), { cause: result.errorInstance });
+  });
+
+  it.each<[mistake: string, Fault, Plant]>([
+    [
+      "a unit is reported to Redis twice",
+      "kill",
+      ({ drainUnsynced, restoreUnsynced }) => ({
+        drainUnsynced(account) {
+          const units = drainUnsynced(account);
+          if (units !== undefined) restoreUnsynced(account, units);
+          return units;
+        },
+      }),
+    ],
+    ["a call without a reply counts as not executed", "cut", ({ decide }) => ({ decide: (one) => decide(one, false) })],
+    ["the counts of Redis are not observed", "kill", () => ({ observe() {} })],
+    ["units of a refused call are not restored", "read-only", () => ({ restoreUnsynced() {} })],
+    ["no units are reported to Redis", "kill", () => ({ drainUnsynced: () => undefined })],
+  ])("would fail if %s", async (_mistake, fault, plant) => {
+    const result = await playRandomly({ faults: [fault], instances: 3, limit: 3, maxFaults: 2 }, plant);
+    expect(result.errorInstance).toBeInstanceOf(assert.AssertionError);
+  });
+});
+
+async function playRandomly(outages: Outages, plant?: Plant): Promise<RunDetails<[number[]]>> {
+  const choices = fc.array(fc.nat(), { minLength: 1, maxLength: 40, size: "max" });
+  const property = fc.asyncProperty(choices, async (chosen) => {
+    const simulation = simulateOutages(outages, plant ?? (() => ({})));
+    for (const choice of chosen) {
+      await simulation.takeStep(choice);
+      checkLimits(outages, simulation);
+    }
+    await simulation.end();
+    vi.clearAllTimers();
+    checkLimits(outages, simulation);
+    checkCounts(outages, simulation);
+  });
+  return fc.check(property, { numRuns, endOnFailure: plant !== undefined });
+}
+
+/** The bound is that of the operations guide. Redis counts no unit twice, and no refused request. */
+function checkLimits({ faults, limit, maxFaults }: Outages, { instances, isDisturbed, counted }: Simulation): void {
+  const requests = instances.flatMap((instance) => instance.requests);
+  for (const [window, resetAtMs, limitOf] of [
+    ["minute", noon + minuteMs, limit],
+    ["minute", noon + 2 * minuteMs, limit],
+    ["day", noon + dayMs / 2, 2 * limit],
+  ] as const) {
+    const isGranted = isGrantedIn(window, resetAtMs);
+    const bound = mayLoseUnits(faults) ? 2 - 2 / instances.length + maxFaults : 2 - 1 / instances.length;
+    const most = isDisturbed(resetAtMs) ? limitOf * bound : limitOf;
+    const granted = requests.filter(({ answer }) => isGranted(answer)).length;
+    assert.ok(granted <= most, `${granted} units of a ${window} were granted, more than ${most}`);
+    const { used, resetAtMs: countedUntilMs } = counted()[window];
+    const spent = requests.filter(({ answer, call }) => isGranted(answer) || isGranted(call?.executed)).length;
+    assert.ok(resetAtMs !== countedUntilMs || used <= spent, `Redis counts ${used} units, more than ${spent}`);
+  }
+}
+
+/**
+ * The counts that an instance gets from Redis never fall. Unless Redis lost units itself, it counts every granted unit, except
+ * those of calls without a reply.
+ */
+function checkCounts({ faults }: Outages, { instances, counted }: Simulation): void {
+  for (const window of ["minute", "day"] as const) {
+    const { used, resetAtMs } = counted()[window];
+    const isGranted = isGrantedIn(window, resetAtMs);
+    let certain = 0;
+    for (const { requests } of instances) {
+      let reported = 0;
+      for (const { answer, call } of requests) {
+        if (answer?.mode === "shared" && answer[window].resetAtMs === resetAtMs) {
+          const least = reported + (isGranted(answer) ? 1 : 0);
+          reported = answer[window].used;
+          assert.ok(reported >= least, `Redis reported ${reported} units of a ${window}, fewer than ${least}`);
+        }
+        // Other instances may have raised Redis to the count that a call without a reply would have raised it to.
+        if (isGranted(answer) && (call === undefined || isGranted(call.executed))) certain += 1;
+        const lost = call?.isLost ? call.unsynced?.[window] : undefined;
+        if (lost?.resetAtMs === resetAtMs) certain -= lost.unsyncedUnits;
+      }
+    }
+    assert.ok(mayLoseUnits(faults) || used >= certain, `Redis counts ${used} units, fewer than ${certain}`);
+  }
+}
+
+function isGrantedIn(window: "minute" | "day", resetAtMs: number): (decision: Decision | undefined) => boolean {
+  return (decision) => decision?.outcome === "admitted" && decision[window].resetAtMs === resetAtMs;
+}
+
+function mayLoseUnits(faults: readonly Fault[]): boolean {
+  return faults.includes("lose data") || faults.includes("two primaries");
+}
