@@ -189,6 +189,7 @@ describe("a key", () => {
       expect(await find(`expires_at = now() + interval '${hours} hour'`)).toMatchObject({ expiresInMs });
     }
     expect(await find("expires_at = 'infinity'")).toMatchObject({ expiresInMs: Number.POSITIVE_INFINITY });
+    expect(await keys.find(key.id), "no end to show").not.toHaveProperty("expiresAt");
     const banLiftedAgoMs = atMost(120_000);
     expect(await find("ban_lifted_at = now() - interval '1 minute'")).toMatchObject({ banLiftedAgoMs });
   });
