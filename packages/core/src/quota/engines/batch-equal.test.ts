@@ -24,15 +24,6 @@ it("makes one call for the equal reservations of one event loop iteration, with 
   ]);
 });
 
-it("shares no call that began before the request", async () => {
-  const { calls, request } = openBatches();
-  const first = request("ant");
-  while (calls.length === 0) await nextTick();
-  const second = request("ant");
-  expect(await Promise.all([first, second])).toEqual([0, 0]);
-  expect(calls.map(({ times }) => times)).toEqual([1, 1]);
-});
-
 it("rejects all requests of a call that fails, and no others", async () => {
   const { request } = openBatches();
   const outcomes = await Promise.allSettled(["bad", "ant", "bad"].map((account) => request(account)));
