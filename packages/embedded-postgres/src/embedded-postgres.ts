@@ -83,8 +83,8 @@ export async function administratorUrl(directory: string): Promise<string> {
 
 /**
  * Several processes may run this loop at once. PostgreSQL lets one of their servers live, and one process gets the lock,
- * maybe not the one that started that server. It then adopts the server. Rejects at the disposal, except while a server
- * starts, so that the caller can stop it.
+ * maybe not the one that started that server. It then adopts the server. Rejects at the disposal, when the caller can stop
+ * the server.
  */
 async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Owned | InUse> {
   const timeout = AbortSignal.timeout(startTimeoutMs);
@@ -92,8 +92,9 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
   let started: StartedServer | undefined;
   let obstacle: unknown;
   while (!timeout.aborted) {
-    if (started === undefined) disposal?.throwIfAborted();
     const postmaster = await readPostmaster(cluster.data);
+    // The caller finds a server by its file, which a new server writes a moment after its start.
+    if (started === undefined || started.pid === postmaster?.pid) disposal?.throwIfAborted();
     const running = postmaster !== undefined && (await isRunning(postmaster, cluster.data));
     if (running) {
       const claim = await claimOwnership(cluster, postmaster.port);

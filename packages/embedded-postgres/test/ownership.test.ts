@@ -1,3 +1,5 @@
+import { appendFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import { expect } from "vitest";
 import {
@@ -66,6 +68,19 @@ test("starts its server again after it was killed, and owns it", async ({ direct
   process.kill(await postmasterPid(directory), "SIGKILL");
   await expectOwned(directory, database.url);
   expect(await query(database.url, "SELECT id FROM kept")).toEqual([{ id: 1 }]);
+});
+
+test("the disposal stops a server that still recovers", patient, async ({ directory, database }) => {
+  const killed = await postmasterPid(directory);
+  // A standby without a primary, whose recovery never ends.
+  await writeFile(join(directory, "cluster", "data", "standby.signal"), "");
+  await appendFile(join(directory, "cluster", "data", "postgresql.auto.conf"), "hot_standby = off\n");
+  process.kill(killed, "SIGKILL");
+  let pid = killed;
+  while (pid === killed || Number.isNaN(pid)) pid = await postmasterPid(directory).catch(() => Number.NaN);
+
+  await database[Symbol.asyncDispose]();
+  expect(stillRunning([pid])).toEqual([]);
 });
 
 /** Waits until this process has the lock that marks the owner. */
