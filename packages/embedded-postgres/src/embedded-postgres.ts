@@ -21,6 +21,8 @@ export interface EmbeddedPostgresOptions {
   readonly directory: string;
   /** A commit is on the disk before it is acknowledged. Default true; tests turn it off. */
   readonly durable?: boolean;
+  /** In milliseconds. Default `performance.now`. */
+  readonly now?: () => number;
 }
 
 /** Owned by this process alone. Disposing stops the server within 5 s. The next owner adopts the server of a killed one. */
@@ -34,14 +36,11 @@ export interface EmbeddedPostgres extends AsyncDisposable {
 }
 
 export type OpenedEmbeddedPostgres =
-  /** `adopted`: the server was already running, left by an owner that was killed. */
-  | { readonly kind: "opened"; readonly database: EmbeddedPostgres; readonly adopted: boolean }
+  | { readonly kind: "opened"; readonly database: EmbeddedPostgres }
   | ({ readonly kind: "in-use" } & InUse);
 
 interface Owned {
-  readonly cluster: Cluster;
   readonly postmaster: Postmaster;
-  readonly started: StartedServer | undefined;
   readonly connection: ScramConnection;
 }
 
@@ -52,14 +51,20 @@ interface InUse {
 const startTimeoutMs = 60_000;
 const deadOwnerGraceMs = 500;
 const pollMs = 10;
+/** A server that ends more often within a minute would end for ever. */
+const maxRecoveries = 5;
+const recoveriesWindowMs = 60_000;
 
 /** Starts, adopts or refuses. Throws one line when it can do neither. */
-export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<OpenedEmbeddedPostgres> {
-  const cluster = await prepareCluster(resolve(options.directory), options.durable ?? true);
+export async function openEmbeddedPostgres({
+  directory,
+  durable = true,
+  now = () => performance.now(),
+}: EmbeddedPostgresOptions): Promise<OpenedEmbeddedPostgres> {
+  const cluster = await prepareCluster(resolve(directory), durable);
   const outcome = await startOrJoin(cluster);
   if ("holderPid" in outcome) return { kind: "in-use", ...outcome };
-  const database = await prepareDatabase(outcome);
-  return { kind: "opened", database, adopted: outcome.started?.pid !== outcome.postmaster.pid };
+  return { kind: "opened", database: await prepareDatabase(cluster, outcome, now) };
 }
 
 /**
@@ -101,7 +106,7 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
       // The server takes a moment to notice that an owner was killed.
       if (claim.kind === "held" && (isAlive(claim.holderPid) || grace.aborted)) return { holderPid: claim.holderPid };
       if (claim.kind === "owner") {
-        if (await isSteady(cluster, postmaster)) return { cluster, postmaster, started, connection: claim.connection };
+        if (await isSteady(cluster, postmaster)) return { postmaster, connection: claim.connection };
         await claim.connection.client.end();
         continue;
       }
@@ -121,8 +126,8 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
   throw new Error("The PostgreSQL of this data directory does not answer", { cause: obstacle });
 }
 
-async function prepareDatabase(owned: Owned): Promise<EmbeddedPostgres> {
-  const { cluster, connection, postmaster } = owned;
+async function prepareDatabase(cluster: Cluster, owned: Owned, now: () => number): Promise<EmbeddedPostgres> {
+  const { connection, postmaster } = owned;
   const urlOf = async (role: "service" | "owner") =>
     databaseUrl(role, await preparePassword(connection.client, cluster.root, role), postmaster.port);
   try {
@@ -130,7 +135,7 @@ async function prepareDatabase(owned: Owned): Promise<EmbeddedPostgres> {
     const ownerUrl = await urlOf("owner");
     await removeUnfinished(cluster.directory);
     await holdReserve(cluster);
-    return { url, ownerUrl, ...keepOwning(owned) };
+    return { url, ownerUrl, ...keepOwning(cluster, owned, now) };
   } catch (error) {
     // The caller gets nothing that it could dispose of.
     await stopServer(cluster, postmaster);
@@ -148,17 +153,26 @@ async function isSteady(cluster: Cluster, claimed: Postmaster): Promise<boolean>
 }
 
 /** Claims the ownership again after each recovery of the server, until it is disposed of or lost. */
-function keepOwning(first: Owned): Pick<EmbeddedPostgres, "lost"> & AsyncDisposable {
-  const { cluster } = first;
+function keepOwning(
+  cluster: Cluster,
+  first: Owned,
+  now: () => number,
+): Pick<EmbeddedPostgres, "lost"> & AsyncDisposable {
   const disposal = new AbortController();
   let current: Promise<Owned | InUse> = Promise.resolve(first);
   const watch = async (): Promise<Error> => {
+    let endedAtMs: readonly number[] = [];
     for (;;) {
       const outcome = await current;
       if ("holderPid" in outcome) return new Error(`Process ${outcome.holderPid} took over the embedded PostgreSQL`);
       await outcome.connection.ended;
       disposal.signal.throwIfAborted();
-      current = recover(outcome, disposal.signal);
+      const nowMs = now();
+      endedAtMs = [...endedAtMs.filter((ms) => nowMs - ms < recoveriesWindowMs), nowMs];
+      if (endedAtMs.length > maxRecoveries) {
+        return new Error(`PostgreSQL ended ${endedAtMs.length} times within a minute: see ${cluster.logFile}`);
+      }
+      current = recover(cluster, outcome.postmaster.port, disposal.signal);
     }
   };
   const stop = async (): Promise<void> => {
@@ -183,11 +197,11 @@ function keepOwning(first: Owned): Pick<EmbeddedPostgres, "lost"> & AsyncDisposa
  * When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. On a full disk, it
  * ends if that recovery was faster than the removal of the reserve. A server that has ended is started again.
  */
-async function recover({ cluster, postmaster }: Owned, disposal: AbortSignal): Promise<Owned | InUse> {
+async function recover(cluster: Cluster, port: number, disposal: AbortSignal): Promise<Owned | InUse> {
   await releaseReserve(cluster);
   const next = await startOrJoin(cluster, disposal);
   if ("holderPid" in next) return next;
-  if (next.postmaster.port !== postmaster.port) {
+  if (next.postmaster.port !== port) {
     await stopServer(cluster, next.postmaster);
     throw new Error("Another program took the port of the embedded PostgreSQL");
   }

@@ -28,7 +28,7 @@ test("starts over after an interrupted first start", async () => {
     await delay(interruptAfterMs);
     await owner.kill();
   }
-  await using database = (await openAlone(directory.path)).database;
+  await using database = await openAlone(directory.path);
   expect(await query(database.url, "SELECT current_user, current_database()")).toEqual([
     { current_user: "petstore_service", current_database: "petstore" },
   ]);
@@ -37,13 +37,12 @@ test("starts over after an interrupted first start", async () => {
 
 test("removes what an interrupted first start left and never a complete cluster", async ({ directory }) => {
   const first = await openAlone(directory);
-  await query(first.database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
-  await first.database[Symbol.asyncDispose]();
+  await query(first.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
+  await first[Symbol.asyncDispose]();
   await mkdir(join(directory, "cluster.new-abandoned"));
 
-  const second = await openAlone(directory);
-  await using database = second.database;
-  expect([second.adopted, database.url]).toEqual([false, first.database.url]);
+  await using database = await openAlone(directory);
+  expect(database.url).toBe(first.url);
   expect(await query(database.url, "SELECT id FROM kept")).toEqual([{ id: 1 }]);
   expect(await readdir(directory)).toEqual(["cluster"]);
 });
@@ -61,10 +60,8 @@ test("starts a server that was killed, although its number belongs to another pr
   }).trim();
   await writeFile(pidFile, (await readFile(pidFile, "utf8")).replace(String(dead), impostor));
 
-  const { adopted, database: opened } = await openAlone(directory);
-  await using database = opened;
+  await using database = await openAlone(directory);
   process.kill(Number(impostor), "SIGKILL");
-  expect(adopted).toBe(false);
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
 
@@ -100,7 +97,7 @@ test("the command line finds the server until it is disposed, which leaves no pr
   directory,
 }) => {
   expect(await embeddedPostgresUrl(join(directory, "nothing"))).toBeUndefined();
-  const { database } = await openAlone(directory);
+  const database = await openAlone(directory);
   expect(await embeddedPostgresUrl(directory)).toBe(database.url);
   const open = query(database.url, "BEGIN; SELECT pg_sleep(60)").catch(() => "cut");
   const processes = serverProcesses(await postmasterPid(directory));
@@ -127,6 +124,6 @@ test("refuses the data of another major version, and a directory that is a file,
 test.runIf(isRoot)("works below a folder that only root can enter", async () => {
   await using closed = await emptyDirectory();
   await mkdir(closed.path, { mode: 0o700 });
-  await using database = (await openAlone(join(closed.path, "inner"))).database;
+  await using database = await openAlone(join(closed.path, "inner"));
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });

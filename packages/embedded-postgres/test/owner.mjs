@@ -8,7 +8,7 @@ const opened = await openEmbeddedPostgres({ directory: process.argv[2] });
 if (opened.kind === "in-use") {
   say(opened);
 } else {
-  say({ kind: opened.kind, adopted: opened.adopted, url: opened.database.url });
+  say({ kind: opened.kind, url: opened.database.url });
   process.stdin.resume().once("end", async () => {
     await opened.database[Symbol.asyncDispose]();
     say({ kind: "disposed" });

@@ -1,6 +1,6 @@
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
+import { administratorUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import { expect } from "vitest";
 import {
   emptyDirectory,
@@ -34,9 +34,10 @@ test("adopts the server of a killed owner, and can stop it", async ({ directory 
   await using owner = startOwner(directory);
   await owner.next();
   await owner.kill();
-  const { adopted, database } = await openAlone(directory);
-  expect(adopted).toBe(true);
-  const processes = serverProcesses(await postmasterPid(directory));
+  const left = await postmasterPid(directory);
+  const database = await openAlone(directory);
+  expect(await postmasterPid(directory)).toBe(left);
+  const processes = serverProcesses(left);
   await database[Symbol.asyncDispose]();
   expect(stillRunning(processes)).toEqual([]);
 });
@@ -81,6 +82,25 @@ test("the disposal stops a server that still recovers", patient, async ({ direct
 
   await database[Symbol.asyncDispose]();
   expect(stillRunning([pid])).toEqual([]);
+});
+
+test("gives up a server that ends six times within a minute, and no slower one", async ({ directory }) => {
+  let nowMs = 0;
+  await using database = await openAlone(directory, () => nowMs);
+  const url = await administratorUrl(directory);
+  // The connection that owns the server ends as it does when the server ends.
+  const endAt = async (ms: number) => {
+    nowMs = ms;
+    await query(url, "SELECT pg_terminate_backend(pid, 30000) FROM pg_locks WHERE locktype = 'advisory'");
+  };
+  for (const ms of [0, 1, 2, 3, 4, 60_000]) {
+    await endAt(ms);
+    await expectOwned(directory, database.url);
+  }
+  await endAt(60_000);
+  expect((await database.lost).message).toBe(
+    `PostgreSQL ended 6 times within a minute: see ${join(directory, "cluster", "server.log")}`,
+  );
 });
 
 /** Waits until this process has the lock that marks the owner. */

@@ -71,10 +71,10 @@ test("data of version 1.0, which has no password of the superuser, is refused in
 
 test("a removed password file of a service is replaced, and its role gets the new password", async ({ directory }) => {
   const first = await openAlone(directory);
-  await first.database[Symbol.asyncDispose]();
+  await first[Symbol.asyncDispose]();
   await rm(join(directory, "cluster", "service-password"));
-  await using database = (await openAlone(directory)).database;
-  expect(new URL(database.url).password).not.toBe(new URL(first.database.url).password);
+  await using database = await openAlone(directory);
+  expect(new URL(database.url).password).not.toBe(new URL(first.url).password);
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
 

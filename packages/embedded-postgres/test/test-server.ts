@@ -27,10 +27,10 @@ export async function emptyDirectory(): Promise<{ path: string } & AsyncDisposab
 }
 
 /** Opens a directory that no other process owns. */
-export async function openAlone(directory: string): Promise<{ adopted: boolean; database: EmbeddedPostgres }> {
-  const opened = await openEmbeddedPostgres({ directory });
+export async function openAlone(directory: string, now?: () => number): Promise<EmbeddedPostgres> {
+  const opened = await openEmbeddedPostgres({ directory, ...(now && { now }) });
   if (opened.kind === "in-use") throw new Error(`in use by ${opened.holderPid}`);
-  return opened;
+  return opened.database;
 }
 
 interface Fixtures {
@@ -48,7 +48,7 @@ export const test: TestAPI<Fixtures> = plainTest.extend<Fixtures>({
     await use(directory.path);
   },
   database: async ({ directory }, use) => {
-    await using database = (await openAlone(directory)).database;
+    await using database = await openAlone(directory);
     await use(database);
   },
 });
