@@ -103,14 +103,22 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
     const running = postmaster !== undefined && (await isRunning(postmaster, cluster.data));
     if (running) {
       const claim = await claimOwnership(cluster, postmaster.port);
-      // The server takes a moment to notice that an owner was killed.
-      if (claim.kind === "held" && (isAlive(claim.holderPid) || grace.aborted)) return { holderPid: claim.holderPid };
-      if (claim.kind === "owner") {
-        if (await isSteady(cluster, postmaster)) return { postmaster, connection: claim.connection };
-        await claim.connection.client.end();
-        continue;
+      switch (claim.kind) {
+        case "owner":
+          if (await isSteady(cluster, postmaster)) return { postmaster, connection: claim.connection };
+          await claim.connection.client.end();
+          break;
+        case "held":
+          // The server takes a moment to notice that an owner was killed.
+          if (isAlive(claim.holderPid) || grace.aborted) return { holderPid: claim.holderPid };
+          break;
+        case "refused":
+          // A server that another process started may have an owner.
+          if (started?.pid === postmaster.pid) await stopServer(cluster, postmaster);
+          throw claim.cause;
+        case "unreachable":
+          obstacle = claim.cause;
       }
-      if (claim.kind === "unreachable") obstacle = claim.cause;
     }
     if (started?.hasExited()) {
       const log = await started.readLog();

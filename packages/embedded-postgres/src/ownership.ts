@@ -10,7 +10,9 @@ export type Claim =
   /** The ownership lasts as long as the connection. */
   | { readonly kind: "owner"; readonly connection: ScramConnection }
   | { readonly kind: "held"; readonly holderPid: number }
-  | { readonly kind: "unreachable"; readonly cause: unknown };
+  | { readonly kind: "unreachable"; readonly cause: unknown }
+  /** This stays however long we wait. */
+  | { readonly kind: "refused"; readonly cause: unknown };
 
 export async function claimOwnership({ superuserPassword }: Cluster, port: number): Promise<Claim> {
   let client: pg.Client | undefined;
@@ -24,8 +26,7 @@ export async function claimOwnership({ superuserPassword }: Cluster, port: numbe
     return { kind: "held", holderPid };
   } catch (cause) {
     await client?.end().catch(() => {});
-    if (isRefusal(cause)) throw cause;
-    return { kind: "unreachable", cause };
+    return { kind: isRefusal(cause) ? "refused" : "unreachable", cause };
   }
 }
 
@@ -61,7 +62,7 @@ async function lockOrHolder(client: pg.Client): Promise<number | undefined> {
   throw new Error("The owner left in this moment");
 }
 
-/** An error that stays however long we wait: a wrong password, a full disk, a damaged catalogue. */
+/** A wrong password, a full disk, a damaged catalogue. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;
   // 57P01-57P03: stopping or still starting. 53300: every connection is taken, which passes.

@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { readdir, rm, stat } from "node:fs/promises";
+import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { expect } from "vitest";
 import { connectWithScram } from "../src/connection.js";
-import { killServer, openAlone, query, test } from "./test-server.js";
+import { killServer, openAlone, postmasterPid, query, test } from "./test-server.js";
 
 const roleFiles = ["owner-password", "service-password", "superuser-password"];
 
@@ -67,6 +67,12 @@ test("data of version 1.0, which has no password of the superuser, is refused in
   await expect(openAlone(directory)).rejects.toThrow(
     /^.*superuser-password is missing.* start it once with version 1\.1.*$/,
   );
+});
+
+test("a wrong password of the superuser is refused in one line, and no server stays behind", async ({ directory }) => {
+  await writeFile(join(directory, "cluster", "superuser-password"), "wrong");
+  await expect(openAlone(directory)).rejects.toThrow(/^password authentication failed for user "postgres"$/);
+  await expect(postmasterPid(directory)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
 test("a removed password file of a service is replaced, and its role gets the new password", async ({ directory }) => {
