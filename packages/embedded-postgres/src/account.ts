@@ -1,7 +1,5 @@
 // PostgreSQL refuses to run as root, so root lends the server an account. It creates none: the owner of the existing
 // data, else `postgres`, else `nobody` is enough, because that account needs nothing but its own data directory.
-// On Linux a program works in its folder and calls that /proc/self/cwd: following such a link checks no folder above it, so
-// data below a home with mode 700 works, and the folders above stay closed to the account.
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { chown, type FileHandle, stat } from "node:fs/promises";
 
@@ -27,9 +25,13 @@ export async function giveTo(account: ServerAccount | undefined, ...paths: reado
   for (const path of paths) await chown(path, account.uid, account.gid);
 }
 
-/** The name of a folder for a program that works in it as this account. */
-export function nameInside(account: ServerAccount | undefined, directory: string): string {
-  return account !== undefined && process.platform === "linux" ? "/proc/self/cwd" : directory;
+/**
+ * The name of a folder for a program that works in it. Following /proc/self/cwd checks no folder above, so data below a home
+ * with mode 700 works, and the folders above stay closed to the account. PostgreSQL accepts no name of more than 1,023 bytes,
+ * and a line break in a name would damage `postmaster.pid`.
+ */
+export function nameInside(directory: string): string {
+  return process.platform === "linux" ? "/proc/self/cwd" : directory;
 }
 
 /** Spawns with a clean environment, in a session of its own: a terminal's Ctrl-C is for us, who then stop the server. */

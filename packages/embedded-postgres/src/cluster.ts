@@ -88,7 +88,7 @@ async function runInitdb(root: string, { account, binaries, durable }: NewCluste
   const password = passwordFile(root, "superuser");
   await using input = await open(password);
   const initdbArguments = [
-    `--pgdata=${nameInside(account, data)}`,
+    `--pgdata=${nameInside(data)}`,
     `--pwfile=${process.platform === "win32" ? password : "/dev/stdin"}`,
     `--username=${roleNames.superuser}`,
     "--auth=scram-sha-256",
@@ -111,7 +111,7 @@ async function runStatements(
   database: string,
   statements: readonly string[],
 ): Promise<void> {
-  const mode = ["--single", "-j", "-D", nameInside(account, data), "-c", "exit_on_error=true"];
+  const mode = ["--single", "-j", "-D", nameInside(data), "-c", "exit_on_error=true"];
   const postgresArguments = [...mode, "-c", `fsync=${durable ? "on" : "off"}`, database];
   // With -j, a statement ends with these three characters.
   const input = statements.map((statement) => `${statement};\n\n`).join("");

@@ -64,7 +64,7 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
 
   const { account, binaries, data } = cluster;
   const options = settings(cluster.durable, port).flatMap((setting) => ["-c", setting]);
-  const child = spawnAs(account, binaries.postgres, ["-D", nameInside(account, data), ...options], {
+  const child = spawnAs(account, binaries.postgres, ["-D", nameInside(data), ...options], {
     cwd: data,
     env: stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) },
     stdio: ["ignore", log.fd, log.fd],
@@ -98,7 +98,7 @@ async function requestStop(cluster: Cluster, postmaster: Postmaster, mode: "fast
   // pg_ctl stops any server of this directory, also a later one with another owner.
   if (!(await isRunning(postmaster, cluster.data))) return;
   const { account, binaries, data } = cluster;
-  const stop = ["stop", "-D", nameInside(account, data), "-m", mode, "--no-wait"];
+  const stop = ["stop", "-D", nameInside(data), "-m", mode, "--no-wait"];
   await runAs(account, binaries.pg_ctl, stop, { cwd: data });
 }
 

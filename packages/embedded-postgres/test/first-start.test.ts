@@ -121,6 +121,13 @@ test("refuses the data of another major version, and a directory that is a file,
   await expect(openAlone(versionFile)).rejects.toThrow(/^EEXIST: file already exists, mkdir '.*PG_VERSION'$/);
 });
 
+test.runIf(process.platform === "linux")("works in a directory with a long name and a line break", async () => {
+  await using directory = await emptyDirectory();
+  const long = Array.from({ length: 6 }, () => "d".repeat(200));
+  await using database = await openAlone(join(directory.path, ...long, "line\nbreak"));
+  expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+});
+
 test.runIf(isRoot)("works below a folder that only root can enter", async () => {
   await using closed = await emptyDirectory();
   await mkdir(closed.path, { mode: 0o700 });
