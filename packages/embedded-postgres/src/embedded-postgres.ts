@@ -91,7 +91,7 @@ export async function administratorUrl(directory: string): Promise<string> {
  * maybe not the one that started that server. It then adopts the server. Rejects at the disposal, when the caller can stop
  * the server.
  */
-async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Owned | InUse> {
+async function startOrJoin(cluster: Cluster, disposal?: AbortSignal, lastPort?: number): Promise<Owned | InUse> {
   const timeout = AbortSignal.timeout(startTimeoutMs);
   const grace = AbortSignal.timeout(deadOwnerGraceMs);
   let started: StartedServer | undefined;
@@ -127,7 +127,7 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
       obstacle = log;
       await delay(100);
     } else if (started === undefined && !running) {
-      started = await startServer(cluster, postmaster);
+      started = await startServer(cluster, postmaster, lastPort);
     }
     await delay(pollMs);
   }
@@ -207,7 +207,7 @@ function keepOwning(
  */
 async function recover(cluster: Cluster, port: number, disposal: AbortSignal): Promise<Owned | InUse> {
   await releaseReserve(cluster);
-  const next = await startOrJoin(cluster, disposal);
+  const next = await startOrJoin(cluster, disposal, port);
   if ("holderPid" in next) return next;
   if (next.postmaster.port !== port) {
     await stopServer(cluster, next.postmaster);

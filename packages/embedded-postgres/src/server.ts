@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { open, readFile, readlink, realpath, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { giveTo, nameInside, runAs, spawnAs } from "./account.js";
+import { nameInside, runAs, spawnAs } from "./account.js";
 import type { Cluster } from "./cluster.js";
 import { choosePort, loopback } from "./connection.js";
 import { releaseReserve } from "./reserve.js";
@@ -55,12 +55,19 @@ export async function isRunning(postmaster: Postmaster, data: string): Promise<b
  * `stale` comes from a dead server. PostgreSQL does not start while any process has that number, except its grandparent:
  * naming the number as the grandparent tells it that another process uses the number now.
  */
-export async function startServer(cluster: Cluster, stale: Postmaster | undefined): Promise<StartedServer> {
+export async function startServer(
+  cluster: Cluster,
+  stale: Postmaster | undefined,
+  lastPort: number | undefined,
+): Promise<StartedServer> {
   await releaseReserve(cluster);
-  const port = await choosePort(Number(await readFile(cluster.portFile, "utf8").catch(() => "")) || undefined);
+  const port = await choosePort(
+    lastPort ?? (Number(await readFile(cluster.portFile, "utf8").catch(() => "")) || undefined),
+  );
   await using log = await open(cluster.logFile, "a", 0o600);
   if ((await log.stat()).size > maxLogBytes) await log.truncate();
   const { size: logged } = await log.stat();
+  await writeFile(cluster.portFile, `${port}\n`, { mode: 0o600 });
 
   const { account, binaries, data } = cluster;
   const options = settings(cluster.durable, port).flatMap((setting) => ["-c", setting]);
@@ -73,8 +80,6 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
   await once(child, "spawn");
   // The owner's connection keeps its event loop alive, not this child.
   child.unref();
-  await writeFile(cluster.portFile, `${port}\n`, { mode: 0o600 });
-  await giveTo(account, cluster.logFile, cluster.portFile);
   return {
     pid: child.pid ?? 0,
     hasExited: () => child.exitCode !== null || child.signalCode !== null,

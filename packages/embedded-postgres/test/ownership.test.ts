@@ -64,8 +64,10 @@ test("still owns the server after one of its processes crashed", async ({ direct
   await expectOwned(directory, database.url);
 });
 
-test("starts its server again after it was killed, and owns it", async ({ directory, database }) => {
+test("starts its server again at the same port after it was killed, and owns it", async ({ directory, database }) => {
   await query(database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
+  // As another process does that tries to start a server at the same time.
+  await writeFile(join(directory, "cluster", "port"), "20000\n");
   process.kill(await postmasterPid(directory), "SIGKILL");
   await expectOwned(directory, database.url);
   expect(await query(database.url, "SELECT id FROM kept")).toEqual([{ id: 1 }]);
