@@ -4,7 +4,7 @@
 // If two processes make one at once, the rename of the second fails, and it uses the first one's.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chooseAccount, giveTo, nameInside, runAs, type ServerAccount } from "./account.js";
@@ -48,6 +48,8 @@ export async function prepareCluster(directory: string, durable: boolean): Promi
   const account = await chooseAccount(paths.data);
   const cluster = { ...paths, directory, durable, account, binaries: await findBinaries(account) };
   if (!existsSync(paths.root)) await makeCluster(cluster);
+  // Without the folder, an error would name the program that should work in it.
+  await access(paths.data);
   return { ...cluster, superuserPassword: await readSuperuserPassword(paths.root) };
 }
 

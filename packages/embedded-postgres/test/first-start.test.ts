@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
@@ -112,13 +112,16 @@ test("the command line finds the server until it is disposed, which leaves no pr
   expect(await embeddedPostgresUrl(directory)).toBeUndefined();
 });
 
-test("refuses the data of another major version, and a directory that is a file, in one line", async ({
+test("refuses data of another major version, missing data and a directory that is a file, in one line", async ({
   directory,
 }) => {
-  const versionFile = join(directory, "cluster", "data", "PG_VERSION");
+  const data = join(directory, "cluster", "data");
+  const versionFile = join(data, "PG_VERSION");
   await writeFile(versionFile, "17\n");
   await expect(openAlone(directory)).rejects.toThrow(/^postgres failed: database files are incompatible with server$/);
   await expect(openAlone(versionFile)).rejects.toThrow(/^EEXIST: file already exists, mkdir '.*PG_VERSION'$/);
+  await rm(data, { recursive: true });
+  await expect(openAlone(directory)).rejects.toThrow(/^ENOENT: no such file or directory, access '.*data'$/);
 });
 
 test.runIf(process.platform === "linux")("works in a directory with a long name and a line break", async () => {
