@@ -31,7 +31,7 @@ describe("the database", () => {
   });
 
   it("names no statement and sets nothing for a session behind a PgBouncer", async () => {
-    await using database = server.open({ poolSize: 1, url: `${server.directUrl}?pgbouncer=true` });
+    await using database = server.open({ poolSize: 1, url: new URL("?pgbouncer=true", server.directUrl).href });
     for (let round = 0; round < 3; round++) await database.run(echo, [1n]);
     expect(await database.run(prepared, [])).toEqual([]);
     expect(await database.run(timeoutOfSession, [])).toEqual([{ set: "0" }]);
@@ -62,7 +62,12 @@ describe("the database", () => {
     ["reads", sleepReading, 100],
     ["writes", sleep, 400],
   ] as const)("keeps the limit of %s behind a PgBouncer, without a setting of the session", async (_, of, limitMs) => {
-    const given = { poolSize: 1, url: `${server.directUrl}?pgbouncer=true`, readTimeoutMs: 100, writeTimeoutMs: 400 };
+    const given = {
+      poolSize: 1,
+      url: new URL("?pgbouncer=true", server.directUrl).href,
+      readTimeoutMs: 100,
+      writeTimeoutMs: 400,
+    };
     await using database = server.open(given);
     const startedAtMs = performance.now();
     await expect(database.run(of, [5])).rejects.toEqual(late);
@@ -87,7 +92,7 @@ describe("the database", () => {
     onTestFinished(() => rm(directory, { recursive: true }));
     const certificate = join(directory, "root.pem");
     await writeFile(certificate, "");
-    const url = `${server.directUrl}?sslmode=disable&sslrootcert=${certificate}`;
+    const url = new URL(`?sslmode=disable&sslrootcert=${certificate}`, server.directUrl).href;
     const config = { url, poolSize: 6, ...limitedTo(30_000) };
     await using database = server.open(config);
     await using reachability = await watchDatabase(config, database, silentLog);

@@ -26,7 +26,7 @@ describe("pipelined reads", () => {
     { title: "have a connection each in a pool of less than five", poolSize: 4, query: "" },
     { title: "have a connection each behind a PgBouncer", poolSize: 5, query: "?pgbouncer=true" },
   ])("$title", async ({ poolSize, query }) => {
-    await using database = server.open({ poolSize, url: `${server.directUrl}${query}` });
+    await using database = server.open({ poolSize, url: new URL(query, server.directUrl).href });
     const statements = Array.from({ length: 20 }, () => [nap, napAlone]).flat();
     await Promise.all(statements.map((statement) => database.run(statement, [0.05])));
     expect(database.connections()).toEqual({ open: poolSize, idle: poolSize, waiting: 0 });

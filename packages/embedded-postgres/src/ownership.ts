@@ -45,8 +45,9 @@ export async function findServiceUrl(clusterRoot: string, port: number): Promise
   }
 }
 
+/** The server has no certificate, and PGSSLMODE must not make a client ask for one. */
 export function databaseUrl(role: Role, password: string, port: number): string {
-  return `postgres://${roleNames[role]}:${password}@${loopback}:${port}/${databaseName}`;
+  return `postgres://${roleNames[role]}:${password}@${loopback}:${port}/${databaseName}?sslmode=disable`;
 }
 
 /** Undefined: the lock is ours. */

@@ -3,7 +3,7 @@ import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgres";
-import { expect } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { connectWithScram } from "../src/connection.js";
 import { killServer, openAlone, postmasterPid, query, test } from "./test-server.js";
 
@@ -47,6 +47,14 @@ test("the three roles have three passwords, and only their owner can read the fi
   const root = join(directory, "cluster");
   expect((await readdir(root)).filter((name) => name.includes("password")).sort()).toEqual(roleFiles);
   for (const name of roleFiles) expect((await stat(join(root, name))).mode & 0o777).toBe(0o600);
+});
+
+test("its addresses ask for no TLS, whatever PGSSLMODE says", async ({ directory, database }) => {
+  vi.stubEnv("PGSSLMODE", "require");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const url of [database.url, database.ownerUrl, await administratorUrl(directory)]) {
+    expect(await query(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  }
 });
 
 test("services connect to neither postgres nor template1, and create no large object", async ({ database }) => {
