@@ -7,9 +7,8 @@ import { existsSync } from "node:fs";
 import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chooseAccount, giveTo, nameInside, runAs, type ServerAccount } from "./account.js";
+import { chooseAccount, explainOutput, giveTo, nameInside, runAs, type ServerAccount } from "./account.js";
 import { type Binaries, findBinaries } from "./binaries.js";
-import { explainOutput } from "./failure.js";
 import { createPassword, passwordFile, readSuperuserPassword, writePassword } from "./passwords.js";
 import { databaseName, roleNames, serviceGrants, setupStatements } from "./roles.js";
 

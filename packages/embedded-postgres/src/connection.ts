@@ -1,16 +1,9 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import pg from "pg";
-import { type Role, roleNames } from "./roles.js";
+import { databaseName, type Role, roleNames } from "./roles.js";
 
 export const loopback = "127.0.0.1";
-
-export interface ConnectOptions {
-  readonly port: number;
-  readonly role: Role;
-  readonly password: string;
-  readonly database: string;
-}
 
 export interface ScramConnection {
   readonly client: pg.Client;
@@ -27,7 +20,12 @@ const highestPort = 32_767;
  * pg would also answer a request for the password in clear text or as an MD5 digest, even after a request for SCRAM.
  * Another program may listen on a port that was once ours, so each such request ends the connection.
  */
-export async function connectWithScram({ port, role, password, database }: ConnectOptions): Promise<ScramConnection> {
+export async function connectWithScram(
+  role: Role,
+  password: string,
+  port: number,
+  database: string = databaseName,
+): Promise<ScramConnection> {
   let isProven = false;
   const client = new pg.Client({
     host: loopback,

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { explainOutput } from "./account.js";
 import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./cluster.js";
 import type { ScramConnection } from "./connection.js";
-import { explainOutput, isAlreadyRunning, isPortTaken } from "./failure.js";
 import { claimOwnership, databaseUrl, findServiceUrl } from "./ownership.js";
 import { preparePassword, readSuperuserPassword } from "./passwords.js";
 import { holdReserve, releaseReserve } from "./reserve.js";
@@ -35,9 +35,7 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   readonly lost: Promise<Error>;
 }
 
-export type OpenedEmbeddedPostgres =
-  | { readonly kind: "opened"; readonly database: EmbeddedPostgres }
-  | ({ readonly kind: "in-use" } & InUse);
+export type OpenedEmbeddedPostgres = { readonly kind: "opened"; readonly database: EmbeddedPostgres } | InUse;
 
 interface Owned {
   readonly postmaster: Postmaster;
@@ -45,12 +43,16 @@ interface Owned {
 }
 
 interface InUse {
+  readonly kind: "in-use";
   readonly holderPid: number;
 }
 
 const startTimeoutMs = 60_000;
 const deadOwnerGraceMs = 500;
 const pollMs = 10;
+/** Another program takes the port, or another server of this data runs or still has processes. */
+const passingFailure =
+  /Address already in use|could not create any TCP\/IP sockets|"postmaster\.pid" already exists|pre-existing shared memory/;
 /** A server that ends more often within a minute would end for ever. */
 const maxRecoveries = 5;
 const recoveriesWindowMs = 60_000;
@@ -63,7 +65,7 @@ export async function openEmbeddedPostgres({
 }: EmbeddedPostgresOptions): Promise<OpenedEmbeddedPostgres> {
   const cluster = await prepareCluster(resolve(directory), durable);
   const outcome = await startOrJoin(cluster);
-  if ("holderPid" in outcome) return { kind: "in-use", ...outcome };
+  if ("holderPid" in outcome) return outcome;
   return { kind: "opened", database: await prepareDatabase(cluster, outcome, now) };
 }
 
@@ -110,7 +112,7 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal, lastPort?: 
           break;
         case "held":
           // The server takes a moment to notice that an owner was killed.
-          if (isAlive(claim.holderPid) || grace.aborted) return { holderPid: claim.holderPid };
+          if (isAlive(claim.holderPid) || grace.aborted) return { kind: "in-use", holderPid: claim.holderPid };
           break;
         case "refused":
           // A server that another process started may have an owner.
@@ -123,7 +125,7 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal, lastPort?: 
     if (started?.hasExited()) {
       const log = await started.readLog();
       started = undefined;
-      if (!isPortTaken(log) && !isAlreadyRunning(log)) throw explainOutput("postgres", log);
+      if (!passingFailure.test(log)) throw explainOutput("postgres", log);
       obstacle = log;
       await delay(100);
     } else if (started === undefined && !running) {

@@ -17,8 +17,7 @@ export type Claim =
 export async function claimOwnership({ superuserPassword }: Cluster, port: number): Promise<Claim> {
   let client: pg.Client | undefined;
   try {
-    const superuser = { role: "superuser", password: superuserPassword, database: roleNames.superuser } as const;
-    const connection = await connectWithScram({ port, ...superuser });
+    const connection = await connectWithScram("superuser", superuserPassword, port, "postgres");
     client = connection.client;
     const holderPid = await lockOrHolder(client);
     if (holderPid === undefined) return { kind: "owner", connection };
@@ -36,7 +35,7 @@ export async function findServiceUrl(clusterRoot: string, port: number): Promise
   // The owner of the cluster has not set one yet.
   if (password === undefined) return undefined;
   try {
-    const { client } = await connectWithScram({ port, role: "service", password, database: databaseName });
+    const { client } = await connectWithScram("service", password, port);
     await client.end();
     return databaseUrl("service", password, port);
   } catch {

@@ -24,8 +24,11 @@ export interface StartedServer {
 }
 
 const maxLogBytes = 1_000_000;
-const fastStopMs = 4_000;
 const immediateStopMs = 500;
+const stopModes = [
+  ["fast", 4_000],
+  ["immediate", immediateStopMs],
+] as const;
 
 export async function readPostmaster(data: string): Promise<Postmaster | undefined> {
   const text = await readFile(join(data, "postmaster.pid"), "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -87,24 +90,21 @@ export async function startServer(
   };
 }
 
-/** Lets transactions in flight roll back for 4 s, then ends them. Resolves when the server's process has ended. */
+/**
+ * Lets transactions in flight roll back for 4 s, then ends them. Resolves when the server's process has ended. Windows has
+ * no signals, so the request goes through pg_ctl everywhere. pg_ctl stops any server of this directory, also a later one
+ * with another owner, so it is called only while this one runs.
+ */
 export async function stopServer(cluster: Cluster, postmaster: Postmaster): Promise<void> {
-  await requestStop(cluster, postmaster, "fast");
-  if (await isGoneWithin(fastStopMs, cluster, postmaster)) return;
-  await requestStop(cluster, postmaster, "immediate");
-  if (await isGoneWithin(immediateStopMs, cluster, postmaster)) return;
-  // Its children notice within a moment that it is gone, and end by themselves.
-  if (await isRunning(postmaster, cluster.data)) process.kill(postmaster.pid, "SIGKILL");
-  await isGoneWithin(immediateStopMs, cluster, postmaster);
-}
-
-/** Windows has no signals, so the request goes through pg_ctl everywhere. */
-async function requestStop(cluster: Cluster, postmaster: Postmaster, mode: "fast" | "immediate"): Promise<void> {
-  // pg_ctl stops any server of this directory, also a later one with another owner.
-  if (!(await isRunning(postmaster, cluster.data))) return;
   const { account, binaries, data } = cluster;
-  const stop = ["stop", "-D", nameInside(data), "-m", mode, "--no-wait"];
-  await runAs(account, binaries.pg_ctl, stop, { cwd: data });
+  for (const [mode, withinMs] of stopModes) {
+    if (!(await isRunning(postmaster, data))) return;
+    await runAs(account, binaries.pg_ctl, ["stop", "-D", nameInside(data), "-m", mode, "--no-wait"], { cwd: data });
+    if (await isGoneWithin(withinMs, cluster, postmaster)) return;
+  }
+  // Its children notice within a moment that it is gone, and end by themselves.
+  if (await isRunning(postmaster, data)) process.kill(postmaster.pid, "SIGKILL");
+  await isGoneWithin(immediateStopMs, cluster, postmaster);
 }
 
 async function isGoneWithin(milliseconds: number, cluster: Cluster, postmaster: Postmaster): Promise<boolean> {

@@ -35,18 +35,6 @@ test("starts over after an interrupted first start", async () => {
   expect(await readdir(directory.path)).toEqual(["cluster"]);
 });
 
-test("removes what an interrupted first start left and never a complete cluster", async ({ directory }) => {
-  const first = await openAlone(directory);
-  await query(first.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
-  await first[Symbol.asyncDispose]();
-  await mkdir(join(directory, "cluster.new-abandoned"));
-
-  await using database = await openAlone(directory);
-  expect(database.url).toBe(first.url);
-  expect(await query(database.url, "SELECT id FROM kept")).toEqual([{ id: 1 }]);
-  expect(await readdir(directory)).toEqual(["cluster"]);
-});
-
 test("starts a server that was killed, although its number belongs to another process", async ({ directory }) => {
   const pidFile = join(directory, "cluster", "data", "postmaster.pid");
   await killServer(directory);

@@ -111,7 +111,7 @@ test.each([
   ["asks for none", () => [noRequest]],
 ])("a server that %s gets no password and no statement", async (_, requests) => {
   await using impostor = await openImpostor(requests());
-  const connect = connectWithScram({ port: impostor.port, role: "service", password: "secret", database: "petstore" });
+  const connect = connectWithScram("service", "secret", impostor.port);
   await expect(connect).rejects.toThrow(/^The server (asked for a password without SCRAM|did not prove)/);
   expect(impostor.received()).toContain("petstore_service");
   expect(impostor.received()).not.toMatch(/secret|md5[0-9a-f]{32}|select/i);
