@@ -53,7 +53,7 @@ const pollMs = 10;
 /** Another program takes the port, or another server of this data runs or still has processes. */
 const passingFailure =
   /Address already in use|could not create any TCP\/IP sockets|"postmaster\.pid" already exists|pre-existing shared memory/;
-/** A server that ends more often within a minute would end for ever. */
+/** If PostgreSQL ends more often within a minute, another start would not help. */
 const maxRecoveries = 5;
 const recoveriesWindowMs = 60_000;
 
@@ -70,8 +70,8 @@ export async function openEmbeddedPostgres({
 }
 
 /**
- * For a process that does not own the server: the services' address, or undefined if no server runs. The port file can be
- * older than the server, so another program may listen on that port.
+ * For a process that does not own the server: the services' address, or undefined if no server runs. A server that was
+ * killed leaves `postmaster.pid`, and another program may listen on its port.
  */
 export async function embeddedPostgresUrl(directory: string): Promise<string | undefined> {
   const { root, data } = clusterPaths(directory);

@@ -112,16 +112,11 @@ test("refuses data of another major version, missing data and a directory that i
   await expect(openAlone(directory)).rejects.toThrow(/^ENOENT: no such file or directory, access '.*data'$/);
 });
 
-test.runIf(process.platform === "linux")("works in a directory with a long name and a line break", async () => {
-  await using directory = await emptyDirectory();
-  const long = Array.from({ length: 6 }, () => "d".repeat(200));
-  await using database = await openAlone(join(directory.path, ...long, "line\nbreak"));
-  expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
-});
-
-test.runIf(isRoot)("works below a folder that only root can enter", async () => {
+test.runIf(process.platform === "linux")("works below a closed folder, with a long name and a line break", async () => {
   await using closed = await emptyDirectory();
+  // If root runs the tests, the account of the server cannot enter this folder.
   await mkdir(closed.path, { mode: 0o700 });
-  await using database = await openAlone(join(closed.path, "inner"));
+  const long = Array.from({ length: 6 }, () => "d".repeat(200));
+  await using database = await openAlone(join(closed.path, ...long, "line\nbreak"));
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });

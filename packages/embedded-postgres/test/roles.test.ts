@@ -49,7 +49,7 @@ test("the three roles have three passwords, and only their owner can read the fi
   for (const name of roleFiles) expect((await stat(join(root, name))).mode & 0o777).toBe(0o600);
 });
 
-test("its addresses ask for no TLS, whatever PGSSLMODE says", async ({ directory, database }) => {
+test("its addresses ask for no TLS, also if PGSSLMODE is set", async ({ directory, database }) => {
   vi.stubEnv("PGSSLMODE", "require");
   onTestFinished(() => void vi.unstubAllEnvs());
   for (const url of [database.url, database.ownerUrl, await administratorUrl(directory)]) {
