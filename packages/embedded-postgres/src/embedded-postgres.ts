@@ -106,10 +106,14 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal, lastPort?: 
     if (running) {
       const claim = await claimOwnership(cluster, postmaster.port);
       switch (claim.kind) {
-        case "owner":
-          if (await isSteady(cluster, postmaster)) return { postmaster, connection: claim.connection };
+        case "owner": {
+          // A server that stops ends its connections one by one, so the lock of its last owner can be free while our
+          // connection still lives. The server marks its file before it ends the first connection.
+          const claimed = await readPostmaster(cluster.data);
+          if (claimed?.pid === postmaster.pid && !claimed.stopping) return { postmaster, connection: claim.connection };
           await claim.connection.client.end();
           break;
+        }
         case "held":
           // The server takes a moment to notice that an owner was killed.
           if (isAlive(claim.holderPid) || grace.aborted) return { kind: "in-use", holderPid: claim.holderPid };
@@ -151,15 +155,6 @@ async function prepareDatabase(cluster: Cluster, owned: Owned, now: () => number
     await stopServer(cluster, postmaster);
     throw error;
   }
-}
-
-/**
- * A server that stops ends its connections one by one, so the lock of its last owner can be free while our connection still
- * lives. The server marks its file before it ends the first connection.
- */
-async function isSteady(cluster: Cluster, claimed: Postmaster): Promise<boolean> {
-  const now = await readPostmaster(cluster.data);
-  return now?.pid === claimed.pid && !now.stopping;
 }
 
 /** Claims the ownership again after each recovery of the server, until it is disposed of or lost. */
