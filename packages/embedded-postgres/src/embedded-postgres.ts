@@ -42,6 +42,12 @@ interface Owned {
   readonly connection: ScramConnection;
 }
 
+/** The owner lost its connection, and claims the ownership again. */
+interface Recovery {
+  readonly port: number;
+  readonly disposal: AbortSignal;
+}
+
 interface InUse {
   readonly kind: "in-use";
   readonly holderPid: number;
@@ -93,7 +99,7 @@ export async function administratorUrl(directory: string): Promise<string> {
  * maybe not the one that started that server. It then adopts the server. Rejects at the disposal, when the caller can stop
  * the server.
  */
-async function startOrJoin(cluster: Cluster, disposal?: AbortSignal, lastPort?: number): Promise<Owned | InUse> {
+async function startOrJoin(cluster: Cluster, recovery?: Recovery): Promise<Owned | InUse> {
   const timeout = AbortSignal.timeout(startTimeoutMs);
   const grace = AbortSignal.timeout(deadOwnerGraceMs);
   let started: StartedServer | undefined;
@@ -101,7 +107,7 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal, lastPort?: 
   while (!timeout.aborted) {
     const postmaster = await readPostmaster(cluster.data);
     // The caller finds a server by its file, which a new server writes a moment after its start.
-    if (started === undefined || started.pid === postmaster?.pid) disposal?.throwIfAborted();
+    if (started === undefined || started.pid === postmaster?.pid) recovery?.disposal.throwIfAborted();
     const running = postmaster !== undefined && (await isRunning(postmaster, cluster.data));
     if (running) {
       const claim = await claimOwnership(cluster, postmaster.port);
@@ -115,6 +121,8 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal, lastPort?: 
           break;
         }
         case "held":
+          // PostgreSQL has not noticed yet that our last connection ended.
+          if (recovery !== undefined && claim.holderPid === process.pid) break;
           // The server takes a moment to notice that an owner was killed.
           if (isAlive(claim.holderPid) || grace.aborted) return { kind: "in-use", holderPid: claim.holderPid };
           break;
@@ -133,7 +141,7 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal, lastPort?: 
       obstacle = log;
       await delay(100);
     } else if (started === undefined && !running) {
-      started = await startServer(cluster, postmaster, lastPort);
+      started = await startServer(cluster, postmaster, recovery?.port);
     }
     await delay(pollMs);
   }
@@ -177,7 +185,7 @@ function keepOwning(
       if (endedAtMs.length > maxRecoveries) {
         return new Error(`PostgreSQL ended ${endedAtMs.length} times within a minute: see ${cluster.logFile}`);
       }
-      current = recover(cluster, outcome.postmaster.port, disposal.signal);
+      current = recover(cluster, { port: outcome.postmaster.port, disposal: disposal.signal });
     }
   };
   const stop = async (): Promise<void> => {
@@ -202,11 +210,11 @@ function keepOwning(
  * When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. On a full disk, it
  * ends if that recovery was faster than the removal of the reserve. A server that has ended is started again.
  */
-async function recover(cluster: Cluster, port: number, disposal: AbortSignal): Promise<Owned | InUse> {
+async function recover(cluster: Cluster, recovery: Recovery): Promise<Owned | InUse> {
   await releaseReserve(cluster);
-  const next = await startOrJoin(cluster, disposal, port);
+  const next = await startOrJoin(cluster, recovery);
   if ("holderPid" in next) return next;
-  if (next.postmaster.port !== port) {
+  if (next.postmaster.port !== recovery.port) {
     await stopServer(cluster, next.postmaster);
     throw new Error("Another program took the port of the embedded PostgreSQL");
   }

@@ -1,6 +1,6 @@
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
+import { administratorUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import { expect } from "vitest";
 import {
   emptyDirectory,
@@ -75,6 +75,19 @@ test("the disposal stops a server that still recovers", patient, async ({ direct
 
   await database[Symbol.asyncDispose]();
   expect(stillRunning([pid])).toEqual([]);
+});
+
+test("waits until PostgreSQL has noticed that the owner lost its connection", async ({ directory, database }) => {
+  const url = Object.assign(new URL(await administratorUrl(directory)), { pathname: "postgres" });
+  // A session with the name of the owner, as PostgreSQL shows a lost connection. It gets the lock when the owner loses it.
+  url.searchParams.set("application_name", `petstore owner ${process.pid}`);
+  const unnoticed = query(url.href, "SELECT pg_advisory_lock(1); SELECT pg_sleep(1)");
+  const waiting = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+  await expect.poll(() => query(database.url, waiting), patient).toHaveLength(1);
+  const granted = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted";
+  await query(url.href, granted);
+  await unnoticed;
+  await expect.poll(() => ownerBackend(database.url).catch(() => undefined), patient).toBeDefined();
 });
 
 test("owns its server after each crash, and gives it up after the sixth within a minute", async ({ directory }) => {
