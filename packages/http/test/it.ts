@@ -7,7 +7,7 @@ export const list: string = `GET /pets HTTP/1.1\r\n${host}\r\n`;
 export const slow: string = `GET /slow HTTP/1.1\r\n${host}\r\n`;
 export const large: string = `GET /large HTTP/1.1\r\n${host}\r\n`;
 /** Without the end of its headers, and without a body. */
-export const create: string = `POST /pets HTTP/1.1\r\n${host}`;
+export const create: string = `POST /pets HTTP/1.1\r\n${host}Content-Type: application/json\r\n`;
 export const refused: string = `POST /refused HTTP/1.1\r\n${host}`;
 export const chunked = "Transfer-Encoding: chunked\r\n\r\n";
 

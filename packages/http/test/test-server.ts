@@ -1,7 +1,10 @@
 import type { Server } from "node:http";
-import { buffer } from "node:stream/consumers";
 import { Problem } from "@petstore/core";
-import express, { type ErrorRequestHandler } from "express";
+import express from "express";
+import { readJson } from "../src/pipeline/body.js";
+import { sendJson } from "../src/pipeline/json-response.js";
+import { answerProblems } from "../src/pipeline/problem-response.js";
+import { createRequestContext } from "../src/pipeline/request-context.js";
 import { validateRequestMessage } from "../src/pipeline/validate-request-message.js";
 import { type Listener, type ListenOptions, listen } from "../src/server/listen.js";
 import { createHttpServer } from "../src/server/server.js";
@@ -25,7 +28,7 @@ export interface TestServer extends AsyncDisposable {
 }
 
 /**
- * A server with the routes that faults need: `POST /pets` reads its body, `POST /refused` answers 413 without,
+ * A server with the routes that faults need: `POST /pets` reads a JSON number, `POST /refused` answers 413 without,
  * `GET /slow` waits for `release`, `GET /large` answers 8 MiB.
  */
 export async function startTestServer(
@@ -44,6 +47,7 @@ export async function startTestServer(
   const app = express();
   app.use((req, res, next) => {
     res.on("close", () => closed.push(`${req.method} ${req.url}`));
+    res.locals.context = createRequestContext(req);
     const problem = validateRequestMessage(req);
     if (problem !== undefined && req.errored) {
       malformedRequests.push(problem.code);
@@ -57,8 +61,7 @@ export async function startTestServer(
   app.post("/pets", async (req, res) => {
     // As admission does, for its quota: a body can break off before it is read.
     await new Promise((resolve) => setImmediate(resolve));
-    if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
-    res.status(201).json({ received: (await buffer(req)).length });
+    sendJson(res, 201, `{"received":${await readJson(req, res)}}`);
   });
   app.post("/refused", () => {
     throw new Problem("PAYLOAD_TOO_LARGE");
@@ -72,11 +75,8 @@ export async function startTestServer(
   app.use((req) => {
     throw new Problem("ROUTE_NOT_FOUND", `No ${req.method}.`);
   });
-  const answerProblem: ErrorRequestHandler = (thrown, _req, res, _next) => {
-    const problem = Problem.from(thrown);
-    res.status(problem.status).json(problem);
-  };
-  app.use(answerProblem);
+  const log = { info() {}, warn() {}, error() {} };
+  app.use(answerProblems({ admission: { refund: async () => {} }, log }));
 
   const httpServer = createHttpServer({
     app,

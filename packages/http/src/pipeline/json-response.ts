@@ -31,7 +31,7 @@ export const acceptsJson: RequestHandler = (req, _res, next) => {
 export function sendJson(res: Response, status: number, text: string): void {
   res.statusCode = status;
   if (!res.hasHeader("Content-Type")) res.setHeader("Content-Type", jsonMediaType);
-  // Node sets the Content-Length of a body by itself, but not in a response to HEAD (RFC 9110 section 9.3.2).
-  if (res.req.method === "HEAD") res.setHeader("Content-Length", Buffer.byteLength(text));
+  // Node sets it by itself, but not in a response to HEAD or to HTTP/1.0.
+  res.setHeader("Content-Length", Buffer.byteLength(text));
   res.end(text);
 }

@@ -83,9 +83,6 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       method: "_OTHER",
       // Gives the response CORS headers, so that a script can read the error.
       headers: { origin: "null" },
-      // Node sends a Content-Length only in answer to HTTP/1.1.
-      httpVersionMajor: 1,
-      httpVersionMinor: 1,
     });
     request.destroy(problem);
     answerLast(connection, request);
