@@ -85,6 +85,12 @@ it.for([
     `123${list}`,
     [100, 201, 200],
   ],
+  [
+    "HTTP/1.0 without 100, and keeps the connection if it is asked to",
+    `${create}${expecting}Connection: keep-alive\r\n${body}`.replace("HTTP/1.1", "HTTP/1.0"),
+    list,
+    [201, 200],
+  ],
   ["Expect with another value, as if it were not there", `${create}Expect: a miracle\r\n${body}`, list, [201, 200]],
 ] as const)("answers %s", async ([_what, first, later, expected], { client }) => {
   client.write(first);

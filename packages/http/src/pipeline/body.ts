@@ -41,8 +41,10 @@ function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw new Problem("PAYLOAD_TOO_LARGE");
   // If the body broke off while the request was being admitted, no further event follows.
   if (req.errored) throw bodyProblem(req.errored);
-  // A client may wait for `100 Continue`. If its request was refused before this line, it never uploads the body.
-  if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
+  // A client may wait for `100 Continue`. If its request was refused before this line, it never uploads the body. In HTTP/1.0
+  // the expectation is ignored (RFC 9110 section 10.1.1).
+  const isExpected = req.headers.expect?.toLowerCase() === "100-continue";
+  if (isExpected && req.httpVersion !== "1.0") res.writeContinue();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
