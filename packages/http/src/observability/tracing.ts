@@ -1,7 +1,8 @@
 /**
- * Traces over OTLP/HTTP: a span for each request, and for each call of PostgreSQL and Redis. Names and attributes are those of OpenTelemetry's semantic conventions. Three attributes are text of a client:
- * path, User-Agent and the name of a GraphQL operation. They are bounded, and redacted if they may contain an API key. The
- * query string is left out, because it can hold a whole GraphQL request.
+ * Traces over OTLP/HTTP: a span for each request, and for each call of PostgreSQL and Redis. Names and attributes are those of
+ * OpenTelemetry's semantic conventions. Three attributes are text of a client: path, User-Agent and the name of a GraphQL
+ * operation. They are bounded, and redacted if they may contain an API key. The query string is left out, because it can hold
+ * a whole GraphQL request.
  *
  * OpenTelemetry's own instrumentations are not used: instrumentation-http records path, query and User-Agent as they are;
  * instrumentation-pg records SQL; instrumentation-express patches nothing in an ES module without a loader hook.
@@ -95,7 +96,8 @@ function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler 
       span.updateName(`${req.method} ${route}`);
       span.setAttributes({
         "http.route": route,
-        "http.response.status_code": res.statusCode,
+        // Without one if the client closed the connection before a response.
+        ...(res.headersSent && { "http.response.status_code": res.statusCode }),
         ...(operation !== undefined && { "graphql.operation.type": operation.type }),
         ...(operation?.name !== undefined && { "graphql.operation.name": operation.name }),
         ...(problemCode !== undefined && { "error.type": problemCode }),
