@@ -56,15 +56,6 @@ it("an operation of 3 units is refused and costs nothing while 2 remain, and one
   expect(await store.ask(aliased(2), caller)).toMatchObject({ status: 200, rateLimit: { remaining: 0 } });
 });
 
-it("concurrent operations never cost more than the limit together", async () => {
-  const caller = await store.issueKey({ plan: "free" });
-  const answers = await Promise.all(
-    Array.from({ length: 40 }, (_, index) => store.ask(aliased((index % 3) + 1), caller)),
-  );
-  const spent = answers.map(({ json }) => (json as { extensions?: { cost: number } }).extensions?.cost ?? 0);
-  expect(spent.reduce((sum, cost) => sum + cost, 0)).toBe(60);
-});
-
 it.each([
   ["eleven root fields", aliased(11), "OPERATION_TOO_LARGE"],
   ["no document", "{ pets(", "GRAPHQL_PARSE_FAILED"],

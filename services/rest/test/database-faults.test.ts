@@ -1,5 +1,6 @@
-// Faults of a PostgreSQL that still answers. services/standalone/test/both-apis.test.ts tests the responses while it is
-// unavailable, and tools/checks/openapi that each operation has this 503, and 500 for a fault that a retry cannot solve.
+// A PostgreSQL that still answers, but not in time. services/standalone/test/both-apis.test.ts tests the responses while it is
+// unavailable, tools/checks/openapi the 503 and the 500 of each operation, and services/graphql/test/errors.test.ts that a
+// 503 gives the units back.
 import { describe, expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
@@ -26,23 +27,5 @@ describe("while a table is locked for writes", async () => {
     const refused = { code: "SERVICE_UNAVAILABLE", message, status: 503 };
     expect(answers.map(({ json }) => json)).toEqual(creates.map(() => refused));
     expect((await store.call("POST", "/v1/pets", { key, body })).status).toBe(201);
-  });
-});
-
-describe("while statements time out", async () => {
-  const store = await openSharedStore({ DATABASE_READ_TIMEOUT_MS: "1000", DATABASE_WRITE_TIMEOUT_MS: "1000" });
-
-  it.each([
-    ["GET", "/v1/pets", {}],
-    ["POST", "/v1/pets", { body }],
-  ])("%s %s gets 503, gives the unit back, and works again afterwards: %j", async (method, path, options) => {
-    const { key } = await store.issueKey({ plan: "free" });
-    await store.call("GET", "/v1/none", { key });
-    await store.execute("begin");
-    await store.execute("lock table pets in access exclusive mode");
-    const answer = await store.call(method, path, { ...options, key });
-    await store.execute("rollback");
-    expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "1" }, rateLimit: { remaining: 59 } });
-    expect((await store.call(method, path, { ...options, key })).status).toBeLessThan(500);
   });
 });

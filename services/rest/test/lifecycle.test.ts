@@ -59,14 +59,6 @@ describe("a start", () => {
     expect(await service.ended).toBe(1);
     expect(service.errorOutput).toEqual(["The database refuses the user or the password of DATABASE_URL (28P01)."]);
   });
-
-  it("ends with a line that names REDIS_URL and exit code 1 if its password is not percent-encoded", async () => {
-    const REDIS_URL = "redis://:50%off@127.0.0.1:6379";
-    await using service = startServiceProgram({ environment: { DATABASE_URL: server.url, REDIS_URL } });
-    expect(await service.ended).toBe(1);
-    const fault = expect.stringMatching(/^ {2}REDIS_URL must .*percent-encoded/);
-    expect(service.errorOutput).toEqual(["The configuration is not usable:", fault]);
-  });
 });
 
 describe("SIGTERM", () => {

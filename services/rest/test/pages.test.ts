@@ -1,5 +1,5 @@
 // Tests the HTTP responses of the pages and files. tools/checks/browser tests the pages in a browser.
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
@@ -60,15 +60,6 @@ it("every guide is a page, and is there as Markdown", async () => {
     expect((await page(`/docs/${file.replace(/\.md$/, "")}`)).status, file).toBe(200);
     expect((await page(`/docs/${file}`)).text.startsWith("# ")).toBe(true);
   }
-});
-
-it("the package of the client is there, as it was built", async () => {
-  const built = await readFile(new URL("../node_modules/@petstore/client/dist/petstore-client.tgz", import.meta.url));
-  const file = await fetch(`${store.origin}/petstore-client.tgz`, { headers: { "Accept-Encoding": "gzip" } });
-  expect(file.headers.get("content-type")).toBe("application/gzip");
-  // The package is compressed already.
-  expect(file.headers.get("content-encoding")).toBeNull();
-  expect(Buffer.from(await file.arrayBuffer()).equals(built)).toBe(true);
 });
 
 it("an address that loads more than 600 files in a minute is refused, and no other", async () => {
