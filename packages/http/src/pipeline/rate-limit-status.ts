@@ -23,9 +23,7 @@ const maxKeys = 10_000;
  */
 export function createRateLimitStatus({ admission, core, monotonicNow }: RateLimitStatusDeps): Router {
   const reads = new LRUCache<bigint, Promise<Usage>>({
-    // The option `max` would allocate the memory for all entries at once.
-    maxSize: maxKeys,
-    sizeCalculation: () => 1,
+    max: maxKeys,
     ttl: repeatedForMs,
     ttlResolution: 0,
     perf: { now: monotonicNow },
@@ -39,24 +37,27 @@ export function createRateLimitStatus({ admission, core, monotonicNow }: RateLim
     return read;
   }
 
-  const refuseMethod = methodNotAllowed("GET", "HEAD");
-
-  /** Checks the method and the media type after it has set the headers, which every refusal has too. */
-  const answer: RequestHandler = async (req, res, next) => {
+  /** Before the method and the media type are checked, so that these refusals report the quota too. */
+  const reportUsage: RequestHandler = async (_req, res, next) => {
     const key = admittedKeyOf(res);
-    const usage = await usageOf(key);
-    reportQuota(res, usage);
+    reportQuota(res, await usageOf(key));
     refuseSuspended(key);
-    if (req.method !== "GET" && req.method !== "HEAD") return refuseMethod(req, res, next);
-    return acceptsJson(req, res, () => {
-      const { minute, day, bannedUntilMs } = usage;
-      const bannedUntil = bannedUntilMs === undefined ? null : Math.ceil(bannedUntilMs / 1000);
-      sendJson(res, 200, JSON.stringify({ plan: key.plan, minute: shown(minute), day: shown(day), bannedUntil }));
-    });
+    next();
+  };
+
+  const answer: RequestHandler = async (_req, res) => {
+    const key = admittedKeyOf(res);
+    const { minute, day, bannedUntilMs } = await usageOf(key);
+    const bannedUntil = bannedUntilMs === undefined ? null : Math.ceil(bannedUntilMs / 1000);
+    sendJson(res, 200, JSON.stringify({ plan: key.plan, minute: shown(minute), day: shown(day), bannedUntil }));
   };
 
   const router = Router({ caseSensitive: true, strict: true });
-  router.all("/rate_limit", onRoute("/rate_limit"), admission.authenticate, answer);
+  router
+    .route("/rate_limit")
+    .all(onRoute("/rate_limit"), admission.authenticate, reportUsage)
+    .get(acceptsJson, answer)
+    .all(methodNotAllowed("GET", "HEAD"));
   return router;
 }
 

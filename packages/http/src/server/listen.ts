@@ -78,7 +78,6 @@ const advice: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: noAddress,
   ENOTFOUND: noAddress,
   EAI_AGAIN: noAddress,
-  ERR_SOCKET_BAD_PORT: "a port is a number from 0 to 65535.",
 };
 
 /** The terminal and npm both send SIGINT. The second one within 500 ms is ignored. */
