@@ -67,9 +67,10 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
     routers: [...routers, rateLimitStatus],
     serveNotFoundPage,
   });
+  const onError = (error: unknown) => log.error({ error }, "connection failed");
   const server = createHttpServer({
     app,
-    onError: (error) => log.error({ error }, "connection failed"),
+    onRefused: onError,
     limits: { maxConnectionsPerAddress: config.maxConnectionsPerAddress },
   });
 
@@ -89,8 +90,8 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
   }
 
   try {
-    metricsListener = await openMetrics({ ...deps, ...health, registry });
-    listener = await listen(server, { ...config, graceMs: config.shutdownGraceMs, onDrain });
+    metricsListener = await openMetrics({ ...deps, ...health, registry, onError });
+    listener = await listen(server, { ...config, graceMs: config.shutdownGraceMs, onDrain, onError });
   } catch (error) {
     await close();
     throw error;

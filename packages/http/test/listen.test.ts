@@ -6,12 +6,14 @@ import { connectionHeaders, it, large, list, slow, statuses } from "./it.js";
 import { startTestServer } from "./test-server.js";
 
 describe("listen", () => {
+  const onError = () => {};
+
   it.each([
     ["127.0.0.1", "127.0.0.1"],
     ["0.0.0.0", "localhost"],
     ["::1", "[::1]"],
   ])("on %s names %s in its URL", async (address, inUrl) => {
-    await using listener = await listen({ server: createServer() }, { host: address, port: 0 });
+    await using listener = await listen({ server: createServer() }, { host: address, port: 0, onError });
     expect(listener.url).toBe(`http://${inUrl}:${listener.port}`);
   });
 
@@ -19,10 +21,21 @@ describe("listen", () => {
     ["another program listens there. Stop it, or choose another port.", "127.0.0.1", undefined],
     ["that host is not an address of this machine.", "192.0.2.1", 0],
   ] as const)("names the address, and explains: %s", async ([advice, host, port], { server }) => {
-    const options = { host, port: port ?? server.port };
+    const options = { host, port: port ?? server.port, onError };
     const message = `Cannot listen on ${host} port ${options.port}: ${advice}`;
     await expect(listen({ server: createServer() }, options)).rejects.toThrow(message);
   });
+});
+
+it("an error while a connection is accepted is reported, and the server goes on", async () => {
+  const server = createServer((_req, res) => void res.end("served"));
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  await using listener = await listen({ server }, { host: "127.0.0.1", port: 0, onError });
+  const error = new Error("accept EMFILE");
+  server.emit("error", error);
+  expect(errors).toEqual([error]);
+  expect(await (await fetch(listener.url)).text()).toBe("served");
 });
 
 describe("the end of a listener", () => {

@@ -78,12 +78,10 @@ export async function startTestServer(
   const log = { info() {}, warn() {}, error() {} };
   app.use(answerProblems({ admission: { refund: async () => {} }, log }));
 
-  const httpServer = createHttpServer({
-    app,
-    limits: { lingerMs: 100, ...limits },
-    onError: (error) => faults.push(error),
-  });
-  const listener = await listen(httpServer, { host: "127.0.0.1", port: 0, drainTimeoutMs: 5_000, ...draining });
+  const onError = (error: unknown) => void faults.push(error);
+  const httpServer = createHttpServer({ app, limits: { lingerMs: 100, ...limits }, onRefused: onError });
+  const options = { host: "127.0.0.1", port: 0, drainTimeoutMs: 5_000, onError, ...draining };
+  const listener = await listen(httpServer, options);
   return {
     server: httpServer.server,
     listener,

@@ -1,12 +1,12 @@
 import { createServer } from "node:http";
 import type { Core, HttpConfig } from "@petstore/core";
 import { Counter, collectDefaultMetrics, Gauge, type GaugeConfiguration, type Registry } from "prom-client";
-import { type Listener, listen } from "../server/listen.js";
+import { type Listener, type ListenOptions, listen } from "../server/listen.js";
 import { measureDatabaseCalls } from "./database-metrics.js";
 import { answerHealth, type HealthDeps } from "./health.js";
 import { readVersion } from "./open-log.js";
 
-export interface MetricsDeps extends HealthDeps {
+export interface MetricsDeps extends HealthDeps, Pick<ListenOptions, "onError"> {
   readonly core: Pick<Core, "health" | "stats">;
   readonly config: Pick<HttpConfig, "metricsHost" | "metricsPort">;
   readonly registry: Registry;
@@ -18,7 +18,7 @@ export interface MetricsDeps extends HealthDeps {
  * nothing when no port is configured.
  */
 export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefined> {
-  const { config, registry } = deps;
+  const { config, registry, onError } = deps;
   if (config.metricsPort === undefined) return undefined;
   registerStateMetrics(deps);
   // Memory, CPU, garbage collection and the delay of the event loop.
@@ -42,7 +42,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
     });
   });
   // A scrape or an unused connection must not delay the end of the service.
-  const options = { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100 };
+  const options = { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100, onError };
   const listener = await listen({ server }, options);
   const stopMeasuring = measureDatabaseCalls(registry);
   return {

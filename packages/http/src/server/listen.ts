@@ -20,6 +20,8 @@ export interface ListenOptions {
   readonly graceMs?: number;
   /** Runs when disposing begins. */
   readonly onDrain?: () => void;
+  /** Receives an error of the listening server, such as a connection that could not be accepted. The server goes on. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** A server that accepts connections. Disposing it waits for the grace, answers requests in flight and closes the rest. */
@@ -34,7 +36,7 @@ export async function listen(
   { server, connections }: Pick<HttpServer, "server"> & Partial<HttpServer>,
   options: ListenOptions,
 ): Promise<Listener> {
-  const { host, port, drainTimeoutMs = 2_500, graceMs = 0, onDrain } = options;
+  const { host, port, drainTimeoutMs = 2_500, graceMs = 0, onDrain, onError } = options;
   try {
     server.listen({ host, port });
     // Rejects at an 'error' event.
@@ -43,6 +45,7 @@ export async function listen(
     const { code = "", message } = error as NodeJS.ErrnoException;
     throw new Error(`Cannot listen on ${host} port ${port}: ${advice[code] ?? message}`, { cause: error });
   }
+  server.on("error", onError);
 
   async function close(): Promise<void> {
     onDrain?.();

@@ -8,8 +8,8 @@ import { defaultLimits, type ServerLimits } from "./server-limits.js";
 
 export interface HttpServerDeps {
   readonly app: Express;
-  /** Receives errors that belong to no request, such as a refused connection. */
-  readonly onError: (error: unknown) => void;
+  /** Receives the reason why a connection is refused. */
+  readonly onRefused: (error: Error) => void;
   readonly limits?: Partial<ServerLimits>;
 }
 
@@ -47,7 +47,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   // side of the server too, and the client may get no response.
   Object.assign(server, { httpAllowHalfOpen: true });
 
-  const connections = trackConnections(server, limits, deps.onError);
+  const connections = trackConnections(server, limits, deps.onRefused);
   server.on("request", (request, response) => {
     const connection = connections.get(request.socket);
     if (connection !== undefined) {
@@ -58,7 +58,6 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     request.url = originForm(request.url ?? "");
     deps.app(request, response);
   });
-  server.once("listening", () => server.on("error", deps.onError));
   // `readBody` sends `100 Continue`. Other values of Expect are ignored (RFC 9110 section 10.1.1).
   const emitRequest = (request: IncomingMessage, response: ServerResponse) => server.emit("request", request, response);
   server.on("checkContinue", emitRequest);
