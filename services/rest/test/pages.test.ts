@@ -1,5 +1,7 @@
 // Tests the HTTP responses of the pages and files. tools/checks/browser tests the pages in a browser.
 import { readdir } from "node:fs/promises";
+import { openTestStore } from "@petstore/checks/test-store";
+import { Router } from "express";
 import { describe, expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
@@ -60,6 +62,17 @@ it("every guide is a page, and is there as Markdown", async () => {
     expect((await page(`/docs/${file.replace(/\.md$/, "")}`)).status, file).toBe(200);
     expect((await page(`/docs/${file}`)).text.startsWith("# ")).toBe(true);
   }
+});
+
+it("a file is prepared once, also for its first requests at the same time", async () => {
+  let prepared = 0;
+  const content = () => `text ${++prepared}`;
+  const file = { path: "/text", mediaType: "text/plain; charset=utf-8", content };
+  await using own = await openTestStore({
+    createRouters: [({ serveStaticFiles }) => Router().use(serveStaticFiles([file]))],
+  });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => own.call("GET", "/text")));
+  expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(["text 1"]));
 });
 
 it("an address that loads more than 600 files in a minute is refused, and no other", async () => {
