@@ -8,7 +8,6 @@ const { key } = await store.issueKey();
 
 const post = (request: object, headers = {}) =>
   store.call("POST", "/graphql", { key, body: JSON.stringify(request), headers });
-const get = (request: Record<string, string>) => store.call("GET", `/graphql?${new URLSearchParams(request)}`, { key });
 const extensionsOf = (sha256Hash: unknown, version: unknown = 1) => ({ persistedQuery: { version, sha256Hash } });
 const sha256 = (text: string) => hash("sha256", text, "hex");
 const notFound = {
@@ -31,13 +30,6 @@ describe("a persisted query", () => {
     const { remaining } = (await post({ query, extensions })).rateLimit;
     const missed = { status: 200, json: notFound, rateLimit: { remaining: remaining - 1 } };
     expect(await post({ extensions })).toMatchObject(missed);
-  });
-
-  it("mutates only over POST", async () => {
-    const query = 'mutation { createPet(input: {name: "Ada", categoryId: 1}) { name } }';
-    const extensions = extensionsOf(sha256(query));
-    expect(await post({ query, extensions })).toMatchObject({ json: { data: { createPet: { name: "Ada" } } } });
-    expect(await get({ extensions: JSON.stringify(extensions) })).toMatchObject({ status: 405 });
   });
 
   it.each([
