@@ -3,7 +3,6 @@ export { openLog } from "./observability/open-log.js";
 export { printError } from "./observability/standard-output.js";
 export type { Admission } from "./pipeline/admission.js";
 export { readJson } from "./pipeline/body.js";
-export { countHeader } from "./pipeline/client-identity.js";
 export { maxJsonDepth, parseExactJson } from "./pipeline/exact-json.js";
 export { acceptedType, acceptsJson, jsonMediaType, sendJson } from "./pipeline/json-response.js";
 export { addHelpLink, answerProblems, methodNotAllowed, setProblemHeaders } from "./pipeline/problem-response.js";

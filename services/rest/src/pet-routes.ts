@@ -3,7 +3,6 @@ import {
   acceptsJson,
   admittedKeyOf,
   catalogueFor,
-  countHeader,
   methodNotAllowed,
   onRoute,
   type RouterDeps,
@@ -91,11 +90,9 @@ const invalidQuotedKey =
  * requires a quoted string, but most clients send a bare one.
  */
 function readIdempotencyKey(req: Request): string | undefined {
-  const header = req.headers["idempotency-key"];
+  const [header, another] = req.headersDistinct["idempotency-key"] ?? [];
   if (header === undefined) return undefined;
-  if (typeof header !== "string" || countHeader(req, "idempotency-key") > 1) {
-    throw new Problem("VALIDATION_FAILED", "Idempotency-Key must be sent once");
-  }
+  if (another !== undefined) throw new Problem("VALIDATION_FAILED", "Idempotency-Key must be sent once");
   if (!header.startsWith('"')) return header;
   // RFC 8941 section 3.3.3: inside the quotes \" and \\ are the only escapes, and no other quote or backslash is allowed.
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header);

@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
-import { countHeader } from "./client-identity.js";
 import { maxJsonDepth, parseExactJson } from "./exact-json.js";
 
 /** 64 KiB. A new pet needs less than 4 KB, even with every character escaped. GraphQL documents are longer. */
@@ -28,12 +27,11 @@ export async function readJson(
 }
 
 /** `application/json` without a content coding. UTF-8 may be named or not (RFC 8259 section 8.1). */
-function isPlainJson(req: IncomingMessage): boolean {
-  const { headers } = req;
-  const type = headers["content-type"] ?? "";
+function isPlainJson({ headers, headersDistinct }: IncomingMessage): boolean {
+  const [type = "", another] = headersDistinct["content-type"] ?? [];
   const coding = headers["content-encoding"] ?? "identity";
-  // Node keeps the first of several; a proxy may have checked another one.
-  if (countHeader(req, "content-type") > 1) return false;
+  // A proxy may have checked the other one of two.
+  if (another !== undefined) return false;
   return /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type) && coding.toLowerCase() === "identity";
 }
 

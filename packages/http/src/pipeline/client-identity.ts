@@ -7,13 +7,12 @@ import ipaddr from "ipaddr.js";
 
 /**
  * The bearer token of a request (REST interface, openapi.yaml; RFC 6750 section 2.1), or the 401 that explains what
- * is missing. Node keeps the first of several Authorization headers. More than one is refused here, because a proxy may have
- * checked another one.
+ * is missing. More than one Authorization header is refused, because a proxy may have checked another one.
  */
 export function bearerToken(req: IncomingMessage): string | Problem {
-  const header = req.headers.authorization;
+  const [header, another] = req.headersDistinct.authorization ?? [];
   if (header === undefined) return new Problem("API_KEY_MISSING");
-  if (countHeader(req, "authorization") > 1) {
+  if (another !== undefined) {
     return new Problem("API_KEY_INVALID", "Exactly one Authorization header must be sent.");
   }
   const match = /^bearer(?: +(.*))?$/i.exec(header);
@@ -50,14 +49,4 @@ export function addressBucket(address: string | undefined): string {
 export function clientAddress(req: Request): string | undefined {
   const address = req.headers["x-forwarded-for"] === undefined ? undefined : req.ip;
   return address !== undefined && isIP(address) !== 0 ? address : req.socket.remoteAddress;
-}
-
-/** Counts the header fields of this lower-case name in `rawHeaders`, where Node does not merge them. */
-export function countHeader(req: IncomingMessage, name: string): number {
-  let count = 0;
-  for (let index = 0; index < req.rawHeaders.length; index += 2) {
-    const field = req.rawHeaders[index];
-    if (field?.length === name.length && field.toLowerCase() === name) count++;
-  }
-  return count;
 }
