@@ -105,16 +105,10 @@ describe("breakingChanges", () => {
   };
 
   it.each<[string, (document: Released) => unknown]>([
-    ["a removed operation", (d) => delete d.paths["/pets"].post],
     ["a removed parameter", (d) => listOf(d).parameters.pop()],
-    ["a removed response", (d) => delete listOf(d).responses["429"]],
-    ["a removed field", (d) => delete d.components.schemas.Pet.properties.status],
     ["a removed field with the name of a text", (d) => delete d.components.schemas.Pet.properties.summary],
-    ["a parameter that becomes required", (d) => (listOf(d).parameters[0].required = true)],
     ["a new required parameter", (d) => listOf(d).parameters.push({ name: "x", in: "query", required: true })],
     ["a lower maximum", (d) => (listOf(d).parameters[0].schema.maximum = 50)],
-    ["a new limit", (d) => (d.components.schemas.NewPet.properties.name.maxLength = 9)],
-    ["a new required field", (d) => d.components.schemas.NewPet.required.push("status")],
     ["a new value of an enum", (d) => d.components.schemas.PetStatus.enum.push("lost")],
   ])("reports %s", (_what, change) => {
     expect(changed(change)).not.toEqual([]);

@@ -159,7 +159,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     },
     async refund(res) {
       const context = contextOf(res);
-      if (context.heldUnits === undefined || res.headersSent) return;
+      if (context.heldUnits === undefined) return;
       const { quota, reservation, admitted } = context.heldUnits;
       context.heldUnits = undefined;
       reportQuota(res, await quota.refund({ ...reservation, heldIn: admitted }));
