@@ -34,6 +34,10 @@ describe("the query", () => {
   });
 });
 
+it("a parameter after a thousand separators is read", async () => {
+  expect((await list(`?${"&".repeat(1_000)}limit=0`)).code).toBe("VALIDATION_FAILED");
+});
+
 it("rel=next leads to every pet once, in ascending order of id, also to pets that are added during the walk", async () => {
   const listed: number[] = [];
   for (let next: string | undefined = "/v1/pets?limit=10"; next !== undefined; ) {

@@ -52,15 +52,27 @@ function listPets(store: TestStore, { path, list: [method, options] }: Api, key?
   return store.call(method, path, { ...options, ...(key !== undefined && { key }) });
 }
 
-describe.each(apis)("POST $path", async ({ path, create }) => {
+/** Sends the head of a create without its body. */
+function post({ port }: TestStore, { path, create }: Api, key?: string): RawClient {
+  const client = openRawClient(port);
+  const authorization = key === undefined ? "" : `Authorization: Bearer ${key}\r\n`;
+  client.write(
+    `POST ${path} HTTP/1.1\r\nHost: petstore\r\n${authorization}Content-Type: application/json\r\n` +
+      `Content-Length: ${create.length}\r\n\r\n`,
+  );
+  return client;
+}
+
+describe.each(apis)("POST $path", async (api) => {
+  const { create } = api;
   const store = await openSharedTestStore({ createRouters });
 
   it("is refused before its body arrives: 401 without a key, 429 for an account without units", async () => {
     const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 100 } });
     await store.call("GET", "/v1/none", { key });
-    using withoutKey = post();
+    using withoutKey = post(store, api);
     expect((await withoutKey.received(1))[0]?.status).toBe(401);
-    using withKey = post(key);
+    using withKey = post(store, api, key);
     expect((await withKey.received(1))[0]?.status).toBe(429);
   });
 
@@ -69,7 +81,7 @@ describe.each(apis)("POST $path", async ({ path, create }) => {
     const { key } = issued;
     const remaining = async () => (await store.call("GET", "/v1/none", { key })).rateLimit.remaining;
     const before = await remaining();
-    using client = post(key);
+    using client = post(store, api, key);
     client.write(create.slice(0, 1));
     // The unit shows that the request was admitted; each look costs one more.
     let looks = 0;
@@ -80,17 +92,6 @@ describe.each(apis)("POST $path", async ({ path, create }) => {
     expect((await client.received(1))[0]?.text).toContain(`"code":"${code}"`);
     expect(await store.execute("select from pets")).toEqual([]);
   });
-
-  /** Sends the head of a create without its body. */
-  function post(key?: string): RawClient {
-    const client = openRawClient(store.port);
-    const authorization = key === undefined ? "" : `Authorization: Bearer ${key}\r\n`;
-    client.write(
-      `POST ${path} HTTP/1.1\r\nHost: petstore\r\n${authorization}Content-Type: application/json\r\n` +
-        `Content-Length: ${create.length}\r\n\r\n`,
-    );
-    return client;
-  }
 });
 
 describe("a key that PostgreSQL cannot check", async () => {
@@ -116,14 +117,20 @@ describe("a key that PostgreSQL cannot check", async () => {
     await using proxy = await openFaultProxy({ url: database.directUrl });
     await using store = await openStore(proxy);
     const { key, keyId } = await store.issueKey();
-    await store.call("GET", "/v1/none", { key });
+    const remaining = async () => (await store.call("GET", "/v1/none", { key })).rateLimit.remaining;
+    const before = await remaining();
+    const slow = apis.map((api) => post(store, api, key));
+    let looks = 0;
+    await expect.poll(async () => before - (await remaining()) - ++looks).toBe(slow.length);
     await proxy.refuse();
     store.clock.nowMs += 6_000;
     await store.call("GET", "/v1/none", { key });
     await proxy.restore();
     await store.execute(`update api_keys set revoked_at = now() where id = ${keyId}`);
     const answers = apis.map(({ path, create }) => store.call("POST", path, { key, body: create }));
-    for (const { status } of await Promise.all(answers)) expect([401, 503]).toContain(status);
+    for (const [index, client] of slow.entries()) client.write(apis[index]?.create ?? "");
+    const slowAnswers = slow.map(async (client) => (await client.received(1))[0]);
+    for (const answer of await Promise.all([...answers, ...slowAnswers])) expect([401, 503]).toContain(answer?.status);
     expect(await store.execute("select from pets")).toEqual([]);
   });
 });

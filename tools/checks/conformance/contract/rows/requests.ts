@@ -102,6 +102,11 @@ export const requestRows: readonly Row[] = [
       graphql: notAcceptableToGraphql,
     }),
   ),
+  {
+    title: "an Accept header of more than 1,000 characters is ignored",
+    send: list({}, { headers: { accept: `${"text/html,".repeat(99)}image/heifs` } }),
+    expected: succeeds,
+  },
   ...rowsOf("a safe request id is repeated", safeIds, (id) => ({
     send: list({}, { headers: { "x-request-id": id } }),
     expected: { ...succeeds, headers: { "x-request-id": id } },
