@@ -127,11 +127,12 @@ export function isUnavailable({ code, status = 0, retryAfterMs }: PetStoreError)
 function parseErrorBody(text: string): { readonly code: unknown; readonly message: string } {
   try {
     const { code, message } = JSON.parse(text) as Record<string, unknown>;
-    return { code, message: String(message) };
+    if (typeof message === "string") return { code, message };
   } catch {
-    // The body is `null` or not JSON. It is not from the pet store, so the caller gets UNEXPECTED_RESPONSE.
-    return { code: undefined, message: "" };
+    // The body is `null` or not JSON.
   }
+  // The body is not from the pet store, so the caller gets UNEXPECTED_RESPONSE.
+  return { code: undefined, message: "" };
 }
 
 function isServiceErrorCode(code: unknown): code is ServiceErrorCode {

@@ -36,6 +36,7 @@ it.each(serviceErrorCodes.filter((code) => !retryable.includes(code)))(
 
 it.each<[what: string, status: number, body: string]>([
   ["an error with an unknown code", 418, '{"code":"TEAPOT","message":"","status":418}'],
+  ["an error without a message", 400, '{"code":"VALIDATION_FAILED"}'],
   ["a page of a proxy", 403, "<html>forbidden</html>"],
   ["null as an error", 400, "null"],
   ["a list that is not JSON", 200, "<html>"],
