@@ -64,13 +64,19 @@ it("every guide is a page, and is there as Markdown", async () => {
   }
 });
 
-it("a file is prepared once, also for its first requests at the same time", async () => {
+it("a file is prepared once, also for its first requests at the same time, and again after a failure", async () => {
   let prepared = 0;
-  const content = () => `text ${++prepared}`;
+  let isFailing = true;
+  const content = () => {
+    if (isFailing) throw new Error("too many open files");
+    return `text ${++prepared}`;
+  };
   const file = { path: "/text", mediaType: "text/plain; charset=utf-8", content };
   await using own = await openTestStore({
     createRouters: [({ serveStaticFiles }) => Router().use(serveStaticFiles([file]))],
   });
+  expect(await own.call("GET", "/text")).toMatchObject({ status: 500 });
+  isFailing = false;
   const answers = await Promise.all(Array.from({ length: 20 }, () => own.call("GET", "/text")));
   expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(["text 1"]));
 });

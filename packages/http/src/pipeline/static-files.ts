@@ -84,9 +84,17 @@ export function createStaticFileServer(
     // One route for all files: each route adds 11 series to the metrics.
     contextOf(res).route = "static";
     await countFile(res);
-    const preparing = prepared.get(file) ?? prepare(file);
+    send(await preparedFileOf(file), req, res);
+  }
+
+  function preparedFileOf(file: StaticFile): Promise<PreparedFile> {
+    const earlier = prepared.get(file);
+    if (earlier !== undefined) return earlier;
+    const preparing = prepare(file);
     prepared.set(file, preparing);
-    send(await preparing, req, res);
+    // The next request tries again.
+    preparing.catch(() => prepared.delete(file));
+    return preparing;
   }
 
   return {
