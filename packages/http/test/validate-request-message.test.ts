@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { chunked, it } from "./it.js";
+import { chunked, it, list } from "./it.js";
 
 const fields = (count: number): string =>
   Array.from({ length: count }, (_value, index) => `X-${index}: y\r\n`).join("");
@@ -36,13 +36,24 @@ describe("a request message", () => {
     "GET /pets?limit=5\u00a0 HTTP/1.1\r\nHost: a\r\n\r\n",
     "GET /pets HTTP/0.9\r\nHost: a\r\n\r\n",
     "GET /pets HTTP/2.0\r\nHost: a\r\n\r\n",
-    `POST /pets HTTP/1.0\r\nHost: a\r\n${chunked}0\r\n\r\n`,
-    "GET /pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\nabc",
-    "POST /pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
   ])("may not be %j", async (request, { client }) => {
     client.write(request);
     const [answer] = await client.received(1);
     expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "MALFORMED_REQUEST", status: 400 });
+  });
+
+  it.for([
+    `POST /pets HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n${chunked}0\r\n\r\n`,
+    "GET /pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\nabc",
+    "POST /pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "POST /pets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\r\n\r\n",
+  ])("may not be %j, and nothing behind it is a request", async (request, { server, client }) => {
+    client.write(request + list);
+    await client.closed;
+    const [answer, ...more] = client.answers();
+    expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "MALFORMED_REQUEST", status: 400 });
+    expect(answer?.headers.connection).toBe("close");
+    expect([more, server.handled.length]).toEqual([[], 1]);
   });
 
   it.for([200, 2_499])(

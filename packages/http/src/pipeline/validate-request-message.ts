@@ -23,12 +23,17 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
   if (/[^\x21-\x7e]|#/.test(request.url ?? "")) {
     return malformed("The request target can hold only printable ASCII characters without #; percent-encode others.");
   }
-  const coding = request.headers["transfer-encoding"];
-  // A proxy may have read any other framing differently (RFC 9112 section 6.1).
-  if (coding !== undefined && (httpVersion === "1.0" || coding.toLowerCase() !== "chunked")) {
-    return malformed("Transfer-Encoding can only be chunked, and only in HTTP/1.1.");
-  }
+  if (!hasClearFraming(request)) return malformed("Transfer-Encoding can only be chunked, and only in HTTP/1.1.");
   return hostProblem(request);
+}
+
+/**
+ * A proxy may have read another Transfer-Encoding differently, and see the end of the request at another byte. So nothing
+ * behind such a request is a request (RFC 9112 sections 6.1 and 6.3).
+ */
+export function hasClearFraming({ headers, httpVersion }: IncomingMessage): boolean {
+  const coding = headers["transfer-encoding"];
+  return coding === undefined || (httpVersion !== "1.0" && coding.toLowerCase() === "chunked");
 }
 
 /** RFC 9112 section 3.2. With two Host headers a client could bypass a proxy that filters by the other one. */

@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { addressBucket } from "../pipeline/client-identity.js";
+import { hasClearFraming } from "../pipeline/validate-request-message.js";
 import { closeGracefully, closeSlowReaders, dropFurtherRequests } from "./closing.js";
 import type { ServerLimits } from "./server-limits.js";
 
@@ -23,9 +24,9 @@ export interface Connection {
 export interface Connections {
   get(socket: Duplex): Connection | undefined;
   /**
-   * Records a request. If the connection then has 64 outstanding requests, or the process is at its limit, the request is
-   * the last one of the connection, and its response has `Connection: close`. While the server drains, only the newest
-   * response of a connection has `Connection: close`.
+   * Records a request. If the connection then has 64 outstanding requests, the process is at its limit, or the end of the
+   * request is not clear, the request is the last one of the connection, and its response has `Connection: close`. While the
+   * server drains, only the newest response of a connection has `Connection: close`.
    */
   accept(connection: Connection, response: ServerResponse): void;
   /** From now on each connection ends with the request it has, or gets next. */
@@ -109,7 +110,8 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
       outstandingInProcess += 1;
       response.once("close", () => onResponseClosed(connection, response));
       const isConnectionFull = connection.outstanding >= maxOutstandingPerConnection;
-      if (isConnectionFull || outstandingInProcess >= limits.maxOutstandingRequests) {
+      const isProcessFull = outstandingInProcess >= limits.maxOutstandingRequests;
+      if (isConnectionFull || isProcessFull || !hasClearFraming(response.req)) {
         connection.hasLastRequest = true;
         dropFurtherRequests(connection);
       }
