@@ -123,7 +123,9 @@ it("shows no status if the client resets the connection before the response", as
 it("follows the sampling of its client, and samples its own traces as configured", async () => {
   const { spans } = await trace(
     async (store, key) => {
-      for (const headers of [{}, { traceparent: traceparent.replace(/01$/, "00") }, { traceparent }]) {
+      const later = `${traceparent.replace(/^00/, "01")}-more`;
+      const others = [traceparent.replace(/01$/, "00"), `${later}, ${later}`];
+      for (const headers of [{}, ...others.map((other) => ({ traceparent: other })), { traceparent }]) {
         await store.call("GET", "/v1/pets", { key, headers });
       }
     },

@@ -73,14 +73,14 @@ export function openTracing(config: TracingConfig, log: Log): Tracing {
   };
 }
 
-/** W3C Trace Context: a malformed or repeated `traceparent` is ignored (section 3.2). */
 function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler {
   const propagator = new W3CTraceContextPropagator();
   return (req, res, next) => {
-    // Without `tracestate`, which every span would repeat: it holds any text of a client, also an API key.
-    const { traceparent } = req.headers;
-    const parent = propagator.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter);
     const context = contextOf(res);
+    // The context has a trace only for a valid header. The propagator also accepts some repeated ones.
+    const traceparent = context.traceId && req.headers.traceparent;
+    // Without `tracestate`, which every span would repeat: it holds any text of a client, also an API key.
+    const parent = propagator.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter);
     const { scheme, clientAddress } = context;
     const attributes = {
       "http.request.method": req.method,
