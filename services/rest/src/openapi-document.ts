@@ -13,7 +13,7 @@ import {
   problems,
 } from "@petstore/core";
 import { stringify as stringifyJson } from "lossless-json";
-import { parse as parseYaml, stringify as stringifyYaml } from "yaml";
+import { Document, parse as parseYaml, visit } from "yaml";
 
 /** The addresses of the production and staging environments, for `servers`. */
 export type Environments = Pick<HttpConfig, "publicUrl" | "stagingUrl">;
@@ -132,8 +132,14 @@ export function openApiJson(document: OpenApiDocument): string {
 }
 
 export function openApiYaml(document: OpenApiDocument): string {
-  const options = { aliasDuplicateObjects: false, blockQuote: "literal", lineWidth: 120 } as const;
-  return stringifyYaml(withReferences(document), options);
+  const yaml = new Document(withReferences(document), { aliasDuplicateObjects: false });
+  visit(yaml, {
+    Map(_key, map) {
+      // On one line, so that the file is shorter to review.
+      if (map.has("$ref")) map.flow = true;
+    },
+  });
+  return yaml.toString({ blockQuote: "literal", lineWidth: 120 });
 }
 
 /** Replaces each response that `components.responses` has too by a reference. */
