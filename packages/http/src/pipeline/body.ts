@@ -26,13 +26,18 @@ export async function readJson(
   return parseExactJson(utf8.decode(bytes), maxDepth);
 }
 
-/** `application/json` without a content coding. UTF-8 may be named or not (RFC 8259 section 8.1). */
+/**
+ * `application/json` without a content coding. UTF-8 may be named or not (RFC 8259 section 8.1), and a semicolon may end the
+ * value (RFC 9110 section 5.6.6).
+ */
 function isPlainJson({ headers, headersDistinct }: IncomingMessage): boolean {
   const [type = "", another] = headersDistinct["content-type"] ?? [];
   const coding = headers["content-encoding"] ?? "identity";
   // A proxy may have checked the other one of two.
   if (another !== undefined) return false;
-  return /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type) && coding.toLowerCase() === "identity";
+  return (
+    /^application\/json\s*(;\s*(charset=("utf-8"|utf-8)\s*)?)*$/i.test(type) && coding.toLowerCase() === "identity"
+  );
 }
 
 function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {

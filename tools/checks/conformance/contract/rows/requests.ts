@@ -23,7 +23,7 @@ const unsafeIds = ["", "x".repeat(129), "two words", '"quoted"', "<b>", "a,b", "
 export const requestRows: readonly Row[] = [
   ...rowsOf(
     "a body is application/json in UTF-8",
-    ["Application/JSON", "application/json;charset=UTF-8", 'application/json; charset="utf-8"'],
+    ["Application/JSON", "application/json;", "application/json;charset=UTF-8;", 'application/json; charset="utf-8"'],
     (type) => ({ send: create(rex, { headers: { "content-type": type } }), expected: created({}) }),
   ),
   ...rowsOf(
@@ -32,6 +32,7 @@ export const requestRows: readonly Row[] = [
       ...["text/plain", "application/jsonp", "application/graphql", "application/merge-patch+json"],
       ...["application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json, text/plain"],
       ...["application/json; charset=iso-8859-1", "application/json; charset=utf-16", "application/json; charset="],
+      'application/json; charset="utf-8',
     ],
     (type) => ({ send: create(rex, { headers: { "content-type": type } }), expected: mediaType }),
   ),
