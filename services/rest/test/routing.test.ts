@@ -71,6 +71,11 @@ function steady({ headers }: Answer): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !changing.test(name)));
 }
 
+it("the response to OPTIONS is 204 without Content-Length (RFC 9110 section 8.6)", async () => {
+  const { status, headers } = await store.call("OPTIONS", "/v1/pets");
+  expect([status, headers["content-length"]]).toEqual([204, undefined]);
+});
+
 it("/livez is answered to GET and HEAD without a key, and is never cached", async () => {
   const headers = { "cache-control": "no-store" };
   expect(await store.call("GET", "/livez")).toMatchObject({ status: 200, json: { status: "live" }, headers });
