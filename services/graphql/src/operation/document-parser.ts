@@ -32,8 +32,10 @@ const maxCopies = 10;
 
 /** Upper bounds of the heap that a cached document uses, measured with tiny, wide and deep documents. */
 const bytesPerDocument = 4_000;
-const bytesPerToken = 120;
-const bytesPerCharacter = 2;
+const bytesPerToken = 450;
+const bytesPerCharacter = 4;
+/** graphql keeps each comment as a token, and V8 keeps a string with escapes in parts. */
+const bytesPerCommentOrEscape = 100;
 
 type RefusalCode = "GRAPHQL_PARSE_FAILED" | "GRAPHQL_VALIDATION_FAILED";
 
@@ -74,7 +76,13 @@ export function heapBytes(text: string, parsed: ParsedDocument): number {
     return bytesPerDocument + messages * bytesPerCharacter;
   }
   const { tokenCount = maxTokens } = parsed.document;
-  return bytesPerDocument + tokenCount * bytesPerToken + text.length * bytesPerCharacter;
+  const { length: commentsAndEscapes } = text.match(/[#\\]/g) ?? [];
+  return (
+    bytesPerDocument +
+    tokenCount * bytesPerToken +
+    text.length * bytesPerCharacter +
+    commentsAndEscapes * bytesPerCommentOrEscape
+  );
 }
 
 /** The limit that an operation of the document exceeds, or `undefined`. */

@@ -43,4 +43,15 @@ describe("documents", () => {
     for (let index = 100; index < 500; index++) read(large(index));
     expect(read(large(0))).not.toBe(first);
   });
+
+  it.each([
+    ["comments", `{ pets { id } } ${"#\n".repeat(20_000)}`],
+    ["escapes in a string", `{ pets(cursor: "${"\\n".repeat(20_000)}") { id } }`],
+  ])("caches at most 20 documents with 20,000 %s, which use much memory", (_what, text) => {
+    const { read } = createDocuments(schema);
+    const first = read(text);
+    for (let index = 0; index < 20; index++) read(`${text}#${index}`);
+    // Not `toBe`: Vitest cannot print such a document.
+    expect(read(text) === first).toBe(false);
+  });
 });
