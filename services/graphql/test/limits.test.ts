@@ -30,6 +30,7 @@ describe("a document", () => {
     const of = (fields: number) => `{ ${times(fields, () => "pets { id }")} }`;
     await isAdmitted(of(100));
     await isRefused(of(101), "100 times");
+    await isRefused(`{ __typename } fragment Unused on Query ${of(101)}`, "100 times");
   });
 
   it("may nest 20 levels deep, and not one more", async () => {

@@ -85,7 +85,7 @@ export function heapBytes(text: string, parsed: ParsedDocument): number {
   );
 }
 
-/** The limit that an operation of the document exceeds, or `undefined`. */
+/** The limit that an operation or a fragment of the document exceeds, or `undefined`. */
 function sizeFault(document: DocumentNode): string | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
@@ -131,7 +131,8 @@ function sizeFault(document: DocumentNode): string | undefined {
   }
 
   for (const definition of document.definitions) {
-    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    // Validation compares the fields of a fragment also if no operation uses it.
+    if (!("selectionSet" in definition)) continue;
     fieldsLeft = maxFields;
     copiesLeft = maxCopies;
     const fault = measure([definition.selectionSet], 1);
