@@ -33,8 +33,9 @@ export function createApolloServer(
     logger: {
       debug: () => {},
       info: () => {},
-      warn: (message: unknown) => log.warn({ error: message }, "apollo"),
-      error: (message: unknown) => log.error({ error: message }, "apollo"),
+      // The messages are strings. The log shows the message of an error only.
+      warn: (message: unknown) => log.warn({ error: new Error(`${message}`) }, "apollo"),
+      error: (message: unknown) => log.error({ error: new Error(`${message}`) }, "apollo"),
     },
     plugins: [
       ...plugins,

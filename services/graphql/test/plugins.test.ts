@@ -36,7 +36,8 @@ const recorder: ApolloServerPlugin<OperationContext> = {
 
 /** Refuses every operation with this name. */
 const refuser: ApolloServerPlugin = {
-  async requestDidStart() {
+  async requestDidStart({ request }) {
+    if (request.operationName === "Failed") throw new Error("the plugin has a fault");
     return {
       async didResolveOperation({ operationName }) {
         if (operationName === "Refused") throw new Problem("VALIDATION_FAILED", "This operation is not allowed.");
@@ -89,3 +90,9 @@ it.each([
     expect(seen[0]?.hooks).not.toContain("executionDidStart");
   },
 );
+
+it("the error of a plugin that fails in another hook is logged, and stays secret", async () => {
+  const { json } = await store.ask("query Failed { pets { id } }", { key, operationName: "Failed" });
+  expect(json).toEqual(errorBody(500, "INTERNAL_ERROR", expect.not.stringContaining("fault")));
+  expect(store.logged.join("")).toContain("the plugin has a fault");
+});
