@@ -27,13 +27,8 @@ export async function readGraphqlRequest(req: Request, res: Response): Promise<G
 
 function readParameters(parameters: Request["query"]): unknown {
   if (Object.values(parameters).some(Array.isArray)) invalid("query parameter must be given once");
-  const { query, operationName, variables, extensions } = parameters;
-  return {
-    query,
-    operationName: operationName || undefined,
-    variables: fromJson(variables),
-    extensions: fromJson(extensions),
-  };
+  const { variables, extensions } = parameters;
+  return { ...parameters, variables: fromJson(variables), extensions: fromJson(extensions) };
 }
 
 function fromJson(parameter: unknown): unknown {
@@ -52,7 +47,7 @@ function toRequest(sent: unknown): GraphqlRequest {
   const document = query || undefined;
   const persistedQueryHash = readPersistedQueryHash(extensions?.persistedQuery, document);
   if (document === undefined && persistedQueryHash === undefined) return invalid("query is required");
-  return { query: document, persistedQueryHash, operationName: operationName ?? undefined, variables: variables ?? {} };
+  return { query: document, persistedQueryHash, operationName: operationName || undefined, variables: variables ?? {} };
 }
 
 /**

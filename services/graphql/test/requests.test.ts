@@ -30,6 +30,12 @@ it.each([
   }
 });
 
+it("an empty operationName is none, in GET and in POST", async () => {
+  const got = await get({ query, operationName: "" });
+  expect(got.json).toMatchObject({ data: { pets: expect.any(Array) } });
+  expect((await store.ask(query, { key, operationName: "" })).text).toBe(got.text);
+});
+
 describe("a POST", () => {
   it.each([
     ["null", "body must be a JSON object"],
