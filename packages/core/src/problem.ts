@@ -6,7 +6,7 @@
 export const problems = {
   INVALID_JSON: {
     status: 400,
-    meaning: "The request body is not well-formed JSON in UTF-8.",
+    meaning: "The JSON of the request is not well-formed or not in UTF-8.",
     remedy: "Send one JSON value in UTF-8, without comments, trailing commas or repeated names.",
   },
   VALIDATION_FAILED: {

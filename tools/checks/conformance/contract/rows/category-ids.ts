@@ -54,7 +54,7 @@ export const categoryIdRows: readonly Row[] = [
     ["01", "1.", ".5", "+1", "0x10", "1_000", "1e", "-", "NaN", "Infinity", "1n", "\uff11"],
     (categoryId) => ({
       send: createIn(categoryId),
-      expected: refused(400, "INVALID_JSON", "The request body is not well-formed JSON in UTF-8."),
+      expected: refused(400, "INVALID_JSON", "The JSON of the request is not well-formed or not in UTF-8."),
     }),
   ),
 ];

@@ -7,7 +7,7 @@ const propertyRule = invalid(
 const createWith = (name: string) => create(`{"name":"Rex","categoryId":1,${JSON.stringify(name)}:1}`);
 const unknown = (...names: readonly string[]) =>
   invalid([...names.map((name) => `${name} is unknown`), propertyRule.message].join("; "));
-const notJson = refused(400, "INVALID_JSON", "The request body is not well-formed JSON in UTF-8.");
+const notJson = refused(400, "INVALID_JSON", "The JSON of the request is not well-formed or not in UTF-8.");
 
 /** A pet whose status nests lists, so that the body has this many levels. */
 const nested = (levels: number) => rex.replace("}", `,"status":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`);
