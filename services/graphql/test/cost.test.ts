@@ -20,7 +20,6 @@ describe("an operation costs its root fields, in extensions.cost and in the head
     ["ten aliases", aliased(10), 10],
     ["fields below the root", "{ petsConnection { nodes { id } edges { node { id } cursor } } }", 1],
     ["a default that skips", skipped, 1],
-    ["a variable that skips", skipped, 1, { variables: { skip: true } }],
     ["a variable that does not skip", skipped, 2, { variables: { skip: false } }],
     ["introspection", '{ __typename __schema { types { name } } __type(name: "Pet") { name } }', 1],
     ["two mutations", `mutation { ${create("a")} ${create("b")} }`, 2],

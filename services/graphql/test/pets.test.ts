@@ -26,11 +26,10 @@ describe("a list", async () => {
     expect(await petsOf(query, { status: null })).toEqual(["1", "2", "3", "4"].map((id) => ({ id })));
   });
 
-  it.each([
-    ["limit must be an integer from 1 to 100", "{ a: pets(limit: 0) { id } }"],
-    ["first must be an integer from 1 to 100", "{ a: petsConnection(first: 101) { nodes { id } } }"],
-  ])("has an error that names its own argument and its alias: %s", async (message, query) => {
-    expect(errorsOf(await own.ask(query, caller))).toMatchObject([{ message, path: ["a"] }]);
+  it("has an error that names its own argument and its alias", async () => {
+    const message = "first must be an integer from 1 to 100";
+    const answer = await own.ask("{ a: petsConnection(first: 101) { nodes { id } } }", caller);
+    expect(errorsOf(answer)).toMatchObject([{ message, path: ["a"] }]);
   });
 
   it("as a connection reports whether there are pages before and after it", async () => {

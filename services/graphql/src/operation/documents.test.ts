@@ -44,11 +44,9 @@ describe("documents", () => {
     expect(read(large(0))).not.toBe(first);
   });
 
-  it.each([
-    ["comments", `{ pets { id } } ${"#\n".repeat(20_000)}`],
-    ["escapes in a string", `{ pets(cursor: "${"\\n".repeat(20_000)}") { id } }`],
-  ])("caches at most 20 documents with 20,000 %s, which use much memory", (_what, text) => {
+  it("caches at most 20 documents with 20,000 comments and escapes, which use much memory", () => {
     const { read } = createDocuments(schema);
+    const text = `{ pets(cursor: "${"\\n".repeat(10_000)}") { id } } ${"#\n".repeat(10_000)}`;
     const first = read(text);
     for (let index = 0; index < 20; index++) read(`${text}#${index}`);
     // Not `toBe`: Vitest cannot print such a document.
