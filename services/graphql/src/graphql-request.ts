@@ -26,7 +26,7 @@ export async function readGraphqlRequest(req: Request, res: Response): Promise<G
 }
 
 function readParameters(parameters: Request["query"]): unknown {
-  if (Object.values(parameters).some(Array.isArray)) invalid("query parameter must be given once");
+  if (Object.values(parameters).some(Array.isArray)) invalid("no query parameter may be repeated");
   const { variables, extensions } = parameters;
   return { ...parameters, variables: fromJson(variables), extensions: fromJson(extensions) };
 }

@@ -83,7 +83,7 @@ describe("a GET", () => {
 
   it("with a repeated parameter is 400", async () => {
     const answer = await store.call("GET", "/graphql?query=%7Bpets%7Bid%7D%7D&query=%7Bpets%7Bname%7D%7D", { key });
-    expect(answer).toMatchObject(error(400, "VALIDATION_FAILED"));
+    expect(answer).toMatchObject(error(400, "VALIDATION_FAILED", "no query parameter may be repeated"));
   });
 
   it.each(["GET", "HEAD"])("of a mutation (%s) is 405 with Allow: POST, and adds no pet", async (method) => {
