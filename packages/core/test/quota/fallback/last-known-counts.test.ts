@@ -41,6 +41,12 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(grants(counts)).toBe(30);
   });
 
+  it("share the rest of a plan that is lowered before the outage and raised in it", () => {
+    const { counts } = openInOutage({ known: 40 });
+    expect(grants(counts, { ...shop, limits: { perMinute: 20, perDay: 1_000 } })).toBe(0);
+    expect(grants(counts)).toBe(10);
+  });
+
   it("report the account's own limits, and as remaining the units that this instance still grants", async () => {
     const { counts } = openInOutage({ known: 40 });
     expect(await counts.usage(shop)).toMatchObject({

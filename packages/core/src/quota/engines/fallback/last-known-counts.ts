@@ -82,7 +82,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
    * unsynced units, which it has granted already, are part of that share.
    */
   function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
-    const shareOfRest = Math.floor(Math.max(0, limit - lastKnownUsed) / instances);
+    const shareOfRest = Math.floor((limit - lastKnownUsed) / instances);
     return { used: shareOfLimit(limit) - shareOfRest + unsyncedUnits, resetAtMs };
   }
 
