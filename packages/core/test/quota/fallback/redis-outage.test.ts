@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describeWithRedis, shared } from "@petstore/harness";
 import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
+import { Redis } from "ioredis";
 import { expect, it } from "vitest";
 import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";
 import { openRedis } from "../../../src/quota/engines/redis-connection.js";
@@ -85,6 +86,20 @@ describeWithRedis("the quota when Redis", async () => {
     await expect.poll(opened.mode).toBe("shared");
   });
 
+  it.each(["no", "yes"])("became a replica (replica-serve-stale-data %s): connects again", async (servesStaleData) => {
+    await server.command("CONFIG", "SET", "replica-serve-stale-data", servesStaleData);
+    using opened = await openQuotasOnRedis({ urls: [server.url] });
+    const connections = async () =>
+      Number(/total_connections_received:(\d+)/.exec(String(await server.command("INFO", "stats")))?.[1]);
+    const before = await connections();
+    await server.command("REPLICAOF", "127.0.0.1", 1);
+    await admitAll(opened, newAccount(1), 1);
+    // The address may lead to the new primary now.
+    await expect.poll(connections).toBeGreaterThan(before);
+    await server.command("REPLICAOF", "NO", "ONE");
+    await expect.poll(opened.mode).toBe("shared");
+  });
+
   it("rejects the first call after an outage: tells it the granted units again", async () => {
     using opened = await openQuotasOnRedis({ urls: [server.url] });
     using other = await openQuotasOnRedis({ urls: [server.url] });
@@ -131,6 +146,23 @@ describeWithRedis("the quota when Redis", async () => {
     expect(secondMs - firstMs).toBeLessThan(350);
     server.resume();
     await expect.poll(opened.mode).toBe("shared");
+  });
+
+  it("loads its data: is used again as soon as they are loaded", async () => {
+    const perKey = { "key-load-delay": "100000", "loading-process-events-interval-bytes": "1024", rdbcompression: "no" };
+    await using slow = await openRedisServer({ settings: perKey });
+    await slow.command("EVAL", "for i = 1, 200 do redis.call('SET', i, string.rep('x', 1024)) end", 0);
+    await slow.command("SAVE");
+    using opened = await openQuotasOnRedis({ urls: [slow.url] });
+    const restarted = slow.restart();
+    await expect.poll(opened.mode).toBe("fallback");
+    // Redis says that it loads for 20 s.
+    await sleep(2_500);
+    const redis = new Redis(slow.url, { enableReadyCheck: false });
+    await redis.config("SET", "key-load-delay", 0);
+    redis.disconnect();
+    await restarted;
+    await expect.poll(opened.mode, { timeout: 5_000 }).toBe("shared");
   });
 
   it("rejects a call: a call in flight does not use its reply, because this instance has decided alone since", async () => {
