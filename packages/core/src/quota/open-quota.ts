@@ -51,7 +51,9 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   // Redis hashes only up to the first `}`, so the probe has the slot of the account.
   const probe = (account: string) => redisQuota.reserve({ account: `${account}}probe`, limits: unlimited, cost: 1 });
   const breaker = createBreaker({ connection, probe, deadlineMs: config.redis.decisionTimeoutMs, log });
-  const counts = createLastKnownCounts({ now, banPolicy, instances, currentOutage: breaker.outages });
+  // An instance that denies grants no share. It reports the counts of the whole account.
+  const sharers = failureMode === "deny" ? 1 : instances;
+  const counts = createLastKnownCounts({ now, banPolicy, instances: sharers, currentOutage: breaker.outages });
   if (breaker.canCall()) log.info({}, "quotas are shared through Redis");
   return {
     accounts: createFallbackQuota({ redisQuota, breaker, counts, failureMode }),

@@ -6,7 +6,7 @@ import { openQuotas, type QuotaConfig, type Quotas } from "../../../src/quota/op
 import type { Reservation } from "../../../src/quota/quota.js";
 import { recordLog } from "../../logs.js";
 
-export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "failureMode">>, SentinelLogin {
+export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "failureMode" | "instances">>, SentinelLogin {
   readonly urls: readonly string[];
   /** By default longer than a healthy Redis needs on a busy machine. */
   readonly decisionTimeoutMs?: number;
@@ -19,13 +19,13 @@ export interface LoggedQuotas extends Quotas {
 
 /** Opens the quotas of one instance as a service does. */
 export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<LoggedQuotas> {
-  const { urls, failureMode = "local", decisionTimeoutMs = 1_000, ...sentinelLogin } = options;
+  const { urls, failureMode = "local", instances = 1, decisionTimeoutMs = 1_000, ...sentinelLogin } = options;
   const { log, logged } = recordLog();
   const config = {
     banPolicy: { ...defaultBanPolicy, minimumStrikes: 0 },
     anonymousLimits: { perMinute: 300, perDay: 10_000 },
     redis: { ...sentinelLogin, urls, isCluster: urls.length > 1, decisionTimeoutMs },
-    instances: 1,
+    instances,
     failureMode,
   };
   const quotas = await openQuotas(config, { log, now: Date.now });

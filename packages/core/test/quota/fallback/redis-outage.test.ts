@@ -119,8 +119,8 @@ describeWithRedis("the quota when Redis", async () => {
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 100 + 50 + 1 + 1 } });
   });
 
-  it("is unavailable and the quota denies: rejects with SERVICE_UNAVAILABLE, and still reports both windows", async () => {
-    using opened = await openQuotasOnRedis({ urls: [server.url], failureMode: "deny" });
+  it("is unavailable and the quota denies: rejects with SERVICE_UNAVAILABLE, and reports the known counts", async () => {
+    using opened = await openQuotasOnRedis({ urls: [server.url], failureMode: "deny", instances: 4 });
     const account = newAccount(100);
     const [heldIn] = await admitAll(opened, account, 10);
     await server.kill();
@@ -149,7 +149,11 @@ describeWithRedis("the quota when Redis", async () => {
   });
 
   it("loads its data: is used again as soon as they are loaded", async () => {
-    const perKey = { "key-load-delay": "100000", "loading-process-events-interval-bytes": "1024", rdbcompression: "no" };
+    const perKey = {
+      "key-load-delay": "100000",
+      "loading-process-events-interval-bytes": "1024",
+      rdbcompression: "no",
+    };
     await using slow = await openRedisServer({ settings: perKey });
     await slow.command("EVAL", "for i = 1, 200 do redis.call('SET', i, string.rep('x', 1024)) end", 0);
     await slow.command("SAVE");
