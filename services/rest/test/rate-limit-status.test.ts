@@ -42,6 +42,14 @@ it("reads the quota of a key at most once a second", async () => {
   expect(await status(key)).toMatchObject(remaining(59, 999));
 });
 
+it("shows a changed plan with its limits at once", async () => {
+  const { key, accountId } = await store.issueKey({ plan: "free" });
+  expect(await status(key)).toMatchObject({ json: { plan: "free", minute: { limit: 60 } } });
+  await store.execute(`update accounts set plan = 'pro' where id = ${accountId}`);
+  await expect.poll(async () => (await status(key)).json).toMatchObject({ plan: "pro" });
+  expect(await status(key)).toMatchObject({ json: { plan: "pro", minute: { limit: 300 } }, rateLimit: { limit: 300 } });
+});
+
 it("answers a key that is over its limit or banned, and shows when the ban ends", async () => {
   const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 50 } });
   await spend(key);

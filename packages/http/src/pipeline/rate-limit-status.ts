@@ -19,46 +19,47 @@ const maxKeys = 10_000;
 
 /**
  * `GET /rate_limit`, as GitHub has it: what the account of the key has left in both windows, its plan, and the ban of the key.
- * It needs a key and costs nothing. For each key the quota is read at most once a second.
+ * It needs a key and costs nothing. The quota is read at most once a second for each record of a key, and a changed key or
+ * account gets a new record.
  */
 export function createRateLimitStatus({ admission, core, monotonicNow }: RateLimitStatusDeps): Router {
-  const reads = new LRUCache<bigint, Promise<Usage>>({
+  const reads = new LRUCache<KeyWithLimits, Promise<Usage>>({
     max: maxKeys,
     ttl: repeatedForMs,
     ttlResolution: 0,
     perf: { now: monotonicNow },
   });
 
-  function usageOf({ id, accountId, lineage, limits }: KeyWithLimits): Promise<Usage> {
-    const recent = reads.get(id);
+  function usageOf(key: KeyWithLimits): Promise<Usage> {
+    const recent = reads.get(key);
     if (recent !== undefined) return recent;
+    const { accountId, lineage, limits } = key;
     const read = core.accountQuota.usage({ account: `${accountId}`, key: `${lineage}`, limits });
-    reads.set(id, read);
+    reads.set(key, read);
     return read;
   }
 
-  /** Before the method and the media type are checked, so that these refusals report the quota too. */
-  const reportUsage: RequestHandler = async (_req, res, next) => {
+  const answer: RequestHandler = async (req, res, next) => {
     const key = admittedKeyOf(res);
-    reportQuota(res, await usageOf(key));
+    const usage = await usageOf(key);
+    // Before the method and the media type are checked, so that these refusals report the quota too.
+    reportQuota(res, usage);
     refuseSuspended(key);
-    next();
-  };
-
-  const answer: RequestHandler = async (_req, res) => {
-    const key = admittedKeyOf(res);
-    const { minute, day, bannedUntilMs } = await usageOf(key);
-    const bannedUntil = bannedUntilMs === undefined ? null : Math.ceil(bannedUntilMs / 1000);
-    sendJson(res, 200, JSON.stringify({ plan: key.plan, minute: shown(minute), day: shown(day), bannedUntil }));
+    if (req.method !== "GET" && req.method !== "HEAD") return next();
+    acceptsJson(req, res, () => sendJson(res, 200, bodyOf(key, usage)));
   };
 
   const router = Router({ caseSensitive: true, strict: true });
   router
     .route("/rate_limit")
-    .all(onRoute("/rate_limit"), admission.authenticate, reportUsage)
-    .get(acceptsJson, answer)
+    .all(onRoute("/rate_limit"), admission.authenticate, answer)
     .all(methodNotAllowed("GET", "HEAD"));
   return router;
+}
+
+function bodyOf({ plan }: KeyWithLimits, { minute, day, bannedUntilMs }: Usage): string {
+  const bannedUntil = bannedUntilMs === undefined ? null : Math.ceil(bannedUntilMs / 1000);
+  return JSON.stringify({ plan, minute: shown(minute), day: shown(day), bannedUntil });
 }
 
 /** The names of GitHub's `GET /rate_limit`; `reset` in epoch seconds, as in X-RateLimit-Reset. */
