@@ -40,7 +40,7 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   if (config.redis === undefined) {
     return {
       accounts: createLocalQuota({ now, banPolicy }),
-      addresses: createLocalQuota({ now, banPolicy, capacity: maxAddresses }),
+      addresses: createLocalQuota({ now, capacity: maxAddresses }),
       mode: () => "local",
       outages: () => 0,
       [Symbol.dispose]() {},
@@ -58,7 +58,7 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   return {
     accounts: createFallbackQuota({ redisQuota, breaker, counts, failureMode }),
     // On the clock of Redis, so that all instances report the same resets.
-    addresses: createLocalQuota({ now: counts.now, banPolicy, capacity: maxAddresses }),
+    addresses: createLocalQuota({ now: counts.now, capacity: maxAddresses }),
     mode: () => (breaker.canCall() ? "shared" : "fallback"),
     outages: breaker.outages,
     [Symbol.dispose]() {

@@ -15,8 +15,6 @@ import { type AccountCounters, liftScript, refundScript, reserveScript, unsynced
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
   readonly banPolicy?: BanPolicy;
-  /** Begins every Redis key. Its version `2` changes only if an older release could not read the new values. */
-  readonly prefix?: string;
   /** Replaces the clock of Redis in tests, in whole epoch milliseconds. */
   readonly now?: () => number;
 }
@@ -31,9 +29,11 @@ export interface RedisQuota extends Quota {
 }
 
 const mode = "shared";
+/** Begins every Redis key. Its version `2` changes only if an older release could not read the new values. */
+const prefix = "petstore:quota:2:";
 
 export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
-  const { redis, banPolicy = defaultBanPolicy, prefix = "petstore:quota:2:", now } = options;
+  const { redis, banPolicy = defaultBanPolicy, now } = options;
   redis.defineCommand("petstoreReserve", { lua: reserveScript(banPolicy) });
   redis.defineCommand("petstoreRefund", { lua: refundScript, numberOfKeys: 1 });
   redis.defineCommand("petstoreLift", { lua: liftScript, numberOfKeys: 2 });
