@@ -102,8 +102,6 @@ const connectionOptions = {
   // A paused server would never close its end.
   disconnectTimeout: 1,
   retryStrategy: jitteredDelayMs,
-  // The server became a replica, has lost its replicas or is still loading: a new connection may reach another server.
-  reconnectOnError: ({ message }: Error) => /^(READONLY|MASTERDOWN|NOREPLICAS|LOADING)/.test(message),
   // At the start of a load, Redis often overestimates its length. By default, ioredis waits up to 10 s of it.
   maxLoadingRetryTime: 500,
 } satisfies RedisOptions;

@@ -33,6 +33,8 @@ export interface Breaker extends Disposable {
 const probeIntervalMs = 250;
 /** For an outage that began with a lost connection instead of a failed call: the probe may go to any node. */
 const noAccount = "";
+/** The server became a replica, has lost its replicas or is still loading: a new connection may reach another server. */
+const mayReachAnother = /^(READONLY|MASTERDOWN|NOREPLICAS|LOADING)/;
 
 export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOptions): Breaker {
   let isOpen = false;
@@ -47,17 +49,18 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
     outages += 1;
     failedAccount = account;
     log.warn({ error }, "Redis is unavailable: quotas are not shared");
-    reconnectUnlessReplied(error);
+    reconnectAfter(error);
     scheduleProbe();
   }
 
   /**
    * Reconnects if a call got no reply: other calls on the connection would wait for their own deadlines too, and a paused
-   * Redis would execute them later. After an error reply the connection is good. A lost connection (`error` is `undefined`)
-   * reconnects by itself.
+   * Redis would execute them later. After most error replies the connection is good. A lost connection (`error` is
+   * `undefined`) reconnects by itself.
    */
-  function reconnectUnlessReplied(error: unknown): void {
-    if (error !== undefined && !(error instanceof ReplyError)) connection.reconnect();
+  function reconnectAfter(error: unknown): void {
+    const isGood = error instanceof ReplyError && error instanceof Error && !mayReachAnother.test(error.message);
+    if (error !== undefined && !isGood) connection.reconnect();
   }
 
   function scheduleProbe(): void {
@@ -70,7 +73,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
       return;
     }
     withDeadline(probe(failedAccount), deadlineMs).then(close, (error: unknown) => {
-      reconnectUnlessReplied(error);
+      reconnectAfter(error);
       scheduleProbe();
     });
   }
