@@ -140,11 +140,10 @@ function toDecision(reply: Reply, limits: Limits, cost: number): Decision {
   const [outcome, , , , , , bannedUntilMs] = reply;
   switch (outcome) {
     case "admitted":
-      return { outcome: "admitted", mode, ...windows };
+    case "impossible":
+      return { outcome, mode, ...windows };
     case "banned":
       return bannedDecision(mode, windows, bannedUntilMs, cost);
-    case "impossible":
-      return { outcome: "impossible", mode, ...windows };
     case "refused": {
       // The script refuses only if a window has too few units left. The default only satisfies the type.
       const by = refusingWindow(windows, cost) ?? "minute";
