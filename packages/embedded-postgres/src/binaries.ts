@@ -1,8 +1,8 @@
 // The PostgreSQL programs for this platform, at a place from which the server's account can run them.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, cp, mkdir, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { chmod, cp, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { runAs, type ServerAccount } from "./account.js";
 
 export interface Binaries {
@@ -11,7 +11,6 @@ export interface Binaries {
   readonly postgres: string;
 }
 
-const packageVersion = "18.4.0-beta.17";
 const serverOfYourOwn = "run services/rest on a server of your own, with DATABASE_URL";
 
 /** Not below /tmp: its cleaners delete files of a server that still runs. Only root writes below /var. */
@@ -46,17 +45,19 @@ async function canRun(binaries: Binaries, account: ServerAccount | undefined): P
   }
 }
 
+/** The copy is complete or absent, even if several processes copy at once. */
 async function copyBinaries(installed: Binaries): Promise<Binaries> {
-  const root = join(rootCopies, `postgresql-${packageVersion}`);
-  await copyTree(dirname(dirname(installed.postgres)), root);
-  const folder = join(root, "bin");
-  return { initdb: join(folder, "initdb"), pg_ctl: join(folder, "pg_ctl"), postgres: join(folder, "postgres") };
-}
-
-/** The copy at `target` is complete or absent, even if several processes copy at once. */
-async function copyTree(source: string, target: string): Promise<void> {
-  if (existsSync(target)) return;
+  const source = dirname(dirname(installed.postgres));
+  const { version } = JSON.parse(await readFile(join(source, "../package.json"), "utf8"));
+  const target = join(rootCopies, `postgresql-${version}`);
   const partial = `${target}.${randomBytes(6).toString("hex")}`;
+  const programs = join(target, "bin");
+  const copied = {
+    initdb: join(programs, "initdb"),
+    pg_ctl: join(programs, "pg_ctl"),
+    postgres: join(programs, "postgres"),
+  };
+  if (existsSync(target)) return copied;
   try {
     await mkdir(rootCopies, { recursive: true });
     await chmod(rootCopies, 0o755);
@@ -64,10 +65,9 @@ async function copyTree(source: string, target: string): Promise<void> {
     await rename(partial, target);
   } catch (cause) {
     await rm(partial, { recursive: true, force: true });
-    if (existsSync(target)) return;
-    throw new Error(
-      `The server's account cannot enter the installation folder, and copying ${basename(target)} to ${rootCopies} failed`,
-      { cause },
-    );
+    if (!existsSync(target)) {
+      throw new Error(`The server's account cannot enter ${source}, and copying it to ${rootCopies} failed`, { cause });
+    }
   }
+  return copied;
 }
