@@ -130,7 +130,6 @@ function settings(durable: boolean, port: number): readonly string[] {
     `port=${port}`,
     `listen_addresses=${loopback}`,
     "unix_socket_directories=",
-    "max_connections=100",
     "shared_buffers=64MB",
     "max_wal_size=256MB",
     "timezone=UTC",
@@ -139,16 +138,8 @@ function settings(durable: boolean, port: number): readonly string[] {
     "log_min_messages=log",
     "log_min_error_statement=panic",
     "log_error_verbosity=terse",
-    "log_statement=none",
-    "log_min_duration_statement=-1",
-    "log_parameter_max_length=0",
-    "log_parameter_max_length_on_error=0",
     "log_checkpoints=off",
-    "log_autovacuum_min_duration=-1",
-    "log_timezone=UTC",
-    ...(durable
-      ? ["fsync=on", "synchronous_commit=on", "full_page_writes=on"]
-      : // A vacuum worker would keep a test from dropping its database.
-        ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"]),
+    // A vacuum worker would keep a test from dropping its database.
+    ...(durable ? [] : ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"]),
   ];
 }
