@@ -24,10 +24,11 @@ export interface StartedServer {
 }
 
 const maxLogBytes = 1_000_000;
-const immediateStopMs = 500;
-const stopModes = [
-  ["fast", 4_000],
-  ["immediate", immediateStopMs],
+/** PostgreSQL's fast and immediate shutdown. The children of a killed server notice its end, and end by themselves. */
+const stopSignals = [
+  ["INT", 4_000],
+  ["QUIT", 500],
+  ["KILL", 500],
 ] as const;
 
 export async function readPostmaster(data: string): Promise<Postmaster | undefined> {
@@ -90,30 +91,15 @@ export async function startServer(
   };
 }
 
-/**
- * Lets transactions in flight roll back for 4 s, then ends them. Resolves when the server's process has ended. Windows has
- * no signals, so the request goes through pg_ctl everywhere. pg_ctl stops any server of this directory, also a later one
- * with another owner, so it is called only while this one runs.
- */
-export async function stopServer(cluster: Cluster, postmaster: Postmaster): Promise<void> {
-  const { account, binaries, data } = cluster;
-  for (const [mode, withinMs] of stopModes) {
+/** Lets transactions in flight roll back for 4 s, then ends them. Resolves when the server's process has ended. */
+export async function stopServer({ account, binaries, data }: Cluster, postmaster: Postmaster): Promise<void> {
+  for (const [signal, withinMs] of stopSignals) {
     if (!(await isRunning(postmaster, data))) return;
-    await runAs(account, binaries.pg_ctl, ["stop", "-D", nameInside(data), "-m", mode, "--no-wait"], { cwd: data });
-    if (await isGoneWithin(withinMs, cluster, postmaster)) return;
+    // Windows has no signals: pg_ctl sends them there through a pipe of the server.
+    await runAs(account, binaries.pg_ctl, ["kill", signal, String(postmaster.pid)]);
+    const timeout = AbortSignal.timeout(withinMs);
+    while (!timeout.aborted && (await isRunning(postmaster, data))) await delay(10);
   }
-  // Its children notice within a moment that it is gone, and end by themselves.
-  if (await isRunning(postmaster, data)) process.kill(postmaster.pid, "SIGKILL");
-  await isGoneWithin(immediateStopMs, cluster, postmaster);
-}
-
-async function isGoneWithin(milliseconds: number, cluster: Cluster, postmaster: Postmaster): Promise<boolean> {
-  const timeout = AbortSignal.timeout(milliseconds);
-  while (await isRunning(postmaster, cluster.data)) {
-    if (timeout.aborted) return false;
-    await delay(10);
-  }
-  return true;
 }
 
 export function isAlive(pid: number): boolean {
