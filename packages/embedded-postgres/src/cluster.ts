@@ -1,5 +1,5 @@
-// One cluster is one folder, `cluster/`: PostgreSQL's `data/`, a password file for each role, the `port` last used, a
-// `reserve` file for a full disk, and `server.log`. It is made as `cluster.new-*`, with its roles and its database, and then
+// One cluster is one folder, `cluster/`: PostgreSQL's `data/`, a password file for each role, a `reserve` file
+// for a full disk, and `server.log`. It is made as `cluster.new-*`, with its roles and its database, and then
 // renamed, so it is complete or absent.
 // If two processes make one at once, the rename of the second fails, and it uses the first one's.
 import { randomBytes } from "node:crypto";
@@ -16,7 +16,6 @@ export interface ClusterPaths {
   readonly root: string;
   readonly data: string;
   readonly logFile: string;
-  readonly portFile: string;
 }
 
 export interface Cluster extends ClusterPaths {
@@ -38,7 +37,7 @@ export function dataDirectory(configured: string | undefined): string {
 
 export function clusterPaths(directory: string): ClusterPaths {
   const root = join(directory, "cluster");
-  return { root, data: join(root, "data"), logFile: join(root, "server.log"), portFile: join(root, "port") };
+  return { root, data: join(root, "data"), logFile: join(root, "server.log") };
 }
 
 export async function prepareCluster(directory: string, durable: boolean): Promise<Cluster> {

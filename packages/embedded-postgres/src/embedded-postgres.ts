@@ -42,12 +42,6 @@ interface Owned {
   readonly connection: ScramConnection;
 }
 
-/** The owner lost its connection, and claims the ownership again. */
-interface Recovery {
-  readonly port: number;
-  readonly disposal: AbortSignal;
-}
-
 interface InUse {
   readonly kind: "in-use";
   readonly holderPid: number;
@@ -96,10 +90,10 @@ export async function administratorUrl(directory: string): Promise<string> {
 
 /**
  * Several processes may run this loop at once. PostgreSQL lets one of their servers live, and one process gets the lock,
- * maybe not the one that started that server. It then adopts the server. Rejects at the disposal, when the caller can stop
- * the server.
+ * maybe not the one that started that server. It then adopts the server. An owner that lost its connection claims the
+ * ownership again, and gives its `disposal`, at which this rejects when the caller can stop the server.
  */
-async function startOrJoin(cluster: Cluster, recovery?: Recovery): Promise<Owned | InUse> {
+async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Owned | InUse> {
   const timeout = AbortSignal.timeout(startTimeoutMs);
   const grace = AbortSignal.timeout(deadOwnerGraceMs);
   let started: StartedServer | undefined;
@@ -107,7 +101,7 @@ async function startOrJoin(cluster: Cluster, recovery?: Recovery): Promise<Owned
   while (!timeout.aborted) {
     const postmaster = await readPostmaster(cluster.data);
     // The caller finds a server by its file, which a new server writes a moment after its start.
-    if (started === undefined || started.pid === postmaster?.pid) recovery?.disposal.throwIfAborted();
+    if (started === undefined || started.pid === postmaster?.pid) disposal?.throwIfAborted();
     const running = postmaster !== undefined && (await isRunning(postmaster, cluster.data));
     if (running) {
       const claim = await claimOwnership(cluster, postmaster.port);
@@ -122,7 +116,7 @@ async function startOrJoin(cluster: Cluster, recovery?: Recovery): Promise<Owned
         }
         case "held":
           // PostgreSQL has not noticed yet that our last connection ended.
-          if (recovery !== undefined && claim.holderPid === process.pid) break;
+          if (disposal !== undefined && claim.holderPid === process.pid) break;
           // The server takes a moment to notice that an owner was killed.
           if (isAlive(claim.holderPid) || grace.aborted) return { kind: "in-use", holderPid: claim.holderPid };
           break;
@@ -141,7 +135,7 @@ async function startOrJoin(cluster: Cluster, recovery?: Recovery): Promise<Owned
       obstacle = log;
       await delay(100);
     } else if (started === undefined && !running) {
-      started = await startServer(cluster, postmaster, recovery?.port);
+      started = await startServer(cluster, postmaster);
     }
     await delay(pollMs);
   }
@@ -185,7 +179,7 @@ function keepOwning(
       if (endedAtMs.length > maxRecoveries) {
         return new Error(`PostgreSQL ended ${endedAtMs.length} times within a minute: see ${cluster.logFile}`);
       }
-      current = recover(cluster, { port: outcome.postmaster.port, disposal: disposal.signal });
+      current = recover(cluster, outcome.postmaster.port, disposal.signal);
     }
   };
   const stop = async (): Promise<void> => {
@@ -210,11 +204,11 @@ function keepOwning(
  * When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. On a full disk, it
  * ends if that recovery was faster than the removal of the reserve. A server that has ended is started again.
  */
-async function recover(cluster: Cluster, recovery: Recovery): Promise<Owned | InUse> {
+async function recover(cluster: Cluster, port: number, disposal: AbortSignal): Promise<Owned | InUse> {
   await releaseReserve(cluster);
-  const next = await startOrJoin(cluster, recovery);
+  const next = await startOrJoin(cluster, disposal);
   if ("holderPid" in next) return next;
-  if (next.postmaster.port !== recovery.port) {
+  if (next.postmaster.port !== port) {
     await stopServer(cluster, next.postmaster);
     throw new Error("Another program took the port of the embedded PostgreSQL");
   }

@@ -2,7 +2,7 @@
 // writes the password where every user can read it, hooks SIGINT, SIGTERM and process.exit, and leaves the server in the
 // terminal's process group, so that Ctrl-C stops the database before the service has drained.
 import { once } from "node:events";
-import { open, readFile, readlink, realpath, stat, writeFile } from "node:fs/promises";
+import { open, readFile, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { nameInside, runAs, spawnAs } from "./account.js";
@@ -48,30 +48,21 @@ export async function isRunning(postmaster: Postmaster, data: string): Promise<b
   const status = await readFile(`/proc/${postmaster.pid}/stat`, "utf8").catch(() => "");
   // Z and X are dead: a container's first process may never collect the processes it inherits.
   if (!/^\d+ \(postgres\) [^ZX]/.test(status)) return false;
+  // Hidden from a root without CAP_SYS_PTRACE, as in a container.
   const folder = await readlink(`/proc/${postmaster.pid}/cwd`).catch(() => undefined);
-  if (folder !== undefined) return folder === (await realpath(data));
-  // Hidden from a root without CAP_SYS_PTRACE, as in a container: there, the server runs as the owner of its data.
-  const owner = await stat(`/proc/${postmaster.pid}`).catch(() => undefined);
-  return owner?.uid === (await stat(data)).uid;
+  return folder === undefined || folder === (await realpath(data));
 }
 
 /**
  * `stale` comes from a dead server. PostgreSQL does not start while any process has that number, except its grandparent:
  * naming the number as the grandparent tells it that another process uses the number now.
  */
-export async function startServer(
-  cluster: Cluster,
-  stale: Postmaster | undefined,
-  lastPort: number | undefined,
-): Promise<StartedServer> {
+export async function startServer(cluster: Cluster, stale: Postmaster | undefined): Promise<StartedServer> {
   await releaseReserve(cluster);
-  const port = await choosePort(
-    lastPort ?? (Number(await readFile(cluster.portFile, "utf8").catch(() => "")) || undefined),
-  );
+  const port = await choosePort(await readLastPort(cluster.data));
   await using log = await open(cluster.logFile, "a", 0o600);
   if ((await log.stat()).size > maxLogBytes) await log.truncate();
   const { size: logged } = await log.stat();
-  await writeFile(cluster.portFile, `${port}\n`, { mode: 0o600 });
 
   const { account, binaries, data } = cluster;
   const options = settings(cluster.durable, port).flatMap((setting) => ["-c", setting]);
@@ -100,6 +91,12 @@ export async function stopServer({ account, binaries, data }: Cluster, postmaste
     const timeout = AbortSignal.timeout(withinMs);
     while (!timeout.aborted && (await isRunning(postmaster, data))) await delay(10);
   }
+}
+
+/** Each server writes its options into this file when it has the port. */
+async function readLastPort(data: string): Promise<number | undefined> {
+  const options = await readFile(join(data, "postmaster.opts"), "utf8").catch(() => "");
+  return Number(/"port=(\d+)"/.exec(options)?.[1]) || undefined;
 }
 
 export function isAlive(pid: number): boolean {

@@ -56,8 +56,6 @@ test("an open during the owner's stop gets a server that lives", async ({ direct
 
 test("starts its server again at the same port after it was killed, and owns it", async ({ directory, database }) => {
   await query(database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
-  // As another process does that tries to start a server at the same time.
-  await writeFile(join(directory, "cluster", "port"), "20000\n");
   process.kill(await postmasterPid(directory), "SIGKILL");
   await expect.poll(() => ownerBackend(database.url).catch(() => undefined), patient).toBeDefined();
   expect(await openEmbeddedPostgres({ directory })).toEqual({ kind: "in-use", holderPid: process.pid });
