@@ -61,6 +61,11 @@ export async function connectWithScram(
   }
 }
 
+/** The server has no certificate, and PGSSLMODE must not make a client ask for one. */
+export function databaseUrl(role: Role, password: string, port: number): string {
+  return `postgres://${roleNames[role]}:${password}@${loopback}:${port}/${databaseName}?sslmode=disable`;
+}
+
 /** The preferred port if it is free, else a random free one. Another program may still take it before the server does. */
 export async function choosePort(preferred: number | undefined): Promise<number> {
   if (preferred !== undefined && (await isPortFree(preferred))) return preferred;

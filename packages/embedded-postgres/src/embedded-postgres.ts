@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { explainOutput } from "./account.js";
 import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./cluster.js";
-import type { ScramConnection } from "./connection.js";
-import { claimOwnership, databaseUrl, findServiceUrl } from "./ownership.js";
-import { preparePassword, readSuperuserPassword } from "./passwords.js";
+import { connectWithScram, databaseUrl, type ScramConnection } from "./connection.js";
+import { claimOwnership } from "./ownership.js";
+import { preparePassword, readPassword, readSuperuserPassword } from "./passwords.js";
 import { holdReserve, releaseReserve } from "./reserve.js";
 import {
   isAlive,
@@ -77,7 +77,16 @@ export async function embeddedPostgresUrl(directory: string): Promise<string | u
   const { root, data } = clusterPaths(directory);
   const postmaster = await readPostmaster(data);
   if (postmaster === undefined || !(await isRunning(postmaster, data))) return undefined;
-  return await findServiceUrl(root, postmaster.port);
+  const password = await readPassword(root, "service");
+  // The owner of the cluster has not set one yet.
+  if (password === undefined) return undefined;
+  try {
+    const { client } = await connectWithScram("service", password, postmaster.port);
+    await client.end();
+    return databaseUrl("service", password, postmaster.port);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The superuser's address of the server that runs on this directory: for tests and measurements, never for a service. */

@@ -1,6 +1,6 @@
 export { chooseAccount, giveTo } from "./account.js";
 export { dataDirectory } from "./cluster.js";
-export { choosePort, isPortFree, loopback } from "./connection.js";
+export { choosePort, loopback } from "./connection.js";
 export {
   administratorUrl,
   type EmbeddedPostgres,

@@ -2,9 +2,7 @@
 // connection when the process dies, however it dies, so there is nothing stale to clean up and no process number to trust.
 import pg from "pg";
 import type { Cluster } from "./cluster.js";
-import { connectWithScram, loopback, type ScramConnection } from "./connection.js";
-import { readPassword } from "./passwords.js";
-import { databaseName, type Role, roleNames } from "./roles.js";
+import { connectWithScram, type ScramConnection } from "./connection.js";
 
 export type Claim =
   /** The ownership lasts as long as the connection. */
@@ -27,26 +25,6 @@ export async function claimOwnership({ superuserPassword }: Cluster, port: numbe
     await client?.end().catch(() => {});
     return { kind: isRefusal(cause) ? "refused" : "unreachable", cause };
   }
-}
-
-/** The services' address, if this cluster's server answers on that port. */
-export async function findServiceUrl(clusterRoot: string, port: number): Promise<string | undefined> {
-  const password = await readPassword(clusterRoot, "service");
-  // The owner of the cluster has not set one yet.
-  if (password === undefined) return undefined;
-  try {
-    const { client } = await connectWithScram("service", password, port);
-    await client.end();
-    return databaseUrl("service", password, port);
-  } catch {
-    // Nobody listens, or another server does on a port that was once ours. In both cases ours does not run.
-    return undefined;
-  }
-}
-
-/** The server has no certificate, and PGSSLMODE must not make a client ask for one. */
-export function databaseUrl(role: Role, password: string, port: number): string {
-  return `postgres://${roleNames[role]}:${password}@${loopback}:${port}/${databaseName}?sslmode=disable`;
 }
 
 /** Undefined: the lock is ours. */
