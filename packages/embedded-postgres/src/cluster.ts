@@ -20,7 +20,6 @@ export interface ClusterPaths {
 
 export interface Cluster extends ClusterPaths {
   readonly directory: string;
-  readonly durable: boolean;
   readonly account: ServerAccount | undefined;
   readonly binaries: Binaries;
   readonly superuserPassword: string;
@@ -40,11 +39,11 @@ export function clusterPaths(directory: string): ClusterPaths {
   return { root, data: join(root, "data"), logFile: join(root, "server.log") };
 }
 
-export async function prepareCluster(directory: string, durable: boolean): Promise<Cluster> {
+export async function prepareCluster(directory: string): Promise<Cluster> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const paths = clusterPaths(directory);
   const account = await chooseAccount(paths.data);
-  const cluster = { ...paths, directory, durable, account, binaries: await findBinaries(account) };
+  const cluster = { ...paths, directory, account, binaries: await findBinaries(account) };
   if (!existsSync(paths.root)) await makeCluster(cluster);
   // Without the folder, an error would name the program that should work in it.
   await access(paths.data);
@@ -83,7 +82,7 @@ async function makeCluster(cluster: NewCluster): Promise<void> {
   }
 }
 
-async function runInitdb(root: string, { account, binaries, durable }: NewCluster): Promise<void> {
+async function runInitdb(root: string, { account, binaries }: NewCluster): Promise<void> {
   const data = join(root, "data");
   const password = passwordFile(root, "superuser");
   await using input = await open(password);
@@ -98,7 +97,6 @@ async function runInitdb(root: string, { account, binaries, durable }: NewCluste
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
     "--no-instructions",
-    ...(durable ? [] : ["--no-sync"]),
   ];
   const finished = await runAs(account, binaries.initdb, initdbArguments, { cwd: data, input });
   if (finished.exitCode !== 0) throw explainOutput("initdb", finished.output);
@@ -107,12 +105,11 @@ async function runInitdb(root: string, { account, binaries, durable }: NewCluste
 /** Runs each statement as the superuser, in PostgreSQL's single-user mode, which listens on no port. */
 async function runStatements(
   data: string,
-  { account, binaries, durable }: NewCluster,
+  { account, binaries }: NewCluster,
   database: string,
   statements: readonly string[],
 ): Promise<void> {
-  const mode = ["--single", "-j", "-D", nameInside(data), "-c", "exit_on_error=true"];
-  const postgresArguments = [...mode, "-c", `fsync=${durable ? "on" : "off"}`, database];
+  const postgresArguments = ["--single", "-j", "-D", nameInside(data), "-c", "exit_on_error=true", database];
   // With -j, a statement ends with these three characters.
   const input = statements.map((statement) => `${statement};\n\n`).join("");
   const finished = await runAs(account, binaries.postgres, postgresArguments, { cwd: data, input });

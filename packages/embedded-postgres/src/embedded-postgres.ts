@@ -19,8 +19,6 @@ import {
 export interface EmbeddedPostgresOptions {
   /** Holds the cluster, its passwords and its log. Created, for this user alone, if it does not exist. */
   readonly directory: string;
-  /** A commit is on the disk before it is acknowledged. Default true; tests turn it off. */
-  readonly durable?: boolean;
   /** In milliseconds. Default `performance.now`. */
   readonly now?: () => number;
 }
@@ -60,10 +58,9 @@ const recoveriesWindowMs = 60_000;
 /** Starts, adopts or refuses. Throws one line when it can do neither. */
 export async function openEmbeddedPostgres({
   directory,
-  durable = true,
   now = () => performance.now(),
 }: EmbeddedPostgresOptions): Promise<OpenedEmbeddedPostgres> {
-  const cluster = await prepareCluster(resolve(directory), durable);
+  const cluster = await prepareCluster(resolve(directory));
   const outcome = await startOrJoin(cluster);
   if ("holderPid" in outcome) return outcome;
   return { kind: "opened", database: await prepareDatabase(cluster, outcome, now) };

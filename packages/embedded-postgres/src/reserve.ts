@@ -16,11 +16,11 @@ export async function releaseReserve(cluster: Cluster): Promise<void> {
   await rm(reserveFile(cluster), { force: true });
 }
 
-/** Writes the reserve, or as much as fits if the disk is nearly full. A server for tests has none. */
+/** Writes the reserve, or as much as fits if the disk is nearly full. */
 export async function holdReserve(cluster: Cluster): Promise<void> {
   const file = reserveFile(cluster);
   const held = (await stat(file).catch(() => undefined))?.size ?? 0;
-  if (!cluster.durable || held >= reserveBytes) return;
+  if (held >= reserveBytes) return;
   let size = held;
   try {
     for (; size < reserveBytes + connectBytes; size += chunk)

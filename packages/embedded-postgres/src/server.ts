@@ -65,7 +65,7 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
   const { size: logged } = await log.stat();
 
   const { account, binaries, data } = cluster;
-  const options = settings(cluster.durable, port).flatMap((setting) => ["-c", setting]);
+  const options = settings(port).flatMap((setting) => ["-c", setting]);
   const child = spawnAs(account, binaries.postgres, ["-D", nameInside(data), ...options], {
     cwd: data,
     env: stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) },
@@ -108,7 +108,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** On the command line, where they win over every file, so that a later version of this program can change them. */
-function settings(durable: boolean, port: number): readonly string[] {
+function settings(port: number): readonly string[] {
   return [
     `port=${port}`,
     `listen_addresses=${loopback}`,
@@ -122,7 +122,5 @@ function settings(durable: boolean, port: number): readonly string[] {
     "log_min_error_statement=panic",
     "log_error_verbosity=terse",
     "log_checkpoints=off",
-    // A vacuum worker would keep a test from dropping its database.
-    ...(durable ? [] : ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"]),
   ];
 }

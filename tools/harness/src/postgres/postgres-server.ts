@@ -6,7 +6,7 @@ import pg from "pg";
 import { openTemporaryDirectory, openTogether, whenKilled } from "../processes/resources.js";
 import { postmasterOf } from "../processes/standalone-store.js";
 
-/** A durable PostgreSQL and its faults. Disposing ends it in any state. */
+/** A PostgreSQL and its faults. Disposing ends it in any state. */
 export interface PostgresServer extends AsyncDisposable {
   /** The same through every restart. */
   readonly url: string;
@@ -31,7 +31,7 @@ export interface Session extends AsyncDisposable {
   query(text: string): Promise<Record<string, unknown>[]>;
 }
 
-/** A PostgreSQL for one run that keeps nothing on disk for long. Disposing stops it and removes its data. */
+/** A PostgreSQL for one run, which a crash may damage. Disposing stops it and removes its data. */
 export interface TemporaryPostgres extends AsyncDisposable {
   /** For the services, which can change no table. */
   readonly url: string;
@@ -44,8 +44,11 @@ export interface TemporaryPostgres extends AsyncDisposable {
 export function openTemporaryPostgres(): Promise<TemporaryPostgres> {
   return openTogether(async (use) => {
     const { path } = use(await openTemporaryDirectory());
-    const { url, ownerUrl } = use(await start(path, false));
-    return { url, ownerUrl, administratorUrl: await administratorUrl(path) };
+    const { url, ownerUrl } = use(await start(path));
+    const superuserUrl = await administratorUrl(path);
+    for (const setting of temporarySettings) await query(superuserUrl, `alter system set ${setting}`);
+    await query(superuserUrl, "select pg_reload_conf()");
+    return { url, ownerUrl, administratorUrl: superuserUrl };
   });
 }
 
@@ -136,6 +139,9 @@ export async function openPostgresServer(): Promise<PostgresServer> {
   };
 }
 
+/** For speed. A vacuum worker would keep a test from dropping its database. */
+const temporarySettings = ["fsync = off", "synchronous_commit = off", "full_page_writes = off", "autovacuum = off"];
+
 /** Sessions with this application name cause or count the faults, so they are spared. */
 export const sparedName: string = "petstore-harness";
 
@@ -145,11 +151,11 @@ const terminateOne = `
     where usename = current_user and application_name <> '${sparedName}' order by random() limit 1
   ) as victim`;
 
-function start(directory: string, durable = true): Promise<EmbeddedPostgres> {
+function start(directory: string): Promise<EmbeddedPostgres> {
   return openTogether(async (use) => {
     // The number of the process changes, because the owner starts a lost server again.
     use(whenKilled(directory, 'kill -INT "$(head -n 1 "$1/cluster/data/postmaster.pid")"; sleep 1'));
-    const opened = await openEmbeddedPostgres({ directory, durable });
+    const opened = await openEmbeddedPostgres({ directory });
     if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
     return { ...use(opened.database) };
   });
