@@ -47,7 +47,7 @@ interface InUse {
 
 const startTimeoutMs = 60_000;
 const deadOwnerGraceMs = 500;
-const pollMs = 10;
+const pollMs = 50;
 /** Another program takes the port, or another server of this data runs or still has processes. */
 const passingFailure =
   /Address already in use|could not create any TCP\/IP sockets|"postmaster\.pid" already exists|pre-existing shared memory/;
@@ -103,7 +103,6 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
   const timeout = AbortSignal.timeout(startTimeoutMs);
   const grace = AbortSignal.timeout(deadOwnerGraceMs);
   let started: StartedServer | undefined;
-  let obstacle: unknown;
   while (!timeout.aborted) {
     const postmaster = await readPostmaster(cluster.data);
     // The caller finds a server by its file, which a new server writes a moment after its start.
@@ -131,21 +130,18 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
           if (started?.pid === postmaster.pid) await stopServer(cluster, postmaster);
           throw claim.cause;
         case "unreachable":
-          obstacle = claim.cause;
       }
     }
-    if (started?.hasExited()) {
-      const log = await started.readLog();
+    const failure = await started?.readFailure();
+    if (failure !== undefined) {
+      if (!passingFailure.test(failure)) throw explainOutput("postgres", failure);
       started = undefined;
-      if (!passingFailure.test(log)) throw explainOutput("postgres", log);
-      obstacle = log;
-      await delay(100);
     } else if (started === undefined && !running) {
       started = await startServer(cluster, postmaster);
     }
     await delay(pollMs);
   }
-  throw new Error("The PostgreSQL of this data directory does not answer", { cause: obstacle });
+  throw new Error(`PostgreSQL does not answer: see ${cluster.logFile}`);
 }
 
 async function prepareDatabase(cluster: Cluster, owned: Owned, now: () => number): Promise<EmbeddedPostgres> {

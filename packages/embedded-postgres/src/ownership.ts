@@ -8,7 +8,7 @@ export type Claim =
   /** The ownership lasts as long as the connection. */
   | { readonly kind: "owner"; readonly connection: ScramConnection }
   | { readonly kind: "held"; readonly holderPid: number }
-  | { readonly kind: "unreachable"; readonly cause: unknown }
+  | { readonly kind: "unreachable" }
   /** This stays however long we wait. */
   | { readonly kind: "refused"; readonly cause: unknown };
 
@@ -23,7 +23,7 @@ export async function claimOwnership({ superuserPassword }: Cluster, port: numbe
     return { kind: "held", holderPid };
   } catch (cause) {
     await client?.end().catch(() => {});
-    return { kind: isRefusal(cause) ? "refused" : "unreachable", cause };
+    return isRefusal(cause) ? { kind: "refused", cause } : { kind: "unreachable" };
   }
 }
 

@@ -19,8 +19,8 @@ export interface Postmaster {
 
 export interface StartedServer {
   readonly pid: number;
-  hasExited(): boolean;
-  readLog(): Promise<string>;
+  /** What it has logged, or undefined while it runs. */
+  readFailure(): Promise<string | undefined>;
 }
 
 const maxLogBytes = 1_000_000;
@@ -77,8 +77,10 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
   child.unref();
   return {
     pid: child.pid ?? 0,
-    hasExited: () => child.exitCode !== null || child.signalCode !== null,
-    readLog: async () => (await readFile(cluster.logFile)).subarray(logged).toString("utf8"),
+    readFailure: async () => {
+      if (child.exitCode === null && child.signalCode === null) return undefined;
+      return (await readFile(cluster.logFile)).subarray(logged).toString("utf8");
+    },
   };
 }
 
