@@ -116,7 +116,7 @@ describe("`npm start`", () => {
 });
 
 /** With these options, text from a client cannot become code. The tests of running services start them with the same. */
-it.each(["", "services/rest/", "services/graphql/", "services/standalone/"])(
+it.each(["", "services/rest/", "services/graphql/"])(
   "the start script of %spackage.json has the options of the services",
   async (folder) => {
     const { scripts } = JSON.parse(await readFile(join(repository, folder, "package.json"), "utf8"));
