@@ -77,9 +77,9 @@ export async function runAs(
  * The reason of a failure in one line, from the output of one of PostgreSQL's programs; `cause` keeps the output. The words
  * are stable: the programs run with LC_ALL=C and in a pinned version.
  */
-export function explainOutput(program: string, output: string): Error {
+export function explainOutput(program: string, directory: string, output: string): Error {
   const fatal = /(?:FATAL|PANIC|error): +(?!the database system is )(.+)/.exec(output)?.[1];
-  const reason = fatal ?? output.trim().split("\n").at(-1);
+  const reason = (fatal ?? output.trim().split("\n").at(-1))?.replaceAll(nameInside(directory), directory);
   // The message of the checkpoint itself is on a level that is not logged.
   const hint = reason === "checkpoint request failed" ? ": the disk is full or broken" : "";
   return new Error(`${program} failed: ${reason || "it gave no reason"}${hint}`, { cause: output });

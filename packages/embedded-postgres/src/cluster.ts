@@ -99,7 +99,7 @@ async function runInitdb(root: string, { account, binaries }: NewCluster): Promi
     "--no-instructions",
   ];
   const finished = await runAs(account, binaries.initdb, initdbArguments, { cwd: data, input });
-  if (finished.exitCode !== 0) throw explainOutput("initdb", finished.output);
+  if (finished.exitCode !== 0) throw explainOutput("initdb", data, finished.output);
 }
 
 /** Runs each statement as the superuser, in PostgreSQL's single-user mode, which listens on no port. */
@@ -113,7 +113,7 @@ async function runStatements(
   // With -j, a statement ends with these three characters.
   const input = statements.map((statement) => `${statement};\n\n`).join("");
   const finished = await runAs(account, binaries.postgres, postgresArguments, { cwd: data, input });
-  if (finished.exitCode !== 0) throw explainOutput("postgres", finished.output);
+  if (finished.exitCode !== 0) throw explainOutput("postgres", data, finished.output);
 }
 
 async function syncDirectory(path: string): Promise<void> {

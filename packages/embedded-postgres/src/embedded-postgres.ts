@@ -134,7 +134,7 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
     }
     const failure = await started?.readFailure();
     if (failure !== undefined) {
-      if (!passingFailure.test(failure)) throw explainOutput("postgres", failure);
+      if (!passingFailure.test(failure)) throw explainOutput("postgres", cluster.data, failure);
       started = undefined;
     } else if (started === undefined && !running) {
       started = await startServer(cluster, postmaster);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
@@ -100,10 +100,13 @@ test("the command line finds the server until it is disposed, which leaves no pr
   expect(await embeddedPostgresUrl(directory)).toBeUndefined();
 });
 
-test("refuses data of another major version, missing data and a directory that is a file, in one line", async ({
-  directory,
-}) => {
+test("refuses open, old and missing data, and a directory that is a file, in one line", async ({ directory }) => {
   const data = join(directory, "cluster", "data");
+  await chmod(data, 0o755);
+  await expect(openAlone(directory)).rejects.toThrow(
+    `postgres failed: data directory "${data}" has invalid permissions`,
+  );
+  await chmod(data, 0o700);
   const versionFile = join(data, "PG_VERSION");
   await writeFile(versionFile, "17\n");
   await expect(openAlone(directory)).rejects.toThrow(/^postgres failed: database files are incompatible with server$/);
