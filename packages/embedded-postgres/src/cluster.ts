@@ -8,7 +8,7 @@ import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chooseAccount, explainOutput, giveTo, nameInside, runAs, type ServerAccount } from "./account.js";
-import { type Binaries, findBinaries } from "./binaries.js";
+import { findBinaries } from "./binaries.js";
 import { createPassword, passwordFile, readSuperuserPassword, writePassword } from "./passwords.js";
 import { databaseName, roleNames, serviceGrants, setupStatements } from "./roles.js";
 
@@ -21,7 +21,8 @@ export interface ClusterPaths {
 export interface Cluster extends ClusterPaths {
   readonly directory: string;
   readonly account: ServerAccount | undefined;
-  readonly binaries: Binaries;
+  /** The folder of the programs of PostgreSQL. */
+  readonly binaries: string;
   readonly superuserPassword: string;
 }
 
@@ -98,7 +99,7 @@ async function runInitdb(root: string, { account, binaries }: NewCluster): Promi
     "--builtin-locale=C.UTF-8",
     "--no-instructions",
   ];
-  const finished = await runAs(account, binaries.initdb, initdbArguments, { cwd: data, input });
+  const finished = await runAs(account, join(binaries, "initdb"), initdbArguments, { cwd: data, input });
   if (finished.exitCode !== 0) throw explainOutput("initdb", data, finished.output);
 }
 
@@ -112,7 +113,7 @@ async function runStatements(
   const postgresArguments = ["--single", "-j", "-D", nameInside(data), "-c", "exit_on_error=true", database];
   // With -j, a statement ends with these three characters.
   const input = statements.map((statement) => `${statement};\n\n`).join("");
-  const finished = await runAs(account, binaries.postgres, postgresArguments, { cwd: data, input });
+  const finished = await runAs(account, join(binaries, "postgres"), postgresArguments, { cwd: data, input });
   if (finished.exitCode !== 0) throw explainOutput("postgres", data, finished.output);
 }
 

@@ -66,7 +66,7 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
 
   const { account, binaries, data } = cluster;
   const options = settings(port).flatMap((setting) => ["-c", setting]);
-  const child = spawnAs(account, binaries.postgres, ["-D", nameInside(data), ...options], {
+  const child = spawnAs(account, join(binaries, "postgres"), ["-D", nameInside(data), ...options], {
     cwd: data,
     env: stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) },
     stdio: ["ignore", log.fd, log.fd],
@@ -89,7 +89,7 @@ export async function stopServer({ account, binaries, data }: Cluster, postmaste
   for (const [signal, withinMs] of stopSignals) {
     if (!(await isRunning(postmaster, data))) return;
     // Windows has no signals: pg_ctl sends them there through a pipe of the server.
-    await runAs(account, binaries.pg_ctl, ["kill", signal, String(postmaster.pid)]);
+    await runAs(account, join(binaries, "pg_ctl"), ["kill", signal, String(postmaster.pid)]);
     const timeout = AbortSignal.timeout(withinMs);
     while (!timeout.aborted && (await isRunning(postmaster, data))) await delay(10);
   }
