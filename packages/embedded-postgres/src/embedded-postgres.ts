@@ -16,13 +16,6 @@ import {
   stopServer,
 } from "./server.js";
 
-export interface EmbeddedPostgresOptions {
-  /** Holds the cluster, its passwords and its log. Created, for this user alone, if it does not exist. */
-  readonly directory: string;
-  /** In milliseconds. Default `performance.now`. */
-  readonly now?: () => number;
-}
-
 /** Owned by this process alone. Disposing stops the server within 5 s. The next owner adopts the server of a killed one. */
 export interface EmbeddedPostgres extends AsyncDisposable {
   /** For services: its role reads and writes rows, and nothing else. With the password: not for logs. */
@@ -55,11 +48,14 @@ const passingFailure =
 const maxRecoveries = 5;
 const recoveriesWindowMs = 60_000;
 
-/** Starts, adopts or refuses. Throws one line when it can do neither. */
-export async function openEmbeddedPostgres({
-  directory,
-  now = () => performance.now(),
-}: EmbeddedPostgresOptions): Promise<OpenedEmbeddedPostgres> {
+/**
+ * Starts, adopts or refuses. Throws one line when it can do neither. The directory holds the cluster, its passwords and its
+ * log. It is created, for this user alone, if it does not exist.
+ */
+export async function openEmbeddedPostgres(
+  directory: string,
+  now: () => number = () => performance.now(),
+): Promise<OpenedEmbeddedPostgres> {
   const cluster = await prepareCluster(resolve(directory));
   const outcome = await startOrJoin(cluster);
   if ("holderPid" in outcome) return outcome;

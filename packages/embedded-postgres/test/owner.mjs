@@ -4,7 +4,7 @@ import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
 
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
-const opened = await openEmbeddedPostgres({ directory: process.argv[2] });
+const opened = await openEmbeddedPostgres(process.argv[2]);
 if (opened.kind === "in-use") {
   say(opened);
 } else {

@@ -47,8 +47,8 @@ test("an open during the owner's stop gets a server that lives", async ({ direct
   await owner.next();
   owner.process.stdin?.end();
 
-  let opened = await openEmbeddedPostgres({ directory });
-  while (opened.kind === "in-use") opened = await openEmbeddedPostgres({ directory });
+  let opened = await openEmbeddedPostgres(directory);
+  while (opened.kind === "in-use") opened = await openEmbeddedPostgres(directory);
   await using database = opened.database;
   expect(await owner.next()).toEqual({ kind: "disposed" });
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
@@ -58,7 +58,7 @@ test("starts its server again at the same port after it was killed, and owns it"
   await query(database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
   process.kill(await postmasterPid(directory), "SIGKILL");
   await expect.poll(() => ownerBackend(database.url).catch(() => undefined), patient).toBeDefined();
-  expect(await openEmbeddedPostgres({ directory })).toEqual({ kind: "in-use", holderPid: process.pid });
+  expect(await openEmbeddedPostgres(directory)).toEqual({ kind: "in-use", holderPid: process.pid });
   expect(await query(database.url, "SELECT id FROM kept")).toEqual([{ id: 1 }]);
 });
 

@@ -13,7 +13,7 @@ declare module "vitest" {
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-template-"));
-  const opened = await openEmbeddedPostgres({ directory });
+  const opened = await openEmbeddedPostgres(directory);
   if (opened.kind === "in-use") throw new Error("A new directory is in use");
   await opened.database[Symbol.asyncDispose]();
   project.provide("templateDirectory", directory);

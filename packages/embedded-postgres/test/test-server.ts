@@ -28,7 +28,7 @@ export async function emptyDirectory(): Promise<{ path: string } & AsyncDisposab
 
 /** Opens a directory that no other process owns. */
 export async function openAlone(directory: string, now?: () => number): Promise<EmbeddedPostgres> {
-  const opened = await openEmbeddedPostgres({ directory, ...(now && { now }) });
+  const opened = await openEmbeddedPostgres(directory, now);
   if (opened.kind === "in-use") throw new Error(`in use by ${opened.holderPid}`);
   return opened.database;
 }

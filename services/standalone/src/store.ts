@@ -9,7 +9,7 @@ import { createDemoAccount, welcome } from "./welcome.js";
 /** Serves both APIs over an embedded PostgreSQL until `stopped` resolves. Throws if the database is lost before. */
 export async function serveStore(config: StoreConfig, stopped: Promise<unknown>): Promise<void> {
   const { directory, warning } = config;
-  const opened = await openEmbeddedPostgres({ directory });
+  const opened = await openEmbeddedPostgres(directory);
   if (opened.kind === "in-use") {
     throw new Error(`The pet store of ${directory} is already running, as process ${opened.holderPid}.`);
   }

@@ -155,7 +155,7 @@ function start(directory: string): Promise<EmbeddedPostgres> {
   return openTogether(async (use) => {
     // The number of the process changes, because the owner starts a lost server again.
     use(whenKilled(directory, 'kill -INT "$(head -n 1 "$1/cluster/data/postmaster.pid")"; sleep 1'));
-    const opened = await openEmbeddedPostgres({ directory });
+    const opened = await openEmbeddedPostgres(directory);
     if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
     return { ...use(opened.database) };
   });
