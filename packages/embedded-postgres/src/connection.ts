@@ -76,7 +76,7 @@ export async function choosePort(preferred: number | undefined): Promise<number>
   throw new Error(`No free port between ${lowestPort} and ${highestPort} on ${loopback}`);
 }
 
-export async function isPortFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once("error", () => resolve(false));
