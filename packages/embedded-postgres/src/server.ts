@@ -19,7 +19,7 @@ export interface Postmaster {
 
 export interface StartedServer {
   readonly pid: number;
-  /** What it has logged, or undefined while it runs. */
+  /** Resolves with its log when it has ended, and with undefined while it runs. */
   readFailure(): Promise<string | undefined>;
 }
 
