@@ -8,9 +8,11 @@ const shop = "account create shop --plan enterprise --per-minute 100 --per-day 5
 const { environment, json, petstore } = useDatabase("migrate", shop);
 
 describe("with two instances that count for themselves", () => {
-  it("usage show asks both for both windows", async () => {
+  it("usage show asks both for both windows, also if a URL names the connections of one", async () => {
     await using one = await openInstance(environment());
-    await using other = await openInstance(environment());
+    const named = new URL(environment().DATABASE_DIRECT_URL);
+    named.searchParams.set("application_name", "shop");
+    await using other = await openInstance({ ...environment(), DATABASE_DIRECT_URL: named.href });
     const { key } = await json("key issue shop");
     await one.request(key, 2);
     await other.request(key, 3);

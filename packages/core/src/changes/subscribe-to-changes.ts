@@ -55,13 +55,14 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
   return openSession({
     config: {
       connectionString: url,
-      application_name: subscriberName,
       connectionTimeoutMillis: timeoutMs,
       ...keepAlive,
     },
     async begin(client) {
       client.on("notification", ({ payload = "" }) => onMessage(payload));
-      await sendQuery(client, { text: `listen ${changeChannel}`, timeoutMs });
+      // Set here, because an `application_name` in the URL precedes one in `config`.
+      const text = `set application_name = '${subscriberName}'; listen ${changeChannel}`;
+      await sendQuery(client, { text, timeoutMs });
       // Events before this moment may be lost.
       authenticator.invalidateAll();
     },
