@@ -28,6 +28,7 @@ describe("the configuration", () => {
     ["a set limit of connections", { ...proxy, ...connections("20") }, { http: { maxConnectionsPerAddress: 20 } }],
     ["0 connections as no limit", connections("0"), { http: { maxConnectionsPerAddress: 0 } }],
     ["an old name as two limits", old, { database: { readTimeoutMs: 700, writeTimeoutMs: 700 } }],
+    ["an address without spaces", { DATABASE_URL: ` ${DATABASE_URL}\n` }, { database: { url: DATABASE_URL } }],
     ["a new name first", { ...old, DATABASE_WRITE_TIMEOUT_MS: "900" }, { database: { writeTimeoutMs: 900 } }],
     [
       "a list",

@@ -14,6 +14,8 @@ export const flag: z.ZodType<boolean> = z
 
 export const databaseUrl: z.ZodType<string> = z
   .string({ error: "is required: postgres://user:password@host:port/database" })
+  // With a space before the URL, pg connects to a host called `base`.
+  .trim()
   .refine(hasProtocol(/^postgres(ql)?:$/), "must be a URL that begins with postgres://")
   .refine(isReadByPg, "must percent-encode the user, the password and the name of the database");
 
