@@ -8,6 +8,7 @@ const late = "The database did not answer in time; try again shortly.";
 describe("a failed connection or query", () => {
   it.each([
     ["08006", "a connection lost", unavailable],
+    ["26000", "a prepared statement that a pooler removed", unavailable],
     ["28P01", "a password that was changed", unavailable],
     ["3D000", "a database that is being restored", unavailable],
     ["53300", "too many connections", unavailable],

@@ -9,9 +9,9 @@ import { Problem } from "../problem.js";
  *   lock timeout (55P03)
  * - when an operator has repaired the database: it takes no connections (55000), does not exist (3D000) or refuses our user
  *   (28)
- * - on a new connection: a plan that was prepared before a migration (0A000)
+ * - on a new connection: a prepared statement that is missing (26000) or out of date after a migration (0A000)
  */
-const transient = /^(08|28|53|57|58|25006|25P0|3D000|40|55000|55P03|0A000)/;
+const transient = /^(08|26000|28|53|57|58|25006|25P0|3D000|40|55000|55P03|0A000)/;
 
 /** The statement timeout and the lock timeout. */
 const late = /^(57014|55P03)/;
@@ -42,7 +42,7 @@ function unavailable(reason: string, cause: unknown): Problem {
 
 /**
  * True if a query that only reads may be sent again at once on another connection: the server ended this connection, or
- * its prepared statement is missing (26000) or out of date (0A000, after a migration).
+ * its prepared statement cannot be used.
  */
 export function canRetryOnAnotherConnection(error: unknown): boolean {
   return error instanceof DatabaseError && /^(08|57P0|26000|0A000)/.test(error.code ?? "");
