@@ -199,8 +199,7 @@ const keyColumns = [
   "api_keys.id",
   "account_id as accountId",
   "api_keys.created_at as createdAt",
-  // An operator may have set `infinity`, which is no Date.
-  sql<Date | null>`nullif(expires_at, 'infinity')`.as("expiresAt"),
+  "expires_at as expiresAt",
   "revoked_at as revokedAt",
   lineage.as("lineage"),
   "ban_lifted_at as banLiftedAt",

@@ -36,9 +36,20 @@ export function lockTimeoutMs(statementTimeoutMs: number): number {
   return Math.ceil(statementTimeoutMs * 0.9);
 }
 
-/** Reads int8 as bigint on our connections only: other users of pg in the process keep its defaults. */
+/**
+ * Reads int8 as bigint, and a time such as `infinity` as the last or first possible Date. On our connections only: other
+ * users of pg in the process keep its defaults.
+ */
 function exactTypes(): TypeOverrides {
   const overrides = new TypeOverrides();
-  overrides.setTypeParser(types.builtins.INT8, BigInt);
+  const { INT8, TIMESTAMPTZ } = types.builtins;
+  const parseTime = types.getTypeParser(TIMESTAMPTZ);
+  overrides.setTypeParser(INT8, BigInt);
+  overrides.setTypeParser(TIMESTAMPTZ, (text) => {
+    const milliseconds = Number(parseTime(text));
+    return new Date(Math.max(-lastDateMs, Math.min(milliseconds, lastDateMs)));
+  });
   return overrides;
 }
+
+const lastDateMs = 8.64e15;
