@@ -32,7 +32,7 @@ export function futureTime(now: () => number): (text: string) => Date {
     // JavaScript takes 30 February for 2 March.
     const isDay = date !== undefined && !Number.isNaN(time.getTime()) && new Date(date).toISOString().startsWith(date);
     if (!isDay || time.getTime() <= now())
-      throw new InvalidArgumentError("It must be a time in the future, in ISO 8601.");
+      throw new InvalidArgumentError("It must be in the future: a date, or a time with Z or an offset, in ISO 8601.");
     return time;
   };
 }

@@ -139,10 +139,10 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
     .description("set when a key ends, earlier or later than before; without an option, it ends now")
     .option("--at <time>", "when, in ISO 8601, such as 2027-01-31T00:00:00Z", futureTime(context.now))
     .option("--in <duration>", "after this time, such as 24h", duration)
-    .action((id: string, { at, in: within = 0 }: { at?: Date; in?: number }) =>
+    .action((id: string, { at, in: inMs }: { at?: Date; in?: number }) =>
       run(async ({ keys }) => {
-        if (at !== undefined && within > 0) throw new Refusal("Give --at or --in, not both.");
-        const record = await keys.expire(keyId(id), at === undefined ? { inMs: within } : { at });
+        if (at !== undefined && inMs !== undefined) throw new Refusal("Give --at or --in, not both.");
+        const record = await keys.expire(keyId(id), at === undefined ? { inMs: inMs ?? 0 } : { at });
         if (record === undefined && (await keys.find(keyId(id))) !== undefined)
           throw new Refusal("This key was revoked, and cannot work again.");
         return keyOutput(record);

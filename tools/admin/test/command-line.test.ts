@@ -123,6 +123,7 @@ describe("a command that cannot be done", () => {
     ["ban lift 99", "No key has this id"],
     ["key change 1", "Give --name, --scope, or both."],
     ["key expire 99", "No key has this id"],
+    ["key expire 99 --at 2100-01-01 --in 0", "Give --at or --in, not both."],
     ["key issue nobody", "No account has this name"],
     ["key list nobody", "No account has this name"],
     ["key revoke", "Give the id of a key, or --all <account>."],
