@@ -30,9 +30,7 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
           async () => (await one<{ nowMs: number }>(client, clockQuery)).nowMs,
         ),
         checkPooler(config, await isPooled(client), statementTimeoutMs),
-        ...(directUrl === undefined
-          ? []
-          : [checkDatabaseTransport("DATABASE_DIRECT_URL", directUrl), await checkDirect(directUrl)]),
+        ...(directUrl === undefined ? [] : await checkDirect(directUrl)),
       ];
     });
   } catch (error) {
@@ -88,14 +86,17 @@ function checkPooler(
   return warning(check, found, `${setting}: it cuts writes before DATABASE_WRITE_TIMEOUT_MS does.`);
 }
 
-async function checkDirect(url: string): Promise<Finding> {
+async function checkDirect(url: string): Promise<Finding[]> {
   const check = "direct connection";
   try {
-    if (!(await withClient(url, applicationName, isPooled))) return ok(check, "reaches PostgreSQL itself");
     const advice = "Set DATABASE_DIRECT_URL to PostgreSQL itself: nobody can listen through a pooler.";
-    return fault(check, "goes to a pooler", advice);
+    const leadsToPooler = await withClient(url, applicationName, isPooled);
+    return [
+      checkDatabaseTransport("DATABASE_DIRECT_URL", url),
+      leadsToPooler ? fault(check, "goes to a pooler", advice) : ok(check, "reaches PostgreSQL itself"),
+    ];
   } catch (error) {
-    return fault(check, explainDatabase(error, url), "Correct DATABASE_DIRECT_URL.");
+    return [fault(check, explainDatabase(error, url), "Correct DATABASE_DIRECT_URL.")];
   }
 }
 

@@ -1,23 +1,30 @@
 // Checks that nobody can read the connections to PostgreSQL and Redis, by their addresses as pg and ioredis read them.
+import type { ConnectionOptions } from "node:tls";
 import { isLoopback, type RedisConfig, readSentinelUrl } from "@petstore/core";
+import { Client } from "pg";
 import { type Finding, ok, warning } from "./finding.js";
-
-/** pg checks the certificate and the name in each of these modes; like libpq, in the last one alone. */
-const verifyingModes = ["prefer", "require", "verify-ca", "verify-full"];
 
 export function checkDatabaseTransport(variable: string, address: string): Finding {
   const check = `${variable} transport`;
-  const url = new URL(address);
-  const mode = url.searchParams.get("sslmode") ?? "";
-  const isLikeLibpq = url.searchParams.get("uselibpqcompat") === "true";
-  if (isLoopback(url.hostname)) return ok(check, "stays on this machine");
-  if (isLikeLibpq ? mode === "verify-full" : verifyingModes.includes(mode)) return ok(check, `TLS to ${url.host}`);
+  const { host, port, ssl } = new Client(address) as unknown as PgTransport;
+  const server = `${host}:${port}`;
+  if (isLoopback(host) || host.startsWith("/")) return ok(check, "stays on this machine");
+  const { rejectUnauthorized = true, checkServerIdentity } = Object(ssl);
+  if (ssl !== false && rejectUnauthorized && checkServerIdentity === undefined) return ok(check, `TLS to ${server}`);
   const found =
-    mode === "no-verify" || (isLikeLibpq && mode !== "")
-      ? `TLS to ${url.host}, whose certificate is not checked`
-      : `no TLS to ${url.host}: everybody on the way reads the password and every row`;
+    ssl === false
+      ? `no TLS to ${server}: everybody on the way reads the password and every row`
+      : `TLS to ${server}, whose certificate is not checked`;
   const authority = "NODE_EXTRA_CA_CERTS names the file of a private certificate authority";
   return warning(check, found, `Add sslmode=verify-full to ${variable}; ${authority}.`);
+}
+
+/** The fields of a client of pg, for which its types are incomplete. */
+interface PgTransport {
+  /** Begins with a slash if it is the directory of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly ssl: boolean | ConnectionOptions;
 }
 
 /** One finding for each thing that is wrong with an address, or one for an address that is well protected. */
