@@ -73,7 +73,9 @@ export function createPetStoreClient({
       },
       async create(newPet, { idempotencyKey = newIdempotencyKey(), signal } = {}) {
         const body = writeNewPet(newPet);
-        const createHeaders = { ...headers, "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
+        const fields = { ...headers, "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
+        // Throws here for an invalid idempotency key. An error of `fetch` would count as a network error.
+        const createHeaders = new Headers(fields);
         const response = await sendRequest({ method: "POST", url, headers: createHeaders, body }, signal);
         return parseResponse(response, () => readPet(response.text));
       },

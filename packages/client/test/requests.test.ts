@@ -49,6 +49,14 @@ it("sends a new Idempotency-Key with each create, or the key of the caller", asy
   expect(keys[2]).toBe("order 7");
 });
 
+it.each(["a\nb", "\u{1f436}"])("rejects the idempotency key %j before it sends a request", async (idempotencyKey) => {
+  const { client, received } = createScriptedService(() => respond(201, rexJson));
+  await expect(settle(client.pets.create({ name: "Rex", categoryId: 1 }, { idempotencyKey }))).rejects.toThrow(
+    TypeError,
+  );
+  expect(received).toEqual([]);
+});
+
 it("accepts a base address with a trailing slash", async () => {
   const baseUrl = "http://localhost:3000/v1/";
   const { client, received } = createScriptedService(() => respond(200, "[]"), { baseUrl });
