@@ -15,7 +15,8 @@ import type { QuotaTracker, ResponseInfo } from "./quota-tracker.js";
 
 /**
  * Calls `send` when the quota allows it, and resolves with its result. Rejects with the error of `send`, with the signal's
- * reason, with QUEUE_FULL, or with the error of the open circuit. A retry starts before calls that were not sent yet.
+ * reason, with QUEUE_FULL unless it is a retry, or with the error of the open circuit. A retry starts before calls that
+ * were not sent yet.
  */
 type RunInQueue = <T extends ResponseInfo>(
   send: () => Promise<T>,
@@ -72,7 +73,7 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
 
   return (send, { isRetry, signal }) =>
     new Promise((resolve, reject) => {
-      const refusal = signal.aborted ? signal.reason : (tracker.circuitError() ?? queueFullError());
+      const refusal = signal.aborted ? signal.reason : (tracker.circuitError() ?? queueFullError(isRetry));
       if (refusal !== undefined) {
         reject(refusal);
         return;
@@ -113,8 +114,8 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
       updateReservoir();
     });
 
-  function queueFullError(): PetStoreError | undefined {
-    if (waiting.size < maxQueued) return undefined;
+  function queueFullError(isRetry: boolean): PetStoreError | undefined {
+    if (isRetry || waiting.size < maxQueued) return undefined;
     return new PetStoreError("QUEUE_FULL", `The queue is full: ${maxQueued} calls are waiting.`);
   }
 }

@@ -1,5 +1,5 @@
 import { ApiKeyBannedError, serviceErrorCodes } from "@petstore/client";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   after,
   codesAfter,
@@ -96,6 +96,17 @@ describe("a temporary failure", () => {
     );
     await resultsAfter(10_000, ...["A", "B", "C", "D"].map((cursor) => client.pets.list({ cursor })));
     expect(received.map(({ url }) => url.at(-1)).join("")).toBe("ABACD");
+  });
+
+  it("is retried while the queue is full", async () => {
+    const { client } = createScriptedService(
+      (_request, index) => after(50, () => (index === 0 ? problem(500, "INTERNAL_ERROR") : respond(200, "[]"))),
+      { maxConcurrent: 1, maxQueued: 1 },
+    );
+    const first = client.pets.list();
+    await vi.advanceTimersByTimeAsync(49);
+    const calls = [first, ...Array.from({ length: 2 }, () => client.pets.list())];
+    expect(await codesAfter(10_000, ...calls)).toEqual(["succeeded", "succeeded", "QUEUE_FULL"]);
   });
 });
 
