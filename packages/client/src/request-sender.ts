@@ -31,7 +31,7 @@ export interface SendingOptions {
 interface PetStoreRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers | Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
@@ -107,8 +107,9 @@ async function sendOnce(
     Math.min(timeoutMs, longestTimerMs),
   );
   const signal = AbortSignal.any([callSignal, timeout.signal]);
+  const ended = new AbortController();
   const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    signal.addEventListener("abort", () => reject(signal.reason), { signal: ended.signal });
   });
   const receive = async (): Promise<PetStoreResponse> => {
     // A redirect to another host would lose the key, and may turn a POST into a GET.
@@ -122,6 +123,8 @@ async function sendOnce(
     throw new PetStoreError("NETWORK_ERROR", "The service could not be reached.", { cause: error });
   } finally {
     clearTimeout(timer);
+    // Node keeps a combined signal in memory as long as it has a listener.
+    ended.abort();
   }
 }
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect, it, vi } from "vitest";
 import {
   after,
@@ -61,4 +62,10 @@ it("keeps no place in the queue for a thousand aborted calls", async () => {
   expect(new Set(await resultsAfter(0, ...aborted))).toEqual(new Set([reason]));
   await resultsAfter(20_000, ...Array.from({ length: 5 }, () => client.pets.list()));
   expect(received).toHaveLength(5);
+});
+
+it("leaves no listener on the signal of a request that has ended", async () => {
+  const { client, received } = createScriptedService(() => respond(200, "[]"));
+  await resultsAfter(1_000, client.pets.list({ signal: new AbortController().signal }));
+  expect(received.map(({ signal }) => getEventListeners(signal, "abort"))).toEqual([[]]);
 });
