@@ -21,7 +21,7 @@ export interface QuotaTrackerOptions {
 export interface QuotaTracker {
   /** The number of requests that may start now, 0 or more. */
   freeSlots(): number;
-  /** Milliseconds until the current pause ends; 0 without a pause. */
+  /** Milliseconds until the current pause ends, at most `longestTimerMs`; 0 without a pause. */
   pauseRemainingMs(): number;
   /** The error that rejects every call while the circuit is open; `undefined` while calls may be queued. */
   circuitError(): PetStoreError | undefined;
@@ -86,9 +86,10 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
     } else {
       return;
     }
-    if (code === "API_KEY_BANNED" || retryAfterMs > maxWaitMs) {
-      openCircuit = { error: failure, untilMs: pausedUntilMs };
-    }
+    // The circuit ends before the pause, at the error's own `retryAt`: a call at that time is queued again.
+    const untilMs = now() + retryAfterMs;
+    const opensCircuit = code === "API_KEY_BANNED" || retryAfterMs > maxWaitMs;
+    if (opensCircuit && untilMs > (openCircuit?.untilMs ?? 0)) openCircuit = { error: failure, untilMs };
   }
 
   return {
@@ -100,7 +101,7 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
       }
       return Math.max(0, concurrency() - inFlight.size);
     },
-    pauseRemainingMs: () => Math.max(0, pausedUntilMs - now()),
+    pauseRemainingMs: () => Math.min(longestTimerMs, Math.max(0, pausedUntilMs - now())),
     circuitError: () => (openCircuit !== undefined && now() < openCircuit.untilMs ? openCircuit.error : undefined),
     start() {
       newestRequest += 1;
@@ -130,6 +131,8 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
   }
 }
 
+/** After a longer delay, such as Infinity, `setTimeout` would fire at once. */
+export const longestTimerMs: number = 2 ** 31 - 1;
 const firstBackoffMs = 1_000;
 const longestBackoffMs = 30_000;
 

@@ -1,5 +1,5 @@
 import { failureOf, isRetryable, PetStoreError } from "./pet-store-error.js";
-import { createQuotaTracker, fullJitterMs, type ResponseInfo } from "./quota-tracker.js";
+import { createQuotaTracker, fullJitterMs, longestTimerMs, type ResponseInfo } from "./quota-tracker.js";
 import { createRequestQueue } from "./request-queue.js";
 import { type PetStoreResponse, readRateLimit } from "./response-headers.js";
 
@@ -85,9 +85,6 @@ export function createRequestSender({
     }
   };
 }
-
-/** After a longer delay, such as Infinity, `setTimeout` would fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * Sends a request once. Rejects with NETWORK_ERROR or TIMEOUT, or with the signal's reason. A timeout and an abort reject

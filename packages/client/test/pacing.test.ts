@@ -1,6 +1,16 @@
 // How the queue follows the quota. src/quota-tracker.test.ts tests the rules, and tools/checks/client whole minutes.
+
+import type { PetStoreError } from "@petstore/client";
 import { expect, it, vi } from "vitest";
-import { after, codesAfter, createScriptedService, problem, respond, useVirtualTime } from "./scripted-service.js";
+import {
+  after,
+  codesAfter,
+  createScriptedService,
+  problem,
+  respond,
+  resultsAfter,
+  useVirtualTime,
+} from "./scripted-service.js";
 
 useVirtualTime();
 
@@ -47,4 +57,26 @@ it("queues a thousand calls, and rejects the next with QUEUE_FULL", async () => 
   const { client } = createScriptedService(() => respond(200, "[]", { limit: 5_000, remaining: 5_000 }));
   const codes = await codesAfter(60_000, ...Array.from({ length: 1_001 }, () => client.pets.list()));
   expect(codes.slice(998)).toEqual(["succeeded", "succeeded", "QUEUE_FULL"]);
+});
+
+it("queues calls again from the retryAt of the error that rejected them", async () => {
+  const { client } = createScriptedService(
+    (_request, index) =>
+      index === 0 ? problem(429, "API_KEY_BANNED", { headers: { "Retry-After": "300" } }) : respond(200, "[]"),
+    { random: () => 0.999 },
+  );
+  const [error] = await resultsAfter(100, client.pets.list());
+  vi.setSystemTime((error as PetStoreError).retryAt ?? 0);
+  expect(await codesAfter(5_000, client.pets.list())).toEqual(["succeeded"]);
+});
+
+it("sets one timer for a wait that is longer than the longest timer", async () => {
+  const later = { headers: { "Retry-After": "9999999" } };
+  const { client } = createScriptedService(() => problem(503, "SERVICE_UNAVAILABLE", later), { maxWaitMs: Infinity });
+  void client.pets.list();
+  await vi.advanceTimersByTimeAsync(1_000);
+  void client.pets.list();
+  const setTimer = vi.spyOn(globalThis, "setTimeout");
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(setTimer.mock.calls.length).toBeLessThan(10);
 });
