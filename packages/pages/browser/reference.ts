@@ -34,6 +34,8 @@ async function send(form: HTMLFormElement, fields: readonly Field[], key: string
   // A double click must not add two pets, nor an older response replace a newer one.
   if (form.hasAttribute("aria-busy")) return;
   const request = readRequest(form, fields);
+  // Screen readers announce the status, and not the long answer.
+  const state = within(form, ".status", HTMLElement);
   const output = within(form, ".answer", HTMLElement);
   const startedAtMs = performance.now();
   form.setAttribute("aria-busy", "true");
@@ -45,19 +47,25 @@ async function send(form: HTMLFormElement, fields: readonly Field[], key: string
     });
     const text = await response.text();
     const tookMs = Math.round(performance.now() - startedAtMs);
+    const { status, statusText, headers, ok } = response;
+    state.className = ok ? "status good" : "status bad";
+    state.replaceChildren(
+      element("strong", "", `${status} ${statusText}`),
+      ` in ${tookMs} ms, ${remainingText(headers)}`,
+    );
     output.replaceChildren(
-      ...describeResponse(response, text, tookMs),
+      ...describeResponse(headers, text),
       collapsible("The same request with curl", element("pre", "", element("code", "", curlCommand(request, key)))),
       ...nextPageButton(form, fields, response),
     );
   } catch (error) {
     // The service is unavailable, or a header value is invalid. Show the error to the user.
-    output.replaceChildren(
-      element("p", "status bad", `No response: ${error instanceof Error ? error.message : error}`),
-    );
+    state.className = "status bad";
+    state.textContent = `No response: ${error instanceof Error ? error.message : error}`;
+    output.replaceChildren();
   }
   form.removeAttribute("aria-busy");
-  output.hidden = false;
+  output.hidden = output.childElementCount === 0;
 }
 
 function readRequest(form: HTMLFormElement, fields: readonly Field[]): FormRequest {
@@ -76,16 +84,9 @@ function readRequest(form: HTMLFormElement, fields: readonly Field[]): FormReque
   return { method: form.dataset.method ?? "GET", url: `/v1${path}${search}`, headers, body };
 }
 
-function describeResponse(response: Response, text: string, tookMs: number): HTMLElement[] {
-  const { status, statusText, headers, ok } = response;
+function describeResponse(headers: Headers, text: string): HTMLElement[] {
   const rows = headerRows(headers);
   return [
-    element(
-      "p",
-      ok ? "status good" : "status bad",
-      element("strong", "", `${status} ${statusText}`),
-      ` in ${tookMs} ms, ${remainingText(headers)}`,
-    ),
     element("pre", "body", element("code", "", text === "" ? "(no body)" : indentJson(text))),
     collapsible(`${rows.length} response headers`, element("table", "headers", element("tbody", "", ...rows))),
   ];

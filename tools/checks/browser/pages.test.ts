@@ -209,7 +209,8 @@ async function press(page: Page, operation: string, name: string): Promise<void>
 }
 
 async function answerOf(page: Page, operation: string): Promise<string> {
-  return (await page.locator(`#${operation} .answer`).textContent()) ?? "";
+  const texts = await page.locator(`#${operation} :is([role=status], .answer)`).allTextContents();
+  return texts.join("");
 }
 
 /** The state of the last request of GraphiQL. */

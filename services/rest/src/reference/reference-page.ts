@@ -45,6 +45,7 @@ ${
 }
 </div>
 <button type="submit">Send</button>
+<p class="status" role="status"></p>
 <div class="answer" role="region" aria-label="Response of ${id}" hidden></div>
 </form>`;
 }
