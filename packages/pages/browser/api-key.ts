@@ -41,5 +41,11 @@ export function openKeyForm(onChange: () => void): void {
     change("");
     input.focus();
   });
+  // After a step back the browser may show the page as it was, with a key that another page has removed since.
+  addEventListener("pageshow", ({ persisted }) => {
+    if (!persisted) return;
+    show();
+    onChange();
+  });
   show();
 }

@@ -103,6 +103,16 @@ describe("the reference page", needsChromium, () => {
     await page.reload();
     expect(await page.getByLabel("API key").inputValue()).toBe("");
   });
+
+  it("does not show a removed key after a step back", async ({ store, open }) => {
+    const { page } = await open({ width: 390 });
+    await page.goto("/");
+    await enterKey(page, await store.issueKey());
+    // Playwright turns off the cache from which browsers restore pages.
+    await page.evaluate("sessionStorage.clear()");
+    await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
+    expect(await page.getByLabel("API key").inputValue()).toBe("");
+  });
 });
 
 describe("the usage page", needsChromium, () => {
