@@ -37,7 +37,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   });
   const durations = new Histogram({
     name: "http_server_request_duration_seconds",
-    help: "From the end of the headers until the response is closed; status 499 if the client closed the connection first.",
+    help: "From the end of the headers until the response is closed; status 499 if the client left before the response.",
     labelNames: ["http_request_method", "http_route", "http_response_status_code", "url_scheme", "error_type"],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
     registers,
