@@ -17,7 +17,7 @@ export interface GraphqlRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** A variable may be nested as deeply as a body of the REST API, and it is two levels down in the body. */
+/** In `{ "variables": { "name": VALUE } }`, VALUE may be nested as deeply as a body of the REST API. */
 const bodyDepth = maxJsonDepth + 2;
 
 /** Throws VALIDATION_FAILED, INVALID_JSON, or any other problem of `readJson`. */

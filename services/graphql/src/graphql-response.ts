@@ -22,9 +22,11 @@ const persistedQueryNotFound = formatProblem(new Problem("PERSISTED_QUERY_NOT_FO
 
 /**
  * Executes an admitted request and sends the response. The status is 200 after an execution, also if fields have errors.
- * Some refusals before the execution become a GraphQL request error: a syntax error, a persisted query that is not found, and
- * the codes in `requestErrorCodes`. Its status is 400, or 200 in the media type application/json. Other refusals are thrown.
- * SERVICE_UNAVAILABLE is also thrown after an execution without effect, so that the units are given back as in the REST API.
+ * Exception: if the operation failed with SERVICE_UNAVAILABLE and created nothing, that problem is thrown, so that the client
+ * gets 503 and its units back, as in the REST API.
+ *
+ * Before the execution, a syntax error, a persisted query that is not found, and the codes in `requestErrorCodes` are sent as
+ * a GraphQL request error, with status 400, or 200 for application/json. Every other refusal is thrown.
  */
 export async function respondToGraphql(
   { apollo, core, documents, log }: GraphqlExecutionDeps,

@@ -54,7 +54,7 @@ export interface Authenticator {
 }
 
 export interface KeyCacheUse {
-  /** Well-formed keys that needed no look-up of their own: the outcome was cached, or a look-up was already running. */
+  /** Checks of well-formed keys that did not wait for a look-up of their own: the outcome was cached, or another look-up ran. */
   readonly hits: number;
   readonly misses: number;
   /** Keys not looked up because their client had sent too many unknown keys. */
@@ -67,13 +67,13 @@ const refreshAfterMs = 4_000;
 /** How long an instance may miss a revocation or a change of plan. */
 const freshMs = 5_000;
 /**
- * The greatest age of a record used without PostgreSQL. Up to this age of its record, a key is also looked up without the
- * limit for unknown keys.
+ * The greatest age of a record that is used without PostgreSQL. The limit for unknown keys does not apply to a key whose
+ * record is younger than this.
  */
 const staleMs = 3_600_000;
 /**
- * For this time after a failed look-up, stale records are used at once. During an outage each look-up fails in less than 3 s,
- * and each failure starts the 3 s again.
+ * For this time after a failed look-up, stale records are used at once. With the default time limits each look-up fails in
+ * less than 3 s, and each failure starts the 3 s again.
  */
 const unreachableMs = 3_000;
 const capacity = 10_000;

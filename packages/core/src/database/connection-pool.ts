@@ -40,7 +40,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
   const isBehindPgBouncer = isTransactionPooler(config.url);
   const clients = new Set<PoolClient>();
   const busy = new Set<PoolClient>();
-  /** The statement timeout of a connection, if it differs from the one it was opened with. */
+  /** The statement timeouts that were set after the start of a connection. It starts with the timeout of writes. */
   const statementTimeouts = new WeakMap<PoolClient, number>();
   pool.on("error", onLoss);
   pool.on("connect", (client) => {
@@ -86,8 +86,8 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
   }
 
   /**
-   * Sets the time limits of the connection if they differ. This takes one more round trip. It happens if reads and writes
-   * alternate on one connection: often in a pool that has no shared connections for reads, rarely in others.
+   * Sets the time limits of the connection if they differ, in one more round trip. They differ if a read follows a write on
+   * one connection, or a write a read. This is common only if reads have no shared connections (`database.ts`).
    */
   async function setStatementTimeout(client: PoolClient, timeoutMs: number): Promise<void> {
     if ((statementTimeouts.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;

@@ -13,8 +13,8 @@ export interface BoundQuery {
 }
 
 /**
- * The constructor of pg reads the certificates that a URL names. If it fails, `connect` fails instead: the pool creates
- * clients in callbacks, where an error would end the process.
+ * pg reads the certificates that a URL names in its constructor. The pool calls the constructor in a callback, where an error
+ * would end the process. So this catches the error, and `connect` rejects with it.
  */
 export function createClient(config: ClientConfig): Client {
   try {

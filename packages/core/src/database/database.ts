@@ -22,7 +22,10 @@ export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): ConnectionCounts;
-  /** Set while the server may be a standby: every statement is refused. A pooler can move open connections to one. */
+  /**
+   * With a cause, refuses every statement from now on, because the server may be a standby: a pooler can move open
+   * connections to one. With `undefined`, accepts statements again.
+   */
   refuse(cause: Error | undefined): void;
 }
 

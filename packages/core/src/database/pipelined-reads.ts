@@ -56,9 +56,7 @@ interface Pipeline {
 }
 
 const checkIntervalMs = 100;
-/**
- * A connection is behind if the queries in flight at the last check would take more than 5 intervals at the speed since then.
- */
+/** A connection is behind if, at its speed of the last 100 ms, the queries in flight before them would need more than 500 ms. */
 const maxIntervalsToEmptyQueue = 5;
 const reconnectAfterMs = 250;
 
@@ -148,8 +146,8 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     const problem = asProblem(pipeline.timeout ?? error);
     const isUnusable = pipeline.mayRetryElsewhere || problem.code === "SERVICE_UNAVAILABLE";
     // The connection takes no more queries. A timeout destroys its socket; otherwise the queries in flight are still
-    // answered. Call `end` first: otherwise the closing socket emits `error`, whose listener in `open` would allow a retry of
-    // the query that timed out.
+    // answered. Call `end` before the socket closes: without `end`, it emits `error`, whose listener in `open` would allow a
+    // retry of the query that timed out.
     if (isUnusable && drop(pipeline)) void end(pipeline);
     return problem;
   }

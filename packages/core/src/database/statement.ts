@@ -1,6 +1,6 @@
 /**
  * Kysely writes and types each statement of a request once, when the module loads; a request only binds its values. Building
- * the same statement for every request costs more than the rest of a list's handling together.
+ * the statement of a list for every request would cost more CPU time than all other work for the list.
  */
 import { type CompiledQuery, Kysely, PostgresDialect, type QueryResult, type RawBuilder, sql } from "kysely";
 import type { Tables } from "./tables.js";

@@ -39,7 +39,7 @@ export function createOnceIn(database: Pick<Database, "run">): CreateOnce {
 
   return async (create) => {
     const digest = digestPet(create.pet);
-    // Includes the body: only PostgreSQL knows which of two bodies was stored first.
+    // With the body, so that two bodies with one key both reach PostgreSQL, which alone knows which was first.
     const name = `${create.accountId} ${digest.toString("base64")} ${create.key}`;
     // Retries wait here for their first request. They take no connections of the pool.
     const first = inFlight.get(name);

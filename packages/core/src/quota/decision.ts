@@ -37,9 +37,9 @@ interface Impossible extends Decided {
 }
 
 /**
- * The window in the X-RateLimit headers: the window that refused, else the window with least remaining. In the last minute
- * of a day both windows have the same Reset. In that minute we always report the window with least remaining, because
- * Remaining must not rise while Reset stays the same.
+ * The window in the X-RateLimit headers: the window that refused, else the window with least remaining. Exception: in the
+ * last minute of a day both windows have the same Reset, so a client cannot tell them apart. There it is always the window
+ * with least remaining, so that the client never sees Remaining rise before the reset.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;
@@ -71,7 +71,7 @@ export function remaining(window: WindowState): number {
   return Math.max(0, window.limit - window.used);
 }
 
-/** Whole seconds for Retry-After (RFC 9110 section 10.2.3), always more than the wait: a request made then is not early. */
+/** Whole seconds for Retry-After (RFC 9110 section 10.2.3), rounded up, so that a request after exactly this time is not early. */
 export function retryAfterSeconds(decision: Refused | Banned): number {
   return Math.floor((decision.retryAtMs - decision.nowMs) / 1000) + 1;
 }

@@ -96,7 +96,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   }
 
   function anonymousReservation(res: Response): Reservation {
-    // The address quota has the same interface as the account quota. Its accounts are the address buckets.
+    // The address quota has the same interface as the account quota: `account` is the bucket of the address.
     return { account: addressBucket(contextOf(res).clientAddress), limits: anonymousLimits, cost: 1 };
   }
 
@@ -105,8 +105,8 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   }
 
   /**
-   * Reserves the cost of a request. With `heldIn`, extends the held units to this cost, which is the new total. Counts and
-   * reports the decision. Throws the refusal.
+   * Reserves the cost of a request. With `heldIn`, the decision that admitted its first unit, it extends that unit to `cost`
+   * units in total. Counts and reports the decision. Throws the refusal.
    */
   async function reserveUnits(res: Response, quota: Quota, reservation: Reservation, heldIn?: Admitted): Promise<void> {
     const bucket = quota === accountQuota ? "account" : "address";
@@ -143,8 +143,8 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       const context = contextOf(res);
       if (context.heldUnits === undefined) throw new Error("only an admitted request can be extended");
       const { quota, reservation, admitted } = context.heldUnits;
-      // A refusal also gives back the first unit, and after a failed call nobody knows whether it is still reserved. So
-      // forget the unit: then a later `refund` does nothing.
+      // A later `refund` must do nothing if this fails: a refusal has given the first unit back already, and after a failed
+      // call nobody knows whether it is still reserved.
       context.heldUnits = undefined;
       await reserveUnits(res, quota, { ...reservation, cost }, admitted);
     },

@@ -10,9 +10,9 @@ export const maxJsonDepth = 100;
 
 /**
  * JSON text (RFC 8259) without rounding: whole numbers in any spelling (`1`, `1.0`, `1e3`) become bigint, others number.
- * One exception: a whole number with a point or an exponent becomes a JavaScript number, and may be rounded, if it would need
- * more than 40 characters as a plain integer. The sign counts, and so do zeros in front, such as those of `0.0001e4`. An int64
- * has at most 20 characters, so no usual spelling of it is rounded.
+ * Exception: `1.0` and `1e3` are exact only up to 40 characters of the plain integer, with its sign and with zeros in front,
+ * such as those of `0.0001e4`. A longer one becomes a JavaScript number and may be rounded. An int64 needs at most 20.
+ *
  * Throws INVALID_JSON, also for an object that repeats a name and for nesting deeper than `maxDepth`.
  */
 export function parseExactJson(text: string, maxDepth: number = maxJsonDepth): unknown {

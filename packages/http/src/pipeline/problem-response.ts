@@ -15,7 +15,7 @@ export function answerProblems(
 ): ErrorRequestHandler {
   // Express recognises an error handler by its four parameters.
   return async (thrown, _req, res, _next) => {
-    // Express's router throws a URIError for a path that is not percent-encoded UTF-8: no resource has such a path.
+    // decodeURIComponent throws a URIError for a path that is not percent-encoded UTF-8: no resource has such a path.
     const problem = thrown instanceof URIError ? new Problem("ROUTE_NOT_FOUND") : Problem.from(thrown);
     const context = contextOf(res);
     context.problemCode = problem.code;

@@ -56,7 +56,7 @@ declare global {
 export function createRequestContext(req: Request): RequestContext {
   return {
     id: requestId(req),
-    // The header decides only if a trusted proxy sent it. It may hold any text.
+    // Express reads the header only from a trusted proxy. It can hold any text, so all but `https` counts as `http`.
     scheme: req.headers["x-forwarded-proto"] !== undefined && req.protocol === "https" ? "https" : "http",
     // A closed connection no longer has its address, so it is read at the start.
     clientAddress: clientAddress(req),

@@ -24,9 +24,9 @@ export interface Connection {
 export interface Connections {
   get(socket: Duplex): Connection | undefined;
   /**
-   * Records a request. If the connection then has 64 outstanding requests, the process is at its limit, or the end of the
-   * request is not clear, the request is the last one of the connection, and its response has `Connection: close`. While the
-   * server drains, only the newest response of a connection has `Connection: close`.
+   * Records a request. The request is the last one of its connection, and its response has `Connection: close`, in three
+   * cases: the connection now has 64 outstanding requests, the process is at its limit, or the end of the request is not
+   * clear. While the server drains, only the newest response of a connection has `Connection: close`.
    */
   accept(connection: Connection, response: ServerResponse): void;
   /** From now on each connection ends with the request it has, or gets next. */
@@ -67,7 +67,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     if (open > 0) openByAddress.set(address, open);
     else openByAddress.delete(address);
     outstandingInProcess -= connection?.outstanding ?? 0;
-    // node:http emits no 'close' on a response that waits for an earlier one when its socket closes.
+    // When a socket closes, node:http emits 'close' only on the response that is being sent, not on those behind it.
     for (const response of connection?.responses ?? []) {
       if (response.socket === null && !response.writableFinished) response.emit("close");
     }
@@ -101,7 +101,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     get: (socket) => connections.get(socket),
     accept(connection, response) {
       const { responses } = connection;
-      // This request was already pipelined, so the earlier response must not close the connection.
+      // `drain` told the earlier response to close the connection, but the client had already sent this request.
       const earlier = newestResponse(connection);
       if (isDraining && earlier !== undefined) earlier.shouldKeepAlive = true;
       while (responses[0]?.closed) responses.shift();
@@ -121,8 +121,8 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
       isDraining = true;
       for (const connection of connections.values()) {
         const newest = newestResponse(connection);
-        // The headers may say keep-alive already. Such a client may be sending its next request, so its connection stays
-        // open until the server closes.
+        // If its headers were sent before, they say keep-alive, and the client may be sending its next request. The
+        // connection then stays open until the server closes.
         if (newest !== undefined) newest.shouldKeepAlive = false;
       }
     },

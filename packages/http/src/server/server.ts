@@ -19,8 +19,8 @@ export interface HttpServer {
 }
 
 /**
- * Creates a server whose app answers each request once. For input that Node cannot parse, the app gets a substitute request
- * whose `errored` is the `Problem`. Its socket stays open for the response.
+ * Creates a server whose app answers each request once. Node has no request object for input that it cannot parse. Then the
+ * app gets a new one, whose `errored` is the `Problem`. Its socket stays open for the response.
  */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const limits = { ...defaultLimits, ...deps.limits };
@@ -69,8 +69,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     emitRequest(request, response);
   }
 
-  // Without a listener Node drops the connection of a CONNECT; with one, it gives us the socket and no longer orders the
-  // responses.
+  // Without a listener, Node closes the connection of a CONNECT. With a listener, Node gives us the socket, and no longer
+  // sends this response after the earlier ones; `respondLast` does.
   server.on("connect", (request, socket) => {
     const connection = connections.get(socket);
     if (connection !== undefined) answerLast(connection, request);
@@ -122,7 +122,7 @@ function originForm(target: string): string {
 /** Drops the rest of a body that the app did not read, up to `maxDrainedBytes`, so that the client can read the answer. */
 function drainUnreadBody(connection: Connection, response: ServerResponse, limits: ServerLimits): void {
   const request = response.req;
-  // Before Node's own listener, which would drop the body uncounted.
+  // Runs before Node's own listener, which would drop the rest of the body without a limit.
   response.prependOnceListener("finish", () => {
     if (request.complete) return;
     let drainedBytes = 0;

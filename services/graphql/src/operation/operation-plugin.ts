@@ -68,9 +68,8 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
         /** Keeps the problems as they were thrown, for the status, the headers and the log. */
         async didEncounterErrors({ contextValue, errors }) {
           contextValue.problems.push(...errors.map(problemOf));
-          // Apollo Server calls the hooks of all plugins in parallel. If another plugin refuses the operation first, this
-          // waits for our quota call, so that the response reports the new quota. Its failure is ignored here:
-          // `didResolveOperation` throws it.
+          // Apollo Server calls the hooks of all plugins in parallel. If another plugin refuses the operation while our
+          // quota call runs, wait for the call, which sets the rate-limit headers. `didResolveOperation` throws its error.
           await quotaExtension?.catch(() => {});
         },
 

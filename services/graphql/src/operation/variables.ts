@@ -46,8 +46,8 @@ export function readVariables(schema: GraphQLSchema, operation: OperationDefinit
 }
 
 /**
- * Returns the document with each variable declared with our type `ID`, which accepts any value. So graphql does not
- * convert a second time the values that `readVariables` returned.
+ * `readVariables` has converted the values already, and graphql would convert them again by their declared types. So this
+ * declares each variable with our type `ID`, which keeps any value as it is.
  */
 export function declareVariablesAsId(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   if (!operation.variableDefinitions?.length) return document;
@@ -65,8 +65,8 @@ export function declareVariablesAsId(document: DocumentNode, operation: Operatio
 const idType = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: int64Id.name } } as const;
 
 /**
- * Stands for a value of the wrong type. Core accepts NaN in no field, so it refuses the field with its usual message. So
- * resolvers and core never get an unexpected object.
+ * Takes the place of a value of the wrong type. No rule of core accepts NaN, so core refuses the field with its usual message,
+ * and neither resolvers nor core have to expect other types.
  */
 const invalidValue = Number.NaN;
 

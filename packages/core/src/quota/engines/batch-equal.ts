@@ -6,8 +6,8 @@ const maxBatchSize = 64;
 
 /**
  * Makes one call for all equal reservations of one event loop iteration, at most 64 at a time. `call` gets the reservation
- * and the number of requests that make it, and resolves with a result for each of them, in order. When it rejects, all of
- * them reject. A request joins only a call that is not yet sent. The trace of a call belongs to its first request.
+ * and the number of requests, and resolves with one result for each request, in order. When it rejects, all of them reject.
+ * A request joins only a call that is not yet sent. The trace of a call belongs to its first request.
  */
 export function batchEqual<Result>(
   call: (reservation: Reservation, times: number) => Promise<readonly Result[]>,
@@ -17,7 +17,7 @@ export function batchEqual<Result>(
 
   return (reservation) => {
     if (loaders === undefined) {
-      // A new map each time: V8 keeps old tables of a long-lived map, and all they refer to, until a full collection.
+      // A new map each time: a long-lived map keeps its deleted entries in memory until a full garbage collection.
       loaders = new Map();
       setImmediate(() => {
         loaders = undefined;

@@ -22,8 +22,8 @@ export interface RedisQuotaOptions {
 /** Rejects with the errors of ioredis. */
 export interface RedisQuota extends Quota {
   /**
-   * Decides equal reservations, one after another, by one script call. The script adds the unsynced units first, and then
-   * gives the held unit back: the held unit may be one of the unsynced ones.
+   * Decides equal reservations, one after another, by one script call. The script first adds the units that Redis does not
+   * know yet. Then it gives the held unit back, which can be one of them.
    */
   decide(reservation: Reservation, times: number, unsynced?: AccountCounters, heldIn?: Windows): Promise<Decision[]>;
 }

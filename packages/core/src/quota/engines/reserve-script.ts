@@ -8,10 +8,11 @@
  * `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * Two versions are independent. The `;3;` marks format 3 of a penalty. In format 2 the episode stood in the place of the four
- * zeros, and nothing followed the level. A release that knows one of the two formats reads the ban of the other, and ignores
- * its episode. So a lift also ends a later ban in format 2, because the start of that ban is unknown. The `:2:` in the name of
- * a Redis key changes only if an older release could not read the new values at all.
+ * There are two version numbers:
+ * - `;3;` in a penalty is its format. Format 2 had the episode in place of the four zeros, and nothing after the level. A
+ *   release reads the ban of the other format, and ignores its episode. A ban in format 2 has no known start, so every lift
+ *   ends it.
+ * - `:2:` in the name of a Redis key changes only if an older release could not read the new values at all.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";

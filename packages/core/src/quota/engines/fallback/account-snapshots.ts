@@ -23,11 +23,14 @@ export interface AccountSnapshotsOptions {
 export interface AccountSnapshots {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
-  /** Takes the reply to a call of the present outage number: a reply from before an outage could show too few units. */
+  /** Takes a reply. `currentOutage` must not have changed during the call: an older reply could show too few units. */
   observe(reservation: Reservation, decision: Decision): void;
-  /** Returns the units that the next call must report to Redis, and counts them as known to Redis from now on. */
+  /** Returns the units that the next call must report to Redis, and marks them as known to Redis before the call is sent. */
   drainUnsynced(account: string): AccountCounters | undefined;
-  /** Undoes a drain, because Redis did not execute the call. The error has begun an outage, so the next call reports again. */
+  /**
+   * Undoes `drainUnsynced`, because Redis has refused the call. The refusal has begun an outage, so `drainUnsynced` returns the
+   * units again after it.
+   */
   restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
   /** Finds or creates the snapshot of an account. A new one counts as not yet reported to Redis. */
@@ -87,10 +90,10 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       if (snapshot === undefined) return undefined;
       const { counters } = snapshot;
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
-      // Even after a sync there may be an unsynced unit, if this instance granted it at the moment the outage ended.
+      // One report after an outage is usually enough. But a request decided alone while the outage ended can add a unit later.
       if (snapshot.syncedOutage === currentOutage() && !hasUnsynced) return undefined;
-      // These units are known to Redis from now on, although the call is not sent yet. If it is lost, a new outage begins, and
-      // the next call raises the counters of Redis to `lastKnownUsed`. So nothing is added twice.
+      // These units count as known to Redis before the call is sent. If the call is lost, a new outage begins. The next call
+      // then sends them in `lastKnownUsed`, to which Redis raises its counters. So they are never added twice.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
       snapshot.syncedOutage = currentOutage();
       return counters;

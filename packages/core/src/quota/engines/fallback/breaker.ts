@@ -17,14 +17,14 @@ export interface BreakerOptions {
 /**
  * Opens after the first failed call to Redis or a lost connection. Then it sends probes in the background, and the first
  * one that succeeds closes it. When an outage begins, calls in flight wait at most one deadline. `run` calls Redis even
- * while the breaker is open. Ask `canCall` first, unless only Redis will do, as for `reset`.
+ * while the breaker is open. Ask `canCall` first. Only a call without a fallback, such as `reset`, may skip this.
  */
 export interface Breaker extends Disposable {
   /** True while the breaker is closed. Opens it first if the connection is not ready. */
   canCall(): boolean;
   /**
    * Calls Redis about an account. Rejects, and opens the breaker, when the call fails or misses the deadline. Also rejects if
-   * the breaker has opened since the call.
+   * the breaker opened while the call was in flight: the reply is then not used.
    */
   run<Reply>(account: string, call: () => Promise<Reply>): Promise<Reply>;
   outages(): number;
@@ -97,7 +97,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
         open(account, error);
         throw error;
       });
-      // Redis may have counted units that this instance did not know when it began to decide alone.
+      // This instance has begun to decide alone, without the units in this reply. To use both would grant units twice.
       if (outages !== outagesBefore) throw new Error("an outage began before the reply");
       return reply;
     },

@@ -19,8 +19,8 @@ export type FailureMode = "local" | "deny";
 
 /**
  * Decides in Redis while the breaker is closed, and from the last known counts of this instance while it is open.
- * `liftBan` and `reset` act on this instance and on Redis. `reset` rejects if Redis is unavailable, because other instances
- * do not learn of it. `liftBan` does not: the next look-up of the key applies the lift again.
+ * `liftBan` and `reset` act on this instance and on Redis. If Redis is unavailable, `reset` rejects: the other instances
+ * would keep the counts. `liftBan` does not reject: the next look-up of the key applies the lift again.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
   /** Decides equal reservations. The call to Redis carries the units granted while Redis was unavailable. */
@@ -43,7 +43,7 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
       for (const decision of decisions) counts.observe(reservation, decision);
       return decisions;
     } catch (error) {
-      // The breaker has logged it. After an error reply, Redis has not executed the call. After any other failure it may
+      // The breaker has logged the first failure. After an error reply, Redis has not executed the call. After any other failure it may
       // have: perhaps only the reply was lost, and a paused Redis executes pending calls when it continues.
       const mayHaveExecuted = !(error instanceof ReplyError);
       if (!mayHaveExecuted && unsynced !== undefined) counts.restoreUnsynced(account, unsynced);

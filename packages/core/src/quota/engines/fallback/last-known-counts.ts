@@ -3,12 +3,14 @@
  * share of what was left of each window. In a window that begins during the outage, it grants its share of the limit.
  * After the outage it reports to Redis the units that it granted, and the last known counters in case Redis lost its data.
  *
- * With even load all instances together grant the limit. With uneven load, an instance that last saw an account early in
- * the window does not know the later units of the others, and may grant up to its whole share of the limit. Together they
- * grant at most limit x (2 - 1 / instances) in each window that overlaps the outage. If Redis loses its data too, or two
- * primaries count at once, they grant at most limit x (3 - 2 / instances): one Redis has granted the limit, each instance that
- * knows none of these units grants its share, and the other Redis grants what one of these shares leaves. If a limit is
- * below the number of instances, an instance grants one unit in a window for which it has no counts from Redis.
+ * All instances (n) together grant, in each window that overlaps the outage:
+ * - with even load, the limit.
+ * - with uneven load, at most limit x (2 - 1/n). An instance that last saw an account early in the window does not know the
+ *   later units of the others, and may grant its whole share of the limit. With a limit of 60 and n = 3, Redis has granted 60,
+ *   and two instances that know none of these units grant 20 each: 100.
+ * - if Redis loses its data too, or two primaries count at once, at most limit x (3 - 2/n). In the example the other Redis
+ *   knows the units of one of these two instances, and grants the rest of the limit: 40 more, 140.
+ * - if the limit is below n, one unit for each instance that has no counts from Redis.
  */
 import { type BanPolicy, isLifted } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";
@@ -51,7 +53,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     now,
     currentOutage,
     capacity,
-    // The clock of another Redis may say that the ban has not begun yet.
+    // After a failover, a slower clock may say that the ban has not begun yet. This lift ends every ban.
     onBanEnd: (target) => void local.liftBan({ ...target, liftedAgoMs: Number.NEGATIVE_INFINITY }),
   });
   const local: LocalQuota = createLocalQuota({ now: snapshots.now, banPolicy, capacity });
@@ -97,7 +99,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
           const counter = counterFor(before, decision[window]);
           const isHeldHere = heldIn?.[window].resetAtMs === counter.resetAtMs;
-          // A unit that is held in this window is counted already, unless the account was reset since.
+          // The held unit is counted already, so only the other units are added. After a reset it is no longer counted.
           const heldUnits = isHeldHere ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
           const units = cost - heldUnits;
           const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
@@ -105,9 +107,9 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         });
         return decision;
       }
-      // Give the held unit back only if Redis did not execute the extension: otherwise Redis may have given it back already.
+      // If the extension may have reached Redis, Redis may have given the held unit back already.
       if (heldIn !== undefined && !mayHaveExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
-      // A cost above this instance's share but within the limit is refused until the reset, not for ever.
+      // Not impossible, only above this instance's share: Redis could admit it. A client may retry at the reset.
       if (decision.outcome !== "impossible" || cost > Math.min(limits.perMinute, limits.perDay)) return decision;
       return { ...decision, outcome: "refused", by: "minute", retryAtMs: decision.minute.resetAtMs };
     },
@@ -147,7 +149,7 @@ function withAccountLimits<Reported extends Windows>(windows: Reported, { perMin
   return { ...windows, minute: withLimit(windows.minute, perMinute), day: withLimit(windows.day, perDay) };
 }
 
-/** This instance may still grant `share - used` units. The result shows the same rest with the account's limit. */
+/** This instance may still grant `share - used` units. The result has the account's limit, and the same number of units left. */
 function withLimit({ limit: share, used, resetAtMs }: WindowState, limit: number): WindowState {
   return { limit, used: used + limit - share, resetAtMs };
 }
