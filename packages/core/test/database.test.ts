@@ -1,6 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { createTestDatabase } from "@petstore/harness";
+import { query } from "@petstore/harness/postgres";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { watchDatabase } from "../src/database/reachability.js";
 import { late, limitedTo, openSharedDatabase, sqlOf, unavailable } from "./database-fixture.js";
@@ -23,6 +26,21 @@ describe("the database", () => {
     expect(await database.run(echo, [-9223372036854775808n])).toEqual([{ value: -9223372036854775808n }]);
   });
 
+  it("returns times as dates in any date style of the database", async () => {
+    await using german = await createTestDatabase();
+    const name = new URL(german.url).pathname.slice(1);
+    await query(german.directUrl, `alter database ${name} set datestyle = German`);
+    await using database = server.open({ url: german.url });
+    const read = (access: "write" | "pipelined read") =>
+      database.run(sqlOf(access, "select timestamptz '2027-01-31 12:00+01' as at"), []);
+    const expected = [{ at: new Date("2027-01-31T11:00:00Z") }];
+    for (let round = 0; round < 10; round++) {
+      expect(await read("write")).toEqual(expected);
+      expect(await read("pipelined read")).toEqual(expected);
+      await delay(20);
+    }
+  });
+
   it("prepares a statement once for each connection and reuses it under its name", async () => {
     await using database = server.open({ poolSize: 1, url: server.directUrl });
     for (let round = 0; round < 3; round++) await database.run(echo, [1n]);
@@ -30,7 +48,7 @@ describe("the database", () => {
     expect(await database.run(timeoutOfSession, [])).toEqual([{ set: "2s" }]);
   });
 
-  it("names no statement and sets nothing for a session behind a PgBouncer", async () => {
+  it("names no statement and sets no time limit for a session behind a PgBouncer", async () => {
     await using database = server.open({ poolSize: 1, url: new URL("?pgbouncer=true", server.directUrl).href });
     for (let round = 0; round < 3; round++) await database.run(echo, [1n]);
     expect(await database.run(prepared, [])).toEqual([]);

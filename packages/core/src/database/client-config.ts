@@ -25,7 +25,7 @@ export function clientConfigOf(config: DatabaseConfig, statementTimeoutMs: numbe
 
 /**
  * True if the URL has the parameter `pgbouncer=true`: it is that of a PgBouncer in transaction mode. Two transactions may
- * then run in two sessions, so the service prepares no statement by name, sets nothing for a session, and does not listen.
+ * then run in two sessions, so the service prepares no statement by name, sets no time limit, and does not listen.
  */
 export function isTransactionPooler(url: string): boolean {
   return URL.canParse(url) && new URL(url).searchParams.get("pgbouncer") === "true";

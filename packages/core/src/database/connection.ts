@@ -64,9 +64,12 @@ export class NotPrimary extends Error {}
  * Closes the connection and rejects with `NotPrimary` if the server is a standby: its reads are stale, and it refuses writes.
  * After a failover, a balancer or a name may point to a standby for a moment. One check of each new connection is enough
  * without a pooler, because PostgreSQL closes its connections before a primary becomes a standby.
+ *
+ * The same query sets the only date style that pg reads, because the role or the database may have another one. PgBouncer
+ * keeps this setting for the connection, also in transaction mode.
  */
 export async function requirePrimary(client: ClientBase, timeoutMs: number): Promise<void> {
-  const text = "select pg_is_in_recovery() as value";
+  const text = "select pg_is_in_recovery() as value, set_config('datestyle', 'ISO', false)";
   const [row] = await sendQuery<{ readonly value: boolean }>(client, { text, timeoutMs });
   if (row?.value === false) return;
   // The pool would wait until the server closes the connection too.
