@@ -52,7 +52,7 @@ describeWithProgram("pgbouncer", "a standby behind PgBouncer", () => {
     await server.restartAsStandby();
     const answer = () => database.run(read, []).catch((error: unknown) => error);
     await expect.poll(answer, { timeout: 20_000 }).toEqual(unavailable);
-    expect(reachability.isReachable()).toBe(false);
+    await expect.poll(reachability.isReachable).toBe(false);
     expect(database.connections().open).toBeGreaterThan(0);
     await server.promote();
     await expect.poll(answer, { timeout: 20_000 }).toEqual([{ one: 1 }]);
