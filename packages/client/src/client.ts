@@ -75,7 +75,7 @@ export function createPetStoreClient({
         const body = writeNewPet(newPet);
         const fields = { ...headers, "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
         // Throws here for an invalid idempotency key. An error of `fetch` would count as a network error.
-        const createHeaders = new Headers(fields);
+        const createHeaders = Object.fromEntries(new Headers(fields));
         const response = await sendRequest({ method: "POST", url, headers: createHeaders, body }, signal);
         return parseResponse(response, () => readPet(response.text));
       },

@@ -31,7 +31,7 @@ export interface SendingOptions {
 interface PetStoreRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
-  readonly headers: Headers | Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 

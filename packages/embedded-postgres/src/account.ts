@@ -79,7 +79,7 @@ export async function runAs(
  */
 export function explainOutput(program: string, directory: string, output: string): Error {
   const fatal = /(?:FATAL|PANIC|error): +(?!the database system is )(.+)/.exec(output)?.[1];
-  const reason = (fatal ?? output.trim().split("\n").at(-1))?.replaceAll(nameInside(directory), directory);
+  const reason = (fatal ?? output.trim().split("\n").at(-1))?.replaceAll(nameInside(directory), () => directory);
   // The message of the checkpoint itself is on a level that is not logged.
   const hint = reason === "checkpoint request failed" ? ": the disk is full or broken" : "";
   return new Error(`${program} failed: ${reason || "it gave no reason"}${hint}`, { cause: output });
