@@ -24,7 +24,7 @@ export function createApolloServer(
 ): ApolloServer<OperationContext> {
   const server = new ApolloServer<OperationContext>({
     schema,
-    // A store of Apollo Server would replace the parsed document of the plugin.
+    // With a store, Apollo Server would overwrite the parsed document that our plugin supplies.
     documentStore: null,
     persistedQueries: false,
     formatError: (_formatted, error) => formatExecutionError(error),
@@ -39,9 +39,9 @@ export function createApolloServer(
     },
     plugins: [
       ...plugins,
-      // After the caller's plugins: it replaces the document and the variables during execution.
+      // Last, because it replaces the document and the variables when execution starts: other plugins see the client's.
       createOperationPlugin(admission),
-      // Otherwise Apollo Server would add these by default, or if environment variables or the schema ask for them.
+      // Each turns off a feature that is on by default, or that environment variables or the schema can turn on.
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),

@@ -32,7 +32,7 @@ function readParameters(parameters: Request["query"]): unknown {
 }
 
 function fromJson(parameter: unknown): unknown {
-  // A variable is one level down in this parameter, and two levels down in a body.
+  // The parameter lacks the outer object of a body, so it has one level less.
   return typeof parameter === "string" && parameter !== "" ? parseExactJson(parameter, bodyDepth - 1) : undefined;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Finds the account behind a bearer token. A malformed key costs no query. While PostgreSQL answers, a well-formed key,
- * known or unknown, costs one query every few seconds, and one after each change, for any number of requests. The order is:
- * the cached record of a known key up to 5 s old, the cache of unknown keys, one look-up for all requests with the same key,
- * and, if PostgreSQL is unavailable or too busy, a stale record. A stale record is older than 5 s. For 3 s after a failed
- * look-up it is used without waiting for the next look-up.
+ * Finds the account behind a bearer token. A malformed key costs no query. While PostgreSQL answers, a well-formed key costs
+ * one query every few seconds and one after each change, however many requests use it. That holds for unknown keys too. The
+ * order is: the cached record of a known key up to 5 s old, the cache of unknown keys, one look-up for all requests with the
+ * same key, and, if PostgreSQL is unavailable or too busy, a stale record. A stale record is older than 5 s. For 3 s after a
+ * failed look-up it is used without waiting for the next look-up.
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
@@ -29,7 +29,7 @@ export type Authentication =
   | {
       readonly outcome: "accepted";
       readonly key: KeyWithLimits;
-      /** The record is older than 5 s and could not be checked again; the key may have been revoked since. */
+      /** The record is older than 5 s, because PostgreSQL does not answer. The key may have been revoked since. */
       readonly isStale: boolean;
     }
   | {
@@ -42,8 +42,8 @@ export type Authentication =
 export interface Authenticator {
   /**
    * `client` identifies the sender: look-ups of unknown keys are limited per client. Rejects with SERVICE_UNAVAILABLE if
-   * the key cannot be checked. For a malformed key, or one with a fresh cached record, the result is returned directly, not
-   * as a promise.
+   * the look-up fails and there is no stale record. For a malformed key, or one with a fresh cached record, the result is
+   * returned directly, not as a promise.
    */
   authenticate(token: string, client: string): Authentication | Promise<Authentication>;
   /** A key of the account, or the account itself, has changed: its cached records are not used again. */
@@ -54,7 +54,7 @@ export interface Authenticator {
 }
 
 export interface KeyCacheUse {
-  /** Checks of well-formed keys that did not wait for a look-up of their own: the outcome was cached, or another look-up ran. */
+  /** Checks of well-formed keys whose outcome was cached and fresh, or that waited for the look-up of another request. */
   readonly hits: number;
   readonly misses: number;
   /** Keys not looked up because their client had sent too many unknown keys. */
@@ -64,16 +64,16 @@ export interface KeyCacheUse {
 
 /** From this age on, a record is read again in the background, so that a key in steady use waits for no look-up. */
 const refreshAfterMs = 4_000;
-/** How long an instance may miss a revocation or a change of plan. */
+/** How long an instance may miss a revocation or a change of plan while PostgreSQL answers. */
 const freshMs = 5_000;
 /**
- * The greatest age of a record that is used without PostgreSQL. The limit for unknown keys does not apply to a key whose
- * record is younger than this.
+ * The greatest age of a record that is used without PostgreSQL. A key with a record of at most this age is known: it is
+ * looked up without the limit for unknown keys.
  */
 const staleMs = 3_600_000;
 /**
- * For this time after a failed look-up, stale records are used at once. With the default time limits each look-up fails in
- * less than 3 s, and each failure starts the 3 s again.
+ * For this time after a failed look-up, stale records are used at once. While PostgreSQL is down, the next look-up fails
+ * before these 3 s end (with the default time limits) and starts them again.
  */
 const unreachableMs = 3_000;
 const capacity = 10_000;

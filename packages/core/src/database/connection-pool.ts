@@ -40,7 +40,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
   const isBehindPgBouncer = isTransactionPooler(config.url);
   const clients = new Set<PoolClient>();
   const busy = new Set<PoolClient>();
-  /** The statement timeouts that were set after the start of a connection. It starts with the timeout of writes. */
+  /** The last timeout set on each connection. Absent: the timeout of writes, with which every connection starts. */
   const statementTimeouts = new WeakMap<PoolClient, number>();
   pool.on("error", onLoss);
   pool.on("connect", (client) => {
@@ -49,8 +49,8 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     client.on("error", () => {});
   });
   pool.on("remove", (client) => clients.delete(client));
-  // `acquire` comes before a query gets the client, and `release` before the next one can. So `dropIdle` never destroys a
-  // client that a query has.
+  // pg emits `acquire` before a query gets the client, and `release` before another query can get it. So `dropIdle` never
+  // destroys a client that a query has.
   pool.on("acquire", (client) => busy.add(client));
   pool.on("release", (_error, client) => busy.delete(client));
 
@@ -58,7 +58,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     let client: PoolClient | undefined;
     try {
       client = await acquire();
-      if (!isBehindPgBouncer) await setStatementTimeout(client, query.timeoutMs);
+      if (!isBehindPgBouncer) await setTimeLimits(client, query.timeoutMs);
       const rows = await sendQuery<Row>(client, query);
       client.release();
       return rows;
@@ -86,10 +86,10 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
   }
 
   /**
-   * Sets the time limits of the connection if they differ, in one more round trip. They differ if a read follows a write on
-   * one connection, or a write a read. This is common only if reads have no shared connections (`database.ts`).
+   * Sets the time limits of the connection if they differ from those of its last statement, in one more round trip. Reads and
+   * writes have different limits. They share connections only if reads have none of their own (`database.ts`).
    */
-  async function setStatementTimeout(client: PoolClient, timeoutMs: number): Promise<void> {
+  async function setTimeLimits(client: PoolClient, timeoutMs: number): Promise<void> {
     if ((statementTimeouts.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;
     await sendQuery(client, {
       name: "set-limit",

@@ -8,13 +8,13 @@ export interface BoundQuery {
   readonly name?: string;
   readonly text: string;
   readonly values?: unknown[];
-  /** The server enforces it. If the server is silent, this process gives up `answerGraceMs` later. */
+  /** The server enforces it, except behind PgBouncer. This process gives up `answerGraceMs` later. */
   readonly timeoutMs: number;
 }
 
 /**
- * pg reads the certificates that a URL names in its constructor. The pool calls the constructor in a callback, where an error
- * would end the process. So this catches the error, and `connect` rejects with it.
+ * In its constructor, pg reads the certificate files that the URL names. The pool calls the constructor in a callback, where
+ * an error would end the process. So this catches the error, and `connect` rejects with it.
  */
 export function createClient(config: ClientConfig): Client {
   try {
@@ -85,6 +85,7 @@ export const closeTimeoutMs = 500;
  */
 export async function endClient(client: Client, timeoutMs: number = closeTimeoutMs): Promise<void> {
   const timer = setTimeout(() => destroySocket(client), timeoutMs);
+  // It fails if the connection is already lost, which is what we want.
   await client.end().catch(() => {});
   clearTimeout(timer);
 }

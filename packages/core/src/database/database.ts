@@ -13,7 +13,7 @@ export interface DatabaseConfig {
   readonly directUrl?: string | undefined;
   readonly poolSize: number;
   readonly acquireTimeoutMs: number;
-  /** The server enforces this limit and the next one; if it is silent, this process does. */
+  /** The server enforces this limit and the next one, except behind PgBouncer; if it is silent, this process does. */
   readonly readTimeoutMs: number;
   readonly writeTimeoutMs: number;
 }
@@ -23,8 +23,8 @@ export interface Database extends AsyncDisposable {
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): ConnectionCounts;
   /**
-   * With a cause, refuses every statement from now on, because the server may be a standby: a pooler can move open
-   * connections to one. With `undefined`, accepts statements again.
+   * With a cause, refuses every statement from now on: a pooler may have moved open connections to a standby. With
+   * `undefined`, accepts statements again.
    */
   refuse(cause: Error | undefined): void;
 }

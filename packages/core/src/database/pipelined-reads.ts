@@ -33,7 +33,7 @@ export interface PipelinedReads extends AsyncDisposable {
 interface PipelinedReadsOptions {
   readonly count: number;
   readonly config: ClientConfig;
-  /** A query without an answer destroys its connection after this time. */
+  /** The longest time limit of a query. Also the time limit of the check for a primary, and of closing. */
   readonly answerTimeoutMs: number;
   /** An open connection broke. Not called for one that cannot be opened. */
   readonly onLoss: (error: Error) => void;
@@ -43,20 +43,20 @@ interface PipelinedReadsOptions {
 interface Pipeline {
   readonly client: Client;
   isReady: boolean;
-  /** True if its queries may be sent on another connection. False after a timeout: no time is left for another attempt. */
+  /** The connection is lost, and its queries may be sent on another. Not after a timeout: no time is left for that. */
   mayRetryElsewhere: boolean;
   /** The error of the first query that timed out. The queries after it fail with it too. */
   timeout: DatabaseTimeout | undefined;
   inFlight: number;
   /** Queries in flight at the last check. */
   inFlightBefore: number;
-  /** Queries answered since the last check. */
+  /** Queries that ended since the last check. */
   answered: number;
   isBehind: boolean;
 }
 
 const checkIntervalMs = 100;
-/** A connection is behind if, at its speed of the last 100 ms, the queries in flight before them would need more than 500 ms. */
+/** A connection is behind if, at its speed of the last 100 ms, the queries that it then had would need more than 500 ms. */
 const maxIntervalsToEmptyQueue = 5;
 const reconnectAfterMs = 250;
 
@@ -146,8 +146,8 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     const problem = asProblem(pipeline.timeout ?? error);
     const isUnusable = pipeline.mayRetryElsewhere || problem.code === "SERVICE_UNAVAILABLE";
     // The connection takes no more queries. A timeout destroys its socket; otherwise the queries in flight are still
-    // answered. Call `end` before the socket closes: without `end`, it emits `error`, whose listener in `open` would allow a
-    // retry of the query that timed out.
+    // answered. Call `end` before the socket closes: otherwise the client emits `error`, and the listener in `open` would
+    // allow a retry of the query that timed out.
     if (isUnusable && drop(pipeline)) void end(pipeline);
     return problem;
   }

@@ -84,8 +84,8 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
 }
 
 /**
- * Returns the typed input. Throws VALIDATION_FAILED with a message that lists all errors. `subject` is the name of the whole
- * input in this message.
+ * Returns the typed input. Throws VALIDATION_FAILED. The message lists all errors, but only the first few unknown names.
+ * `subject` is the name of the whole input in it.
  */
 function validate<T>(schema: z.ZodType<T>, input: unknown, subject: string): T {
   const result = schema.safeParse(input);

@@ -39,13 +39,13 @@ export function createOnceIn(database: Pick<Database, "run">): CreateOnce {
 
   return async (create) => {
     const digest = digestPet(create.pet);
-    // With the body, so that two bodies with one key both reach PostgreSQL, which alone knows which was first.
-    const name = `${create.accountId} ${digest.toString("base64")} ${create.key}`;
+    // It includes the body: two bodies with one key must both reach PostgreSQL, which decides which came first.
+    const mapKey = `${create.accountId} ${digest.toString("base64")} ${create.key}`;
     // Retries wait here for their first request. They take no connections of the pool.
-    const first = inFlight.get(name);
+    const first = inFlight.get(mapKey);
     if (first !== undefined) return { pet: (await first).pet, replayed: true };
-    const creation = createOrReplay(database, create, digest).finally(() => inFlight.delete(name));
-    inFlight.set(name, creation);
+    const creation = createOrReplay(database, create, digest).finally(() => inFlight.delete(mapKey));
+    inFlight.set(mapKey, creation);
     return creation;
   };
 }
@@ -127,8 +127,8 @@ const deleteForgotten = statement<Record<never, never>, { key: string }>(
 );
 
 /**
- * The same for equal pets, in either API and any notation or order of properties. Stored digests must not change: append an
- * optional field with its name, and only if the pet has it, as in `[name, categoryId, status, ["color", color]]`.
+ * Equal pets have equal digests, in either API and any notation or order of properties. Stored digests must not change:
+ * append an optional field with its name, and only if the pet has it, as in `[name, categoryId, status, ["color", color]]`.
  */
 export function digestPet({ name, categoryId, status }: AllFields<NewPet, "name" | "categoryId" | "status">): Buffer {
   return createHash("sha256")

@@ -14,8 +14,8 @@ export interface Pet {
 export type NewPet = Omit<Pet, "id">;
 
 /**
- * `Type` if `Named` names each of its fields. Use it as the type of a destructured parameter: if a field is added to `Type`,
- * the function does not compile until it names that field.
+ * Equals `Type` if the union `Named` contains the name of every field of `Type`. Use it as the type of a destructured
+ * parameter: if a field is added to `Type`, the function does not compile until it names that field.
  */
 export type AllFields<Type, Named extends keyof Type> = [keyof Type] extends [Named]
   ? Type

@@ -18,7 +18,7 @@ export interface Admitted extends Decided {
 /** A window had too few units left. Nothing was reserved. */
 export interface Refused extends Decided {
   readonly outcome: "refused";
-  /** The window that must reset before the same request can be admitted. */
+  /** The window with too few units left. The minute too, if the cost is above this instance's share during an outage. */
   readonly by: "minute" | "day";
   readonly retryAtMs: number;
 }
@@ -38,8 +38,8 @@ interface Impossible extends Decided {
 
 /**
  * The window in the X-RateLimit headers: the window that refused, else the window with least remaining. Exception: in the
- * last minute of a day both windows have the same Reset, so a client cannot tell them apart. There it is always the window
- * with least remaining, so that the client never sees Remaining rise before the reset.
+ * last minute of a day both windows have the same Reset, so a client cannot tell them apart. In that minute it is always the
+ * window with least remaining. Otherwise Remaining could seem to rise from one response to the next.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;
@@ -71,7 +71,7 @@ export function remaining(window: WindowState): number {
   return Math.max(0, window.limit - window.used);
 }
 
-/** Whole seconds for Retry-After (RFC 9110 section 10.2.3), rounded up, so that a request after exactly this time is not early. */
+/** For Retry-After (RFC 9110 section 10.2.3): the first whole number of seconds after `retryAtMs`, so that no retry is early. */
 export function retryAfterSeconds(decision: Refused | Banned): number {
   return Math.floor((decision.retryAtMs - decision.nowMs) / 1000) + 1;
 }

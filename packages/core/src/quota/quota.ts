@@ -5,7 +5,7 @@ import type { Windows } from "./window.js";
 interface UsageQuery {
   /** The account whose units are counted, or an address that showed no valid key. */
   readonly account: string;
-  /** The key that collects strikes. Omit it to disable bans for this call. */
+  /** The API key that collects strikes, as its lineage: a rotated key has the one of its first key. Without it, no bans. */
   readonly key?: string;
   readonly limits: Limits;
 }

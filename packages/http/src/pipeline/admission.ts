@@ -3,7 +3,7 @@
  * suspended account. Their requests are counted like others, so that a flood of them gets 429. A request without a valid
  * key is always refused, and is counted by its address. The response is a 401 while the address is within its limit, and 429
  * after that. When a key can neither be checked nor found in the cache, the response is 503, and nothing is counted. While
- * the process is overloaded, every request that needs a key gets the same 503, before its key is checked.
+ * the process is overloaded, every request that needs a key gets a 503 too, before its key is checked.
  */
 import {
   type Admitted,
@@ -44,7 +44,7 @@ export interface Admission {
   extend(res: Response, cost: number): Promise<void>;
   /**
    * Checks the key again if the body arrived after admission: a slow body may take up to 30 s, and the key may have changed
-   * since. Called after the body is read. Throws the 401 or 403, or SERVICE_UNAVAILABLE if the key cannot be checked.
+   * since. Called after the body is read. Throws the 401 or 403, or SERVICE_UNAVAILABLE if no record of the key can be read.
    */
   confirmKey(req: Request, res: Response): Promise<void>;
   /** Gives back the units of a request that is answered SERVICE_UNAVAILABLE, and reports the new quota. */
@@ -71,7 +71,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     if (overloaded !== undefined) {
       metrics.shed(overloaded);
       await reportAddressQuota(res);
-      throw new Problem("SERVICE_UNAVAILABLE", tooManyRequests, {
+      throw new Problem("SERVICE_UNAVAILABLE", overloadMessage, {
         cause: new Error(`${overloaded} overload`),
         retryAfterSeconds: 1,
       });
@@ -105,8 +105,8 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   }
 
   /**
-   * Reserves the cost of a request. With `heldIn`, the decision that admitted its first unit, it extends that unit to `cost`
-   * units in total. Counts and reports the decision. Throws the refusal.
+   * Reserves the cost of a request. `heldIn` is the decision that admitted its first unit: if given, the reservation grows
+   * from that unit to `cost` units. Counts and reports the decision. Throws the refusal.
    */
   async function reserveUnits(res: Response, quota: Quota, reservation: Reservation, heldIn?: Admitted): Promise<void> {
     const bucket = quota === accountQuota ? "account" : "address";
@@ -200,7 +200,7 @@ export function reportQuota(res: Response, decision: Decision | Windows): void {
   );
 }
 
-const tooManyRequests = "There are more requests than can be answered in time; try again shortly.";
+const overloadMessage = "There are more requests than can be answered in time; try again shortly.";
 
 function refusal(decision: Exclude<Decision, Admitted>): Problem {
   switch (decision.outcome) {

@@ -33,7 +33,7 @@ export async function readJson(
 function isPlainJson({ headers, headersDistinct }: IncomingMessage): boolean {
   const [type = "", another] = headersDistinct["content-type"] ?? [];
   const coding = headers["content-encoding"] ?? "identity";
-  // A proxy may have checked the other one of two.
+  // If there are two headers, a proxy may have checked the other one.
   if (another !== undefined) return false;
   return (
     /^application\/json\s*(;\s*(charset=("utf-8"|utf-8)\s*)?)*$/i.test(type) && coding.toLowerCase() === "identity"

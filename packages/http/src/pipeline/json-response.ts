@@ -25,8 +25,8 @@ export const acceptsJson: RequestHandler = (req, _res, next) => {
 };
 
 /**
- * Sends status, headers and body in one call. Express's `res.json` would serialize again and compute an ETag. A
- * Content-Type that the API has negotiated stays.
+ * Sends a JSON text. A Content-Type that the API has negotiated stays. Express's `res.json` would serialize again and compute
+ * an ETag.
  */
 export function sendJson(res: Response, status: number, text: string): void {
   res.statusCode = status;

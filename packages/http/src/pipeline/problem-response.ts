@@ -5,9 +5,9 @@ import { sendJson } from "./json-response.js";
 import { contextOf } from "./request-context.js";
 
 /**
- * The last handler of an API. Anything thrown becomes one response. Problems with a status of 500 or more are logged. Before
- * the answer SERVICE_UNAVAILABLE, the units are refunded. `format` is called after the headers are set, and returns the body.
- * The default body is the schema `Error` of the REST API.
+ * The last handler of an API. Anything thrown becomes one response, or closes the connection if a response has begun.
+ * Problems with a status of 500 or more are logged. For SERVICE_UNAVAILABLE, the units are refunded first. `format` is
+ * called after the headers are set, and returns the body. The default body is the schema `Error` of the REST API.
  */
 export function answerProblems(
   { admission, log }: { readonly admission: Pick<Admission, "refund">; readonly log: Log },

@@ -84,8 +84,8 @@ export function admittedKeyOf(res: Response): KeyWithLimits {
 }
 
 /**
- * The catalogue for an admitted request, as the scope of its key allows. If the key is stale, no call sends a query, and valid
- * calls throw SERVICE_UNAVAILABLE.
+ * The catalogue for an admitted request, as the scope of its key allows. If the key is stale, a call validates its input and
+ * then throws SERVICE_UNAVAILABLE, without a query.
  */
 export function catalogueFor(res: Response, core: Pick<Core, "catalogues" | "cataloguesForStaleKey">): Catalogue {
   const catalogues = contextOf(res).isKeyStale ? core.cataloguesForStaleKey : core.catalogues;

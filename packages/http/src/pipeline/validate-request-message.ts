@@ -19,7 +19,7 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return malformed("This service speaks HTTP/1.1 and HTTP/1.0 only.");
   }
-  // Express and Node find different paths in a target with any other character (RFC 9112 section 3.2, RFC 3986 section 2).
+  // With other characters, or with #, Express and Node find different paths (RFC 9112 section 3.2, RFC 3986 section 2).
   if (/[^\x21-\x7e]|#/.test(request.url ?? "")) {
     return malformed("The request target can hold only printable ASCII characters without #; percent-encode others.");
   }
@@ -28,8 +28,8 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
 }
 
 /**
- * Prevents request smuggling. With any other Transfer-Encoding, a proxy may end the request at a different byte than this
- * service does. The bytes behind it are then never read as a request (RFC 9112 sections 6.1 and 6.3).
+ * Prevents request smuggling. With a Transfer-Encoding other than `chunked`, a proxy and this service may disagree on where
+ * the request ends. So its connection closes, and the bytes that follow are never read (RFC 9112 sections 6.1 and 6.3).
  */
 export function hasClearFraming({ headers, httpVersion }: IncomingMessage): boolean {
   const coding = headers["transfer-encoding"];

@@ -29,7 +29,7 @@ export interface Connections {
    * clear. While the server drains, only the newest response of a connection has `Connection: close`.
    */
   accept(connection: Connection, response: ServerResponse): void;
-  /** From now on each connection ends with the request it has, or gets next. */
+  /** From now on a connection closes after its current request. An idle one closes after its next request. */
   drain(): void;
 }
 
@@ -83,7 +83,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   const timer = setInterval(() => closeSlowReaders(connections.values(), limits), limits.timeoutCheckMs).unref();
   server.once("close", () => clearInterval(timer));
 
-  // `server.close` calls this. Node's version treats an ended response as sent, and cuts it for a slow client.
+  // `server.close` calls this. The original of Node treats an ended response as sent, and cuts it for a slow client.
   server.closeIdleConnections = () => {
     isClosing = true;
     for (const connection of connections.values()) {

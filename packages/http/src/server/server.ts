@@ -19,8 +19,8 @@ export interface HttpServer {
 }
 
 /**
- * Creates a server whose app answers each request once. Node has no request object for input that it cannot parse. Then the
- * app gets a new one, whose `errored` is the `Problem`. Its socket stays open for the response.
+ * Creates a server whose app answers each request once. For input that it cannot parse, Node has no request object. So this
+ * creates one, sets its `errored` to the `Problem`, and keeps the socket open for the response.
  */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const limits = { ...defaultLimits, ...deps.limits };
@@ -69,8 +69,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     emitRequest(request, response);
   }
 
-  // Without a listener, Node closes the connection of a CONNECT. With a listener, Node gives us the socket, and no longer
-  // sends this response after the earlier ones; `respondLast` does.
+  // Without a listener, Node closes the connection of a CONNECT. With a listener, Node gives us the socket and does not wait
+  // for the earlier responses of the connection; `respondLast` does.
   server.on("connect", (request, socket) => {
     const connection = connections.get(socket);
     if (connection !== undefined) answerLast(connection, request);

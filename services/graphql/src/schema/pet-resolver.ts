@@ -36,8 +36,8 @@ const UncheckedInput = () =>
   });
 
 /**
- * The types of the arguments are those of valid values. At run time any value is possible, and core validates it. Arguments
- * are in reverse order, because type-graphql adds them to the schema from the last to the first.
+ * The types of arguments are not checked at run time: core validates every value. Arguments are in reverse order, because
+ * type-graphql adds them to the schema from the last to the first.
  */
 @Resolver()
 class PetResolver {

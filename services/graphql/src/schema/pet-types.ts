@@ -6,9 +6,9 @@ import { GraphQLScalarType, Kind, type ValueNode } from "graphql";
 import { Field, InputType, ObjectType, registerEnumType } from "type-graphql";
 
 /**
- * The `ID` of this schema is an int64. The output is a decimal string, which every browser reads exactly. The input is a
- * string or an integer, in literals and in variables, also above 2^53. Any other string, number or boolean is passed on
- * unchanged, and core's validator refuses it, so both APIs use the same wording. GraphQL's own ID does not accept bigint.
+ * The `ID` of this schema is an int64. It replaces GraphQL's own ID, which does not accept bigint. The output is a decimal
+ * string, which every browser reads exactly. The input is a string or an integer, in literals and in variables, also above
+ * 2^53. Any other string, number or boolean is passed on, and core's validator refuses it with the wording of both APIs.
  */
 export const int64Id: GraphQLScalarType<unknown, string> = new GraphQLScalarType({
   name: "ID",
@@ -39,7 +39,7 @@ function parseIdLiteral(node: ValueNode): unknown {
   }
 }
 
-/** The enum object. type-graphql finds the GraphQL enum by it. */
+/** type-graphql finds the GraphQL enum by this object: a field names it as its type. */
 export const petStatusEnum: Readonly<Record<PetStatus, string>> = {
   available: "available",
   pending: "pending",

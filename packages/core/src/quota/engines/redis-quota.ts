@@ -19,11 +19,11 @@ export interface RedisQuotaOptions {
   readonly now?: () => number;
 }
 
-/** Rejects with the errors of ioredis. */
+/** Rejects if Redis does not reply, or not as expected. */
 export interface RedisQuota extends Quota {
   /**
    * Decides equal reservations, one after another, by one script call. The script first adds the units that Redis does not
-   * know yet. Then it gives the held unit back, which can be one of them.
+   * know yet. Only then does it give the held unit back, because that unit may be among them.
    */
   decide(reservation: Reservation, times: number, unsynced?: AccountCounters, heldIn?: Windows): Promise<Decision[]>;
 }

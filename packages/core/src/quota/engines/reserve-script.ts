@@ -3,16 +3,16 @@
  * number of processes. The scripts use only whole milliseconds and units. The scripts choose the outcome. TypeScript
  * computes the rest of a decision from their replies, with the code that serves every engine.
  *
- * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. After its first refusal, an API key has a penalty (its
- * ban, and its strikes in the present episode; `ban-policy.ts` has the terms), which is one string too:
- * `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. One MGET reads both; two hashes would need two calls.
+ * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. After its first refusal, an API key has a penalty, one
+ * string too: `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. It holds the ban, and the strikes of the present
+ * episode; `ban-policy.ts` explains the terms. One MGET reads both strings; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
  * There are two version numbers:
- * - `;3;` in a penalty is its format. Format 2 had the episode in place of the four zeros, and nothing after the level. A
- *   release reads the ban of the other format, and ignores its episode. A ban in format 2 has no known start, so every lift
- *   ends it.
- * - `:2:` in the name of a Redis key changes only if an older release could not read the new values at all.
+ * - `;3;` in a penalty is its format. Format 2 had the episode in place of the four zeros, and nothing after the level.
+ *   Releases of either format read the bans of both, but only the episodes of their own. Format 2 does not store when a ban
+ *   began, so any lift ends it.
+ * - `:2:` in the name of a Redis key. Raise it only for values that the release before cannot read.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";
@@ -66,8 +66,8 @@ end`;
  * - 5: the number of reservations
  * - 6, 7: the starts of the minute and the day in which the request holds one unit, or two empty strings; the unit is
  *   given back before the decision
- * - 8 to 13, after an outage, three for the minute and three for the day: the start, the used units that Redis has
- *   reported or has probably counted, and the units that this instance granted without Redis
+ * - 8 to 10 for the minute and 11 to 13 for the day, only after an outage: the start of the window, the used units that
+ *   Redis has reported or has probably counted, and the units that this instance granted without Redis
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}

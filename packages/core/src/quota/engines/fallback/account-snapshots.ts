@@ -23,13 +23,13 @@ export interface AccountSnapshotsOptions {
 export interface AccountSnapshots {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
-  /** Takes a reply. `currentOutage` must not have changed during the call: an older reply could show too few units. */
+  /** Takes a reply. Not for a call that began before the present outage: its reply lacks the units granted since. */
   observe(reservation: Reservation, decision: Decision): void;
   /** Returns the units that the next call must report to Redis, and marks them as known to Redis before the call is sent. */
   drainUnsynced(account: string): AccountCounters | undefined;
   /**
-   * Undoes `drainUnsynced`, because Redis has refused the call. The refusal has begun an outage, so `drainUnsynced` returns the
-   * units again after it.
+   * Undoes `drainUnsynced`, because Redis has refused the call. The refused call has opened the breaker, and the first call
+   * after that outage reports the units.
    */
   restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
@@ -43,7 +43,7 @@ export interface AccountSnapshot {
   readonly bans: Map<string, Penalty>;
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
-  /** The last outage whose counts were reported to Redis. */
+  /** The last outage whose counts were reported to Redis, or the outage in which the snapshot began. */
   syncedOutage: number;
 }
 
@@ -90,10 +90,10 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       if (snapshot === undefined) return undefined;
       const { counters } = snapshot;
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
-      // One report after an outage is usually enough. But a request decided alone while the outage ended can add a unit later.
+      // One report after an outage is usually enough. But a local decision that was running when it ended can add a unit later.
       if (snapshot.syncedOutage === currentOutage() && !hasUnsynced) return undefined;
-      // These units count as known to Redis before the call is sent. If the call is lost, a new outage begins. The next call
-      // then sends them in `lastKnownUsed`, to which Redis raises its counters. So they are never added twice.
+      // These units count as known to Redis before the call is sent. If the call is lost, a new outage begins. The first call
+      // after it includes them in `lastKnownUsed`, and Redis sets its counters to at least that. So they are never added twice.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
       snapshot.syncedOutage = currentOutage();
       return counters;

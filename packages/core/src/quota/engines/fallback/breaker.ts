@@ -97,7 +97,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
         open(account, error);
         throw error;
       });
-      // This instance has begun to decide alone, without the units in this reply. To use both would grant units twice.
+      // During the call this instance began to decide alone, without the units of this reply. Using it could grant them twice.
       if (outages !== outagesBefore) throw new Error("an outage began before the reply");
       return reply;
     },
