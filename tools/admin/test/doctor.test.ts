@@ -1,4 +1,5 @@
 import { describeWithRedis, grantService } from "@petstore/harness";
+import { query } from "@petstore/harness/postgres";
 import { openRedisCluster, openRedisServer } from "@petstore/harness/redis";
 import { describe, expect, it } from "vitest";
 import { checkDatabaseTransport, checkRedisTransport } from "../src/doctor/check-transport.js";
@@ -79,6 +80,15 @@ describe("petstore doctor", () => {
     expect(findings).toContainEqual(finding("ok", "database role", /^petstore_service reads and writes rows, and/));
     expect((await examine({})).findings).toContainEqual(
       finding("warning", "database role", /^petstore may create databases or roles$/),
+    );
+  });
+
+  it("warns of a role that may change the audit log, as after a restore", async () => {
+    await petstore("migrate");
+    const serviceUrl = await grantService(database());
+    await query(database().directUrl, "grant delete on audit_log to petstore_service");
+    expect((await examine({ DATABASE_URL: serviceUrl })).findings).toContainEqual(
+      finding("warning", "database role", /^petstore_service may change and delete entries of the audit log$/),
     );
   });
 });

@@ -17,7 +17,7 @@ export async function runBlock(mark: string, options: GuideOptions): Promise<voi
   const code = (await codeOf(mark))
     // There is no container here. The command itself runs as in the container.
     .replaceAll("docker compose exec -T postgres ", "")
-    .replaceAll("postgres/roles.sql", "tools/deploy/postgres/roles.sql")
+    .replaceAll(/--file=\S*roles\.sql/g, "--file=tools/deploy/postgres/roles.sql")
     .replaceAll(/petstore\.dump|\w+-password/g, inFolder);
   await runCommands(code, environmentOf(options));
 }
@@ -46,9 +46,9 @@ export function environmentOf({ server, folder }: GuideOptions) {
     PETSTORE_ADMINISTRATOR_URL: urlOf("postgres"),
     DATABASE_OWNER_URL: urlOf("petstore"),
     DATABASE_URL: urlOf("petstore_service"),
+    OWNER_PASSWORD_FILE: join(folder, "owner-password"),
+    SERVICE_PASSWORD_FILE: join(folder, "service-password"),
   };
 }
 
-export function codeOf(mark: string): Promise<string> {
-  return markedCommands("tools/deploy/operations.md", mark);
-}
+export const codeOf = (mark: string): Promise<string> => markedCommands("tools/deploy/operations.md", mark);

@@ -41,12 +41,16 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
 }
 
 /** Warns if the role of the services may do more than they need. */
-function checkRole({ name, isSuperuser, isAdministrator, canChangeTables }: Role): Finding {
+function checkRole({ name, isSuperuser, isAdministrator, canChangeTables, canChangeAuditLog }: Role): Finding {
   const check = "database role";
   const advice = "Give the services a role that only reads and writes rows: tools/deploy/postgres/roles.sql makes it.";
   if (isSuperuser) return warning(check, `${name} is a superuser, who may do everything on that machine`, advice);
   if (isAdministrator) return warning(check, `${name} may create databases or roles`, advice);
   if (canChangeTables) return warning(check, `${name} may create, alter or drop tables`, advice);
+  if (canChangeAuditLog) {
+    const advice = "Run tools/deploy/postgres/roles.sql again, as after each restore of a dump.";
+    return warning(check, `${name} may change and delete entries of the audit log`, advice);
+  }
   return ok(check, `${name} reads and writes rows, and nothing else`);
 }
 
@@ -120,6 +124,7 @@ interface Role {
   readonly isAdministrator: boolean;
   /** It may create tables, or owns existing ones and may alter and drop them. */
   readonly canChangeTables: boolean;
+  readonly canChangeAuditLog: boolean;
 }
 
 /** `pg_has_role` also sees the rights that the role inherits. */
@@ -128,7 +133,8 @@ const roleQuery = `
     coalesce(has_schema_privilege(current_schema(), 'create'), false)
       or exists (select from pg_class
                  where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
-                   and pg_has_role(relowner, 'usage')) as "canChangeTables"
+                   and pg_has_role(relowner, 'usage')) as "canChangeTables",
+    coalesce(has_table_privilege(to_regclass('audit_log'), 'update, delete'), false) as "canChangeAuditLog"
   from pg_roles where rolname = current_user`;
 
 interface Server {
