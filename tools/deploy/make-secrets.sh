@@ -8,8 +8,10 @@ mkdir -m 700 secrets
 cd secrets
 # Unless everything succeeds, nothing stays.
 trap 'cd .. && rm -r secrets' EXIT
+# Not every shell runs that when a signal ends it.
+trap 'exit 1' HUP INT TERM
 
-random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
+random() { text=$(openssl rand -hex 24) && printf %s "$text"; }
 for role in superuser owner service redis; do random > "$role-password"; done
 # For compose.ha.yaml.
 for role in replication rewind patroni sentinel; do random > "$role-password"; done
