@@ -52,7 +52,7 @@ it("refuses a second start on the same data in one line that names the first", a
 });
 
 it("keeps every acknowledged pet when it is killed, and adopts the database it left", {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async ({ directory }) => {
   let store = await startStandaloneStoreIn(directory);
   const key = store.demoKey;
