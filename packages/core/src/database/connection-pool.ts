@@ -86,8 +86,8 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
   }
 
   /**
-   * Sets the time limits of the connection if they differ from those of its last statement, in one more round trip. Reads and
-   * writes have different limits. They share connections only if reads have none of their own (`database.ts`).
+   * Sets the time limits of the connection if they differ from those of its last statement, in one more round trip. That is
+   * rare: most reads have connections of their own (`database.ts`).
    */
   async function setTimeLimits(client: PoolClient, timeoutMs: number): Promise<void> {
     if ((statementTimeouts.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;

@@ -13,7 +13,7 @@ export interface DatabaseConfig {
   readonly directUrl?: string | undefined;
   readonly poolSize: number;
   readonly acquireTimeoutMs: number;
-  /** The server enforces this limit and the next one, except behind PgBouncer; if it is silent, this process does. */
+  /** PostgreSQL enforces this limit and the next one, except behind PgBouncer. This process always gives up 100 ms later. */
   readonly readTimeoutMs: number;
   readonly writeTimeoutMs: number;
 }

@@ -33,7 +33,7 @@ export interface PipelinedReads extends AsyncDisposable {
 interface PipelinedReadsOptions {
   readonly count: number;
   readonly config: ClientConfig;
-  /** The longest time limit of a query. Also the time limit of the check for a primary, and of closing. */
+  /** The longest time limit of a query, and the time limit of the check for a primary. Closing waits for it too. */
   readonly answerTimeoutMs: number;
   /** An open connection broke. Not called for one that cannot be opened. */
   readonly onLoss: (error: Error) => void;

@@ -18,7 +18,7 @@ export interface Admitted extends Decided {
 /** A window had too few units left. Nothing was reserved. */
 export interface Refused extends Decided {
   readonly outcome: "refused";
-  /** The window with too few units left. The minute too, if the cost is above this instance's share during an outage. */
+  /** The window with too few units left. In an outage, also `minute` if the cost is above this instance's share. */
   readonly by: "minute" | "day";
   readonly retryAtMs: number;
 }

@@ -29,7 +29,7 @@ export interface Connections {
    * clear. While the server drains, only the newest response of a connection has `Connection: close`.
    */
   accept(connection: Connection, response: ServerResponse): void;
-  /** From now on a connection closes after its current request. An idle one closes after its next request. */
+  /** From now on a connection closes after the first response whose headers were not sent before. */
   drain(): void;
 }
 
@@ -122,7 +122,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
       for (const connection of connections.values()) {
         const newest = newestResponse(connection);
         // If its headers were sent before, they say keep-alive, and the client may be sending its next request. The
-        // connection then stays open until the server closes.
+        // connection then closes after the response to that one, or when the server closes.
         if (newest !== undefined) newest.shouldKeepAlive = false;
       }
     },

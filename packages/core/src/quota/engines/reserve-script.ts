@@ -10,8 +10,8 @@
  *
  * There are two version numbers:
  * - `;3;` in a penalty is its format. Format 2 had the episode in place of the four zeros, and nothing after the level.
- *   Releases of either format read the bans of both, but only the episodes of their own. Format 2 does not store when a ban
- *   began, so any lift ends it.
+ *   Releases of either format read the bans of both, but only the episodes of their own. The start of a ban in format 2 is
+ *   unknown and read as 0, so a lift at any time ends that ban.
  * - `:2:` in the name of a Redis key. Raise it only for values that the release before cannot read.
  */
 import type { BanPolicy } from "../ban-policy.js";

@@ -43,7 +43,7 @@ export interface AccountSnapshot {
   readonly bans: Map<string, Penalty>;
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
-  /** The last outage whose counts were reported to Redis, or the outage in which the snapshot began. */
+  /** The number of outages at the last report to Redis, or at the reply that began the snapshot. -1 if there was neither. */
   syncedOutage: number;
 }
 
@@ -90,7 +90,7 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       if (snapshot === undefined) return undefined;
       const { counters } = snapshot;
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
-      // One report after an outage is usually enough. But a local decision that was running when it ended can add a unit later.
+      // One report after an outage is usually enough. But a request whose call failed can be decided here after it has ended.
       if (snapshot.syncedOutage === currentOutage() && !hasUnsynced) return undefined;
       // These units count as known to Redis before the call is sent. If the call is lost, a new outage begins. The first call
       // after it includes them in `lastKnownUsed`, and Redis sets its counters to at least that. So they are never added twice.

@@ -20,7 +20,7 @@ export type FailureMode = "local" | "deny";
 /**
  * Decides in Redis while the breaker is closed, and from the last known counts of this instance while it is open.
  * `liftBan` and `reset` act on this instance and on Redis. If Redis is unavailable, `reset` rejects: the other instances
- * would keep the counts. `liftBan` does not reject: the authenticator lifts the ban again when it next reads the key record.
+ * would keep the counts. `liftBan` does not reject: `core.ts` lifts the ban again whenever the key record is read.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
   /** Decides equal reservations. The call to Redis carries the units granted while Redis was unavailable. */

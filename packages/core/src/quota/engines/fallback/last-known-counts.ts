@@ -6,11 +6,11 @@
  * All instances (n) together grant, in each window that overlaps the outage:
  * - with even load, the limit.
  * - with uneven load, at most limit x (2 - 1/n). An instance that last saw an account early in the window does not know the
- *   later units of the others, and may grant its whole share of the limit. With a limit of 60 and n = 3, Redis has granted 60,
- *   and two instances that know none of these units grant 20 each: 100.
+ *   later units of the others, and may grant its whole share of the limit. With a limit of 60 and n = 3, Redis has granted 60.
+ *   One instance knows that and grants 0. Two know none of these units and grant 20 each: 60 + 20 + 20 = 100.
  * - if Redis loses its data too, or two primaries count at once, at most limit x (3 - 2/n). In the example, a new primary
- *   that knows only the 20 units of one instance grants 40 more: 60 + 20 + 20 + 40 = 140.
- * - if the limit is below n, one unit for each instance that has no counts from Redis.
+ *   hears of 20 units from one of the two before it grants the other 40: 60 + 20 + 20 + 40 = 140.
+ * - if the limit is below n, one unit for each instance that has no counts from Redis, and none for the others.
  */
 import { type BanPolicy, isLifted } from "../../ban-policy.js";
 import type { Admitted, Decision } from "../../decision.js";
@@ -53,7 +53,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     now,
     currentOutage,
     capacity,
-    // Infinite, because on the clock of another server, after a failover, the ban may not have begun yet.
+    // A lift in the endless future ends every ban. After a failover, the new clock can be behind the start of the ban.
     onBanEnd: (target) => void local.liftBan({ ...target, liftedAgoMs: Number.NEGATIVE_INFINITY }),
   });
   const local: LocalQuota = createLocalQuota({ now: snapshots.now, banPolicy, capacity });
@@ -99,7 +99,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
           const counter = counterFor(before, decision[window]);
           const isHeldHere = heldIn?.[window].resetAtMs === counter.resetAtMs;
-          // The held unit is counted already, so only the other units are added. `reset` removes it.
+          // The counter contains the held unit already, so only the rest is added. After `reset` it is 0: all units are added.
           const heldUnits = isHeldHere ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
           const units = cost - heldUnits;
           const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
