@@ -39,7 +39,7 @@ export function createApolloServer(
     },
     plugins: [
       ...plugins,
-      // Last, because it replaces the document and the variables when execution starts: other plugins see the client's.
+      // After the caller's plugins: when execution starts, it replaces the document and the variables, which they see first.
       createOperationPlugin(admission),
       // Each turns off a feature that is on by default, or that environment variables or the schema can turn on.
       ApolloServerPluginCacheControlDisabled(),

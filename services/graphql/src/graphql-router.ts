@@ -60,7 +60,7 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   return router;
 }
 
-/** Chooses the media type of every response of this router. If none is acceptable, `answer` throws 406 after admission. */
+/** Chooses the media type of every response at `/graphql`. If none is acceptable, `answer` throws 406 after admission. */
 const negotiate: RequestHandler = (req, res, next) => {
   const mediaType = acceptedType(req, [jsonMediaType, graphqlMediaType]);
   if (mediaType !== undefined) res.setHeader("Content-Type", mediaType);

@@ -7,6 +7,11 @@
 \set ON_ERROR_STOP on
 \set owner_password `cat "$OWNER_PASSWORD_FILE"`
 \set service_password `cat "$SERVICE_PASSWORD_FILE"`
+-- An empty password would clear the old one, and psql goes on after a `cat` that failed.
+select :'owner_password' = '' or :'service_password' = '' as "isMissing" \gset
+\if :isMissing
+  do $$ begin raise 'OWNER_PASSWORD_FILE or SERVICE_PASSWORD_FILE is missing or empty'; end $$;
+\endif
 
 select format('create role %I', name) from unnest(array['petstore', 'petstore_service']) as name
 where not exists (select from pg_roles where rolname = name) \gexec

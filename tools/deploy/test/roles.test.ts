@@ -22,6 +22,8 @@ describeWithProgram("psql", "the roles of roles.sql", () => {
     await server.runScript("first-owner", "first-service");
     // Run again, it replaces the passwords and changes nothing else.
     await server.runScript("owner-password", "service-password");
+    // An empty password would lock out a role.
+    await expect(server.runScript("owner-password", "")).rejects.toThrow("is missing or empty");
     const ownerUrl = server.urlOf("petstore", "owner-password");
     const url = server.urlOf("petstore_service", "service-password");
     await expect(query(server.urlOf("petstore_service", "first-service"), "select 1")).rejects.toThrow("password");

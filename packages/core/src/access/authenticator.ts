@@ -29,7 +29,7 @@ export type Authentication =
   | {
       readonly outcome: "accepted";
       readonly key: KeyWithLimits;
-      /** The record is older than 5 s, because PostgreSQL does not answer. The key may have been revoked since. */
+      /** The record is older than 5 s and could not be read again. The key may have been revoked since. */
       readonly isStale: boolean;
     }
   | {

@@ -85,7 +85,7 @@ export const closeTimeoutMs = 500;
  */
 export async function endClient(client: Client, timeoutMs: number = closeTimeoutMs): Promise<void> {
   const timer = setTimeout(() => destroySocket(client), timeoutMs);
-  // It fails if the connection is already lost, which is what we want.
+  // It fails if the connection is already lost: then nothing is left to end.
   await client.end().catch(() => {});
   clearTimeout(timer);
 }

@@ -43,7 +43,7 @@ interface PipelinedReadsOptions {
 interface Pipeline {
   readonly client: Client;
   isReady: boolean;
-  /** The connection is lost, and its queries may be sent on another. Not after a timeout: no time is left for that. */
+  /** The connection is lost or unusable, and its queries may be sent on another. Not after a timeout: no time is left. */
   mayRetryElsewhere: boolean;
   /** The error of the first query that timed out. The queries after it fail with it too. */
   timeout: DatabaseTimeout | undefined;
@@ -56,7 +56,7 @@ interface Pipeline {
 }
 
 const checkIntervalMs = 100;
-/** A connection is behind if, at its speed of the last 100 ms, the queries that it then had would need more than 500 ms. */
+/** A connection is behind if, at its speed of the last 100 ms, the queries that it had before would need more than 500 ms. */
 const maxIntervalsToEmptyQueue = 5;
 const reconnectAfterMs = 250;
 

@@ -5,7 +5,7 @@ import type { Windows } from "./window.js";
 interface UsageQuery {
   /** The account whose units are counted, or an address that showed no valid key. */
   readonly account: string;
-  /** The API key that collects strikes, as its lineage: a rotated key has the one of its first key. Without it, no bans. */
+  /** The lineage of the API key that collects strikes. A rotated key keeps that of its first key. Omit it to disable bans. */
   readonly key?: string;
   readonly limits: Limits;
 }

@@ -28,8 +28,8 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
 }
 
 /**
- * Prevents request smuggling. With a Transfer-Encoding other than `chunked`, a proxy and this service may disagree on where
- * the request ends. So its connection closes, and the bytes that follow are never read (RFC 9112 sections 6.1 and 6.3).
+ * Prevents request smuggling. With a Transfer-Encoding other than `chunked`, or any in HTTP/1.0, a proxy and this service may
+ * disagree on where the request ends. So the bytes that follow are never read as a request (RFC 9112 sections 6.1 and 6.3).
  */
 export function hasClearFraming({ headers, httpVersion }: IncomingMessage): boolean {
   const coding = headers["transfer-encoding"];

@@ -29,7 +29,7 @@ export interface Connections {
    * clear. While the server drains, only the newest response of a connection has `Connection: close`.
    */
   accept(connection: Connection, response: ServerResponse): void;
-  /** From now on a connection closes after the first response whose headers were not sent before. */
+  /** From now on a connection closes after its newest response, or after the next one if that one's headers were sent. */
   drain(): void;
 }
 

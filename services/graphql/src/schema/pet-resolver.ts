@@ -36,7 +36,7 @@ const UncheckedInput = () =>
   });
 
 /**
- * The types of arguments are not checked at run time: core validates every value. Arguments are in reverse order, because
+ * A variable of a wrong type arrives too (`variables.ts`): core validates every value. Arguments are in reverse order, because
  * type-graphql adds them to the schema from the last to the first.
  */
 @Resolver()

@@ -90,7 +90,7 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       if (snapshot === undefined) return undefined;
       const { counters } = snapshot;
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
-      // One report after an outage is usually enough. But a request whose call failed can be decided here after it has ended.
+      // One report after an outage is usually enough. But a request whose call failed can be decided here after the outage.
       if (snapshot.syncedOutage === currentOutage() && !hasUnsynced) return undefined;
       // These units count as known to Redis before the call is sent. If the call is lost, a new outage begins. The first call
       // after it includes them in `lastKnownUsed`, and Redis sets its counters to at least that. So they are never added twice.
