@@ -1,9 +1,10 @@
 import { dayMs } from "./window.js";
 
 /**
- * When a key that keeps calling after 429 is banned ("Behaviour when the limit is exceeded", rule 3), and for
- * how long. Many programs may share a key and know nothing of each other. Each of them that honours Retry-After is
- * refused once in an episode, so a ban needs more strikes than there can be such programs.
+ * When a key that keeps calling after 429 is banned ("Behaviour when the limit is exceeded", rule 3), and for how long. A
+ * *strike* is a refusal while an earlier refusal of the same *episode* still asks the caller to wait. Many programs may share a
+ * key and know nothing of each other. Each of them that honours Retry-After gets at most one strike in an episode, so a ban
+ * needs more strikes than there can be such programs.
  */
 export interface BanPolicy {
   /** Fewest strikes within one episode that ban a key. 0 switches bans off. */
@@ -21,7 +22,7 @@ export interface BanPolicy {
   readonly longestEpisodeMs: number;
   readonly firstBanMs: number;
   readonly longestBanMs: number;
-  /** How long after the end of a ban the next ban is still longer. */
+  /** A ban that begins within this time after the last one ended lasts twice as long as that one. */
   readonly memoryMs: number;
 }
 
@@ -41,13 +42,13 @@ export const defaultBanPolicy: BanPolicy = {
  * refusals, and after `longestEpisodeMs` at the latest. Its strikes end with it.
  */
 export interface Penalty {
-  /** When the present episode began or, if there has been no refusal since the last ban began, when that ban began. */
+  /** The start of the present episode. A ban sets it to its own start, until the next refusal begins an episode. */
   readonly episodeStartMs: number;
   readonly retryAtMs: number;
   readonly strikes: number;
   /** 0 when the key was never banned. */
   readonly bannedUntilMs: number;
-  /** Bans in a row. The next ban lasts `firstBanMs * 2 ** banLevel`. */
+  /** Bans in a row. The next ban lasts `firstBanMs * 2 ** banLevel`, and `longestBanMs` at most. */
   readonly banLevel: number;
 }
 
@@ -87,8 +88,8 @@ export function isLifted({ episodeStartMs }: Penalty, liftedAtMs: number): boole
 }
 
 /**
- * The instant from which a penalty can be forgotten. It has no effect any more, even if the clock steps back by two days,
- * which is as far as a day's window is kept.
+ * The instant from which a penalty can be forgotten: two days after its last effect, in case the clock steps back. Redis keeps
+ * the window of a day for two days too.
  */
 export function penaltyExpiresAtMs(penalty: Penalty, policy: BanPolicy): number {
   const rememberedUntilMs = penalty.bannedUntilMs === 0 ? 0 : penalty.bannedUntilMs + policy.memoryMs;

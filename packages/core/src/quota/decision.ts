@@ -39,7 +39,8 @@ interface Impossible extends Decided {
 /**
  * The window in the X-RateLimit headers: the window that refused, else the window with least remaining. Exception: in the
  * last minute of a day both windows have the same Reset, so a client cannot tell them apart. In that minute it is always the
- * window with least remaining. Otherwise Remaining could seem to rise from one response to the next.
+ * window with least remaining. Otherwise a refusal by the minute (1 left) after a response with the day (0 left) would seem to
+ * raise Remaining.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;

@@ -29,7 +29,10 @@ export interface Connections {
    * clear. While the server drains, only the newest response of a connection has `Connection: close`.
    */
   accept(connection: Connection, response: ServerResponse): void;
-  /** From now on a connection closes after its newest response, or after the next one if that one's headers were sent. */
+  /**
+   * From now on a connection closes after its newest response. If the headers of that response were sent before, it closes
+   * after the following response.
+   */
   drain(): void;
 }
 

@@ -33,7 +33,7 @@ export interface AccountSnapshots {
    */
   restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
-  /** Finds or creates the snapshot of an account. A new one counts as not yet reported to Redis. */
+  /** Finds or creates the snapshot of an account. The first call after the outage reports a new one to Redis. */
   findOrCreate(account: string): AccountSnapshot;
 }
 
@@ -43,7 +43,10 @@ export interface AccountSnapshot {
   readonly bans: Map<string, Penalty>;
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
-  /** The number of outages at the last report to Redis, or at the reply that began the snapshot. -1 if there was neither. */
+  /**
+   * The number of outages when this account was last in step with Redis: after a report, or after the reply that created the
+   * snapshot. With any other number than the present one, a report is due. -1: never in step.
+   */
   syncedOutage: number;
 }
 
@@ -90,7 +93,8 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       if (snapshot === undefined) return undefined;
       const { counters } = snapshot;
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
-      // One report after an outage is usually enough. But a request whose call failed can be decided here after the outage.
+      // One report after an outage is usually enough. But a call that fails during the outage can be decided locally after it.
+      // Its units need another report.
       if (snapshot.syncedOutage === currentOutage() && !hasUnsynced) return undefined;
       // These units count as known to Redis before the call is sent. If the call is lost, a new outage begins. The first call
       // after it includes them in `lastKnownUsed`, and Redis sets its counters to at least that. So they are never added twice.

@@ -18,7 +18,8 @@ export interface FallbackQuotaOptions {
 export type FailureMode = "local" | "deny";
 
 /**
- * Decides in Redis while the breaker is closed, and from the last known counts of this instance while it is open.
+ * Decides in Redis. While the breaker is open, or if a call fails, decides from the last known counts of this instance, or
+ * with `deny` throws SERVICE_UNAVAILABLE.
  * `liftBan` and `reset` act on this instance and on Redis. If Redis is unavailable, `reset` rejects: the other instances
  * would keep the counts. `liftBan` does not reject: `core.ts` lifts the ban again whenever the key record is read.
  */

@@ -8,8 +8,8 @@
  * - with uneven load, at most limit x (2 - 1/n). An instance that last saw an account early in the window does not know the
  *   later units of the others, and may grant its whole share of the limit. With a limit of 60 and n = 3, Redis has granted 60.
  *   One instance knows that and grants 0. Two know none of these units and grant 20 each: 60 + 20 + 20 = 100.
- * - if Redis loses its data too, or two primaries count at once, at most limit x (3 - 2/n). In the example, a new primary
- *   hears of 20 units from one of the two before it grants the other 40: 60 + 20 + 20 + 40 = 140.
+ * - if Redis loses its data too, or two primaries count at once, at most limit x (3 - 2/n). In the example, Redis comes back
+ *   empty. One of the two reports its 20 units, and Redis grants 40 more before the others report: 60 + 20 + 20 + 40 = 140.
  * - if the limit is below n, one unit for each instance that has no counts from Redis, and none for the others.
  */
 import { type BanPolicy, isLifted } from "../../ban-policy.js";
@@ -80,8 +80,8 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
   }
 
   /**
-   * The number of used units to start with, so that this instance grants at most its share of the units left in Redis. The
-   * unsynced units, which it has granted already, are part of that share.
+   * The number of used units to start with, so that this instance grants at most its share of the units left in Redis. It
+   * has granted the unsynced units already, so they count as used.
    */
   function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
     const shareOfRest = Math.floor((limit - lastKnownUsed) / instances);
@@ -99,7 +99,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
           const counter = counterFor(before, decision[window]);
           const isHeldHere = heldIn?.[window].resetAtMs === counter.resetAtMs;
-          // The counter contains the held unit already, so only the rest is added. After `reset` it is 0: all units are added.
+          // The counter has the held unit already, so only the rest is added. After `reset` it is 0 and has no held unit.
           const heldUnits = isHeldHere ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
           const units = cost - heldUnits;
           const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
@@ -107,7 +107,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         });
         return decision;
       }
-      // If the extension may have reached Redis, Redis may have given the held unit back already.
+      // Not if the extension may have reached Redis: Redis may have given the held unit back already.
       if (heldIn !== undefined && !mayHaveExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
       // Not impossible, only above this instance's share: Redis could admit it. A client may retry at the reset.
       if (decision.outcome !== "impossible" || cost > Math.min(limits.perMinute, limits.perDay)) return decision;
