@@ -1,4 +1,4 @@
-// The query, the pages and the links of a list. tools/checks/conformance/contract tests values, filters and cursors.
+// The query and the links of a list. tools/checks/conformance/contract tests values, filters, cursors and pages.
 import { describe, expect, it } from "vitest";
 import { openSharedStore, openTestStore } from "./test-store.js";
 
@@ -6,8 +6,7 @@ const store = await openSharedStore();
 const { key } = await store.issueKey();
 
 const list = (query: string) => store.call("GET", `/v1/pets${query}`, { key });
-const ids: number[] = [];
-for (let count = 0; count < 47; count++) await add();
+const insertTwo = "insert into pets (name, category_id, status) values ('a', 1, 'sold'), ('b', 1, 'sold')";
 
 describe("the query", () => {
   it.each(["?", "?&", "?limit=1&", "?&&limit=1", "?limit=%31%30", "?status=%73old"])("may be %s", async (query) => {
@@ -38,22 +37,11 @@ it("a parameter after a thousand separators is read", async () => {
   expect((await list(`?${"&".repeat(1_000)}limit=0`)).code).toBe("VALIDATION_FAILED");
 });
 
-it("rel=next leads to every pet once, in ascending order of id, also to pets that are added during the walk", async () => {
-  const listed: number[] = [];
-  for (let next: string | undefined = "/v1/pets?limit=10"; next !== undefined; ) {
-    const { json, headers } = await store.call("GET", next, { key });
-    listed.push(...(json as { id: number }[]).map(({ id }) => id));
-    next = /<([^>]*)>; rel="next"/.exec(headers.link ?? "")?.[1];
-    // More pets than one page has, but a limited number.
-    for (let added = 0; added < 3 && ids.length < 60; added++) await add();
-  }
-  expect(listed).toEqual(ids);
-});
-
 describe("the URLs in Link", () => {
   const headers = { Host: "evil.example", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "gopher" };
 
   it("are relative by default", async () => {
+    await store.execute(insertTwo);
     const { link } = (await store.call("GET", "/v1/pets?status=sold&limit=1", { key, headers })).headers;
     expect(link).toMatch(/^<\/v1\/pets\?status=sold&limit=1&cursor=[\w-]+>; rel="next"$/);
   });
@@ -62,7 +50,7 @@ describe("the URLs in Link", () => {
     await using published = await openTestStore({ PUBLIC_URL: "https://pets.example/" });
     const caller = await published.issueKey();
     expect(await published.call("GET", "/v1/pets", caller)).toMatchObject({ status: 200, text: "[]" });
-    await published.execute("insert into pets (name, category_id, status) values ('a', 1, 'sold'), ('b', 1, 'sold')");
+    await published.execute(insertTwo);
     const linkOf = async (path: string) => (await published.call("GET", path, { ...caller, headers })).headers.link;
     expect(await linkOf("/v1/pets?limit=1")).toMatch(
       /^<https:\/\/pets\.example\/v1\/pets\?limit=1&cursor=[\w-]+>; rel="next"$/,
@@ -73,8 +61,3 @@ describe("the URLs in Link", () => {
     );
   });
 });
-
-async function add(): Promise<void> {
-  const { json } = await store.call("POST", "/v1/pets", { key, body: '{"name":"Ada","categoryId":1,"status":"sold"}' });
-  ids.push((json as { id: number }).id);
-}
