@@ -1,6 +1,6 @@
 // Additions of GraphQL to the contract table (tools/checks/conformance/contract): the Relay connection, aliases, null.
 import { describe, expect, it } from "vitest";
-import { errorsOf, openSharedStore } from "./test-store.js";
+import { openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore();
 const { key } = await store.issueKey();
@@ -24,12 +24,6 @@ describe("a list", async () => {
   it("may have a null status, which is no filter", async () => {
     const query = "query ($status: PetStatus) { pets(status: $status) { id } }";
     expect(await petsOf(query, { status: null })).toEqual(["1", "2", "3", "4"].map((id) => ({ id })));
-  });
-
-  it("has an error that names its own argument and its alias", async () => {
-    const message = "first must be an integer from 1 to 100";
-    const answer = await own.ask("{ a: petsConnection(first: 101) { nodes { id } } }", caller);
-    expect(errorsOf(answer)).toMatchObject([{ message, path: ["a"] }]);
   });
 
   it("as a connection reports whether there are pages before and after it", async () => {
