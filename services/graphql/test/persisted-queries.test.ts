@@ -1,4 +1,4 @@
-// tools/checks/conformance/client sends persisted queries with popular clients, over POST and GET.
+// Persisted queries by POST. In tools/checks/conformance/client, popular clients send them by GET.
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { errorsOf, openSharedStore } from "./test-store.js";
