@@ -60,6 +60,11 @@ describe("petstore key", () => {
     });
   });
 
+  it("shows when ban lift lifted a ban", async () => {
+    const { id } = await json("key issue shop");
+    expect(await json(`ban lift ${id}`)).toMatchObject({ id, banLiftedAt: expect.any(String) });
+  });
+
   it("revokes all keys of an account, and shows which", async () => {
     const ids = [(await json("key issue shop")).id, (await json("key issue shop")).id];
     const revoked = await json("key revoke --all shop");
