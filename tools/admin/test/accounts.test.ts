@@ -1,4 +1,4 @@
-// Tests the output and the refusals of the account commands. packages/core tests their changes, and running.test.ts creates
+// Tests the output of the account commands. packages/core tests their changes, and running.test.ts creates
 // an account with its own numbers.
 import { hostname, userInfo } from "node:os";
 import { describe, expect, it } from "vitest";
@@ -55,13 +55,5 @@ describe("petstore audit", () => {
     expect(printed).toMatch(
       /^at +actor +action +account +key +details\n20\S+ +Ada, ticket 7 +key revoke +shop +1 +name=website .*$/,
     );
-  });
-
-  it("refuses an actor that would forge lines, before anything changes", async () => {
-    expect(await petstore("account suspend shop", { PETSTORE_ACTOR: "Ada\n2026" })).toMatchObject({
-      exitCode: 1,
-      complained: "PETSTORE_ACTOR has at most 255 characters, no control characters, and is no API key.",
-    });
-    expect(await json("account list")).not.toMatchObject([{ suspendedAt: expect.anything() }]);
   });
 });

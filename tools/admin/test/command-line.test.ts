@@ -106,7 +106,7 @@ it.each(["migrate", "account list"])("%s says at which address there is no Postg
 });
 
 describe("a command that cannot be done", () => {
-  const { petstore } = useDatabase("migrate", "account create shop");
+  const { json, petstore } = useDatabase("migrate", "account create shop");
 
   it.each([
     ["account create shop", "An account with this name exists already."],
@@ -149,5 +149,6 @@ describe("a command that cannot be done", () => {
     expect(await petstore(`account create ${text}`)).toMatchObject(refused);
     expect(await petstore(`key issue shop --name ${text}`)).toMatchObject(refused);
     expect(await petstore("account suspend shop", { PETSTORE_ACTOR: text })).toMatchObject(refused);
+    expect(await json("account show shop")).not.toHaveProperty("suspendedAt");
   });
 });
