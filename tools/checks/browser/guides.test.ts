@@ -29,11 +29,3 @@ describe("a guide", needsChromium, () => {
     expect(await page.locator("tr:has(:target)").textContent()).toContain("Wait for Retry-After");
   });
 });
-
-it("an unknown address shows a page with the way back", needsChromium, async ({ open }) => {
-  const { page, expectNoFault } = await open({ width: 390, colorScheme: "dark" });
-  expect((await page.goto("/unknown-page"))?.status()).toBe(404);
-  await expectNoFault();
-  await page.getByRole("link", { name: "first page" }).click();
-  await expect.poll(() => page.locator("h1").textContent()).toContain("Pet store");
-});
