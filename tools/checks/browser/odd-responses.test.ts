@@ -68,7 +68,7 @@ it("GraphiQL ignores a late response for a key that was removed", needsChromium,
 interface HeldRequest {
   /** Resolves when the page has sent the request. */
   readonly sent: Promise<unknown>;
-  /** Resolves when the page has the response, unless it has cancelled the request. */
+  /** Resolves when the page has the response. Playwright ignores it if the page has cancelled the request. */
   respond(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ function holdFirstRequest(page: Page, path: string, response: Parameters<Route["
   return {
     sent: held,
     async respond() {
-      await (await held).fulfill(response).catch(() => {});
+      await (await held).fulfill(response);
       // The page receives this response after the late one.
       await page.evaluate(() => fetch("/livez"));
     },
