@@ -11,9 +11,10 @@ import { duringCreates, expectRestored } from "./store-with-creates.js";
 
 describeWithProgram("postgres", "every create that was acknowledged before the backup is restored", () => {
   it.each([
-    { backup: "dump", restores: ["restore", "roles-again"] },
-    { backup: "compose-dump", restores: ["compose-restore"] },
-  ])("from a $backup", async ({ backup, restores }) => {
+    { backup: "dump", run: runBlock, restores: ["roles", "restore", "roles-again"] },
+    { backup: "compose-dump", run: runBlock, restores: ["roles", "compose-restore"] },
+    { backup: "base-backup", run: runServerBlock, files: "base-restore", restores: [] },
+  ])("from a $backup", async ({ backup, run, files, restores }) => {
     await using directory = await openServerDirectory();
     const folder = directory.path;
     let kept = 0;
@@ -21,36 +22,18 @@ describeWithProgram("postgres", "every create that was acknowledged before the b
     const clients = await duringCreates({ server: lostServer, folder }, async ({ creates, createMore }) => {
       await createMore(100);
       kept = creates.length;
-      await runBlock(backup, { server: lostServer, folder });
+      await run(backup, { server: lostServer, folder });
       await createMore(100);
     });
     await lostServer[Symbol.asyncDispose]();
+    if (files !== undefined) await run(files, { server: lostServer, folder });
 
-    await using server = await openInstalledPostgres();
-    for (const mark of ["roles", ...restores, "identifiers"]) await runBlock(mark, { server, folder });
+    await using server = await openInstalledPostgres(files === undefined ? {} : { data: join(folder, "data") });
+    for (const mark of [...restores, "identifiers"]) await runBlock(mark, { server, folder });
     await expectRestored({ server, folder }, clients, kept);
-    // As before the dump, the services may not change the audit log.
+    // As before the backup, the services may not change the audit log.
     await using session = await openSession(environmentOf({ server, folder }).DATABASE_URL);
     await expect(session.query("delete from audit_log")).rejects.toMatchObject({ code: "42501" });
-  });
-
-  it("from a base backup", async () => {
-    await using directory = await openServerDirectory();
-    const folder = directory.path;
-    let kept = 0;
-    const lostServer = await openInstalledPostgres();
-    const clients = await duringCreates({ server: lostServer, folder }, async ({ creates, createMore }) => {
-      await createMore(100);
-      kept = creates.length;
-      await runServerBlock("base-backup", { server: lostServer, folder });
-      await createMore(100);
-    });
-    await lostServer[Symbol.asyncDispose]();
-    await runServerBlock("base-restore", { server: lostServer, folder });
-
-    await using server = await openInstalledPostgres({ data: join(folder, "data") });
-    await runBlock("identifiers", { server, folder });
-    await expectRestored({ server, folder }, clients, kept);
   });
 
   it("from a base backup and the WAL since then, and also later creates", async () => {
