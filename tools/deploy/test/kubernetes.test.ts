@@ -93,7 +93,8 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
     expect(overlay.find(({ kind }) => kind === "ServiceMonitor")).toMatchObject({
       spec: { ...spec, endpoints: [{ targetPort: "metrics" }] },
     });
-    for (const { metadata } of overlay.filter(Service.is)) expect(metadata?.labels).toMatchObject(partOfPetstore);
+    const labels = overlay.filter(Service.is).map(({ metadata }) => metadata?.labels);
+    expect(labels).toMatchObject([partOfPetstore, partOfPetstore]);
     for (const { containers } of servicePods) {
       expect(containers[0]?.ports).toContainEqual(expect.objectContaining({ name: "metrics" }));
     }
@@ -112,8 +113,10 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
 
   it("have the addresses of the stores in the overlay ha", async () => {
     const values = (await readManifests("ha")).filter(Secret.is).flatMap((secret) => Object.values(valuesOf(secret)));
-    for (const value of values.filter((text) => text.includes("://"))) {
-      expect(value).toMatch(/@(postgres-rw|valkey-sentinel-0\.valkey-sentinel-hl)\.petstore-stores\.svc:/);
+    const urls = values.filter((text) => text.includes("://"));
+    expect(urls).toHaveLength(3);
+    for (const url of urls) {
+      expect(url).toMatch(/@(postgres-rw|valkey-sentinel-0\.valkey-sentinel-hl)\.petstore-stores\.svc:/);
     }
   });
 
