@@ -21,7 +21,7 @@ export interface PetStoreClient {
 
 /**
  * Creates a client for one API key. Share one client per key: it tracks the remaining quota of the key's account. Throws
- * a TypeError if the address or the key is malformed.
+ * a TypeError if the address or the key is malformed, and a RangeError if `maxConcurrent` is below 1.
  */
 export function createPetStoreClient({
   baseUrl,
@@ -51,6 +51,8 @@ export function createPetStoreClient({
     const response = await get(query.size === 0 ? url : `${url}?${query}`, signal);
     return parseResponse(response, () => {
       const nextCursor = readNextCursor(response.headers);
+      // Otherwise a loop over all pages would not end.
+      if (nextCursor !== undefined && nextCursor === cursor) throw new Error("the next page is this page");
       return { pets: readPets(response.text), ...(nextCursor !== undefined && { nextCursor }) };
     });
   }

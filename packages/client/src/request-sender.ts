@@ -10,7 +10,7 @@ export interface SendingOptions {
   readonly fetch?: Fetch;
   /** The time limit of one attempt, from the request to the last byte of the response. Defaults to 30 seconds. */
   readonly timeoutMs?: number;
-  /** The most requests in flight at the same time. Defaults to 8. */
+  /** The most requests in flight at the same time, at least 1. Defaults to 8. */
   readonly maxConcurrent?: number;
   /** The most calls that may wait in the queue. Defaults to 1,000. */
   readonly maxQueued?: number;
@@ -56,6 +56,8 @@ export function createRequestSender({
   now = Date.now,
   random = Math.random,
 }: SendingOptions): SendRequest {
+  // Bottleneck would start no request. The comparison is also false for NaN.
+  if (!(maxConcurrent >= 1)) throw new RangeError("maxConcurrent must be at least 1");
   const tracker = createQuotaTracker({ maxConcurrent, maxWaitMs, now, random });
   const runInQueue = createRequestQueue(tracker, maxConcurrent, maxQueued);
 
@@ -80,7 +82,8 @@ export function createRequestSender({
       if (result.failure === undefined) return result.response;
       const { failure } = result;
       const { retryAfterMs = 0 } = failure;
-      if (!isRetryable(failure) || retry === maxRetries || retryAfterMs > maxWaitMs) throw failure;
+      // The comparison is also false for NaN, which would retry for ever.
+      if (!isRetryable(failure) || !(retry < maxRetries) || retryAfterMs > maxWaitMs) throw failure;
       await pause(Math.max(fullJitterMs(retry + 1, random), retryAfterMs), signal);
     }
   };

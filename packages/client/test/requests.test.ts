@@ -1,7 +1,7 @@
 // tools/checks/conformance/contract sends lists, creates and gets to a running service, with every digit of an int64.
 import { createPetStoreClient } from "@petstore/client";
 import { expect, it } from "vitest";
-import { createScriptedService, respond, resultsAfter, rexJson, useVirtualTime } from "./scripted-service.js";
+import { createScriptedService, problem, respond, resultsAfter, rexJson, useVirtualTime } from "./scripted-service.js";
 
 useVirtualTime();
 
@@ -78,4 +78,29 @@ it.each([
 it("rejects a key that no header can hold, and does not show it", () => {
   const message = /^apiKey must be printable ASCII without blanks$/;
   expect(() => createPetStoreClient({ baseUrl: "http://localhost/v1", apiKey: "sécret\n" })).toThrow(message);
+});
+
+it("rejects a page that names itself as the next page, so that a loop over all pages ends", async () => {
+  const headers = { Link: '</v1/pets?cursor=C1>; rel="next"' };
+  const { client, received } = createScriptedService(() => respond(200, "[]", { headers }));
+  const readAll = async () => {
+    for await (const _page of client.pets.pages());
+  };
+  await expect(settle(readAll())).rejects.toMatchObject({ code: "UNEXPECTED_RESPONSE" });
+  expect(received).toHaveLength(2);
+});
+
+it.each([0, -1, 0.5, Number.NaN])("rejects %d as maxConcurrent: no request would start", (maxConcurrent) => {
+  const options = { baseUrl: "http://localhost/v1", apiKey: "key", maxConcurrent };
+  expect(() => createPetStoreClient(options)).toThrow(RangeError);
+});
+
+it.each([
+  [-1, 1],
+  [1.5, 3],
+  [Number.NaN, 1],
+])("with %d as maxRetries sends %i requests", async (maxRetries, requests) => {
+  const { client, received } = createScriptedService(() => problem(500, "INTERNAL_ERROR"), { maxRetries });
+  await resultsAfter(60_000, client.pets.list());
+  expect(received).toHaveLength(requests);
 });
