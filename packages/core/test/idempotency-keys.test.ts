@@ -59,6 +59,14 @@ it("concurrent creates of several instances with one key add one pet, and each g
   expect(await server.execute("select name from pets where name = 'Bo'")).toHaveLength(1);
 });
 
+it("a create for an account that was deleted since its key was checked is API_KEY_INVALID, and adds no pet", async () => {
+  await using database = server.open();
+  const pet: NewPet = { name: "Gone", categoryId: 1n, status: "sold" };
+  const create = createOnceIn(database)({ accountId: 99n, key: "gone", pet });
+  await expect(create).rejects.toMatchObject({ code: "API_KEY_INVALID" });
+  expect(await server.execute("select 1 from pets where name = 'Gone'")).toEqual([]);
+});
+
 /** Stores keys of this age, by the clock of PostgreSQL. */
 async function remember(count: number, age: string): Promise<void> {
   await server.execute(

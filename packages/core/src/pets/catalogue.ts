@@ -39,7 +39,7 @@ export interface Catalogue {
   list(input: unknown): Promise<PetPage>;
   /** The same page for a Relay connection, by `first`, `status` and `after`. Throws INVALID_CURSOR. */
   listAsConnection(input: unknown): Promise<PetPage>;
-  /** Throws IDEMPOTENCY_KEY_REUSED and IDEMPOTENCY_IN_PROGRESS as well. */
+  /** Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS and API_KEY_INVALID as well. */
   create(request: CreatePet): Promise<CreatedPet>;
   /** The pet with this identifier in decimal digits. Throws PET_NOT_FOUND, also if it is not an int64. */
   get(id: string): Promise<Pet>;

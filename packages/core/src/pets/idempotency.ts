@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { isRowLockTimeout } from "../database/database-errors.js";
+import { isRowLockTimeout, sqlState } from "../database/database-errors.js";
 import { statement } from "../database/statement.js";
 import { Problem } from "../problem.js";
 import type { AllFields, NewPet, Pet } from "./pet.js";
@@ -29,8 +29,8 @@ export interface CreatedPet {
 }
 
 /**
- * Creates a pet once per key. Throws IDEMPOTENCY_KEY_REUSED for another body, and IDEMPOTENCY_IN_PROGRESS if the first
- * request is still running after the lock timeout.
+ * Creates a pet once per key. Throws IDEMPOTENCY_KEY_REUSED for another body, IDEMPOTENCY_IN_PROGRESS if the first request
+ * is still running after the lock timeout, and API_KEY_INVALID if the account no longer exists.
  */
 export type CreateOnce = (create: IdempotentCreate) => Promise<CreatedPet>;
 
@@ -69,7 +69,7 @@ async function createOrReplay(
   digest: Buffer,
 ): Promise<CreatedPet> {
   const values = { accountId, key, digest, ...pet };
-  const [created] = await database.run(insertOnce, values).catch(whenStillRunning);
+  const [created] = await database.run(insertOnce, values).catch(throwReason);
   if (created !== undefined) return { pet: created, replayed: false };
   const [first] = await database.run(selectFirst, { accountId, key });
   if (first === undefined) throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { retryAfterSeconds: 1 });
@@ -136,7 +136,11 @@ export function digestPet({ name, categoryId, status }: AllFields<NewPet, "name"
     .digest();
 }
 
-function whenStillRunning(problem: unknown): never {
-  if (!isRowLockTimeout(problem)) throw problem;
-  throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { cause: problem, retryAfterSeconds: 1 });
+function throwReason(problem: unknown): never {
+  if (isRowLockTimeout(problem)) {
+    throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { cause: problem, retryAfterSeconds: 1 });
+  }
+  // The foreign key is violated: the account and its API keys were deleted after the API key was checked.
+  if (sqlState(problem) === "23503") throw new Problem("API_KEY_INVALID", undefined, { cause: problem });
+  throw problem;
 }
