@@ -1,7 +1,9 @@
 // Command lines and addresses that the command does not accept, and its help.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { open, readFile } from "node:fs/promises";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { openHttpServer } from "@petstore/harness/network";
@@ -57,6 +59,22 @@ it.each([
   ]);
   expect({ printed, complained, code }).toEqual({ printed: "", complained: "", code: exitCode });
 });
+
+it.runIf(existsSync("/dev/full")).each(["--help", "doctor"])(
+  "%s says that its output cannot be written",
+  async (name) => {
+    await using full = await open("/dev/full", "w");
+    const command = fileURLToPath(new URL("../bin/petstore.mjs", import.meta.url));
+    const env = { DATABASE_URL: "postgres://nobody:x@127.0.0.1:1/none" };
+    const child = spawn(process.execPath, [command, name], { env, stdio: ["ignore", full.fd, "pipe"] });
+    const [complained, [code]] = await Promise.all([text(child.stderr as Readable), once(child, "close")]);
+    expect({ complained, code }).toEqual({
+      complained: expect.stringMatching(/^[^\n]+ cannot be written: .+$/m),
+      code: 1,
+    });
+    expect(complained).not.toMatch(/^ +at /m);
+  },
+);
 
 describe("a database without tables", () => {
   const { json, petstore, environment } = useDatabase();
