@@ -34,6 +34,7 @@ export async function connectWithScram(
     password,
     database,
     ssl: false,
+    options: noOptions,
     application_name: `petstore owner ${process.pid}`,
     connectionTimeoutMillis: connectTimeoutMs,
   });
@@ -61,10 +62,14 @@ export async function connectWithScram(
   }
 }
 
-/** The server has no certificate, and PGSSLMODE must not make a client ask for one. */
+/** The server has no certificate. Neither PGSSLMODE nor PGOPTIONS may change a connection. */
 export function databaseUrl(role: Role, password: string, port: number): string {
-  return `postgres://${roleNames[role]}:${password}@${loopback}:${port}/${databaseName}?sslmode=disable`;
+  const parameters = `sslmode=disable&options=${encodeURIComponent(noOptions)}`;
+  return `postgres://${roleNames[role]}:${password}@${loopback}:${port}/${databaseName}?${parameters}`;
 }
+
+/** A blank, because pg replaces an empty text by PGOPTIONS. */
+const noOptions = " ";
 
 /** The preferred port if it is free, else a random free one. Another program may still take it before the server does. */
 export async function choosePort(preferred: number | undefined): Promise<number> {

@@ -49,11 +49,12 @@ test("the three roles have three passwords, and only their owner can read the fi
   for (const name of roleFiles) expect((await stat(join(root, name))).mode & 0o777).toBe(0o600);
 });
 
-test("its addresses ask for no TLS, also if PGSSLMODE is set", async ({ directory, database }) => {
+test("its addresses ignore PGSSLMODE and PGOPTIONS", async ({ directory, database }) => {
   vi.stubEnv("PGSSLMODE", "require");
+  vi.stubEnv("PGOPTIONS", "-c default_transaction_read_only=on");
   onTestFinished(() => void vi.unstubAllEnvs());
   for (const url of [database.url, database.ownerUrl, await administratorUrl(directory)]) {
-    expect(await query(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    expect(await query(url, "SHOW transaction_read_only")).toEqual([{ transaction_read_only: "off" }]);
   }
 });
 

@@ -25,6 +25,8 @@ export function openPgBouncer(serverUrl: string): Promise<PgBouncer> {
     await program.printed(/process up/);
     const url = Object.assign(new URL(serverUrl), { host: `${loopback}:${port}` });
     url.searchParams.set("pgbouncer", "true");
+    // PgBouncer refuses this parameter, which the URL of an embedded PostgreSQL has.
+    url.searchParams.delete("options");
     return { url: url.href };
   });
 }
