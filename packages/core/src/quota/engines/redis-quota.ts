@@ -7,10 +7,10 @@ import { traceDatabaseCall } from "../../database-calls.js";
 import { type BanPolicy, defaultBanPolicy } from "../ban-policy.js";
 import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
-import type { Quota, Reservation } from "../quota.js";
+import type { Quota, Reservation, Usage } from "../quota.js";
 import { dayMs, minuteMs, type Windows } from "../window.js";
 import { batchEqual } from "./batch-equal.js";
-import { type AccountCounters, liftScript, refundScript, reserveScript, unsyncedArguments } from "./reserve-script.js";
+import { type AccountCounters, liftScript, reserveScript, unsyncedArguments } from "./reserve-script.js";
 
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
@@ -19,13 +19,15 @@ export interface RedisQuotaOptions {
   readonly now?: () => number;
 }
 
-/** Rejects if Redis does not reply, or not as expected. */
+/**
+ * Rejects if Redis does not reply, or not as expected. The script first adds the units that Redis does not know yet. Only then
+ * does it give held units back, because these may be among them.
+ */
 export interface RedisQuota extends Quota {
-  /**
-   * Decides equal reservations, one after another, by one script call. The script first adds the units that Redis does not
-   * know yet. Only then does it give the held unit back, because that unit may be among them.
-   */
+  /** Decides equal reservations, one after another, by one script call. */
   decide(reservation: Reservation, times: number, unsynced?: AccountCounters, heldIn?: Windows): Promise<Decision[]>;
+  usage(query: Parameters<Quota["usage"]>[0], unsynced?: AccountCounters): Promise<Usage>;
+  refund(refund: Parameters<Quota["refund"]>[0], unsynced?: AccountCounters): Promise<Windows>;
 }
 
 const mode = "shared";
@@ -35,20 +37,21 @@ const prefix = "petstore:quota:2:";
 export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   const { redis, banPolicy = defaultBanPolicy, now } = options;
   redis.defineCommand("petstoreReserve", { lua: reserveScript(banPolicy) });
-  redis.defineCommand("petstoreRefund", { lua: refundScript, numberOfKeys: 1 });
   redis.defineCommand("petstoreLift", { lua: liftScript, numberOfKeys: 2 });
   const commands = redis as unknown as Commands;
   const time = now ?? (() => "");
 
-  /** A cost of 0 only reads. */
+  /** A cost of 0 reserves nothing. */
   function callScript(
+    name: "reserve" | "refund",
     { account, key: apiKey, limits, cost }: Reservation,
     times: number,
     unsynced?: AccountCounters,
     heldIn?: Windows,
+    heldUnits = 1,
   ): Promise<Replies> {
     const redisKeys = [accountKeyOf(account), ...(apiKey === undefined ? [] : [penaltyKeyOf(account, apiKey)])];
-    return traceDatabaseCall("redis", "reserve", () =>
+    return traceDatabaseCall("redis", name, () =>
       commands.petstoreReserve(
         redisKeys.length,
         ...redisKeys,
@@ -57,14 +60,14 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
         limits.perDay,
         cost,
         times,
-        ...(heldIn ? [heldIn.minute.resetAtMs - minuteMs, heldIn.day.resetAtMs - dayMs] : ["", ""]),
+        ...(heldIn ? [heldUnits, heldIn.minute.resetAtMs - minuteMs, heldIn.day.resetAtMs - dayMs] : [0, 0, 0]),
         ...(unsynced ? unsyncedArguments(unsynced) : []),
       ),
     );
   }
 
   const decide: RedisQuota["decide"] = async (reservation, times, unsynced, heldIn) => {
-    const replies = await callScript(reservation, times, unsynced, heldIn);
+    const replies = await callScript("reserve", reservation, times, unsynced, heldIn);
     return replies.map((reply) => toDecision(reply, reservation.limits, reservation.cost));
   };
 
@@ -75,17 +78,13 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
       const [decision] = await decide(reservation, 1, undefined, heldIn);
       return decision as Decision;
     },
-    async usage(query) {
-      const [reply] = await callScript({ ...query, cost: 0 }, 1);
+    async usage(query, unsynced) {
+      const [reply] = await callScript("reserve", { ...query, cost: 0 }, 1, unsynced);
       const windows = toWindows(reply, query.limits);
       return reply[0] === "banned" ? { ...windows, bannedUntilMs: reply[6] } : windows;
     },
-    async refund({ account, limits, cost, heldIn }) {
-      const minuteStartMs = heldIn.minute.resetAtMs - minuteMs;
-      const dayStartMs = heldIn.day.resetAtMs - dayMs;
-      const reply = await traceDatabaseCall("redis", "refund", () =>
-        commands.petstoreRefund(accountKeyOf(account), time(), cost, minuteStartMs, dayStartMs),
-      );
+    async refund({ account, limits, cost, heldIn }, unsynced) {
+      const [reply] = await callScript("refund", { account, limits, cost: 0 }, 1, unsynced, heldIn, cost);
       return toWindows(reply, limits);
     },
     async liftBan({ account, key: apiKey, liftedAgoMs }) {
@@ -123,7 +122,6 @@ type Replies = readonly [Reply, ...Reply[]];
 /** The commands that `defineCommand` adds; ioredis does not type them. */
 interface Commands {
   petstoreReserve(...keysAndArguments: (string | number | undefined)[]): Promise<Replies>;
-  petstoreRefund(...keysAndArguments: (string | number)[]): Promise<Reply>;
   petstoreLift(...keysAndArguments: (string | number)[]): Promise<null>;
 }
 

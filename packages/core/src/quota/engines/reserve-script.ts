@@ -37,13 +37,6 @@ if stored then
 end
 local minuteStart, minuteUsed = windowAt(${minuteMs}, storedMinuteStart, storedMinuteUsed)
 local dayStart, dayUsed = windowAt(${dayMs}, storedDayStart, storedDayUsed)
-local function giveBack(units, heldInMinute, heldInDay)
-  if heldInMinute == storedMinuteStart then storedMinuteUsed = math.max(0, storedMinuteUsed - units) end
-  if heldInDay == storedDayStart then storedDayUsed = math.max(0, storedDayUsed - units) end
-  if stored then redis.call('SET', KEYS[1], string.format('%d:%d:%d:%d', storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed), 'KEEPTTL') end
-  minuteStart, minuteUsed = windowAt(${minuteMs}, storedMinuteStart, storedMinuteUsed)
-  dayStart, dayUsed = windowAt(${dayMs}, storedDayStart, storedDayUsed)
-end
 local function save(key, neededUntil, format, ...)
   redis.call('SET', key, string.format(format, ...), 'PX', string.format('%d', neededUntil + ${2 * dayMs} - now))
 end`;
@@ -58,28 +51,36 @@ if penalty then
 end`;
 
 /**
- * Decides equal reservations, one after the other. KEYS: the account and, if the key can be banned, its penalty. ARGV:
+ * Decides equal reservations, one after the other. With a cost of 0, reads the account or refunds units. KEYS: the account and,
+ * if the key can be banned, its penalty. ARGV:
  *
  * - 1: the time in milliseconds, or an empty string for the clock of the server
  * - 2, 3: the limits of the minute and the day
- * - 4: the cost, or 0 to read without reserving
+ * - 4: the cost, or 0 to reserve nothing
  * - 5: the number of reservations
- * - 6, 7: the starts of the minute and the day in which the request holds one unit, or two empty strings; the unit is
- *   given back before the decision
- * - 8 to 10 for the minute and 11 to 13 for the day, only after an outage: the start of the window, the used units that
+ * - 6 to 8: the units that the request holds, and the starts of the minute and the day in which it holds them, or three zeros;
+ *   the units are given back before the decision
+ * - 9 to 11 for the minute and 12 to 14 for the day, only after an outage: the start of the window, the used units that
  *   Redis has reported or has probably counted, and the units that this instance granted without Redis
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}
 local minuteLimit, dayLimit, cost, times = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local accountChanged, penaltyChanged = false, false
-if ARGV[8] then
-  if tonumber(ARGV[8]) == minuteStart then minuteUsed = math.max(minuteUsed, tonumber(ARGV[9])) + tonumber(ARGV[10]) end
-  if tonumber(ARGV[11]) == dayStart then dayUsed = math.max(dayUsed, tonumber(ARGV[12])) + tonumber(ARGV[13]) end
+local heldUnits, heldInMinute, heldInDay = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+if ARGV[9] then
+  if tonumber(ARGV[9]) == minuteStart then minuteUsed = math.max(minuteUsed, tonumber(ARGV[10])) + tonumber(ARGV[11]) end
+  if tonumber(ARGV[12]) == dayStart then dayUsed = math.max(dayUsed, tonumber(ARGV[13])) + tonumber(ARGV[14]) end
   storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = minuteStart, minuteUsed, dayStart, dayUsed
   accountChanged = true
 end
-if ARGV[6] ~= '' then giveBack(1, tonumber(ARGV[6]), tonumber(ARGV[7])) end
+if heldUnits > 0 then
+  if heldInMinute == storedMinuteStart then storedMinuteUsed = math.max(0, storedMinuteUsed - heldUnits) end
+  if heldInDay == storedDayStart then storedDayUsed = math.max(0, storedDayUsed - heldUnits) end
+  if stored then redis.call('SET', KEYS[1], string.format('%d:%d:%d:%d', storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed), 'KEEPTTL') end
+  minuteStart, minuteUsed = windowAt(${minuteMs}, storedMinuteStart, storedMinuteUsed)
+  dayStart, dayUsed = windowAt(${dayMs}, storedDayStart, storedDayUsed)
+end
 
 ${readPenalty}
 local strikesThatBan = math.max(${policy.minimumStrikes}, ${policy.strikesPerUnit} * minuteLimit)
@@ -130,11 +131,6 @@ end
 if accountChanged then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minuteUsed, dayStart, dayUsed) end
 return replies`;
 }
-
-/** KEYS: the account. ARGV: the time, the units, and the starts of the minute and the day they are held in. */
-export const refundScript: string = `${readKeys}
-giveBack(tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
-return { 'read', now, minuteStart, minuteUsed, dayStart, dayUsed, 0 }`;
 
 /** KEYS: the account and the penalty. ARGV: the time, and how many milliseconds ago the ban was lifted. */
 export const liftScript: string = `${readKeys}${readPenalty}

@@ -36,7 +36,9 @@ describe("the last known counts while Redis is unavailable", () => {
     outages.count = 2;
     expect(grants(counts)).toBe(5);
     clock.nowMs = noon + minuteMs;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "refused", by: "day" });
+    const refusedByDay = { outcome: "refused", by: "day", retryAtMs: midnight + dayMs };
+    expect(counts.decide(shop, false)).toMatchObject(refusedByDay);
+    expect(counts.decide({ ...shop, cost: 31 }, false)).toMatchObject(refusedByDay);
     clock.nowMs = midnight + dayMs;
     expect(grants(counts)).toBe(30);
   });

@@ -40,14 +40,17 @@ describeWithRedis("the quota when Redis", async () => {
     await begin(server, proxy);
     await inFlight;
     expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: first })).toMatchObject({ outcome: "admitted" });
-    const [held] = await admitAll(opened, account, 30);
+    const [held, other = held] = await admitAll(opened, account, 30);
     expect([opened.mode(), held.mode]).toEqual(["fallback", "fallback"]);
 
     await end(server, proxy);
     await expect.poll(opened.mode).toBe("shared");
+    expect(await opened.accounts.refund({ ...account, heldIn: other })).toMatchObject({
+      day: { used: 10 + 20 + 4 + 30 - 1 },
+    });
     expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: held })).toMatchObject({ outcome: "admitted" });
     await admitAll(opened, account, 20);
-    expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 10 + 20 + 4 + 30 + 4 + 20 } });
+    expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 10 + 20 + 4 + 30 - 1 + 4 + 20 } });
     expect(opened.logged).toEqual([messages.shared, messages.unavailable, messages.recovered]);
   });
 
@@ -59,6 +62,7 @@ describeWithRedis("the quota when Redis", async () => {
     await admitAll(opened, account, 10);
     await server.restart();
     await expect.poll(opened.mode).toBe("shared");
+    expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 10 } });
     expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", day: { used: 11 } });
   });
 

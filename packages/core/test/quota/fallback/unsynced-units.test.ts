@@ -64,11 +64,12 @@ describe("an extension while Redis is unavailable, told to Redis", () => {
   });
 
   it("charges a new minute n units, and after a reset of the account both windows", async () => {
-    const { counts, clock } = open();
+    const { counts, clock, outages } = open();
     clock.nowMs = noon + minuteMs;
     counts.decide({ ...shop, cost: 5 }, false, admitted(40));
     expect(unsynced(counts, noon + minuteMs)).toBe("0+5 a minute, 40+4 a day");
     await counts.reset(shop);
+    outages.count = 2;
     clock.nowMs = noon;
     counts.decide({ ...shop, cost: 5 }, false, admitted(40));
     expect(unsynced(counts)).toBe("0+5 a minute, 0+5 a day");

@@ -44,8 +44,8 @@ export interface AccountSnapshot {
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
   /**
-   * The number of outages when this account was last in step with Redis: after a report, or after the reply that created the
-   * snapshot. With any other number than the present one, a report is due. -1: never in step.
+   * The value of `currentOutage` when Redis last knew all units of this account: after a report, or after the reply that created
+   * the snapshot. -1: never. If `currentOutage` has changed since, a report is due.
    */
   syncedOutage: number;
 }
@@ -93,8 +93,8 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       if (snapshot === undefined) return undefined;
       const { counters } = snapshot;
       const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
-      // One report after an outage is usually enough. But a call that fails during the outage can be decided locally after it.
-      // Its units need another report.
+      // One report after an outage is usually enough. But a call that Redis refused can be decided locally after that report.
+      // Its units need another one.
       if (snapshot.syncedOutage === currentOutage() && !hasUnsynced) return undefined;
       // These units count as known to Redis before the call is sent. If the call is lost, a new outage begins. The first call
       // after it includes them in `lastKnownUsed`, and Redis sets its counters to at least that. So they are never added twice.

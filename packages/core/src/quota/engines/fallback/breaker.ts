@@ -16,8 +16,8 @@ export interface BreakerOptions {
 
 /**
  * Opens after the first failed call to Redis or a lost connection. Then it sends probes in the background, and the first
- * one that succeeds closes it. When an outage begins, calls in flight wait at most one deadline. `run` calls Redis even
- * while the breaker is open. Ask `canCall` first. Only a call without a fallback, such as `reset`, may skip this.
+ * one that succeeds closes it. No call waits longer than `deadlineMs`. `run` calls Redis even while the breaker is open. Ask
+ * `canCall` first. Only a call without a fallback, such as `reset`, may skip this.
  */
 export interface Breaker extends Disposable {
   /** True while the breaker is closed. Opens it first if the connection is not ready. */
@@ -59,8 +59,8 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
    * `undefined`) reconnects by itself.
    */
   function reconnectAfter(error: unknown): void {
-    const isGood = error instanceof ReplyError && error instanceof Error && !mayReachAnother.test(error.message);
-    if (error !== undefined && !isGood) connection.reconnect();
+    const canStay = error instanceof ReplyError && error instanceof Error && !mayReachAnother.test(error.message);
+    if (error !== undefined && !canStay) connection.reconnect();
   }
 
   function scheduleProbe(): void {

@@ -4,6 +4,7 @@ import type { Admitted, Decision } from "../../decision.js";
 import type { Quota, Reservation } from "../../quota.js";
 import { batchEqual } from "../batch-equal.js";
 import type { RedisQuota } from "../redis-quota.js";
+import type { AccountCounters } from "../reserve-script.js";
 import type { Breaker } from "./breaker.js";
 import type { LastKnownCounts } from "./last-known-counts.js";
 
@@ -24,7 +25,22 @@ export type FailureMode = "local" | "deny";
  * would keep the counts. `liftBan` does not reject: `core.ts` lifts the ban again whenever the key record is read.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
-  /** Decides equal reservations. The call to Redis carries the units granted while Redis was unavailable. */
+  /** `call` must report to Redis the units that it gets: this instance granted them while Redis was unavailable. */
+  async function callRedis<Reply>(
+    account: string,
+    call: (unsynced?: AccountCounters) => Promise<Reply>,
+  ): Promise<Reply> {
+    const unsynced = counts.drainUnsynced(account);
+    try {
+      return await breaker.run(account, () => call(unsynced));
+    } catch (error) {
+      // After an error reply, Redis has not executed the call.
+      if (error instanceof ReplyError && unsynced !== undefined) counts.restoreUnsynced(account, unsynced);
+      throw error;
+    }
+  }
+
+  /** Decides equal reservations. */
   async function decide(reservation: Reservation, times: number, heldIn?: Admitted): Promise<readonly Decision[]> {
     const { account } = reservation;
 
@@ -38,17 +54,14 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
     }
 
     if (!breaker.canCall()) return decideLocally(false);
-    const unsynced = counts.drainUnsynced(account);
     try {
-      const decisions = await breaker.run(account, () => redisQuota.decide(reservation, times, unsynced, heldIn));
+      const decisions = await callRedis(account, (unsynced) => redisQuota.decide(reservation, times, unsynced, heldIn));
       for (const decision of decisions) counts.observe(reservation, decision);
       return decisions;
     } catch (error) {
-      // The breaker has logged the first failure. After an error reply, Redis has not executed the call. After any other failure it may
-      // have: perhaps only the reply was lost, and a paused Redis executes pending calls when it continues.
-      const mayHaveExecuted = !(error instanceof ReplyError);
-      if (!mayHaveExecuted && unsynced !== undefined) counts.restoreUnsynced(account, unsynced);
-      return decideLocally(mayHaveExecuted);
+      // The breaker has logged the first failure. After an error reply, Redis has not executed the call. After any other
+      // failure it may have: perhaps only the reply was lost, and a paused Redis executes pending calls when it continues.
+      return decideLocally(!(error instanceof ReplyError));
     }
   }
 
@@ -62,12 +75,14 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
     async usage(query) {
       if (!breaker.canCall()) return counts.usage(query);
       // The breaker logs the failure.
-      return breaker.run(query.account, () => redisQuota.usage(query)).catch(() => counts.usage(query));
+      return callRedis(query.account, (unsynced) => redisQuota.usage(query, unsynced)).catch(() => counts.usage(query));
     },
     async refund(units) {
       if (!breaker.canCall()) return counts.refund(units);
       // A failed call may have been executed. Refunding here too would give the units back twice.
-      return breaker.run(units.account, () => redisQuota.refund(units)).catch(() => counts.usage(units));
+      return callRedis(units.account, (unsynced) => redisQuota.refund(units, unsynced)).catch(() =>
+        counts.usage(units),
+      );
     },
     async liftBan(lift) {
       await counts.liftBan(lift);

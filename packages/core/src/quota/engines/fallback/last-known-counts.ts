@@ -13,7 +13,7 @@
  * - if the limit is below n, one unit for each instance that has no counts from Redis, and none for the others.
  */
 import { type BanPolicy, isLifted } from "../../ban-policy.js";
-import type { Admitted, Decision } from "../../decision.js";
+import { type Admitted, type Decision, refusingWindow } from "../../decision.js";
 import type { Limits } from "../../plan.js";
 import type { Quota, Reservation } from "../../quota.js";
 import type { UsedUnits, WindowState, Windows } from "../../window.js";
@@ -53,7 +53,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     now,
     currentOutage,
     capacity,
-    // A lift in the endless future ends every ban. After a failover, the new clock can be behind the start of the ban.
+    // Minus infinity ends every ban, even one that begins later than now: after a failover the clock may have stepped back.
     onBanEnd: (target) => void local.liftBan({ ...target, liftedAgoMs: Number.NEGATIVE_INFINITY }),
   });
   const local: LocalQuota = createLocalQuota({ now: snapshots.now, banPolicy, capacity });
@@ -99,7 +99,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
           const counter = counterFor(before, decision[window]);
           const isHeldHere = heldIn?.[window].resetAtMs === counter.resetAtMs;
-          // The counter has the held unit already, so only the rest is added. After `reset` it is 0 and has no held unit.
+          // The counter includes the held unit, so only the rest is added. It no longer does if `reset` has emptied it since.
           const heldUnits = isHeldHere ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
           const units = cost - heldUnits;
           const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
@@ -109,9 +109,11 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       }
       // Not if the extension may have reached Redis: Redis may have given the held unit back already.
       if (heldIn !== undefined && !mayHaveExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
-      // Not impossible, only above this instance's share: Redis could admit it. A client may retry at the reset.
-      if (decision.outcome !== "impossible" || cost > Math.min(limits.perMinute, limits.perDay)) return decision;
-      return { ...decision, outcome: "refused", by: "minute", retryAtMs: decision.minute.resetAtMs };
+      const isOnlyAboveShare = decision.outcome === "impossible" && cost <= Math.min(limits.perMinute, limits.perDay);
+      if (!isOnlyAboveShare) return decision;
+      // Redis may admit it after the reset. One window always has too few units left: the default only satisfies the type.
+      const by = refusingWindow(decision, cost) ?? "minute";
+      return { ...decision, outcome: "refused", by, retryAtMs: decision[by].resetAtMs };
     },
     async usage(query) {
       seededSnapshotOf(query.account, query.limits);
