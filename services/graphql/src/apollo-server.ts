@@ -39,7 +39,7 @@ export function createApolloServer(
     },
     plugins: [
       ...plugins,
-      // After the caller's plugins: when execution starts, it replaces the document and the variables, which they see first.
+      // After the caller's plugins, so that they see the document and the variables before this plugin replaces both.
       createOperationPlugin(admission),
       // Each turns off a feature that is on by default, or that environment variables or the schema can turn on.
       ApolloServerPluginCacheControlDisabled(),

@@ -54,16 +54,14 @@ export async function respondToGraphql(
   const { problems, createdPets } = context;
 
   // Without `data` the operation was not executed, and the first problem is the reason.
-  const wasExecuted = data !== undefined;
-  const refusal = wasExecuted ? undefined : problems[0];
+  const refusal = data === undefined ? problems[0] : undefined;
   if (refusal !== undefined) {
     if (!requestErrorCodes.includes(refusal.code)) throw refusal;
     return sendRequestError(res, refusal.code, errors);
   }
   const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
-  // `data` is null if a field that cannot be null failed. Even then a mutation may have created a pet.
-  const hadEffect = data != null || createdPets.length > 0;
-  if (unavailable !== undefined && !hadEffect) throw unavailable;
+  // No root field can be null, so `data` is null. But another field of the mutation may have created a pet.
+  if (unavailable !== undefined && createdPets.length === 0) throw unavailable;
 
   const isReplay = createdPets.length > 0 && createdPets.every(({ replayed }) => replayed);
   if (isReplay) res.setHeader("Idempotency-Replayed", "true");

@@ -108,14 +108,10 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async [Symbol.asyncDispose]() {
       const ended = [...clients].map((client) => new Promise((resolve) => client.once("end", resolve)));
-      const destroyAll = setTimeout(
-        () => {
-          for (const client of clients) destroySocket(client);
-        },
-        Math.max(config.readTimeoutMs, config.writeTimeoutMs) + answerGraceMs + closeTimeoutMs,
-      );
+      const deadlineMs = Math.max(config.readTimeoutMs, config.writeTimeoutMs) + answerGraceMs + closeTimeoutMs;
+      const timer = setTimeout(() => clients.forEach(destroySocket), deadlineMs);
       await Promise.all([pool.end(), ...ended]);
-      clearTimeout(destroyAll);
+      clearTimeout(timer);
     },
   };
 }

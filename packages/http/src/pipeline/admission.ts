@@ -203,14 +203,8 @@ export function reportQuota(res: Response, decision: Decision | Windows): void {
 const overloadMessage = "There are more requests than can be answered in time; try again shortly.";
 
 function refusal(decision: Exclude<Decision, Admitted>): Problem {
-  switch (decision.outcome) {
-    case "impossible":
-      return new Problem("OPERATION_TOO_LARGE");
-    case "banned":
-      return new Problem("API_KEY_BANNED", undefined, { retryAfterSeconds: retryAfterSeconds(decision) });
-    case "refused":
-      return new Problem(decision.by === "day" ? "DAILY_QUOTA_EXCEEDED" : "RATE_LIMIT_EXCEEDED", undefined, {
-        retryAfterSeconds: retryAfterSeconds(decision),
-      });
-  }
+  if (decision.outcome === "impossible") return new Problem("OPERATION_TOO_LARGE");
+  const refusedBy = { minute: "RATE_LIMIT_EXCEEDED", day: "DAILY_QUOTA_EXCEEDED" } as const;
+  const code = decision.outcome === "banned" ? "API_KEY_BANNED" : refusedBy[decision.by];
+  return new Problem(code, undefined, { retryAfterSeconds: retryAfterSeconds(decision) });
 }

@@ -51,13 +51,9 @@ export function readVariables(schema: GraphQLSchema, operation: OperationDefinit
  */
 export function declareVariablesAsId(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   if (!operation.variableDefinitions?.length) return document;
-  const variableDefinitions = operation.variableDefinitions.map(({ kind, variable }) => ({
-    kind,
-    variable,
-    type: idType,
-  }));
+  const declared = operation.variableDefinitions.map(({ kind, variable }) => ({ kind, variable, type: idType }));
   const definitions = document.definitions.map((definition) =>
-    definition === operation ? { ...operation, variableDefinitions } : definition,
+    definition === operation ? { ...operation, variableDefinitions: declared } : definition,
   );
   return { ...document, definitions };
 }
