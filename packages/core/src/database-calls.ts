@@ -1,4 +1,4 @@
-/** Publishes the calls of PostgreSQL and Redis, for traces and metrics. */
+/** Publishes the calls to PostgreSQL and Redis, for traces and metrics. */
 import { type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 
 /** A statement that PostgreSQL runs, or a script that Redis runs. */

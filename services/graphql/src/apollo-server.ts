@@ -33,7 +33,7 @@ export function createApolloServer(
     logger: {
       debug: () => {},
       info: () => {},
-      // The messages are strings. The log shows the message of an error only.
+      // The messages are strings, and the log shows text only from an Error.
       warn: (message: unknown) => log.warn({ error: new Error(`${message}`) }, "apollo"),
       error: (message: unknown) => log.error({ error: new Error(`${message}`) }, "apollo"),
     },

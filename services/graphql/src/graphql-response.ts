@@ -60,7 +60,7 @@ export async function respondToGraphql(
     return sendRequestError(res, refusal.code, errors);
   }
   const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
-  // No root field can be null, so `data` is null. But another field of the mutation may have created a pet.
+  // `data` is null then: no field that fails so can be null. But another field of the mutation may have created a pet.
   if (unavailable !== undefined && createdPets.length === 0) throw unavailable;
 
   const isReplay = createdPets.length > 0 && createdPets.every(({ replayed }) => replayed);

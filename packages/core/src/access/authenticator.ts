@@ -103,7 +103,7 @@ export function createAuthenticator({ keys, monotonicNow, isTestStore }: Authent
     return lookUpNumber > Math.max(lastChangeOfAny, lastChangeOf.get(key.accountId) ?? 0);
   }
 
-  function ageOf({ checkedAtMs }: Pick<CachedKey, "checkedAtMs">): number {
+  function ageOf({ checkedAtMs }: { readonly checkedAtMs: number }): number {
     return monotonicNow() - checkedAtMs;
   }
 

@@ -33,7 +33,7 @@ export interface PipelinedReads extends AsyncDisposable {
 interface PipelinedReadsOptions {
   readonly count: number;
   readonly config: ClientConfig;
-  /** The longest time limit of a query, and the time limit of the check for a primary. Closing waits for it too. */
+  /** The longest time until an answer to a query. Also the time limit of the check for a primary, and of closing. */
   readonly answerTimeoutMs: number;
   /** An open connection broke. Not called for one that cannot be opened. */
   readonly onLoss: (error: Error) => void;
@@ -56,7 +56,7 @@ interface Pipeline {
 }
 
 const checkIntervalMs = 100;
-/** A connection is behind if, at its speed of the last 100 ms, the queries that it had before would need more than 500 ms. */
+/** A connection is behind if the queries in flight 100 ms ago would need over 500 ms at its speed since then. */
 const maxIntervalsToEmptyQueue = 5;
 const reconnectAfterMs = 250;
 
@@ -145,9 +145,9 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     }
     const problem = asProblem(pipeline.timeout ?? error);
     const isUnusable = pipeline.mayRetryElsewhere || problem.code === "SERVICE_UNAVAILABLE";
-    // The connection takes no more queries. A timeout destroys its socket; otherwise the queries in flight are still
-    // answered. Call `end` before the socket closes: otherwise the client emits `error`, and the listener in `open` would
-    // allow a retry of the query that timed out.
+    // The connection takes no more queries. The ones in flight are still answered, unless a timeout destroys the socket. `end`
+    // must run before the socket closes. If it does not, the client emits `error`, and the listener in `open` allows a retry
+    // of the query that timed out.
     if (isUnusable && drop(pipeline)) void end(pipeline);
     return problem;
   }

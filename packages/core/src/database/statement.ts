@@ -1,5 +1,5 @@
 /**
- * Kysely writes and types each statement of a request once, when the module loads; a request only binds its values. Building
+ * Kysely builds each statement of a request once, when the module loads; a request only binds its values. Building
  * the statement of a list for every request would cost more CPU time than all other work for the list.
  */
 import { type CompiledQuery, Kysely, PostgresDialect, type QueryResult, type RawBuilder, sql } from "kysely";

@@ -29,7 +29,8 @@ interface CreatePet {
 
 /**
  * The pets of the store, for both APIs, with validation. `list`, `listAsConnection` and `create` may throw the Problem
- * VALIDATION_FAILED. Every call may throw SERVICE_UNAVAILABLE, if the database is unavailable or too busy.
+ * VALIDATION_FAILED. Every call may throw SERVICE_UNAVAILABLE, if the database is unavailable or too busy, and
+ * INSUFFICIENT_SCOPE, if the key may not make it.
  */
 export interface Catalogue {
   /**

@@ -6,7 +6,7 @@ import { Problem } from "../problem.js";
 import type { NewPet, Pet } from "./pet.js";
 import { newPetColumnNames, newPetColumns, newPetFields, petColumns } from "./pet-columns.js";
 
-/** Bounds the length of an insert, and how many creates one failure reaches. */
+/** Limits the length of an insert, and how many pets one failure can affect. */
 const maxBatchSize = 64;
 
 /**

@@ -14,7 +14,7 @@ export interface ListPets {
 
 const maxNameLength = 255;
 
-/** The text after a field's name in a message. Exported for GraphQL, which refuses `null` before it calls core. */
+/** The text after a field's name in a message. Exported for GraphQL, which refuses some variables itself. */
 export const rules: Readonly<Record<"int64" | "limit" | "newPet" | "status" | "string", string>> = {
   int64: `must be an integer from ${minInt64} to ${maxInt64}`,
   limit: "must be an integer from 1 to 100",

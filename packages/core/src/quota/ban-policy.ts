@@ -1,18 +1,18 @@
 import { dayMs } from "./window.js";
 
 /**
- * When a key that keeps calling after 429 is banned ("Behaviour when the limit is exceeded", rule 3), and for how long. A
- * *strike* is a refusal while an earlier refusal of the same *episode* still asks the caller to wait. Many programs may share a
- * key and know nothing of each other. Each of them that honours Retry-After gets at most one strike in an episode, so a ban
- * needs more strikes than there can be such programs.
+ * When a key that keeps calling after 429 is banned ("Behaviour when the limit is exceeded", rule 3), and for how long. The
+ * refusals that follow each other form an *episode* (see `Penalty`). Each one after the first is a *strike*, unless `graceMs`
+ * or `earlyMs` excuses it. Many programs may share a key and know nothing of each other. Each of them that honours Retry-After
+ * gets at most one strike in an episode. If a ban needs 120 strikes, 120 such programs can share a key.
  */
 export interface BanPolicy {
   /** Fewest strikes within one episode that ban a key. 0 switches bans off. */
   readonly minimumStrikes: number;
   /**
-   * Strikes per unit of the account's minute limit. A ban needs this many, or `minimumStrikes` if that is more. With 2, a
-   * caller below twice its minute limit is never banned: it makes fewer requests than that in an episode of 60 s, even if
-   * the day refuses all of them.
+   * A ban needs this many strikes per unit of the account's minute limit, or `minimumStrikes` if that is more. With 2, a
+   * caller that sends fewer requests a minute than twice its limit is never banned, even if the day refuses all of them: by
+   * default an episode lasts at most a minute.
    */
   readonly strikesPerUnit: number;
   /** Refusals this soon after the first one of an episode are no strikes: they were already in flight. */
@@ -42,7 +42,7 @@ export const defaultBanPolicy: BanPolicy = {
  * refusals, and after `longestEpisodeMs` at the latest. Its strikes end with it.
  */
 export interface Penalty {
-  /** The start of the present episode. A ban sets it to its own start, until the next refusal begins an episode. */
+  /** The start of the present episode, or of the last ban if no episode has begun since. */
   readonly episodeStartMs: number;
   readonly retryAtMs: number;
   readonly strikes: number;
@@ -77,7 +77,7 @@ export function afterRefusal(penalty: Penalty | undefined, call: RefusedCall, po
   return isBanned ? ban(before, call.nowMs, policy) : { ...before, retryAtMs, strikes };
 }
 
-/** The penalty of a key that is known only by its ban, since `nowMs`. The ban counts as the first in a row. */
+/** The penalty of a key of which only its ban is known. The ban counts as begun at `nowMs`, and as the first in a row. */
 export function penaltyOfBan({ nowMs, bannedUntilMs }: { nowMs: number; bannedUntilMs: number }): Penalty {
   return { ...untouched, episodeStartMs: nowMs, bannedUntilMs, banLevel: 1 };
 }
@@ -88,8 +88,8 @@ export function isLifted({ episodeStartMs }: Penalty, liftedAtMs: number): boole
 }
 
 /**
- * The instant from which a penalty can be forgotten: two days after its last effect, in case the clock steps back. Redis keeps
- * the window of a day for two days too.
+ * The instant from which a penalty can be forgotten: two days after its last effect, in case the clock steps back. Redis also
+ * keeps the units of a day for two days, from the start of that day.
  */
 export function penaltyExpiresAtMs(penalty: Penalty, policy: BanPolicy): number {
   const rememberedUntilMs = penalty.bannedUntilMs === 0 ? 0 : penalty.bannedUntilMs + policy.memoryMs;

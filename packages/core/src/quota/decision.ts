@@ -18,7 +18,7 @@ export interface Admitted extends Decided {
 /** A window had too few units left. Nothing was reserved. */
 export interface Refused extends Decided {
   readonly outcome: "refused";
-  /** The window with too few units left. In an outage, with too few of this instance's share. */
+  /** The window with too few units left. In an outage, the window with too few units of this instance's share. */
   readonly by: "minute" | "day";
   readonly retryAtMs: number;
 }
@@ -39,8 +39,8 @@ interface Impossible extends Decided {
 /**
  * The window in the X-RateLimit headers: the window that refused, else the window with least remaining. Exception: in the
  * last minute of a day both windows have the same Reset, so a client cannot tell them apart. In that minute it is always the
- * window with least remaining. Otherwise a refusal by the day (1 left) after a response with the minute (0 left) would seem to
- * raise Remaining.
+ * window with least remaining. Otherwise Remaining could rise from 0 (left in the minute) to 1 (left in the day) when the day
+ * refuses a cost of 2.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;

@@ -24,11 +24,11 @@ export interface Windows {
 }
 
 /**
- * The window at `nowMs`. `stored` is the last window in which units were reserved. It holds while it runs and for one window
- * length before its start: a clock that stepped back must not grant the same units twice.
+ * The window at `nowMs`. `stored` is the last window in which units were reserved. It is returned while it runs, and also
+ * during the window before it: a clock that stepped back must not grant the same units twice.
  */
 export function windowAt(nowMs: number, lengthMs: number, stored: UsedUnits, limit: number): WindowState {
   const resetAtMs = nowMs - (nowMs % lengthMs) + lengthMs;
-  const holds = stored.resetAtMs >= resetAtMs && stored.resetAtMs - resetAtMs <= lengthMs;
-  return holds ? { limit, ...stored } : { limit, used: 0, resetAtMs };
+  const isCurrent = stored.resetAtMs >= resetAtMs && stored.resetAtMs - resetAtMs <= lengthMs;
+  return isCurrent ? { limit, ...stored } : { limit, used: 0, resetAtMs };
 }

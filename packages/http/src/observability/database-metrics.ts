@@ -5,7 +5,7 @@ import { Histogram, type Registry } from "prom-client";
 type MeasuredCall = DatabaseCall & { startedAtMs?: number };
 
 /**
- * Measures the calls of PostgreSQL and Redis, failed ones included, until the returned function is called. Name, labels and
+ * Measures the calls to PostgreSQL and Redis, failed ones included, until the returned function is called. Name, labels and
  * buckets are those of OpenTelemetry's semantic conventions.
  */
 export function measureDatabaseCalls(registry: Registry): () => void {

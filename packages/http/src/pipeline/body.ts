@@ -10,9 +10,9 @@ const noContentType = "The Content-Type header is missing; send Content-Type: ap
 const utf8 = new TextDecoder();
 
 /**
- * The JSON body of a request, integers as bigint. Checks the media type before it reads, and the size while it reads.
- * Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_JSON (also for nesting deeper than `maxDepth`). If the body
- * breaks off, throws MALFORMED_REQUEST, or the `Problem` with which the server destroyed the request.
+ * The JSON body of a request, integers as bigint. Checks the media type and Content-Length before it reads, and the size
+ * while it reads. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_JSON (also for nesting deeper than `maxDepth`).
+ * If the body breaks off, throws MALFORMED_REQUEST, or the `Problem` with which the server destroyed the request.
  */
 export async function readJson(
   req: IncomingMessage,

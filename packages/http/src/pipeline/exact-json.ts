@@ -10,8 +10,8 @@ export const maxJsonDepth = 100;
 
 /**
  * JSON text (RFC 8259) without rounding: whole numbers in any spelling (`1`, `1.0`, `1e3`) become bigint, others number.
- * Exception: a number with a fraction or an exponent may be rounded, as a JavaScript number, if it has more than 40 characters
- * when it is written as an integer. Sign and leading zeros count: `0.0001e4` is `00001`. An int64 needs at most 20.
+ * Exception: a number with a fraction or an exponent that needs more than 40 characters as an integer becomes a JavaScript
+ * number, perhaps rounded. Sign and leading zeros count: `0.0001e4` is `00001`. An int64 needs at most 20.
  *
  * Throws INVALID_JSON, also for an object that repeats a name and for nesting deeper than `maxDepth`.
  */

@@ -104,7 +104,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     get: (socket) => connections.get(socket),
     accept(connection, response) {
       const { responses } = connection;
-      // `drain` told the earlier response to close the connection, but the client had already sent this request.
+      // While the server drains, only the newest response closes the connection. So the earlier one keeps it open.
       const earlier = newestResponse(connection);
       if (isDraining && earlier !== undefined) earlier.shouldKeepAlive = true;
       while (responses[0]?.closed) responses.shift();

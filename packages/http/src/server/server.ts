@@ -20,7 +20,7 @@ export interface HttpServer {
 
 /**
  * Creates a server whose app answers each request once. For input that it cannot parse, Node has no request object. So this
- * creates one, sets its `errored` to the `Problem`, and keeps the socket open for the response.
+ * creates one and destroys it with the `Problem`, which `request.errored` then holds. The socket stays open for the response.
  */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const limits = { ...defaultLimits, ...deps.limits };

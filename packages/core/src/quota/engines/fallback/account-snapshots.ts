@@ -33,7 +33,7 @@ export interface AccountSnapshots {
    */
   restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
-  /** Finds or creates the snapshot of an account. The first call after the outage reports a new one to Redis. */
+  /** Finds or creates the snapshot of an account. If it is created, the first call after the outage reports it to Redis. */
   findOrCreate(account: string): AccountSnapshot;
 }
 
@@ -91,11 +91,9 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
     drainUnsynced(account) {
       const snapshot = snapshots.get(account);
       if (snapshot === undefined) return undefined;
+      // One report after an outage is enough: every local decision that adds units is made before the first call after it.
+      if (snapshot.syncedOutage === currentOutage()) return undefined;
       const { counters } = snapshot;
-      const hasUnsynced = counters.minute.unsyncedUnits > 0 || counters.day.unsyncedUnits > 0;
-      // One report after an outage is usually enough. But a call that Redis refused can be decided locally after that report.
-      // Its units need another one.
-      if (snapshot.syncedOutage === currentOutage() && !hasUnsynced) return undefined;
       // These units count as known to Redis before the call is sent. If the call is lost, a new outage begins. The first call
       // after it includes them in `lastKnownUsed`, and Redis sets its counters to at least that. So they are never added twice.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));

@@ -97,7 +97,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
         open(account, error);
         throw error;
       });
-      // During the call this instance began to decide alone, without the units of this reply. Using it could grant them twice.
+      // Meanwhile this instance began to decide alone, and may grant the units of this reply again. So the reply is not used.
       if (outages !== outagesBefore) throw new Error("an outage began before the reply");
       return reply;
     },

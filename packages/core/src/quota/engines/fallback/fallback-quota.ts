@@ -25,7 +25,7 @@ export type FailureMode = "local" | "deny";
  * would keep the counts. `liftBan` does not reject: `core.ts` lifts the ban again whenever the key record is read.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
-  /** `call` must report to Redis the units that it gets: this instance granted them while Redis was unavailable. */
+  /** `call` must report `unsynced` to Redis: the units that this instance granted while Redis was unavailable. */
   async function callRedis<Reply>(
     account: string,
     call: (unsynced?: AccountCounters) => Promise<Reply>,
@@ -79,9 +79,9 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
     },
     async refund(units) {
       if (!breaker.canCall()) return counts.refund(units);
-      // A failed call may have been executed. Refunding here too would give the units back twice.
-      return callRedis(units.account, (unsynced) => redisQuota.refund(units, unsynced)).catch(() =>
-        counts.usage(units),
+      return callRedis(units.account, (unsynced) => redisQuota.refund(units, unsynced)).catch((error: unknown) =>
+        // A call without an error reply may have been executed. Refunding here too would give the units back twice.
+        error instanceof ReplyError ? counts.refund(units) : counts.usage(units),
       );
     },
     async liftBan(lift) {

@@ -107,11 +107,11 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         });
         return decision;
       }
-      // Not if the extension may have reached Redis: Redis may have given the held unit back already.
+      // Skipped if the extension may have reached Redis, which may have given the held unit back already.
       if (heldIn !== undefined && !mayHaveExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
       const isOnlyAboveShare = decision.outcome === "impossible" && cost <= Math.min(limits.perMinute, limits.perDay);
       if (!isOnlyAboveShare) return decision;
-      // Redis may admit it after the reset. One window always has too few units left: the default only satisfies the type.
+      // Redis may admit it later. One window always has too few units left: the default only satisfies the type.
       const by = refusingWindow(decision, cost) ?? "minute";
       return { ...decision, outcome: "refused", by, retryAtMs: decision[by].resetAtMs };
     },
