@@ -26,6 +26,7 @@ interface ErrorBody {
 
 const refreshIntervalMs = 15_000;
 const state = byId("usage-state", HTMLElement);
+const time = byId("usage-time", HTMLElement);
 const plan = byId("usage-plan", HTMLElement);
 const gauges = byId("gauges", HTMLElement);
 const controls = byId("refresh-controls", HTMLElement);
@@ -35,7 +36,10 @@ let isRefused = false;
 let refreshing = new AbortController();
 
 openKeyForm(showKey);
-byId("refresh", HTMLButtonElement).addEventListener("click", () => void refresh());
+byId("refresh", HTMLButtonElement).addEventListener("click", () => {
+  announce("Loading ...");
+  void refresh();
+});
 setInterval(() => {
   if (!isRefused && document.visibilityState === "visible") void refresh();
 }, refreshIntervalMs);
@@ -68,20 +72,25 @@ async function refresh(): Promise<void> {
   }
 }
 
+/** A screen reader reads each change of this text, so a refresh that changes nothing does not write it again. */
+function announce(text: string, className = ""): void {
+  state.className = className;
+  if (state.textContent !== text) state.textContent = text;
+}
+
 /** Old numbers would be wrong while this text is shown. */
 function showNoQuota(text: string, className = ""): void {
-  state.className = className;
-  state.textContent = text;
+  announce(text, className);
+  time.textContent = "";
   gauges.hidden = true;
   plan.textContent = "";
   markPlan(undefined);
 }
 
 function showQuota({ plan: planName, minute, day, bannedUntil }: RateLimitStatus): void {
-  const now = new Date().toLocaleTimeString();
-  state.className = bannedUntil === null ? "" : "status bad";
-  state.textContent =
-    bannedUntil === null ? `As of ${now}.` : `As of ${now}: this key is banned until ${localTime(bannedUntil)}.`;
+  time.textContent = `As of ${new Date().toLocaleTimeString()}.`;
+  if (bannedUntil === null) announce("The limits are loaded.");
+  else announce(`This key is banned until ${localTime(bannedUntil)}.`, "status bad");
   markPlan(planName);
   const planTitle = document.querySelector("[data-current] th")?.textContent ?? planName;
   const limits = `${minute.limit.toLocaleString()} requests a minute, ${day.limit.toLocaleString()} a day`;

@@ -141,9 +141,26 @@ describe("the usage page", needsChromium, () => {
       await page.goto("/usage");
       await enterKey(page, key);
       await expect.poll(() => readings(page)).toEqual([0, 49]);
-      expect(await page.locator("#usage-state").textContent()).toMatch(/this key is banned until \d/);
+      expect(await page.locator("#usage-state").textContent()).toMatch(/^This key is banned until \d/);
       expect(await page.locator("#usage-plan").textContent()).toContain("the Enterprise plan: 1 requests a minute");
     }));
+
+  it("announces to screen readers a refresh that somebody asks for, and no other", async ({ store, open }) => {
+    const { page } = await open({ width: 390 });
+    await page.clock.install();
+    await page.goto("/usage");
+    await enterKey(page, await store.issueKey());
+    const time = page.locator("#usage-time");
+    await expect.poll(() => time.textContent()).toMatch(/^As of /);
+    await page.evaluate(`globalThis.announced = 0; new MutationObserver(() => { announced += 1; })
+      .observe(document.getElementById("usage-state"), { childList: true, characterData: true, subtree: true });`);
+    const before = await time.textContent();
+    await page.clock.fastForward(15_000);
+    await expect.poll(() => time.textContent()).not.toBe(before);
+    expect(await page.evaluate("announced")).toBe(0);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await expect.poll(() => page.evaluate("announced")).toBeGreaterThan(0);
+  });
 
   it("shows no gauge and no plan without a key, and for a malformed one", async ({ store, open }) => {
     const { page } = await open({ width: 390 });

@@ -16,7 +16,7 @@ ${gauge("day", "This day (UTC)")}
 </div>
 <p id="usage-plan"></p>
 <div class="row" id="refresh-controls" hidden>
-<button type="button" id="refresh">Refresh</button> This page refreshes every 15 s while it is visible.
+<button type="button" id="refresh">Refresh</button> <span id="usage-time"></span> This page refreshes every 15 s while it is visible.
 </div>
 <p class="about">This page shows <code>GET /rate_limit</code>. It costs nothing.</p>
 </section>
