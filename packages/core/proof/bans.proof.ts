@@ -4,9 +4,9 @@ import { describe, expect } from "vitest";
 import { retryAfterSeconds } from "../src/quota/decision.js";
 import { createLocalQuota } from "../src/quota/engines/local-quota.js";
 import { type Limits, limitsOf } from "../src/quota/plan.js";
-import { dayMs, minuteMs } from "../src/quota/window.js";
+import { minuteMs } from "../src/quota/window.js";
+import { tomorrow } from "../test/quota/caller.js";
 
-const midnightMs = Date.UTC(2031, 4, 14);
 const simulatedMinutes = 12;
 /** A failure names the seeds of its runs. To repeat it, write one of them here. */
 const firstSeed = Math.floor(Math.random() * 1_000_000_000);
@@ -62,7 +62,7 @@ async function simulate({ size, width }: Fleet, limits: Limits, seed: number) {
   const minutesBefore = random() < 0.3 ? simulatedMinutes * random() : 12 * 60 * random() + simulatedMinutes;
   const minutesLeft = random() < 0.5 ? 6 * random() : Number.POSITIVE_INFINITY;
   const spentOfDay = Math.max(0, Math.floor(limits.perDay - minutesLeft * limits.perMinute));
-  const startMs = midnightMs + dayMs - Math.floor(minutesBefore * minuteMs);
+  const startMs = tomorrow - Math.floor(minutesBefore * minuteMs);
   // In some runs every request costs 1, in others a tenth or half of them cost up to 5.
   const dearer = [0, 0.1, 0.5][Math.floor(3 * random())] ?? 0;
   // Some fleets call as fast as they can. Others use their minute up slowly, so that each program is refused at another time.

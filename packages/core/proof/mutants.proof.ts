@@ -6,7 +6,7 @@ import { it } from "@petstore/harness/test-with-figures";
 import { Redis } from "ioredis";
 import { afterAll, describe, expect } from "vitest";
 import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
-import { type OpenedQuota, openAtVirtualTime, openLocal } from "../test/quota/caller.js";
+import { noon, type OpenedQuota, openAtVirtualTime, openLocal } from "../test/quota/caller.js";
 import { everyKeyHasTtl, findDifference } from "../test/quota/random/difference.js";
 import { generators, scriptPolicy } from "../test/quota/random/operations.js";
 import { faults } from "./faults.js";
@@ -75,7 +75,7 @@ async function roundsUntilCaught(fault: string, faulty: Redis): Promise<number> 
 /** A mutant that admits nothing would be caught too, and would prove nothing. */
 async function expectAlive({ quota, setNow }: OpenedQuota, fault: string): Promise<void> {
   const who = { account: `alive: ${fault}`, key: "key", limits: { perMinute: 10, perDay: 10 } };
-  setNow(Date.UTC(2031, 4, 14, 12));
+  setNow(noon);
   const admitted = await quota.reserve({ ...who, cost: 1 });
   expect(admitted.outcome).toBe("admitted");
   await quota.refund({ ...who, cost: 1, heldIn: admitted });

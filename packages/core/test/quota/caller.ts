@@ -1,11 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import type { BanPolicy } from "../../src/quota/ban-policy.js";
+import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../src/quota/decision.js";
 import { createLocalQuota, type LocalQuotaOptions } from "../../src/quota/engines/local-quota.js";
 import type { Limits } from "../../src/quota/plan.js";
 import type { Quota, Usage } from "../../src/quota/quota.js";
-import type { Windows } from "../../src/quota/window.js";
+import { dayMs, type Windows } from "../../src/quota/window.js";
+
+export const midnight: number = Date.UTC(2031, 4, 14);
+export const noon: number = midnight + dayMs / 2;
+export const tomorrow: number = midnight + dayMs;
+
+/** The second refusal bans, also one at the same instant as the first. */
+export const oneStrike: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 0, graceMs: -1 };
 
 /** An engine under test and the clock it decides by. */
 export interface OpenedQuota extends AsyncDisposable {

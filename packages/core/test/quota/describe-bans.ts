@@ -1,15 +1,11 @@
 import { describe, expect } from "vitest";
 import { dayMs, minuteMs } from "../../src/quota/window.js";
-import { expectReplies } from "./caller.js";
+import { expectReplies, noon, oneStrike, tomorrow } from "./caller.js";
 import type { Rule } from "./describe-quota.js";
 
-const noon = Date.UTC(2031, 4, 14, 12);
-const tomorrow = noon + dayMs / 2;
 const start = noon + 5_000;
 const limits = { perMinute: 4, perDay: 1_000 };
-/** The second refusal bans, also one at the same instant as the first. */
-const policy = { minimumStrikes: 1, strikesPerUnit: 0, graceMs: -1 };
-const quick = { limits, policy };
+const quick = { limits, policy: oneStrike };
 
 /** The length of bans and their effect. */
 export function describeBans(rule: Rule): void {
@@ -57,7 +53,7 @@ export function describeBans(rule: Rule): void {
     // The ban ends before the episode would.
     const threeStrikes = {
       limits: { perMinute: 4, perDay: 4 },
-      policy: { ...policy, minimumStrikes: 3, firstBanMs: 10_000 },
+      policy: { ...oneStrike, minimumStrikes: 3, firstBanMs: 10_000 },
     };
     rule("a ban clears the strikes that led to it", threeStrikes, async (caller) => {
       const { bannedUntilMs } = await caller.callUntilBanned(start);

@@ -1,11 +1,9 @@
 import { describe, expect } from "vitest";
-import { dayMs, minuteMs } from "../../src/quota/window.js";
-import { brief } from "./caller.js";
+import { minuteMs } from "../../src/quota/window.js";
+import { brief, noon, oneStrike, tomorrow } from "./caller.js";
 import type { Rule } from "./describe-quota.js";
 
-const noon = Date.UTC(2031, 4, 14, 12);
 const reset = noon + minuteMs;
-const midnight = noon + dayMs / 2;
 const limits = { perMinute: 5, perDay: 8 };
 const small = { perMinute: 4, perDay: 100 };
 
@@ -19,7 +17,7 @@ export function describeExtensions(rule: Rule): void {
       ["give it back when the day refuses", { before: [[noon - minuteMs, 5]] }, 4, "refused 0/5"],
       ["give it back when n is above a whole limit", { before: [[noon, 4]] }, 6, "impossible 4/4"],
       ["charge a new minute n units; the day counts the held unit", { atMs: reset }, 5, "admitted 5/5"],
-      ["charge a new day n units", { atMs: midnight }, 5, "admitted 5/5"],
+      ["charge a new day n units", { atMs: tomorrow }, 5, "admitted 5/5"],
       ["give nothing back to a later minute when it refuses", { atMs: reset, since: 4 }, 2, "refused 4/4"],
     ] as readonly (readonly [title: string, given: Extension, cost: number, reply: string])[]) {
       rule(title, { limits }, async (caller) => {
@@ -38,7 +36,7 @@ export function describeExtensions(rule: Rule): void {
       expect(byMinute).toMatchObject({ outcome: "refused", by: "minute", retryAtMs: reset });
       await caller.admit(reset);
       const byDay = await caller.extend(reset + minuteMs, await caller.admit(reset + minuteMs), 5);
-      expect(byDay).toMatchObject({ outcome: "refused", by: "day", retryAtMs: midnight });
+      expect(byDay).toMatchObject({ outcome: "refused", by: "day", retryAtMs: tomorrow });
     });
 
     const twoStrikes = { limits: small, policy: { minimumStrikes: 2, strikesPerUnit: 0 } };
@@ -53,8 +51,8 @@ export function describeExtensions(rule: Rule): void {
       }
     });
 
-    const oneStrike = { limits: small, policy: { minimumStrikes: 1, strikesPerUnit: 0, graceMs: -1 } };
-    rule("give the held unit back to a key that was banned in between", oneStrike, async (caller) => {
+    const quick = { limits: small, policy: oneStrike };
+    rule("give the held unit back to a key that was banned in between", quick, async (caller) => {
       const held = await caller.admit(noon);
       const { bannedUntilMs } = await caller.callUntilBanned(noon);
       const decision = await caller.extend(noon + 1, held, 2);

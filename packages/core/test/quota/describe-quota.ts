@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
 import type { QuotaMode } from "../../src/quota/decision.js";
 import type { Limits } from "../../src/quota/plan.js";
-import { type Caller, createCaller, type OpenQuota } from "./caller.js";
+import { type Caller, createCaller, noon, type OpenQuota, oneStrike } from "./caller.js";
 import { describeBans } from "./describe-bans.js";
 import { describeExtensions } from "./describe-extensions.js";
 import { describeStrikes } from "./describe-strikes.js";
@@ -28,12 +28,8 @@ export function describeQuota(name: string, mode: QuotaMode, open: OpenQuota): v
   };
 
   describe(`${name} quota`, () => {
-    const given = {
-      limits: { perMinute: 4, perDay: 100 },
-      policy: { minimumStrikes: 1, strikesPerUnit: 0, graceMs: -1 },
-    };
+    const given = { limits: { perMinute: 4, perDay: 100 }, policy: oneStrike };
     rule("carries the mode it was made in with every kind of decision", given, async (caller) => {
-      const noon = Date.UTC(2031, 4, 14, 12);
       const held = await caller.admit(noon);
       const extended = await caller.extend(noon, held, 4);
       const refused = await caller.reserve(noon);

@@ -1,11 +1,9 @@
 import { describe, expect } from "vitest";
 import { limitsOf } from "../../src/quota/plan.js";
-import { dayMs, minuteMs } from "../../src/quota/window.js";
-import { type Caller, expectReplies } from "./caller.js";
+import { minuteMs } from "../../src/quota/window.js";
+import { type Caller, expectReplies, midnight, noon } from "./caller.js";
 import type { Rule } from "./describe-quota.js";
 
-const midnight = Date.UTC(2031, 4, 14);
-const noon = midnight + dayMs / 2;
 const start = noon + 10_000;
 const reset = noon + minuteMs;
 const limits = { perMinute: 4, perDay: 1_000 };

@@ -1,13 +1,10 @@
 import { describe, expect } from "vitest";
 import { limitsOf } from "../../src/quota/plan.js";
 import { dayMs, minuteMs } from "../../src/quota/window.js";
-import { brief, expectReplies } from "./caller.js";
+import { brief, expectReplies, midnight, noon, tomorrow } from "./caller.js";
 import type { Rule } from "./describe-quota.js";
 
-const midnight = Date.UTC(2031, 4, 14);
-const noon = midnight + dayMs / 2;
 const reset = noon + minuteMs;
-const tomorrow = midnight + dayMs;
 const free = limitsOf({ plan: "free" });
 const pro = limitsOf({ plan: "pro" });
 const limits = { perMinute: 5, perDay: 8 };

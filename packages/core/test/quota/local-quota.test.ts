@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type Limits, limitsOf } from "../../src/quota/plan.js";
 import { minuteMs } from "../../src/quota/window.js";
-import { createCaller, openLocal } from "./caller.js";
+import { createCaller, noon, openLocal } from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
 
-const noon = Date.UTC(2031, 4, 14, 12);
 const limits = { perMinute: 5, perDay: 8 };
 
 describeQuota("local", "local", async (banPolicy) => openLocal({ banPolicy }));

@@ -3,7 +3,7 @@ import { describeWithRedis, shared } from "@petstore/harness";
 import { openRedisCluster, openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { Cluster, Redis } from "ioredis";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
+import type { BanPolicy } from "../../src/quota/ban-policy.js";
 import { createBreaker } from "../../src/quota/engines/fallback/breaker.js";
 import { createFallbackQuota } from "../../src/quota/engines/fallback/fallback-quota.js";
 import { createLastKnownCounts } from "../../src/quota/engines/fallback/last-known-counts.js";
@@ -11,14 +11,22 @@ import { openRedis } from "../../src/quota/engines/redis-connection.js";
 import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
 import type { Quota } from "../../src/quota/quota.js";
 import { silentLog } from "../logs.js";
-import { type Caller, createCaller, expectReplies, type OpenedQuota, openAtVirtualTime, openLocal } from "./caller.js";
+import {
+  type Caller,
+  createCaller,
+  expectReplies,
+  midnight,
+  noon,
+  type OpenedQuota,
+  oneStrike,
+  openAtVirtualTime,
+  openLocal,
+} from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
 import { everyKeyHasTtl, findDifference } from "./random/difference.js";
 import { generators, scriptPolicy } from "./random/operations.js";
 
-const noon = Date.UTC(2031, 4, 14, 12);
 const limits = { perMinute: 4, perDay: 1_000 };
-const oneStrike: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 0, graceMs: -1 };
 
 describeWithRedis("on one Redis", async () => {
   const server = await shared(openRedisServer());
@@ -79,7 +87,6 @@ describeWithRedis("on one Redis", async () => {
 
     it("shares the stored counters and bans of version 1.0", async () => {
       const free = { perMinute: 60, perDay: 1_000 };
-      const midnight = noon - 43_200_000;
       const account = `petstore:quota:2:{${randomUUID()}}`;
       const [, id = ""] = /\{(.*)\}/.exec(account) ?? [];
       await using opened = openOn(redis, oneStrike);

@@ -2,10 +2,9 @@ import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../../src/quota/decision.js";
 import { createLastKnownCounts, type LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
 import type { Reservation } from "../../../src/quota/quota.js";
-import { dayMs, minuteMs } from "../../../src/quota/window.js";
+import { minuteMs } from "../../../src/quota/window.js";
+import { noon, tomorrow } from "../caller.js";
 
-export const midnight = Date.UTC(2031, 4, 14);
-export const noon = midnight + dayMs / 2;
 export const shop: Reservation = { account: "shop", key: "1", limits: { perMinute: 60, perDay: 1_000 }, cost: 1 };
 
 /**
@@ -29,7 +28,7 @@ export function admitted(minuteUsed: number, dayUsed = minuteUsed): Admitted {
     mode: "shared",
     nowMs: noon,
     minute: { limit: 60, used: minuteUsed, resetAtMs: noon + minuteMs },
-    day: { limit: 1_000, used: dayUsed, resetAtMs: midnight + dayMs },
+    day: { limit: 1_000, used: dayUsed, resetAtMs: tomorrow },
   };
 }
 

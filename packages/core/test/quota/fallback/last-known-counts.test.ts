@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Decision } from "../../../src/quota/decision.js";
-import { dayMs, minuteMs } from "../../../src/quota/window.js";
-import { admitted, grants, midnight, noon, openInOutage, outcomes, shop } from "./last-known-counts-fixture.js";
+import { minuteMs } from "../../../src/quota/window.js";
+import { noon, tomorrow } from "../caller.js";
+import { admitted, grants, openInOutage, outcomes, shop } from "./last-known-counts-fixture.js";
 
 const hourMs = 3_600_000;
 const bannedUntilMs = noon + hourMs;
@@ -36,10 +37,10 @@ describe("the last known counts while Redis is unavailable", () => {
     outages.count = 2;
     expect(grants(counts)).toBe(5);
     clock.nowMs = noon + minuteMs;
-    const refusedByDay = { outcome: "refused", by: "day", retryAtMs: midnight + dayMs };
+    const refusedByDay = { outcome: "refused", by: "day", retryAtMs: tomorrow };
     expect(counts.decide(shop, false)).toMatchObject(refusedByDay);
     expect(counts.decide({ ...shop, cost: 31 }, false)).toMatchObject(refusedByDay);
-    clock.nowMs = midnight + dayMs;
+    clock.nowMs = tomorrow;
     expect(grants(counts)).toBe(30);
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
-import { dayMs, minuteMs } from "../../../src/quota/window.js";
-import { admitted, midnight, noon, openInOutage, outcomes, shop } from "./last-known-counts-fixture.js";
+import { minuteMs } from "../../../src/quota/window.js";
+import { noon, tomorrow } from "../caller.js";
+import { admitted, openInOutage, outcomes, shop } from "./last-known-counts-fixture.js";
 
 // Redis has counted 40 of 60 units. There are two instances, so this one may grant 10 more.
 const open = () => openInOutage({ known: 40 });
@@ -80,7 +81,7 @@ describe("an extension while Redis is unavailable, told to Redis", () => {
 function unsynced(counts: LastKnownCounts, minuteStartMs = noon): string {
   const told = counts.drainUnsynced("shop");
   if (told === undefined) return "none";
-  expect([told.minute.resetAtMs, told.day.resetAtMs]).toEqual([minuteStartMs + minuteMs, midnight + dayMs]);
+  expect([told.minute.resetAtMs, told.day.resetAtMs]).toEqual([minuteStartMs + minuteMs, tomorrow]);
   const [minute, day] = [told.minute, told.day].map(
     ({ lastKnownUsed, unsyncedUnits }) => `${lastKnownUsed}+${unsyncedUnits}`,
   );

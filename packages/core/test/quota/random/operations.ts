@@ -8,7 +8,7 @@ import type { Admitted, Decision } from "../../../src/quota/decision.js";
 import type { Limits } from "../../../src/quota/plan.js";
 import type { Quota, Usage } from "../../../src/quota/quota.js";
 import { dayMs, minuteMs, type Windows } from "../../../src/quota/window.js";
-import type { OpenedQuota } from "../caller.js";
+import { midnight, type OpenedQuota, tomorrow } from "../caller.js";
 import { createVirtualClock, type Move } from "./virtual-clock.js";
 
 /** Small numbers, so that a script of some dozen calls fills minutes and days and is banned several times. */
@@ -63,9 +63,8 @@ export interface Played {
 
 export type Reply = Decision | Usage | Windows | undefined;
 
-const midnight = Date.UTC(2031, 4, 14);
 const starts = fc.oneof(
-  fc.integer({ min: midnight, max: midnight + dayMs }),
+  fc.integer({ min: midnight, max: tomorrow }),
   fc.integer({ min: midnight - 2 * minuteMs, max: midnight + 1_000 }),
 );
 
@@ -118,7 +117,7 @@ const beforeEdgeMs = 150;
  * an episode that began before it. Random scripts almost never contain one.
  */
 const banRounds: fc.Arbitrary<Script> = fc.record({
-  startMs: fc.integer({ min: midnight, max: midnight + dayMs - 10 * minuteMs }),
+  startMs: fc.integer({ min: midnight, max: tomorrow - 10 * minuteMs }),
   plan: fc.nat({ max: 2 }),
   operations: fc
     .array(fc.tuple(fc.constantFrom("banEnd" as const, "memoryEnd" as const), aroundEdge), {

@@ -3,8 +3,9 @@ import fc, { type RunDetails } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Decision } from "../../../src/quota/decision.js";
 import { dayMs, minuteMs } from "../../../src/quota/window.js";
+import { noon } from "../caller.js";
 import type { Plant } from "./simulated-instance.js";
-import { type Fault, noon, type Outages, type Simulation, simulateOutages } from "./simulated-outages.js";
+import { type Fault, type Outages, type Simulation, simulateOutages } from "./simulated-outages.js";
 
 /** Orders of steps. A planted mistake is found after 80 on average, so 500 find it nearly always, and 5,000 always. */
 const numRuns = { right: 500, planted: 5_000 };

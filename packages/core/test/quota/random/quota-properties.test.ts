@@ -3,13 +3,12 @@ import fc from "fast-check";
 import { describe, it } from "vitest";
 import { type Decision, remaining, reportedWindow, retryAfterSeconds } from "../../../src/quota/decision.js";
 import { dayMs, minuteMs, type WindowState } from "../../../src/quota/window.js";
-import { openLocal } from "../caller.js";
+import { midnight, openLocal } from "../caller.js";
 import { generators, play, type Script, scriptPolicy } from "./operations.js";
 
 /** Scripts per property and generator. A fault planted in the engine is found within a few hundred. */
 const numRuns = 500;
 const options = { banPolicy: scriptPolicy, capacity: 8 };
-const midnight = Date.UTC(2031, 4, 14);
 
 describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
   it("counts exactly the admitted units, never above a limit, until the first instant of the next window", async () => {

@@ -6,6 +6,7 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { createLocalQuota, type LocalQuota } from "../../../src/quota/engines/local-quota.js";
 import type { WindowCounter } from "../../../src/quota/engines/reserve-script.js";
 import { minuteMs, type UsedUnits, type Windows } from "../../../src/quota/window.js";
+import { noon } from "../caller.js";
 import { type Call, type Instance, openInstance, type Plant } from "./simulated-instance.js";
 
 /** A fault of Redis or of a connection, at any moment. */
@@ -49,8 +50,6 @@ export interface Simulation {
 
 /** `choice` is any number. */
 type Step = (choice: number) => void;
-
-export const noon: number = Date.UTC(2031, 4, 14, 12);
 
 export function simulateOutages({ instances: size, limit, faults, maxFaults }: Outages, plant: Plant): Simulation {
   const reservation = { account: "shared", limits: { perMinute: limit, perDay: 2 * limit }, cost: 1 };
