@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describeWithRedis, shared } from "@petstore/harness";
 import { openRedisCluster, openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { Cluster, Redis } from "ioredis";
-import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import type { BanPolicy } from "../../src/quota/ban-policy.js";
 import { createBreaker } from "../../src/quota/engines/fallback/breaker.js";
 import { createFallbackQuota } from "../../src/quota/engines/fallback/fallback-quota.js";
@@ -26,6 +26,14 @@ import { describeQuota } from "./describe-quota.js";
 import { everyKeyHasTtl, findDifference } from "./random/difference.js";
 import { generators, scriptPolicy } from "./random/operations.js";
 
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly comparedCalls?: number;
+  }
+}
+
+/** `vitest.proof.config.ts` provides more. */
+const comparedCalls = inject("comparedCalls") ?? 10_000;
 const limits = { perMinute: 4, perDay: 1_000 };
 
 describeWithRedis("on one Redis", async () => {
@@ -116,13 +124,14 @@ describeWithRedis("on one Redis", async () => {
       expect(minute.resetAtMs).toBe((Math.floor(nowMs / 60_000) + 1) * 60_000);
     });
 
-    it.each(generators)("decides $generator scripts like the local quota, and gives every key a TTL", async (given) => {
+    const comparison = `decides ${comparedCalls} $generator calls like the local quota, and gives every key a TTL`;
+    it.each(generators)(comparison, async (given) => {
       const difference = await findDifference({
         scripts: given.scripts,
         open: () => [openOn(redis, scriptPolicy), openLocal({ banPolicy: scriptPolicy })],
         name: given.generator,
         seed: Math.floor(Math.random() * 2 ** 31),
-        atLeastCalls: 10_000,
+        atLeastCalls: comparedCalls,
         inspect: (accountPrefix) => everyKeyHasTtl(redis, accountPrefix),
       });
       expect(difference).toBeUndefined();
