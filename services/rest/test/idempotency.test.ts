@@ -6,8 +6,8 @@ const store = await openSharedStore();
 const { key } = await store.issueKey();
 
 const body = '{"name":"Ada","categoryId":1}';
-const create = (idempotencyKey: string | readonly string[], { as = key, sent = body } = {}): Promise<Answer> =>
-  store.call("POST", "/v1/pets", { key: as, body: sent, headers: { "Idempotency-Key": idempotencyKey } });
+const create = (idempotencyKey: string | readonly string[], { sent = body } = {}): Promise<Answer> =>
+  store.call("POST", "/v1/pets", { key, body: sent, headers: { "Idempotency-Key": idempotencyKey } });
 const countPets = () => store.execute("select count(*) from pets");
 
 it("a key is stored for 24 hours by the clock of PostgreSQL, although that of the instance is 25 hours ahead", async () => {
@@ -70,23 +70,10 @@ it("the pet and the key are stored together or not at all", async () => {
   expect([created.status, created.headers["idempotency-replayed"]]).toEqual([201, undefined]);
 });
 
-describe("concurrent creates", () => {
-  it("with one key, 500 of them, add one pet and get 500 equal bodies", async () => {
-    const { key: own } = await store.issueKey();
-    const sent = '{"name":"the only one","categoryId":9007199254740993,"status":"sold"}';
-    const answers = await Promise.all(Array.from({ length: 500 }, () => create("five hundred", { as: own, sent })));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(answers.filter(({ headers }) => headers["idempotency-replayed"] === undefined)).toHaveLength(1);
-    const listed = await store.call("GET", "/v1/pets?status=sold&limit=100", { key });
-    expect(listed.text.match(/the only one/g)).toHaveLength(1);
-  });
-
-  it("with one key and two bodies: those with one body get its pet, the others are refused", async () => {
-    const bodies = Array.from({ length: 40 }, (_, index) => `{"name":"${["Ada", "Bo"][index % 2]}","categoryId":1}`);
-    const answers = await Promise.all(bodies.map((sent) => create("two bodies", { sent })));
-    const added = answers.filter(({ status }) => status === 201).map(({ text }) => text);
-    expect([added.length, new Set(added).size]).toEqual([20, 1]);
-    expect(answers.filter(({ status }) => status === 422)).toHaveLength(20);
-  });
+it("concurrent creates with one key and two bodies: those with one body get its pet, the others are refused", async () => {
+  const bodies = Array.from({ length: 40 }, (_, index) => `{"name":"${["Ada", "Bo"][index % 2]}","categoryId":1}`);
+  const answers = await Promise.all(bodies.map((sent) => create("two bodies", { sent })));
+  const added = answers.filter(({ status }) => status === 201).map(({ text }) => text);
+  expect([added.length, new Set(added).size]).toEqual([20, 1]);
+  expect(answers.filter(({ status }) => status === 422)).toHaveLength(20);
 });
