@@ -1,7 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { openSession } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
-import type { Database } from "../src/database/database.js";
-import { openSharedDatabase, sqlOf } from "./database-fixture.js";
+import type { Database, DatabaseConfig } from "../src/database/database.js";
+import { findPet, listPets } from "../src/pets/pet-queries.js";
+import { limitedTo, openSharedDatabase, sqlOf } from "./database-fixture.js";
 
 const server = await openSharedDatabase();
 
@@ -11,6 +13,7 @@ const backend = sqlOf<{ pid: number; value: number }>(
 );
 const nap = sqlOf("pipelined read", "select pg_sleep($1::float8)");
 const napAlone = sqlOf("write", "select pg_sleep($1::float8)");
+const waitForLock = sqlOf("write", "select pg_advisory_xact_lock(1)");
 
 describe("pipelined reads", () => {
   it("share two connections of the pool, for any number of reads at once", async () => {
@@ -30,6 +33,20 @@ describe("pipelined reads", () => {
     const statements = Array.from({ length: 20 }, () => [nap, napAlone]).flat();
     await Promise.all(statements.map((statement) => database.run(statement, [0.05])));
     expect(database.connections()).toEqual({ open: poolSize, idle: poolSize, waiting: 0 });
+  });
+
+  it("of pets are answered while writes hold every connection of the pool", async () => {
+    await using database = await open(limitedTo(20_000));
+    await using holder = await openSession(server.directUrl);
+    await holder.query("select pg_advisory_lock(1)");
+    const writes = Array.from({ length: 4 }, () => database.run(waitForLock, []));
+    await expect.poll(() => database.connections()).toEqual({ open: 5, idle: 2, waiting: 1 });
+    for (const status of [undefined, "sold"] as const) {
+      expect(await listPets(database, { after: 0n, status, limit: 1 })).toMatchObject({ pets: [] });
+    }
+    expect(await findPet(database, 1n)).toBeUndefined();
+    await holder.query("select pg_advisory_unlock(1)");
+    expect(await Promise.all(writes)).toHaveLength(4);
   });
 
   it("do not queue behind a slow read", async () => {
@@ -78,8 +95,8 @@ it.each(["write", "read", "pipelined read"] as const)(
 );
 
 /** The first reads open both shared connections, and do not wait for them. */
-async function open(): Promise<Database> {
-  const database = server.open({ url: server.directUrl });
+async function open(config: Partial<DatabaseConfig> = {}): Promise<Database> {
+  const database = server.open({ url: server.directUrl, ...config });
   await untilShared(database);
   return database;
 }
