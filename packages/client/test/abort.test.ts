@@ -54,16 +54,6 @@ it("sends nothing for a signal that is already aborted", async () => {
   expect(received).toEqual([]);
 });
 
-it("keeps no place in the queue for a thousand aborted calls", async () => {
-  const { client, received } = createScriptedService(() => after(1, () => respond(200, "[]", { remaining: 8 })));
-  const abort = new AbortController();
-  const aborted = Array.from({ length: 1_000 }, () => client.pets.list({ signal: abort.signal }));
-  abort.abort(reason);
-  expect(new Set(await resultsAfter(0, ...aborted))).toEqual(new Set([reason]));
-  await resultsAfter(20_000, ...Array.from({ length: 5 }, () => client.pets.list()));
-  expect(received).toHaveLength(5);
-});
-
 it("leaves no listener on the signal of a request that has ended", async () => {
   const { client, received } = createScriptedService(() => respond(200, "[]"));
   await resultsAfter(1_000, client.pets.list({ signal: new AbortController().signal }));
