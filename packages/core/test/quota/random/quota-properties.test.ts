@@ -39,6 +39,7 @@ describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
   });
 
   it("admits a refused or banned client that waits for Retry-After, without other traffic", async () => {
+    let retries = 0;
     const promise = fc.asyncProperty(scripts, fc.boolean(), async (script, inWholeSeconds) => {
       const opened = openLocal(options);
       const played = await play(script, [opened], { fallBackMs: minuteMs });
@@ -48,8 +49,10 @@ describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
       if (decision.outcome !== "refused" && decision.outcome !== "banned") return;
       opened.setNow(inWholeSeconds ? decision.nowMs + retryAfterSeconds(decision) * 1_000 : decision.retryAtMs);
       assert.equal((await opened.quota.reserve(last)).outcome, "admitted");
+      retries += 1;
     });
     await fc.assert(promise, { numRuns });
+    assert.ok(retries > numRuns / 10);
   });
 });
 
