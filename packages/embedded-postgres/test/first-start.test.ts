@@ -62,8 +62,14 @@ test("the password appears in no command line and no environment", async ({ dire
 });
 
 test("no statement and no value reaches the server's log", async ({ directory, database }) => {
-  const statements = ["SELECT 'secret'::int", "CREATE TABLE secret AS SELECT 1 AS id", "SELECT secret", "secret"];
-  for (const statement of statements) await query(database.url, statement).catch(() => {});
+  for (const [statement, code] of [
+    ["SELECT 'secret'::int", "22P02"],
+    ["CREATE TABLE secret AS SELECT 1 AS id", "42501"],
+    ["SELECT secret", "42703"],
+    ["secret", "42601"],
+  ] as const) {
+    await expect(query(database.url, statement)).rejects.toMatchObject({ code });
+  }
   const log = await readFile(join(directory, "cluster", "server.log"), "utf8");
   expect(log).toContain("ready to accept connections");
   expect(log).not.toContain("secret");
