@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
 import { openRawClient, type RawClient } from "@petstore/harness/network";
 import { describe, expect } from "vitest";
 import { chunked, create, host, it, large, list, refused, slow, statuses } from "./it.js";
@@ -143,17 +145,19 @@ describe("a reset does not stop the process when it comes", () => {
     ["while CONNECT waits for its turn", slow + connectRequest],
   ])("%s", async (_moment, bytes) => {
     await using server = await startTestServer();
+    const connected: Promise<Socket[]> = once(server.server, "connection");
+    const left = server.nextClosed();
     using client = openRawClient(server.port);
     client.socket.pause();
     client.write(bytes);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    const [socket] = await connected;
+    await expect.poll(() => socket?.bytesRead, { interval: 1 }).toBe(bytes.length);
     client.socket.resetAndDestroy();
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await left;
     server.release();
-    await new Promise((resolve) => setTimeout(resolve, 20));
     expect((await fetch(`${server.listener.url}/pets`)).status).toBe(200);
-    expect(server.faults).toEqual([]);
     // Each response is closed once, also one that waited for its turn: its log line and its metrics depend on it.
     await expect.poll(() => server.closed).toHaveLength(server.handled.length + server.malformedRequests.length);
+    expect(server.faults).toEqual([]);
   });
 });
