@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { createTestDatabase, grantService } from "@petstore/harness";
 import { openSession, query } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
@@ -39,9 +38,10 @@ describe("migrations", () => {
     await expect(migrate(database.url, { lockWaitMs: 300 })).rejects.toThrow(/^Other programs, such as a backup/);
     const migrated = migrate(database.url);
     await service.query("set statement_timeout = 5000");
-    for (let read = 0; read < 20; read++) {
+    const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect.poll(() => service.query(waiting), { interval: 10 }).toHaveLength(1);
       await service.query("select from accounts, api_keys");
-      await sleep(100);
     }
     await backup.query("commit");
     expect(await migrated).toEqual(everyMigration.slice(2));
