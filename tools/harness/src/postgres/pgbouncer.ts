@@ -23,10 +23,8 @@ export function openPgBouncer(serverUrl: string): Promise<PgBouncer> {
     // PgBouncer refuses to run as root. It gets SIGTERM at the end, because SIGINT waits until the clients leave.
     const program = use(startProgram({ name: "pgbouncer", command: "pgbouncer", args: [settings], user: serverUser }));
     await program.printed(/process up/);
-    const url = Object.assign(new URL(serverUrl), { host: `${loopback}:${port}` });
-    url.searchParams.set("pgbouncer", "true");
-    // PgBouncer refuses this parameter, which the URL of an embedded PostgreSQL has.
-    url.searchParams.delete("options");
+    // PgBouncer refuses the parameter `options`, which the URL of an embedded PostgreSQL has.
+    const url = Object.assign(new URL(serverUrl), { host: `${loopback}:${port}`, search: "pgbouncer=true" });
     return { url: url.href };
   });
 }

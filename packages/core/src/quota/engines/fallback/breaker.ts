@@ -97,7 +97,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
         open(account, error);
         throw error;
       });
-      // Meanwhile this instance began to decide alone, and may grant the units of this reply again. So the reply is not used.
+      // Since then this instance has decided alone, and may have granted the units of this reply. So the reply is not used.
       if (outages !== outagesBefore) throw new Error("an outage began before the reply");
       return reply;
     },
