@@ -114,9 +114,11 @@ describe("the database", () => {
     await using database = server.open(config);
     await using reachability = await watchDatabase(config, database, silentLog);
     await database.run(pipelined, []);
+    const sleeping = "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
+    // The server goes on with statements that the tests before have given up.
+    await expect.poll(() => server.execute(sleeping), { timeout: 10_000 }).toHaveLength(0);
     // The queued statements get their connections when the others break.
     const interrupted = Promise.allSettled(Array.from({ length: 8 }, () => database.run(sleep, [20])));
-    const sleeping = "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
     await expect.poll(() => server.execute(sleeping)).toHaveLength(4);
     await rm(certificate);
     const others = "datname = current_database() and usename = current_user and pid <> pg_backend_pid()";
