@@ -67,7 +67,7 @@ export async function respondToGraphql(
   if (isReplay) res.setHeader("Idempotency-Replayed", "true");
   const requestContext = contextOf(res);
   if (problems[0] !== undefined) {
-    requestContext.problemCode = problems[0].code;
+    requestContext.problemCode = (problems.find(({ status }) => status >= 500) ?? problems[0]).code;
     addHelpLink(res, problems[0].code);
   }
   for (const problem of problems) {

@@ -41,6 +41,13 @@ it.each<[string, string, string, CallOptions]>([
   await expect.poll(async () => (await store.scrape()).get(series)).toBe(before + 2);
 });
 
+it.each(["INTERNAL_ERROR", "SERVICE_UNAVAILABLE"])(
+  "%s is counted from 0, so that its first burst raises an alert",
+  async (code) => {
+    expect((await store.scrape()).get(`petstore_http_problems_total{code="${code}"}`)).toBe(0);
+  },
+);
+
 it("the log lines that standard output has dropped are counted", async () => {
   expect((await store.scrape()).get("petstore_log_lines_dropped_total")).toBe(3);
 });

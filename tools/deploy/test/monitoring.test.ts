@@ -83,6 +83,13 @@ it.each([...rules, ...haRules])(
   },
 );
 
+it("the dashboard and the alerts ask for metrics that other programs have too only with the job", () => {
+  const asked = [...questions, ...rules.map(({ expr }) => expr)].join("\n");
+  const shared = /\b(?:nodejs|process|http_server|db_client)_\w+\b/g;
+  expect(asked.match(shared)?.length).toBeGreaterThan(10);
+  expect(asked.replaceAll(/_\w+\{job="petstore"/g, "").match(shared)).toBeNull();
+});
+
 it("every panel of the dashboard has a number, a title, a data source and something to ask for", () => {
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   for (const panel of dashboard.panels.filter(({ type }) => type !== "row")) {

@@ -66,6 +66,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     for (const url_scheme of ["http", "https"]) inFlight.set({ http_request_method, url_scheme }, 0);
   }
   for (const reason of ["event-loop", "database"]) shedRequests.inc({ reason }, 0);
+  for (const code of ["INTERNAL_ERROR", "SERVICE_UNAVAILABLE"]) problems.inc({ code }, 0);
   for (const bucket of ["account", "address"]) {
     for (const mode of ["local", "shared", "fallback"]) {
       for (const outcome of outcomes) decisions.inc({ bucket, mode, outcome }, 0);
