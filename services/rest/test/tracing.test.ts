@@ -41,12 +41,15 @@ function treeOf(spans: readonly Span[], parent: string): unknown[] {
     .map(({ name, spanId }) => [name, ...treeOf(spans, spanId)]);
 }
 
-it("creates HTTP and PostgreSQL spans for a request, below the client's span, without its data", async () => {
+it("creates HTTP and PostgreSQL spans for a request, below the client's span, without its data, and none later", async () => {
   const body = '{"name":"a-mauve-name","categoryId":1}';
   const { spans, exports, requests, logged } = await trace(
-    (store, key) => {
+    async (store, key) => {
       const headers = { traceparent, tracestate: `vendor=${key}` };
-      return store.call("POST", "/v1/pets?secret=1", { key, body, headers });
+      await store.call("POST", "/v1/pets?secret=1", { key, body, headers });
+      // The service writes it a second later, for itself.
+      const used = "select from api_keys where last_used_on is not null";
+      await expect.poll(() => store.execute(used), { timeout: 10_000 }).toHaveLength(1);
     },
     { OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20secret" },
   );

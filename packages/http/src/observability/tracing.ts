@@ -124,8 +124,10 @@ function traceDatabaseCalls(tracer: Tracer, storage: RequestStorage): () => void
   // `tracePromise` runs the call, and the listeners of its end, with the context that this function returns.
   databaseCalls.start.bindStore(storage, ({ system, name }) => {
     const parent = storage.getStore();
+    // A timer that a request has started, such as a probe of Redis, runs after the end of the request.
+    if (parent === undefined || !trace.getSpan(parent)?.isRecording()) return undefined;
     const attributes = { "db.system.name": system, "db.query.summary": name };
-    return parent && trace.setSpan(parent, tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent));
+    return trace.setSpan(parent, tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent));
   });
   const currentSpan = () => trace.getSpan(storage.getStore() ?? ROOT_CONTEXT);
   const listeners = {
@@ -136,8 +138,9 @@ function traceDatabaseCalls(tracer: Tracer, storage: RequestStorage): () => void
     error({ error }: { readonly error: unknown }) {
       const span = currentSpan();
       span?.setStatus({ code: SpanStatusCode.ERROR });
-      // The message of a server can repeat text of a client, so only the code is shown.
-      span?.setAttribute("error.type", Problem.from(error).code);
+      // The message of a server can repeat text of a client, so only the code or the name is shown.
+      const name = error instanceof Error ? error.name : "_OTHER";
+      span?.setAttribute("error.type", error instanceof Problem ? error.code : name);
     },
   };
   databaseCalls.subscribe(listeners);
