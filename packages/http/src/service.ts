@@ -105,14 +105,14 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
 }
 
 /**
- * Runs one API until a signal stops the process. If it cannot start, prints one line and sets the exit status to 1.
+ * Runs one API until a signal, and then ends the process. If it cannot start, prints one line and ends it with status 1.
  * `serviceName` names it in log lines and traces, unless OTEL_SERVICE_NAME is set.
  */
 export async function runService(
   environment: NodeJS.ProcessEnv,
   serviceName: string,
   createRouter: CreateRouter,
-): Promise<void> {
+): Promise<never> {
   const stopped = untilSignal();
   try {
     const config = readConfig({ ...environment, OTEL_SERVICE_NAME: environment.OTEL_SERVICE_NAME || serviceName });
@@ -126,4 +126,6 @@ export async function runService(
     printError(error);
     process.exitCode = 1;
   }
+  // Everything is closed. An export of traces to a receiver that does not answer would hold the process for 5 s.
+  process.exit();
 }

@@ -11,6 +11,8 @@ try {
   printError(error);
   process.exitCode = 1;
 }
+// Everything is closed. An export of traces to a receiver that does not answer would hold the process for 5 s.
+process.exit();
 
 /** Ends a start or a stop that hangs. The next start adopts the PostgreSQL that stays behind. */
 function giveUp(): never {

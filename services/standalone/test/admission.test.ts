@@ -145,6 +145,7 @@ it.each(apis)("$path looks 10 unknown keys of an address up, and then answers 50
   }
   for (let count = 0; count < 3; count++) expectUnavailable(await send(), { limit: 300, remaining: 290 });
   expect([await lookUps("miss"), await lookUps("refused")]).toEqual([10, 3]);
+  expect(store.logged.filter((line) => !line.includes('"level":"info"'))).toEqual([]);
   store.clock.nowMs += 1_000;
   expect((await send()).status).toBe(401);
 });

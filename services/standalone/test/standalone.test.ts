@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
-import { openHttpClient } from "@petstore/harness/network";
+import { openHttpClient, openTraceReceiver } from "@petstore/harness/network";
 import { query } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, startStandaloneProgram, startStandaloneStoreIn } from "@petstore/harness/processes";
 import { expect, test } from "vitest";
@@ -42,6 +42,13 @@ it("prints the demo key and curl lines that work as they stand, at the first sta
   expect(second.output.join()).toContain("npx petstore key issue demo");
   using client = openHttpClient(second.origin);
   expect((await client.send("GET", "/v1/pets", { key })).json).toEqual([rex]);
+});
+
+it("stops with exit code 0 although a receiver of traces does not answer", async ({ directory }) => {
+  await using receiver = await openTraceReceiver(0);
+  const store = await startStandaloneStoreIn(directory, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  await fetch(`${store.origin}/v1/pets`);
+  expect(await store.stop()).toBe(0);
 });
 
 it("refuses a second start on the same data in one line that names the first", async ({ directory }) => {

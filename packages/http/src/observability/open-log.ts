@@ -26,6 +26,8 @@ export function openLog({ level, isPretty = process.stdout.isTTY, serviceName }:
   });
   process.on("uncaughtException", (error) => {
     log.fatal({ error }, "uncaught exception");
+    // Also if the service ends before the flush.
+    process.exitCode = 1;
     void output.flush().then(() => process.exit(1));
   });
   return { log, print: output.print, dropped: output.dropped, [Symbol.asyncDispose]: output.flush };

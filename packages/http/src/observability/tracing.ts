@@ -44,6 +44,7 @@ type RequestStorage = AsyncLocalStorage<Context | undefined>;
 const exportTimeoutMs = 5_000;
 /** How long a silent receiver delays the end of the process. */
 const lastExportMs = 1_000;
+const late = Symbol("late");
 
 export function openTracing(config: TracingConfig, log: Log): Tracing {
   const { endpoint, headers = {}, serviceName, sampledShare } = config;
@@ -68,7 +69,11 @@ export function openTracing(config: TracingConfig, log: Log): Tracing {
     traceRequest: traceRequests(tracer, storage),
     async [Symbol.asyncDispose]() {
       stop();
-      await Promise.race([provider.shutdown().catch(reportFailure), sleep(lastExportMs, undefined, { ref: false })]);
+      const end = await Promise.race([
+        provider.shutdown().catch(reportFailure),
+        sleep(lastExportMs, late, { ref: false }),
+      ]);
+      if (end === late) reportFailure(new Error(`no reply within ${lastExportMs} ms`));
     },
   };
 }
