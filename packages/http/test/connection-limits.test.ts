@@ -58,7 +58,7 @@ describe("connections of one client address", () => {
     third.write(list);
     await third.closed;
     expect(third.answers()).toEqual([]);
-    expect(server.faults).toEqual([new Error("a client address has more than 2 connections")]);
+    expect(server.faults).toEqual([new Error("more than 2 connections of address:127.0.0.1")]);
     first.write(list);
     await first.received(2);
     first.socket.destroy();

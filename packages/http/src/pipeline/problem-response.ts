@@ -6,8 +6,8 @@ import { contextOf } from "./request-context.js";
 
 /**
  * The last handler of an API. Anything thrown becomes one response, or closes the connection if a response has begun.
- * Problems with a status of 500 or more are logged. For SERVICE_UNAVAILABLE, the units are refunded first. `format` is
- * called after the headers are set, and returns the body. The default body is the schema `Error` of the REST API.
+ * A problem with a status of 500 or more is logged if it has a cause. For SERVICE_UNAVAILABLE, the units are refunded first.
+ * `format` is called after the headers are set, and returns the body. The default body is the schema `Error` of the REST API.
  */
 export function answerProblems(
   { admission, log }: { readonly admission: Pick<Admission, "refund">; readonly log: Log },
@@ -19,7 +19,7 @@ export function answerProblems(
     const problem = thrown instanceof URIError ? new Problem("ROUTE_NOT_FOUND") : Problem.from(thrown);
     const context = contextOf(res);
     context.problemCode = problem.code;
-    if (problem.status >= 500) {
+    if (problem.status >= 500 && problem.cause !== undefined) {
       log.error({ requestId: context.id, code: problem.code, error: problem.cause }, "request failed");
     }
     if (res.headersSent) {

@@ -55,7 +55,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     const max = limits.maxConnectionsPerAddress;
     if (max > 0 && open > max) {
       socket.destroy();
-      onRefused(new Error(`a client address has more than ${max} connections`));
+      onRefused(new Error(`more than ${max} connections of ${address}`));
       return;
     }
     openByAddress.set(address, open);

@@ -49,6 +49,7 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
         return Array.from({ length: times }, () => counts.decide(reservation, mayHaveExecuted, heldIn));
       }
       throw new Problem("SERVICE_UNAVAILABLE", "The quota cannot be checked; try again shortly.", {
+        cause: new Error("Redis is unavailable"),
         retryAfterSeconds: 1,
       });
     }
