@@ -72,7 +72,11 @@ function distrustBuilds(paths) {
 async function compile() {
   const compiler = `${root}node_modules/typescript/bin/tsc`;
   const projects = ["services/standalone", "packages/pages/browser"];
-  const [exitCode] = await once(startNode([compiler, "--build", ...projects]), "exit");
+  return (await succeeds([compiler, "--build", ...projects])) && (await succeeds(["services/rest/build-files.mjs"]));
+}
+
+async function succeeds(options) {
+  const [exitCode] = await once(startNode(options), "exit");
   return exitCode === 0;
 }
 

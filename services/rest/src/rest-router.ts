@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { RouterDeps } from "@petstore/http";
 import { type Page, pageFiles, readGuides } from "@petstore/pages";
 import { Router } from "express";
-import { openApiDocument, openApiJson, openApiYaml } from "./openapi-document.js";
+import { openApiJson, openApiYaml, readOpenApiDocument } from "./openapi-document.js";
 import { addPetRoutes } from "./pet-routes.js";
 import { referenceMain } from "./reference/reference-page.js";
 import { usageMain } from "./reference/usage-page.js";
@@ -10,12 +10,11 @@ import { usageMain } from "./reference/usage-page.js";
 /** The REST API at `/v1`, and its description and pages, which need no key and cost nothing. */
 export function createRestRouter(deps: RouterDeps): Router {
   const { serveStaticFiles, config } = deps;
-  const description = () => openApiDocument(config);
   const pages: readonly Page[] = [
     {
       path: "/",
       title: "Reference",
-      main: () => referenceMain(description()),
+      main: () => referenceMain(readOpenApiDocument()),
       styles: ["reference"],
       module: "reference",
     },
@@ -29,12 +28,12 @@ export function createRestRouter(deps: RouterDeps): Router {
       {
         path: "/openapi.json",
         mediaType: "application/json; charset=utf-8",
-        content: () => openApiJson(description()),
+        content: () => openApiJson(config),
       },
       {
         path: "/openapi.yaml",
         mediaType: "application/yaml; charset=utf-8",
-        content: () => openApiYaml(description()),
+        content: () => openApiYaml(config),
       },
       // The npm package of the client, which the build copies.
       {

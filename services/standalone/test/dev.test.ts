@@ -55,8 +55,8 @@ it("serves each saved change, and stops with its PostgreSQL at SIGTERM", { timeo
   await writeFile(join(newFolder, "one.ts"), "export const one: number = 1;\n");
   await program.printed(/last good build.*Compiled/s);
 
-  await appendFile(join(copy, "services/rest/openapi.source.yaml"), "x-changed: true\n");
-  await expect.poll(() => read("/openapi.yaml"), polling).toContain("x-changed");
+  await appendFile(join(copy, "services/rest/openapi.yaml"), "x-changed: true\n");
+  await expect.poll(() => read("/openapi.json"), polling).toContain("x-changed");
 
   const stop = () => {
     program.signal("SIGTERM");

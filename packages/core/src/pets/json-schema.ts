@@ -1,4 +1,4 @@
-/** The validation schemas as JSON Schema (draft 2020-12), for the documents that describe the REST API. */
+/** The validation schemas as JSON Schema (draft 2020-12). The OpenAPI document has the same ones. */
 import { z } from "zod";
 import { maxInt64, minInt64 } from "./pet.js";
 import { listPetsSchema, newPetSchema, petSchema } from "./validation.js";

@@ -3,6 +3,8 @@ import { html, keyForm, type Markup } from "@petstore/pages";
 import { stringify } from "lossless-json";
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "../openapi-document.js";
 
+type Components = OpenApiDocument["components"];
+
 interface Section extends OpenApiOperation {
   readonly method: string;
   readonly path: string;
@@ -22,7 +24,7 @@ ${sections.map(({ operationId: id, method, path, summary }) => html`<li><a href=
 ${sections.map((section) => sectionMarkup(section, components))}`;
 }
 
-function sectionMarkup(section: Section, components: OpenApiDocument["components"]): Markup {
+function sectionMarkup(section: Section, components: Components): Markup {
   const { operationId: id, method, path, summary, description, deprecated } = section;
   return html`<section id="${id}" aria-labelledby="${id}-title"${deprecated ? html` class="deprecated"` : undefined}>
 <h2 id="${id}-title"><span class="method ${method}">${method.toUpperCase()}</span> <code>/v1${path}</code></h2>
@@ -72,20 +74,23 @@ function rangeOf({ minimum, maximum, default: preset }: OpenApiParameter["schema
   return ` From ${String(minimum)} to ${String(maximum)}${preset === undefined ? "" : `; default ${String(preset)}`}.`;
 }
 
-function responseTables({ responses }: Section, { headers, examples }: OpenApiDocument["components"]): Markup {
-  const rows = Object.entries(responses).flatMap(([status, { description, content }]) => {
-    if (status.startsWith("2")) return html`<tr><td>${status}</td><td></td><td>${description}</td></tr>`;
-    const codes = Object.keys(content["application/json"].examples);
+function responseTables(section: Section, { headers, examples, responses: shared }: Components): Markup {
+  const responses = Object.entries(section.responses).map(
+    ([status, response]) => [status, "$ref" in response ? shared[status] : response] as const,
+  );
+  const rows = responses.flatMap(([status, response]) => {
+    if (status.startsWith("2")) return html`<tr><td>${status}</td><td></td><td>${response?.description}</td></tr>`;
+    const codes = Object.keys(response?.content["application/json"].examples ?? {});
     return codes.map(
       (code) => html`<tr><td>${status}</td><td><code>${code}</code></td><td>${examples[code]?.value.message}</td></tr>`,
     );
   });
-  const fields = new Map(Object.values(responses).flatMap((response) => Object.entries(response.headers ?? {})));
+  const fields = new Map(responses.flatMap(([, response]) => Object.entries(response?.headers ?? {})));
   const headerRows = [...fields].map(([field, { $ref }]) => {
     const header = headers[$ref.replace("#/components/headers/", "")];
     return html`<tr><td><code>${field}</code></td><td>${prose(header?.description ?? "")}</td><td><code>${String(header?.example)}</code></td></tr>`;
   });
-  const [success] = Object.values(responses);
+  const [[, success] = []] = responses;
   return html`<h3>Status and code</h3>
 <table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead><tbody>
 ${rows}

@@ -1,6 +1,5 @@
-import { type Plan, planNames } from "@petstore/core";
+import { limitsOf, type Plan, planNames } from "@petstore/core";
 import { html, keyForm, type Markup } from "@petstore/pages";
-import { describePlan } from "../openapi-document.js";
 
 /** The usage page at `/usage` shows the remaining quota of an account. It reads `GET /rate_limit`, which costs nothing. */
 export function usageMain(): Markup {
@@ -38,6 +37,14 @@ function gauge(window: "minute" | "day", title: string): Markup {
 }
 
 function planRow(plan: Plan): Markup {
-  const { name, perMinute, perDay } = describePlan(plan);
+  const [name, perMinute, perDay] = describePlan(plan);
   return html`<tr data-plan="${plan}"><th scope="row">${name}</th><td>${perMinute}</td><td>${perDay}</td></tr>`;
+}
+
+/** A plan as the tables of plans show it. */
+export function describePlan(plan: Plan): readonly [name: string, perMinute: string, perDay: string] {
+  const name = `${plan.charAt(0).toUpperCase()}${plan.slice(1)}`;
+  if (plan === "enterprise") return [name, "as agreed", "as agreed"];
+  const { perMinute, perDay } = limitsOf({ plan });
+  return [name, perMinute.toLocaleString("en"), perDay.toLocaleString("en")];
 }

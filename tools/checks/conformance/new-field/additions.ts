@@ -57,4 +57,11 @@ export const additions: Additions = {
   "packages/core/src/database/migrations/migrations.ts": [
     ["holder);\n  end loop;\nend $$;\n`,", '"9999-nickname": "alter table pets add column nickname text",'],
   ],
+  "services/rest/openapi.yaml": [
+    [
+      'status: { $ref: "#/components/schemas/PetStatus" }',
+      '\n        nickname: { anyOf: [*petName, { type: "null" }] }',
+    ],
+    ['"`available` unless given." }', '\n        nickname: { anyOf: [*petName, { type: "null" }], default: null }'],
+  ],
 };

@@ -1,0 +1,112 @@
+// Compares openapi.yaml with the code. The difference that a failed test prints shows what the document must say.
+import { readFileSync } from "node:fs";
+import { type ProblemCode, petJsonSchemas, planNames, problems } from "@petstore/core";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { describePlan } from "../src/reference/usage-page.js";
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly headers: object }>>;
+}
+
+const text = readFileSync(new URL("../openapi.yaml", import.meta.url), "utf8");
+/** Only integers above 2^53 stay bigint, as in the schemas of core. */
+const toNumber = (_name: unknown, value: unknown) =>
+  typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+const { info, paths, components } = parse(text, toNumber, { intAsBigInt: true });
+const operations = Object.values<Record<string, Operation>>(paths)
+  .flatMap((path) => Object.values(path))
+  .map(({ operationId, responses }) => [operationId, responses] as const);
+const { named: schemas, listParameters } = petJsonSchemas();
+
+/** A REST request has no GraphQL document, and its cost of 1 is never above a limit. */
+const graphqlOnly = /^(GRAPHQL_|OPERATION_TOO_LARGE|PERSISTED_QUERY_NOT_FOUND)/;
+const codes = (Object.keys(problems) as ProblemCode[]).filter((code) => !graphqlOnly.test(code));
+/** Codes that not every operation returns, and the operations that do. */
+const operationsOfCode: Partial<Record<ProblemCode, readonly string[]>> = {
+  INVALID_JSON: ["createPet"],
+  VALIDATION_FAILED: ["listPets", "createPet"],
+  INVALID_CURSOR: ["listPets"],
+  PET_NOT_FOUND: ["getPet"],
+  ROUTE_NOT_FOUND: ["getPet"],
+  METHOD_NOT_ALLOWED: [],
+  IDEMPOTENCY_IN_PROGRESS: ["createPet"],
+  ENDPOINT_REMOVED: ["getPet"],
+  PAYLOAD_TOO_LARGE: ["createPet"],
+  UNSUPPORTED_MEDIA_TYPE: ["createPet"],
+  IDEMPOTENCY_KEY_REUSED: ["createPet"],
+};
+const headersOfEveryResponse = [
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "RateLimit",
+  "RateLimit-Policy",
+  "X-Request-Id",
+  "Cache-Control",
+  "Access-Control-Allow-Origin",
+];
+
+describe("services/rest/openapi.yaml", () => {
+  it.each(Object.entries(schemas))("components.schemas.%s is the schema that core validates", (name, schema) => {
+    expect(components.schemas[name]).toEqual(schema);
+  });
+
+  it.each(Object.entries(listParameters))("listPets has the parameter %s that core validates", (name, parameter) => {
+    const { description, ...schema } = parameter;
+    const parameters: { name: string }[] = paths["/pets"].get.parameters;
+    expect(parameters.find((documented) => documented.name === name)).toMatchObject({ description, schema });
+  });
+
+  it.each([
+    ["plan", planNames.map((plan) => describePlan(plan).join(" | "))],
+    ["status", codes.map((code) => `${problems[code].status} | \`${code}\` | ${problems[code].meaning}`)],
+  ])("info.description has a table by %s with the values of core", (heading, rows) => {
+    const table: string | undefined = info.description.match(new RegExp(`^\\| ${heading} (\\|.*\n)+`, "m"))?.[0];
+    expect(table?.trim().split("\n").slice(2)).toEqual(rows.map((row) => `| ${row} |`));
+  });
+
+  it("components.schemas.Error lists every code of the REST API, and no other", () => {
+    expect(components.schemas.Error.properties.code["x-extensible-enum"]).toEqual(codes);
+  });
+
+  it("components.examples has the body of each error that an operation returns", () => {
+    const returned = codes.filter((code) => operationsOfCode[code]?.length !== 0);
+    expect(Object.keys(components.examples)).toEqual(returned);
+    for (const code of returned) {
+      const { status, meaning: message } = problems[code];
+      expect(components.examples[code]).toEqual({ value: { code, message, status } });
+    }
+  });
+
+  it.each(operations)("%s has exactly its codes, with their meanings", (operationId, responses) => {
+    const returned = codes.filter((code) => operationsOfCode[code]?.includes(operationId) ?? true);
+    const statuses = [...new Set(returned.map((code) => `${problems[code].status}`))].sort();
+    expect(Object.keys(responses).filter((status) => !status.startsWith("2"))).toEqual(statuses);
+    for (const status of statuses) {
+      const codesOfStatus = returned.filter((code) => `${problems[code].status}` === status);
+      const examples = codesOfStatus.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
+      const { headers: _headers, ...response } = resolved(responses[status]);
+      expect(response, status).toEqual({
+        description: codesOfStatus.map((code) => `\`${code}\`: ${problems[code].meaning}`).join("\n\n"),
+        content: {
+          "application/json": {
+            schema: { $ref: "#/components/schemas/Error" },
+            examples: Object.fromEntries(examples),
+          },
+        },
+      });
+    }
+  });
+
+  it.each(operations)("%s has the common headers in every response", (_operationId, responses) => {
+    for (const [status, response] of Object.entries(responses)) {
+      expect(Object.keys(resolved(response).headers), status).toEqual(expect.arrayContaining(headersOfEveryResponse));
+    }
+  });
+});
+
+function resolved(response: Operation["responses"][string] | undefined): { readonly headers: object } {
+  return components.responses[response?.$ref?.replace("#/components/responses/", "") ?? ""] ?? response;
+}
