@@ -3,12 +3,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
-import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { openHttpServer } from "@petstore/harness/network";
+import { startProgram } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
 import { runCommand, useDatabase } from "./run-command.js";
+
+const command = fileURLToPath(new URL("../bin/petstore.mjs", import.meta.url));
 
 describe("petstore", () => {
   it("--version prints the version of the package", async () => {
@@ -18,7 +20,6 @@ describe("petstore", () => {
 
   it.each([
     "",
-    "accounts",
     "account create",
     "account create x --plan gold",
     "account create x --per-minute 0",
@@ -33,16 +34,10 @@ describe("petstore", () => {
     "key rotate 1",
     "key rotate 1 --grace soon",
     "key rotate 1 --grace 99999d",
-    "--colour",
   ])("answers %j, which it does not understand, with exit code 2 and a hint", async (commandLine) => {
     const { exitCode, complained } = await runCommand(commandLine, {});
     expect(exitCode).toBe(2);
     expect(complained).toMatch(/help|Usage/);
-  });
-
-  it.each(["", "account create"])("explains itself: %s --help", async (commandLine) => {
-    const { exitCode, printed } = await runCommand(`${commandLine} --help`, {});
-    expect([exitCode, printed]).toEqual([0, expect.stringContaining("Usage: petstore")]);
   });
 });
 
@@ -50,7 +45,7 @@ it.each([
   ["standard output", "stdout", "--help", 0],
   ["standard error", "stderr", "nonsense", 2],
 ] as const)("ends quietly when the reader of its %s has gone", async (_, closed, commandLine, exitCode) => {
-  const child = spawn(process.execPath, [fileURLToPath(new URL("../bin/petstore.mjs", import.meta.url)), commandLine]);
+  const child = spawn(process.execPath, [command, commandLine]);
   child[closed].destroy();
   const [printed, complained, [code]] = await Promise.all([
     closed === "stdout" ? "" : text(child.stdout),
@@ -64,15 +59,11 @@ it.runIf(existsSync("/dev/full")).each(["--help", "doctor"])(
   "%s says that its output cannot be written",
   async (name) => {
     await using full = await open("/dev/full", "w");
-    const command = fileURLToPath(new URL("../bin/petstore.mjs", import.meta.url));
-    const env = { DATABASE_URL: "postgres://nobody:x@127.0.0.1:1/none" };
-    const child = spawn(process.execPath, [command, name], { env, stdio: ["ignore", full.fd, "pipe"] });
-    const [complained, [code]] = await Promise.all([text(child.stderr as Readable), once(child, "close")]);
-    expect({ complained, code }).toEqual({
-      complained: expect.stringMatching(/^[^\n]+ cannot be written: .+$/m),
-      code: 1,
-    });
-    expect(complained).not.toMatch(/^ +at /m);
+    const environment = { DATABASE_URL: "postgres://nobody:x@127.0.0.1:1/none" };
+    await using program = startProgram({ name, args: [command, name], environment, stdout: full.fd });
+    expect(await program.ended).toBe(1);
+    expect(program.errorOutput).toContainEqual(expect.stringMatching(/ cannot be written: ./));
+    expect(program.errorOutput).not.toContainEqual(expect.stringMatching(/^ +at /));
   },
 );
 
@@ -103,15 +94,18 @@ describe("a database without tables", () => {
 });
 
 it.each([
-  ["", "There is no database: start the store with npm start, or set DATABASE_URL."],
-  ["postgres://someone:secret@127.0.0.1:1/petstore", "127.0.0.1"],
-  ["http://someone:secret@127.0.0.1/", "DATABASE_URL must be a URL that begins with postgres://"],
-  ["secret", "DATABASE_URL must be a URL that begins with postgres://"],
-  ["postgres://someone:secret@no-such-host.invalid/petstore", "no-such-host.invalid"],
-])("says what is wrong with the address %j, and repeats no password", async (url, line) => {
-  const { exitCode, complained } = await runCommand("account list", { DATABASE_URL: url });
-  expect({ exitCode, complained }).toMatchObject({ exitCode: 1, complained: expect.stringContaining(line) });
-  expect(complained).not.toContain("secret");
+  ["account list", "", "There is no database: start the store with npm start, or set DATABASE_URL."],
+  ["account list", "postgres://someone:secret@127.0.0.1:1/petstore", "127.0.0.1"],
+  ["account list", "http://someone:secret@127.0.0.1/", "DATABASE_URL must be a URL that begins with postgres://"],
+  ["account list", "secret", "DATABASE_URL must be a URL that begins with postgres://"],
+  ["account list", "postgres://someone:secret@no-such-host.invalid/petstore", "no-such-host.invalid"],
+  ["doctor", "", "database: there is none\n         -> Start the store with npm start"],
+  ["doctor", "postgres://someone:secret@127.0.0.1:1/petstore", "Nothing listens at 127.0.0.1:1"],
+])("%s says what is wrong with the address %j, and repeats no password", async (commandLine, url, line) => {
+  const { exitCode, printed, complained } = await runCommand(commandLine, { DATABASE_URL: url });
+  expect(exitCode).toBe(1);
+  expect(printed + complained).toContain(line);
+  expect(printed + complained).not.toContain("secret");
 });
 
 it.each(["migrate", "account list"])("%s says at which address there is no PostgreSQL", async (commandLine) => {
@@ -131,26 +125,15 @@ describe("a command that cannot be done", () => {
     ["account create a\nb", "control"],
     ["account create half --plan enterprise --per-day 5", "give both"],
     ["account create small --plan pro --per-minute 5 --per-day 9", "Only the Enterprise plan"],
-    ["account resume nobody", "No account has this name"],
     ["account set-plan nobody pro", "No account has this name"],
-    ["account set-plan shop enterprise --per-day 5", "give both"],
-    ["account set-plan shop free --per-day 5", "Only the Enterprise plan"],
     ["account show nobody", "No account has this name"],
-    ["account suspend nobody", "No account has this name"],
-    ["audit --account nobody", "No account has this name"],
-    ["ban lift 99", "No key has this id"],
     ["key change 1", "Give --name, --scope, or both."],
     ["key expire 99", "No key has this id"],
     ["key expire 99 --at 2100-01-01 --in 0", "Give --at or --in, not both."],
-    ["key issue nobody", "No account has this name"],
-    ["key list nobody", "No account has this name"],
     ["key revoke", "Give the id of a key, or --all <account>."],
     ["key revoke 1 --all shop", "Give the id of a key, or --all <account>."],
-    ["key revoke 99", "No key has this id"],
     ["key revoke 99999999999999999999", "The id of a key is a whole number"],
-    ["key revoke --all nobody", "No account has this name"],
     ["key rotate 99 --grace 0", "No working key has this id"],
-    ["usage show nobody", "No account has this name"],
     ["usage show shop", "No instance of the store is running on this database"],
   ])("%s is refused with exit code 1 and one line", async (commandLine, line) => {
     const ran = await petstore(commandLine);

@@ -57,12 +57,6 @@ describeWithRedis("petstore doctor, of a Redis behind Sentinel,", () => {
       expect.stringContaining("NOPERM"),
     ]);
   });
-
-  it("says that the sentinels ask for a password", async () => {
-    await using group = await openRedisSentinels({ sentinelPassword: "secret" });
-    const [first] = faultsOf(await examine({ urls: [group.url] }));
-    expect(first).toEqual([expect.stringMatching(/^sentinel /), expect.stringMatching(/NOAUTH/)]);
-  });
 });
 
 function examine(config: Omit<RedisConfig, "isCluster" | "decisionTimeoutMs">): Promise<Finding[]> {
