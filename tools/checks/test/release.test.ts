@@ -55,7 +55,7 @@ it("shows the version and its changelog with --dry-run, and changes nothing", ()
 });
 
 it(
-  "sets the version everywhere, writes the changelog, packs the client, and tags the commit",
+  "sets the version everywhere, writes the changelog and a bill of what is shipped, packs the client, and tags the commit",
   async () => {
     const security = await read("SECURITY.md");
     await write("SECURITY.md", security.replace("\n| 1.", "\n| 2.0 | yes |\n| 1."));
@@ -78,7 +78,11 @@ it(
     expect(released).toMatch(/^# The parts .*\npaths:\n.*operationId: changed\n.*\ncomponents:\n/s);
     expect(released).not.toContain("description:");
     expect(await changesets()).toEqual([]);
-    expect(JSON.parse(await read("sbom.cdx.json")).bomFormat).toBe("CycloneDX");
+    const bill = JSON.parse(await read("sbom.cdx.json")) as Bill;
+    expect(bill).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "petstore" } } });
+    const shipped = bill.components.map(({ purl = "" }) => /^pkg:npm\/(.+)@/.exec(purl)?.[1]);
+    expect(shipped).toEqual(expect.arrayContaining(["express", "pg", "ioredis", "graphql"]));
+    for (const tool of ["turbo", "typescript", "%40biomejs/biome"]) expect(shipped).not.toContain(tool);
     expect(run("tar", ["-tzf", "petstore-client-2.0.0.tgz"]).output).toContain("package/dist/index.js\n");
 
     expect(run("git", ["log", "-1", "--format=%s %D"]).output).toBe("Release 2.0.0 HEAD -> main, tag: v2.0.0\n");
@@ -86,6 +90,10 @@ it(
   },
   timeoutMs,
 );
+
+interface Bill {
+  readonly components: readonly { readonly purl?: string }[];
+}
 
 function release(...options: readonly string[]): { status: number | null; output: string } {
   return run("node", [".ci/release.mjs", ...options]);

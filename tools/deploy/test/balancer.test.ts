@@ -1,18 +1,15 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram } from "@petstore/harness";
 import { isAnswering } from "@petstore/harness/network";
-import { startProgram } from "@petstore/harness/processes";
+import { openTogether } from "@petstore/harness/processes";
 import type { IIngress } from "kubernetes-models/networking.k8s.io/v1";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { answerNames, askOverTls, makeSecrets } from "./containers.js";
+import { answerNames, askOverTls, makeSecrets, startHaproxy } from "./containers.js";
 import { issueKey, petstore, startService } from "./image.js";
-
-const configurationFile = fileURLToPath(new URL("../haproxy.cfg", import.meta.url));
 
 describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
   it("loses no request while an instance under load is told to stop", async () => {
@@ -20,11 +17,9 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     const limits = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
     const key = await issueKey(database.url, ...limits);
     const environment = { DATABASE_URL: database.url, SHUTDOWN_GRACE_MS: "2000" };
-    const port = await choosePort(undefined);
-    await using stopping = await startService("rest", environment, { host: "127.0.0.2", port });
-    await using staying = await startService("rest", environment, { host: "127.0.0.3", port });
-    await using names = await answerNames({ rest: [stopping.host, staying.host] });
-    await using balancer = await startBalancer({ dnsPort: names.port, servicePort: port });
+    await using balancer = await startBalancer({ rest: ["127.0.0.2", "127.0.0.3"] });
+    await using stopping = await startService("rest", environment, { host: "127.0.0.2", port: balancer.servicePort });
+    await using _staying = await startService("rest", environment, { host: "127.0.0.3", port: balancer.servicePort });
     const headers = { Authorization: `Bearer ${key}` };
     const list = async () => (await fetch(`${balancer.origin}/v1/pets`, { headers })).status;
     await expect.poll(list).toBe(200);
@@ -51,11 +46,12 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     await using database = await createTestDatabase();
     await petstore(database.url, "migrate");
     const environment = { DATABASE_URL: database.url };
-    const port = await choosePort(undefined);
-    await using rest = await startService("rest", environment, { host: "127.0.0.5", port });
-    await using graphql = await startService("graphql", environment, { host: "127.0.0.6", port });
-    await using names = await answerNames({ rest: [rest.host], graphql: [graphql.host] });
-    await using balancer = await startBalancer({ dnsPort: names.port, servicePort: port });
+    await using balancer = await startBalancer({ rest: ["127.0.0.5"], graphql: ["127.0.0.6"] });
+    await using _rest = await startService("rest", environment, { host: "127.0.0.5", port: balancer.servicePort });
+    await using _graphql = await startService("graphql", environment, {
+      host: "127.0.0.6",
+      port: balancer.servicePort,
+    });
     for (const path of ["/", "/graphiql"]) {
       await expect.poll(async () => (await fetch(`${balancer.origin}${path}`)).status).toBe(200);
     }
@@ -70,7 +66,7 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
   });
 
   it("sends the same paths to the GraphQL service as the Ingress", async () => {
-    const configuration = await readFile(configurationFile, "utf8");
+    const configuration = await readFile(new URL("../haproxy.cfg", import.meta.url), "utf8");
     const listed = [...configuration.matchAll(/^ *acl is_graphql (path|path_beg) (.+)$/gm)].flatMap(
       ([, match, paths = ""]) => paths.split(" ").map((path) => [match === "path" ? "Exact" : "Prefix", path]),
     );
@@ -86,26 +82,23 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     const tlsCertificate = join(secrets.path, "balancer.pem");
     const parts = ["redis.crt", "redis.key"].map((name) => readFile(join(secrets.path, name), "utf8"));
     await writeFile(tlsCertificate, (await Promise.all(parts)).join(""));
-    await using names = await answerNames({});
-    const port = await choosePort(undefined);
-    await using balancer = await startBalancer({ dnsPort: names.port, servicePort: port, tlsCertificate });
+    const tlsPort = await choosePort(undefined);
+    await using balancer = await startBalancer({}, { TLS_CERTIFICATE: tlsCertificate, TLS_PORT: `${tlsPort}` });
     const request = "GET / HTTP/1.1\r\nHost: petstore\r\nConnection: close\r\n\r\n";
-    const secure = await askOverTls({ port: balancer.tlsPort, servername: "redis", ca: authority }, request);
+    const secure = await askOverTls({ port: tlsPort, servername: "redis", ca: authority }, request);
     expect(secure).toMatch(/^HTTP\/1\.1 503 /);
     expect(secure).toMatch(/^strict-transport-security: max-age=31536000\r$/im);
     expect((await fetch(balancer.origin)).headers.get("Strict-Transport-Security")).toBeNull();
   });
 
   it("leaves the answer to the services while none is ready, and gives it the same shape while none is there", async () => {
-    const port = await choosePort(undefined);
-    await using names = await answerNames({ rest: ["127.0.0.2"] });
-    await using balancer = await startBalancer({ dnsPort: names.port, servicePort: port });
+    await using balancer = await startBalancer({ rest: ["127.0.0.2"] });
     const alone = await fetch(`${balancer.origin}/v1/pets`);
     expect(alone.headers.get("Retry-After")).toBe("1");
     expect(await alone.json()).toEqual({ code: "SERVICE_UNAVAILABLE", message: expect.any(String), status: 503 });
 
     const environment = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none", TRUST_PROXY: "127.0.0.0/8" };
-    await using service = await startService("rest", environment, { host: "127.0.0.2", port });
+    await using service = await startService("rest", environment, { host: "127.0.0.2", port: balancer.servicePort });
     expect(await isAnswering(`${service.origin}/readyz`)).toBe(false);
     const fetchWithoutKey = () =>
       fetch(`${balancer.origin}/v1/pets`, { headers: { "X-Forwarded-For": "203.0.113.7" } });
@@ -136,32 +129,19 @@ async function linkedPaths(origin: string): Promise<string[]> {
   return [...paths];
 }
 
-interface BalancerOptions {
-  readonly dnsPort: number;
-  /** The port of every service. Each service has an address of its own. */
-  readonly servicePort: number;
-  /** A file with a certificate and its private key. */
-  readonly tlsCertificate?: string;
-}
-
-/** HAProxy with the configuration of compose.yaml. */
-async function startBalancer({ dnsPort, servicePort, tlsCertificate }: BalancerOptions) {
-  const port = await choosePort(undefined);
-  const tlsPort = await choosePort(undefined);
-  const program = startProgram({
-    name: "HAProxy",
-    command: "haproxy",
-    args: ["-db", "-q", "-dW", "-f", configurationFile],
-    environment: {
-      PATH: process.env.PATH,
-      DNS_ADDRESS: `127.0.0.1:${dnsPort}`,
-      SERVICE_PORT: `${servicePort}`,
-      BALANCER_PORT: `${port}`,
-      ...(tlsCertificate !== undefined && { TLS_CERTIFICATE: tlsCertificate, TLS_PORT: `${tlsPort}` }),
-    },
+/** HAProxy of compose.yaml, for services with these addresses. All of them listen on `servicePort`. */
+function startBalancer(
+  addresses: Readonly<Record<string, readonly string[]>>,
+  settings: Readonly<Record<string, string>> = {},
+) {
+  return openTogether(async (use) => {
+    const [port, servicePort] = [await choosePort(undefined), await choosePort(undefined)];
+    const names = use(await answerNames(addresses));
+    const ports = { SERVICE_PORT: `${servicePort}`, BALANCER_PORT: `${port}` };
+    const program = use(startHaproxy("haproxy.cfg", { DNS_ADDRESS: names.address, ...ports, ...settings }));
+    const origin = `http://127.0.0.1:${port}`;
+    // Any answer is enough: no service may be reachable yet.
+    await program.until(async () => (await fetch(origin).catch(() => undefined)) !== undefined);
+    return { origin, servicePort };
   });
-  const origin = `http://127.0.0.1:${port}`;
-  // Any answer is enough: no service may be reachable yet.
-  await program.until(async () => (await fetch(origin).catch(() => undefined)) !== undefined);
-  return { origin, tlsPort, [Symbol.asyncDispose]: program[Symbol.asyncDispose] };
 }

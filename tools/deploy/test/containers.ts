@@ -125,6 +125,12 @@ export async function startContainer(options: ContainerOptions): Promise<Program
   });
 }
 
+/** Starts HAProxy with a configuration of this package. */
+export function startHaproxy(file: string, environment: Readonly<Record<string, string>>): Program {
+  const args = ["-db", "-q", "-dW", "-f", join(folder, file)];
+  return startProgram({ name: "HAProxy", command: "haproxy", args, environment });
+}
+
 /** Replaces the DNS of Docker. Knows only the IPv4 addresses of these names. */
 export async function answerNames(addresses: Readonly<Record<string, readonly string[]>>): Promise<Names> {
   const socket = createSocket("udp4");
@@ -140,7 +146,7 @@ export async function answerNames(addresses: Readonly<Record<string, readonly st
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
   return {
-    port: socket.address().port,
+    address: `127.0.0.1:${socket.address().port}`,
     async [Symbol.asyncDispose]() {
       socket.close();
       await once(socket, "close");
@@ -152,7 +158,7 @@ export async function answerNames(addresses: Readonly<Record<string, readonly st
 const noSuchName = 3;
 
 interface Names extends AsyncDisposable {
-  readonly port: number;
+  readonly address: string;
 }
 
 /** Everything that a server on this machine answers until it closes the connection. */

@@ -14,10 +14,8 @@ import {
   query,
   runPostgresProgram,
 } from "@petstore/harness/postgres";
-import { startProgram } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
-import { parse } from "yaml";
-import { answerNames, makeSecrets, readCompose, startContainer } from "./containers.js";
+import { answerNames, makeSecrets, readCompose, startContainer, startHaproxy } from "./containers.js";
 import { petstore } from "./image.js";
 
 const folder = fileURLToPath(new URL("../", import.meta.url));
@@ -60,18 +58,12 @@ describeWithProgram(["patroni", "etcd", "haproxy", "postgres"], "PostgreSQL of c
 
     await using names = await answerNames({ postgres1: [hosts.postgres1], postgres2: [hosts.postgres2] });
     const [port, healthPort] = [await choosePort(undefined), await choosePort(undefined)];
-    await using balancer = startProgram({
-      name: "HAProxy",
-      command: "haproxy",
-      args: ["-db", "-q", "-dW", "-f", join(folder, "ha/haproxy.cfg")],
-      environment: {
-        PATH: process.env.PATH,
-        DNS_ADDRESS: `127.0.0.1:${names.port}`,
-        LISTEN_PORT: `${port}`,
-        HEALTH_PORT: `${healthPort}`,
-        POSTGRES_PORT: `${ports.postgres}`,
-        PATRONI_PORT: `${ports.patroni}`,
-      },
+    await using balancer = startHaproxy("ha/haproxy.cfg", {
+      DNS_ADDRESS: names.address,
+      LISTEN_PORT: `${port}`,
+      HEALTH_PORT: `${healthPort}`,
+      POSTGRES_PORT: `${ports.postgres}`,
+      PATRONI_PORT: `${ports.patroni}`,
     });
     await balancer.until(() => isHealthy(healthPort), timeout);
     const urlOf = async (role: string, secret: string) => {
@@ -87,9 +79,10 @@ describeWithProgram(["patroni", "etcd", "haproxy", "postgres"], "PostgreSQL of c
       /^ok +replication: 127\.0\.0\.21:\d+ is the primary with 1 standby, 1 of them synchronous$/m,
     );
 
-    const metrics = await Promise.all([addressOf("postgres1"), etcd.url].map((origin) => textOf(`${origin}/metrics`)));
-    const asked = await metricsOfAlerts(/^(?:patroni|etcd)_/);
-    expect(asked).not.toEqual([]);
+    const metricsOf = async (origin: string) => (await fetch(`${origin}/metrics`)).text();
+    const metrics = await Promise.all([addressOf("postgres1"), etcd.url].map(metricsOf));
+    const alerts = await readFile(join(folder, "prometheus/alerts.ha.yaml"), "utf8");
+    const asked = alerts.match(/\b(?:patroni|etcd)_\w+/g) ?? expect.unreachable("no alert asks for a metric");
     for (const name of asked) expect(metrics.join("\n")).toMatch(new RegExp(`^${name}[{ ]`, "m"));
 
     const url = await urlOf("petstore_service", "service-password");
@@ -119,15 +112,4 @@ async function isHealthy(healthPort: number): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function metricsOfAlerts(prefix: RegExp): Promise<string[]> {
-  const alerts = await readFile(join(folder, "prometheus/alerts.ha.yaml"), "utf8");
-  const { groups } = parse(alerts) as { groups: { rules: { expr: string }[] }[] };
-  const words = groups.flatMap(({ rules }) => rules.flatMap(({ expr }) => expr.match(/\w+/g) ?? []));
-  return words.filter((word) => prefix.test(word));
-}
-
-async function textOf(url: string): Promise<string> {
-  return await (await fetch(url)).text();
 }

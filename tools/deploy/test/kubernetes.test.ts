@@ -100,25 +100,23 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
     }
   });
 
-  it("reach PostgreSQL and Redis over TLS, each with a password", () => {
-    const all = secrets.flatMap((secret) => Object.values(valuesOf(secret)));
-    expect(all).toHaveLength(3);
-    for (const address of all) {
-      const { protocol, password, searchParams } = new URL(address);
-      expect(password).not.toBe("");
-      if (protocol === "postgres:") expect(searchParams.get("sslmode")).toBe("verify-full");
-      else expect(protocol).toBe("rediss:");
-    }
-  });
-
-  it("have the addresses of the stores in the overlay ha", async () => {
-    const values = (await readManifests("ha")).filter(Secret.is).flatMap((secret) => Object.values(valuesOf(secret)));
-    const urls = values.filter((text) => text.includes("://"));
-    expect(urls).toHaveLength(3);
-    for (const url of urls) {
-      expect(url).toMatch(/@(postgres-rw|valkey-sentinel-0\.valkey-sentinel-hl)\.petstore-stores\.svc:/);
-    }
-  });
+  it.each([
+    { folder: "overlay", host: /^(postgres|redis)\.example\.internal:/ },
+    { folder: "ha", host: /^(postgres-rw|valkey-sentinel-0\.valkey-sentinel-hl)\.petstore-stores\.svc:/ },
+  ] as const)(
+    "of $folder reach their PostgreSQL and Redis over TLS, each with a password",
+    async ({ folder, host }) => {
+      const values = (await readManifests(folder))
+        .filter(Secret.is)
+        .flatMap((secret) => Object.values(valuesOf(secret)));
+      const addresses = values.filter((text) => text.includes("://"));
+      expect(addresses).toHaveLength(3);
+      for (const address of addresses) {
+        expect(address).toMatch(/^postgres:.*sslmode=verify-full$|^rediss[:+]/);
+        expect(address.split(/:[^:/]+@/)[1]).toMatch(host);
+      }
+    },
+  );
 
   it("end TLS at the ingress, for every host, and redirect to it", () => {
     const { host } = new URL(settings.PUBLIC_URL ?? "");

@@ -109,33 +109,21 @@ it.each(["rest", "graphql"])("the dashboard and the alerts use only metrics that
   const address = `${service.origin}${image === "rest" ? "/v1/pets" : "/graphql"}`;
   await fetch(address);
   await fetch(address, { headers: { Authorization: `Bearer ${key}` } });
-  let exported = new Map<string, Set<string>>();
+  let exported = "";
   await service.until(async () => {
-    exported = seriesOf(await (await fetch(service.metricsUrl)).text());
-    return ["petstore_http_problems_total", "db_client_operation_duration_seconds_bucket"].every((name) =>
-      exported.has(name),
-    );
+    exported = await (await fetch(service.metricsUrl)).text();
+    return /^petstore_http_problems_total\{/m.test(exported) && /^db_client_operation_duration_.*\{/m.test(exported);
   });
 
   const asked = askedFor([...questions, ...rules.map(({ expr }) => expr)]);
   expect(asked.size).toBeGreaterThan(15);
   for (const [name, labels] of asked) {
     if (ofPrometheus.includes(name)) continue;
-    expect([...exported.keys()]).toContain(name);
-    expect([...(exported.get(name) ?? []), "job", "service", "instance"]).toEqual(expect.arrayContaining([...labels]));
+    const series = exported.match(new RegExp(`^${name}[{ ].*`, "gm")) ?? expect.unreachable(`no metric ${name}`);
+    const known = [...`${series}`.matchAll(/(\w+)="/g)].map(([, label]) => label);
+    expect([...known, "job", "service", "instance"], name).toEqual(expect.arrayContaining([...labels]));
   }
 });
-
-/** The labels of each series in Prometheus's text format. */
-function seriesOf(text: string): Map<string, Set<string>> {
-  const series = new Map<string, Set<string>>();
-  for (const [, name = "", labels = ""] of text.matchAll(/^([a-zA-Z_]\w*)(?:\{(.*)\})? \S+$/gm)) {
-    const known = series.get(name) ?? new Set<string>();
-    for (const [, label = ""] of labels.matchAll(/(\w+)="/g)) known.add(label);
-    series.set(name, known);
-  }
-  return series;
-}
 
 /** The metrics in PromQL expressions, with the labels they are chosen by. */
 function askedFor(expressions: readonly string[]): Map<string, Set<string>> {
