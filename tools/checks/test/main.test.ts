@@ -1,8 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 
 const main = fileURLToPath(new URL("../dist/main.js", import.meta.url));
@@ -14,16 +11,6 @@ function run(...args: string[]): Promise<{ readonly exitCode: unknown; readonly 
     });
   });
 }
-
-it("runs the tests with a name, and writes their figures to a file", { timeout: 180_000 }, async () => {
-  await using directory = await openTemporaryDirectory();
-  const file = join(directory.path, "figures.json");
-  const { exitCode, output } = await run("client", "--only", "virtual", "--name", "one client", "--json", file);
-  expect(output).toMatch(/ok +failed calls: +0 +\(= 0\)/);
-  const { success, testResults } = JSON.parse(await readFile(file, "utf8"));
-  expect(JSON.stringify(testResults)).toContain('{"what":"failed calls","measured":"0","limit":"= 0","isMet":true}');
-  expect({ exitCode, success }, output).toEqual({ exitCode: 0, success: true });
-});
 
 it.each([
   ["no project has the name", ["nothing"], 'There is no project "nothing"'],

@@ -14,13 +14,3 @@ it("runs .ci/run on the oldest supported Node.js, and on 22, 24 and 26", () => {
     steps: expect.arrayContaining([expect.objectContaining({ run: ".ci/run" })]),
   });
 });
-
-it("may only read the repository, and pins its action to a commit", () => {
-  const { permissions, jobs } = workflow;
-  expect(permissions).toEqual({ contents: "read" });
-  expect(Object.keys(jobs)).toEqual(["run"]);
-  expect(jobs.run).not.toHaveProperty("permissions");
-  expect(jobs.run.steps.filter((step: object) => "uses" in step)).toEqual([
-    { uses: expect.stringMatching(/^actions\/checkout@[0-9a-f]{40}$/), with: { "persist-credentials": false } },
-  ]);
-});
