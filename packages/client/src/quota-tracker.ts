@@ -44,8 +44,8 @@ const resumeSpreadMs = 500;
 export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: QuotaTrackerOptions): QuotaTracker {
   const inFlight = new Set<number>();
   let newestRequest = 0;
-  /** The last known window. `newestAtUpdate` is the newest request at the time of the update. */
-  let window: (RateLimit & { readonly endsAtMs: number; readonly newestAtUpdate: number }) | undefined;
+  /** The last known window; without limit until the first response. `newestAtUpdate` is the newest request at that time. */
+  let window = { limit: Infinity, remaining: Infinity, reset: 0, endsAtMs: Infinity, newestAtUpdate: 0 };
   let pausedUntilMs = 0;
   let openCircuit: { readonly error: PetStoreError; readonly untilMs: number } | undefined;
   /** While set, only one probe request may be in flight. Probes have higher numbers than this one. */
@@ -59,20 +59,16 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
     responsesSincePause = 0;
   }
 
-  function updateWindow(request: number, latest: RateLimit): void {
-    const known = window;
-    let { remaining } = latest;
-    if (known !== undefined) {
-      const startedAfterUpdate = request > known.newestAtUpdate;
-      // An earlier reset in the response to an older request belongs to a window that has ended. In the response to a
-      // newer request it means that the shorter window decides now, or that the account has another plan.
-      if (latest.reset < known.reset && !startedAfterUpdate) return;
-      const isNewPlan = latest.limit !== known.limit && startedAfterUpdate;
-      if (latest.reset === known.reset && !isNewPlan) remaining = Math.min(remaining, known.remaining);
-    }
-    window = { ...latest, remaining, endsAtMs: now() + latest.resetInMs, newestAtUpdate: newestRequest };
-    if (remaining > 0 || latest.resetInMs > maxWaitMs) return;
-    pauseFor(latest.resetInMs + random() * resumeSpreadMs);
+  function updateWindow(request: number, { limit, remaining, reset, resetInMs }: RateLimit): void {
+    const startedAfterUpdate = request > window.newestAtUpdate;
+    // An earlier reset in the response to an older request belongs to a window that has ended. In the response to a
+    // newer request it means that the shorter window decides now, or that the account has another plan.
+    if (reset < window.reset && !startedAfterUpdate) return;
+    const isNewPlan = limit !== window.limit && startedAfterUpdate;
+    const isSameWindow = reset === window.reset && !isNewPlan;
+    const left = isSameWindow ? Math.min(remaining, window.remaining) : remaining;
+    window = { limit, remaining: left, reset, endsAtMs: now() + resetInMs, newestAtUpdate: newestRequest };
+    if (left === 0 && resetInMs <= maxWaitMs) pauseFor(resetInMs + random() * resumeSpreadMs);
   }
 
   function recordFailure(request: number, failure: PetStoreError): void {
@@ -99,7 +95,9 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
         const probes = [...inFlight].filter((request) => request > (probingAfter ?? 0)).length;
         return Math.max(0, 1 - probes);
       }
-      return Math.max(0, concurrency() - inFlight.size);
+      const affordable = now() < window.endsAtMs ? Math.floor(window.remaining / unitsPerRequestInFlight) : 1;
+      const allowed = Math.min(maxConcurrent, 1 + responsesSincePause, Math.max(1, affordable));
+      return Math.max(0, allowed - inFlight.size);
     },
     pauseRemainingMs: () => Math.min(longestTimerMs, Math.max(0, pausedUntilMs - now())),
     circuitError: () => (openCircuit !== undefined && now() < openCircuit.untilMs ? openCircuit.error : undefined),
@@ -122,13 +120,6 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
       if (failure !== undefined) recordFailure(request, failure);
     },
   };
-
-  function concurrency(): number {
-    const most = Math.min(maxConcurrent, 1 + responsesSincePause);
-    if (window === undefined) return most;
-    if (now() >= window.endsAtMs) return 1;
-    return Math.min(most, Math.max(1, Math.floor(window.remaining / unitsPerRequestInFlight)));
-  }
 }
 
 /** After a longer delay, such as Infinity, `setTimeout` would fire at once. */
