@@ -63,6 +63,17 @@ describe("free slots", () => {
     expect(slotsOfNineRequests()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 8]);
   });
 
+  it("grow after a pause only with responses to requests that started after it", () => {
+    const { slots, run, succeed, fail, tracker, clock } = open();
+    run(minute(64));
+    const [refused, ...late] = [tracker.start(), tracker.start(), tracker.start()] as const;
+    fail(refused, failure("RATE_LIMIT_EXCEEDED", 1_000));
+    for (const request of late) succeed(request, minute(64));
+    clock.nowMs = 1_000;
+    succeed(tracker.start(), minute(64));
+    expect(slots()).toBe(2);
+  });
+
   it("are none while the first request is in flight, and one again if it is aborted", () => {
     const { slots, tracker } = open();
     const first = tracker.start();

@@ -48,14 +48,16 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
   let window = { limit: Infinity, remaining: Infinity, reset: 0, endsAtMs: Infinity, newestAtUpdate: 0 };
   let pausedUntilMs = 0;
   let openCircuit: { readonly error: PetStoreError; readonly untilMs: number } | undefined;
-  /** While set, only one probe request may be in flight. Probes have higher numbers than this one. */
-  let probingAfter: number | undefined = 0;
-  let consecutiveFailures = 0;
+  let newestBeforePause = 0;
+  /** Counts responses to requests that started since the last pause. Until the first one, a single probe may be in flight. */
   let responsesSincePause = 0;
+  let consecutiveFailures = 0;
+
+  const startedSincePause = (request: number): boolean => request > newestBeforePause;
 
   function pauseFor(ms: number): void {
     pausedUntilMs = Math.max(pausedUntilMs, now() + ms);
-    probingAfter = newestRequest;
+    newestBeforePause = newestRequest;
     responsesSincePause = 0;
   }
 
@@ -75,7 +77,7 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
     const { code, retryAfterMs = 0 } = failure;
     if (isUnavailable(failure)) {
       // Requests that were in flight together count as one failure.
-      if (request > (probingAfter ?? 0)) consecutiveFailures += 1;
+      if (startedSincePause(request)) consecutiveFailures += 1;
       pauseFor(Math.max(retryAfterMs, fullJitterMs(consecutiveFailures, random)));
     } else if (code === "API_KEY_BANNED" || code === "RATE_LIMIT_EXCEEDED" || code === "DAILY_QUOTA_EXCEEDED") {
       pauseFor(retryAfterMs + random() * resumeSpreadMs);
@@ -91,10 +93,8 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
   return {
     freeSlots() {
       if (now() < pausedUntilMs) return 0;
-      if (probingAfter !== undefined) {
-        const probes = [...inFlight].filter((request) => request > (probingAfter ?? 0)).length;
-        return Math.max(0, 1 - probes);
-      }
+      // An older request that is still in flight does not delay the probe.
+      if (responsesSincePause === 0) return [...inFlight].some(startedSincePause) ? 0 : 1;
       const affordable = now() < window.endsAtMs ? Math.floor(window.remaining / unitsPerRequestInFlight) : 1;
       const allowed = Math.min(maxConcurrent, 1 + responsesSincePause, Math.max(1, affordable));
       return Math.max(0, allowed - inFlight.size);
@@ -111,9 +111,8 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
       if (info === undefined) return;
       const { rateLimit, failure } = info;
       const isAvailable = failure === undefined || !isUnavailable(failure);
-      if (isAvailable) responsesSincePause += 1;
-      if (isAvailable && probingAfter !== undefined && request > probingAfter) {
-        probingAfter = undefined;
+      if (isAvailable && startedSincePause(request)) {
+        responsesSincePause += 1;
         consecutiveFailures = 0;
       }
       if (rateLimit !== undefined) updateWindow(request, rateLimit);
