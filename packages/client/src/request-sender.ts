@@ -38,8 +38,9 @@ interface PetStoreRequest {
 /** Resolves with a successful response. Rejects with a PetStoreError, or with the signal's reason. */
 type SendRequest = (request: PetStoreRequest, signal: AbortSignal | undefined) => Promise<PetStoreResponse>;
 
-type AttemptResult = ResponseInfo &
-  ({ readonly response: PetStoreResponse; readonly failure: undefined } | { readonly failure: PetStoreError });
+type AttemptResult =
+  | (ResponseInfo & { readonly response: PetStoreResponse; readonly failure: undefined })
+  | (ResponseInfo & { readonly response?: undefined; readonly failure: PetStoreError });
 
 /**
  * Sends requests through the queue, and retries them after temporary failures. Each retry is queued again: the retries
@@ -61,85 +62,70 @@ export function createRequestSender({
   const tracker = createQuotaTracker({ maxConcurrent, maxWaitMs, now, random });
   const runInQueue = createRequestQueue(tracker, maxConcurrent, maxQueued);
 
-  async function attempt(request: PetStoreRequest, signal: AbortSignal): Promise<AttemptResult> {
-    try {
-      const response = await sendOnce(fetch, timeoutMs, request, signal);
-      const rateLimit = readRateLimit(response.headers, now());
-      const failure = failureOf(response, now());
-      return failure === undefined ? { response, rateLimit, failure } : { rateLimit, failure };
-    } catch (error) {
-      if (!(error instanceof PetStoreError)) throw error;
-      return { rateLimit: undefined, failure: error };
-    }
-  }
-
   return async (request, callerSignal) => {
     // A signal for each call, because Node warns about a leak at the eleventh listener of one signal. In Node 20 each
     // call and each attempt leaves about 60 bytes in the caller's signal until that is collected.
     const signal = AbortSignal.any(callerSignal === undefined ? [] : [callerSignal]);
     for (let retry = 0; ; retry += 1) {
-      const result = await runInQueue(() => attempt(request, signal), { isRetry: retry > 0, signal });
-      if (result.failure === undefined) return result.response;
-      const { failure } = result;
+      const { response, failure } = await runInQueue(() => attempt(request, signal), { isRetry: retry > 0, signal });
+      if (failure === undefined) return response;
       const { retryAfterMs = 0 } = failure;
       // The comparison is also false for NaN, which would retry for ever.
       if (!isRetryable(failure) || !(retry < maxRetries) || retryAfterMs > maxWaitMs) throw failure;
+      // An aborted call rejects when it is queued again.
       await pause(Math.max(fullJitterMs(retry + 1, random), retryAfterMs), signal);
     }
   };
-}
 
-/**
- * Sends a request once. Rejects with NETWORK_ERROR or TIMEOUT, or with the signal's reason. A timeout and an abort reject
- * immediately, even if `fetch` ignores its signal.
- */
-async function sendOnce(
-  fetch: Fetch,
-  timeoutMs: number,
-  { url, ...init }: PetStoreRequest,
-  callSignal: AbortSignal,
-): Promise<PetStoreResponse> {
-  const timeout = new AbortController();
-  const timer = setTimeout(
-    () => {
-      timeout.abort(new PetStoreError("TIMEOUT", `The service did not respond within ${timeoutMs} ms.`));
-    },
-    Math.min(timeoutMs, longestTimerMs),
-  );
-  const signal = AbortSignal.any([callSignal, timeout.signal]);
-  const ended = new AbortController();
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { signal: ended.signal });
-  });
-  const receive = async (): Promise<PetStoreResponse> => {
-    // A redirect to another host would lose the key, and may turn a POST into a GET.
-    const response = await fetch(url, { ...init, signal, credentials: "omit", redirect: "manual" });
-    return { status: response.status, headers: response.headers, text: await response.text() };
-  };
-  try {
-    return await Promise.race([receive(), aborted]);
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw new PetStoreError("NETWORK_ERROR", "The service could not be reached.", { cause: error });
-  } finally {
-    clearTimeout(timer);
-    // Node keeps a combined signal in memory as long as it has a listener.
-    ended.abort();
+  /**
+   * Sends the request once. A timeout and an abort end the attempt immediately, even if `fetch` ignores its signal. Rejects
+   * only with the reason of the call's signal.
+   */
+  async function attempt({ url, ...init }: PetStoreRequest, callSignal: AbortSignal): Promise<AttemptResult> {
+    const timeout = new AbortController();
+    const timer = setTimeout(
+      () => timeout.abort(new PetStoreError("TIMEOUT", `The service did not respond within ${timeoutMs} ms.`)),
+      Math.min(timeoutMs, longestTimerMs),
+    );
+    const signal = AbortSignal.any([callSignal, timeout.signal]);
+    const ended = new AbortController();
+    const aborted = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason), { signal: ended.signal });
+    });
+    const receive = async (): Promise<PetStoreResponse> => {
+      // A redirect to another host would lose the key, and may turn a POST into a GET.
+      const response = await fetch(url, { ...init, signal, credentials: "omit", redirect: "manual" });
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    };
+    try {
+      const response = await Promise.race([receive(), aborted]);
+      const rateLimit = readRateLimit(response.headers, now());
+      const failure = failureOf(response, now());
+      return failure === undefined ? { response, rateLimit, failure } : { rateLimit, failure };
+    } catch (cause) {
+      callSignal.throwIfAborted();
+      const failure: PetStoreError = timeout.signal.aborted
+        ? timeout.signal.reason
+        : new PetStoreError("NETWORK_ERROR", "The service could not be reached.", { cause });
+      return { rateLimit: undefined, failure };
+    } finally {
+      clearTimeout(timer);
+      // Node keeps a combined signal in memory as long as it has a listener.
+      ended.abort();
+    }
   }
 }
 
-/** Resolves after `ms` milliseconds. Rejects with the signal's reason as soon as the signal is aborted. */
+/** Resolves after `ms` milliseconds, or as soon as the signal is aborted. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
+  return new Promise((resolve) => {
+    const end = (): void => {
       clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
+      signal.removeEventListener("abort", end);
       resolve();
-    }, ms);
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+    if (signal.aborted) end();
   });
 }
