@@ -1,13 +1,12 @@
 /**
- * The queue of requests. Bottleneck 2.19.5 decides when one starts: it runs locally, with a reservoir of units.
+ * The queue of requests. Bottleneck 2.19.5 decides when one starts.
  *
  * - A job of Bottleneck belongs to no call: it starts the first waiting call. Bottleneck cannot remove a job, so the job of
  *   an aborted call starts a later call. So there are never more jobs than calls have waited at the same time.
- * - No reservoir interval: its timer runs every 250 ms and drifts. This module sets the reservoir itself, to the number of
- *   requests that the quota tracker allows. Bottleneck applies that one tick later, and the tracker may allow less by
- *   then. So each job checks the tracker again when it starts, and is queued again if needed.
+ * - No reservoir interval: its timer runs every 250 ms and drifts. Instead the reservoir is set to the number of requests
+ *   that the quota tracker allows. Bottleneck applies that one tick later, and the tracker may allow less by then. So each
+ *   job checks the tracker again when it starts.
  * - No `highWater`: it would count the jobs of aborted calls.
- * - No `expiration`: every request has its own timeout.
  */
 import Bottleneck from "bottleneck/light.js";
 import { PetStoreError } from "./pet-store-error.js";
@@ -40,44 +39,40 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
     for (const call of waiting) call.reject(error);
   }
 
-  /** Call this after every change of the tracker or of the waiting calls. */
-  function updateReservoir(): void {
+  /** Call this after every change of the tracker, of the waiting calls or of the queued jobs. */
+  function update(): void {
     clearTimeout(resumeTimer);
     const circuitError = tracker.circuitError();
     if (circuitError !== undefined) rejectWaiting(circuitError);
+    if (queuedJobs < waiting.size) {
+      queuedJobs += 1;
+      newestJob += 1;
+      // Bottleneck's own ids come from Math.random: with a fixed one, as in some tests, it refuses the second job.
+      limiter.schedule({ id: `${newestJob}` }, runJob).catch(rejectWaiting);
+    }
     // Before the free slots: if a pause ended between the two readings, nothing would set the reservoir again.
     const resumeInMs = tracker.pauseRemainingMs();
     limiter.updateSettings({ reservoir: tracker.freeSlots() }).catch(rejectWaiting);
     // Set only while calls wait, so that an idle client does not keep the process alive.
-    if (waiting.size > 0 && resumeInMs > 0) resumeTimer = setTimeout(updateReservoir, resumeInMs);
-  }
-
-  function queueJob(): void {
-    queuedJobs += 1;
-    newestJob += 1;
-    // Bottleneck's own ids come from Math.random: with a fixed one, as in some tests, it refuses the second job.
-    limiter.schedule({ id: `${newestJob}` }, runJob).catch(rejectWaiting);
+    if (waiting.size > 0 && resumeInMs > 0) resumeTimer = setTimeout(update, resumeInMs);
   }
 
   async function runJob(): Promise<void> {
     queuedJobs -= 1;
     const calls = [...waiting];
     const call = calls.find(({ isRetry }) => isRetry) ?? calls[0];
-    if (call === undefined || tracker.freeSlots() === 0) {
-      if (call !== undefined) queueJob();
-      updateReservoir();
-    } else {
-      await call.start();
-    }
+    if (call === undefined || tracker.freeSlots() === 0) update();
+    else await call.start();
   }
 
-  return (send, { isRetry, signal }) =>
-    new Promise((resolve, reject) => {
-      const refusal = signal.aborted ? signal.reason : (tracker.circuitError() ?? queueFullError(isRetry));
-      if (refusal !== undefined) {
-        reject(refusal);
-        return;
-      }
+  return async (send, { isRetry, signal }) => {
+    signal.throwIfAborted();
+    const circuitError = tracker.circuitError();
+    if (circuitError !== undefined) throw circuitError;
+    if (waiting.size >= maxQueued && !isRetry) {
+      throw new PetStoreError("QUEUE_FULL", `The queue is full: ${maxQueued} calls are waiting.`);
+    }
+    return new Promise((resolve, reject) => {
       const stopWaiting = (): void => {
         waiting.delete(call);
         // A listener would keep the signal in memory as long as the caller's.
@@ -85,14 +80,14 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
       };
       const onAbort = (): void => {
         call.reject(signal.reason);
-        updateReservoir();
+        update();
       };
       const call: WaitingCall = {
         isRetry,
         async start() {
           stopWaiting();
           const request = tracker.start();
-          updateReservoir();
+          update();
           try {
             const result = await send();
             tracker.end(request, result);
@@ -101,7 +96,7 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
             tracker.end(request, undefined);
             reject(error);
           }
-          updateReservoir();
+          update();
         },
         reject(error) {
           stopWaiting();
@@ -110,12 +105,7 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
       };
       waiting.add(call);
       signal.addEventListener("abort", onAbort, { once: true });
-      if (queuedJobs < waiting.size) queueJob();
-      updateReservoir();
+      update();
     });
-
-  function queueFullError(isRetry: boolean): PetStoreError | undefined {
-    if (isRetry || waiting.size < maxQueued) return undefined;
-    return new PetStoreError("QUEUE_FULL", `The queue is full: ${maxQueued} calls are waiting.`);
-  }
+  };
 }
