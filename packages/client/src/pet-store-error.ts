@@ -61,7 +61,7 @@ export class PetStoreError extends Error {
   readonly requestId: string | undefined;
 
   constructor(code: PetStoreErrorCode, message: string, details: PetStoreErrorDetails = {}) {
-    super(message, "cause" in details ? { cause: details.cause } : undefined);
+    super(message, details);
     this.name = "PetStoreError";
     this.code = code;
     this.status = details.status;
@@ -89,14 +89,12 @@ export function failureOf({ status, headers, text }: PetStoreResponse, nowMs: nu
   const retryAfterMs = readRetryAfterMs(headers, nowMs);
   const retryAt = retryAfterMs === undefined ? undefined : new Date(nowMs + retryAfterMs);
   const details = { status, retryAfterMs, retryAt, requestId: headers.get("x-request-id") ?? undefined };
-  const { code, message } = parseErrorBody(text);
-  if (!isServiceErrorCode(code)) {
-    return new PetStoreError(
-      "UNEXPECTED_RESPONSE",
-      `The response with status ${status} is not from the pet store.`,
-      details,
-    );
+  const body = parseErrorBody(text);
+  if (body === undefined) {
+    const message = `The response with status ${status} is not from the pet store.`;
+    return new PetStoreError("UNEXPECTED_RESPONSE", message, details);
   }
+  const { code, message } = body;
   if (code === "API_KEY_BANNED" && retryAt !== undefined)
     return new ApiKeyBannedError(message, { ...details, retryAt });
   return new PetStoreError(code, message, details);
@@ -124,17 +122,13 @@ export function isUnavailable({ code, status = 0, retryAfterMs }: PetStoreError)
   return unavailableCodes.includes(code);
 }
 
-function parseErrorBody(text: string): { readonly code: unknown; readonly message: string } {
+/** Returns `undefined` if the body is not an error of the pet store. */
+function parseErrorBody(text: string): { readonly code: ServiceErrorCode; readonly message: string } | undefined {
   try {
-    const { code, message } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof message === "string") return { code, message };
+    const { code, message } = JSON.parse(text);
+    if (serviceErrorCodes.includes(code) && typeof message === "string") return { code, message };
   } catch {
     // The body is `null` or not JSON.
   }
-  // The body is not from the pet store, so the caller gets UNEXPECTED_RESPONSE.
-  return { code: undefined, message: "" };
-}
-
-function isServiceErrorCode(code: unknown): code is ServiceErrorCode {
-  return (serviceErrorCodes as readonly unknown[]).includes(code);
+  return undefined;
 }
