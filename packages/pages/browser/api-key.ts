@@ -10,8 +10,8 @@ export function apiKey(): string | undefined {
   return sessionStorage.getItem(storageKey) ?? undefined;
 }
 
-/** Handles the key form of the page. Calls `onChange` when the user enters or removes a key. */
-export function openKeyForm(onChange: () => void): void {
+/** Handles the key form of the page. Calls `onKey` now, and each time the user enters or removes a key. */
+export function openKeyForm(onKey: () => void): void {
   const form = byId("key", HTMLFormElement);
   const input = byId("key-input", HTMLInputElement);
   const forget = byId("key-forget", HTMLButtonElement);
@@ -24,28 +24,24 @@ export function openKeyForm(onChange: () => void): void {
     input.value = key ?? "";
     state.textContent =
       key === undefined ? textWithoutKey : "All pages in this tab use this key until you close the tab.";
-  }
-
-  function change(key: string): void {
-    if (key === "") sessionStorage.removeItem(storageKey);
-    else sessionStorage.setItem(storageKey, key);
-    show();
-    onChange();
+    onKey();
   }
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    change(input.value.trim());
+    const key = input.value.trim();
+    if (key === "") sessionStorage.removeItem(storageKey);
+    else sessionStorage.setItem(storageKey, key);
+    show();
   });
   forget.addEventListener("click", () => {
-    change("");
+    sessionStorage.removeItem(storageKey);
+    show();
     input.focus();
   });
   // After a step back the browser may show the page as it was, with a key that another page has removed since.
   addEventListener("pageshow", ({ persisted }) => {
-    if (!persisted) return;
-    show();
-    onChange();
+    if (persisted) show();
   });
   show();
 }

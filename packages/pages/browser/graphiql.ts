@@ -64,7 +64,6 @@ new MutationObserver(fixAccessibility).observe(container, {
 });
 const state = byId("answer-state", HTMLElement);
 openKeyForm(mount);
-mount();
 
 /** Mounts GraphiQL again for each key, because the schema is loaded with the key. */
 function mount(): void {

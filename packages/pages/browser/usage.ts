@@ -19,11 +19,6 @@ interface RateLimitStatus {
   readonly bannedUntil: number | null;
 }
 
-interface ErrorBody {
-  readonly code: string;
-  readonly message: string;
-}
-
 const refreshIntervalMs = 15_000;
 const state = byId("usage-state", HTMLElement);
 const time = byId("usage-time", HTMLElement);
@@ -35,7 +30,6 @@ let isRefused = false;
 /** Aborted by the next refresh. A late response would show old numbers, or those of another key. */
 let refreshing = new AbortController();
 
-openKeyForm(showKey);
 byId("refresh", HTMLButtonElement).addEventListener("click", () => {
   announce("Loading ...");
   void refresh();
@@ -43,7 +37,7 @@ byId("refresh", HTMLButtonElement).addEventListener("click", () => {
 setInterval(() => {
   if (!isRefused && document.visibilityState === "visible") void refresh();
 }, refreshIntervalMs);
-showKey();
+openKeyForm(showKey);
 
 function showKey(): void {
   const hasKey = apiKey() !== undefined;
@@ -61,7 +55,8 @@ async function refresh(): Promise<void> {
   if (key === undefined) return;
   try {
     const response = await fetch("/rate_limit", { headers: { Authorization: `Bearer ${key}` }, signal });
-    const body = (parseJson(await response.text()) ?? {}) as Partial<RateLimitStatus & ErrorBody>;
+    const text = await response.text();
+    const body = (parseJson(text) ?? {}) as Partial<RateLimitStatus & Record<"code" | "message", string>>;
     isRefused = response.status === 401;
     if (body.minute !== undefined) showQuota(body as RateLimitStatus);
     else if (body.code !== undefined) showNoQuota(`${body.code}: ${body.message}`, "status bad");
