@@ -53,10 +53,12 @@ async function send(form: HTMLFormElement, fields: readonly Field[], key: string
       element("strong", "", `${status} ${statusText}`),
       ` in ${tookMs} ms, ${remainingText(headers)}`,
     );
+    const rows = headerRows(headers);
     output.replaceChildren(
-      ...describeResponse(headers, text),
+      element("pre", "body", element("code", "", text === "" ? "(no body)" : indentJson(text))),
+      collapsible(`${rows.length} response headers`, element("table", "headers", element("tbody", "", ...rows))),
       collapsible("The same request with curl", element("pre", "", element("code", "", curlCommand(request, key)))),
-      ...nextPageButton(form, fields, response),
+      ...nextPageButton(form, fields, headers),
     );
   } catch (error) {
     // The service is unavailable, or a header value is invalid. Show the error to the user.
@@ -84,14 +86,6 @@ function readRequest(form: HTMLFormElement, fields: readonly Field[]): FormReque
   return { method: form.dataset.method ?? "GET", url: `/v1${path}${search}`, headers, body };
 }
 
-function describeResponse(headers: Headers, text: string): HTMLElement[] {
-  const rows = headerRows(headers);
-  return [
-    element("pre", "body", element("code", "", text === "" ? "(no body)" : indentJson(text))),
-    collapsible(`${rows.length} response headers`, element("table", "headers", element("tbody", "", ...rows))),
-  ];
-}
-
 function collapsible(title: string, content: HTMLElement): HTMLElement {
   const details = element("details", "", element("summary", "", title), content);
   details.toggleAttribute("open", content.className === "headers");
@@ -111,8 +105,8 @@ function curlCommand({ method, url, headers, body }: FormRequest, key: string | 
   ].join(" \\\n  ");
 }
 
-function nextPageButton(form: HTMLFormElement, fields: readonly Field[], response: Response): HTMLElement[] {
-  const target = /<([^>]+)>; rel="next"/.exec(response.headers.get("Link") ?? "")?.[1];
+function nextPageButton(form: HTMLFormElement, fields: readonly Field[], headers: Headers): HTMLElement[] {
+  const target = /<([^>]+)>; rel="next"/.exec(headers.get("Link") ?? "")?.[1];
   if (target === undefined) return [];
   const { searchParams } = new URL(target, location.href);
   const button = element("button", "", "Next page") as HTMLButtonElement;
