@@ -3,11 +3,10 @@
  * editor. GraphiQL 5 uses Monaco, which is five times as large and needs web workers.
  */
 import type { StaticFile } from "@petstore/http";
-import { vendoredAssets } from "./assets.js";
 import { keyForm } from "./frame.js";
-import { pageFiles } from "./guides.js";
 import { html } from "./html.js";
 import type { Guide } from "./links.js";
+import { pageFiles, readAssets } from "./page-files.js";
 
 /** The page at `/graphiql`, the guides, and the styles and scripts of both. */
 export function graphiqlFiles(guides: readonly Guide[]): readonly StaticFile[] {
@@ -25,7 +24,7 @@ ${keyForm}
     module: "graphiql",
     contentSecurityPolicy: policy,
   };
-  return [...pageFiles([page], guides), ...vendoredAssets()];
+  return [...pageFiles([page], guides), ...readAssets("./vendored/", "/pages/vendored")];
 }
 
 /** Wider than the default policy: the editor adds inline styles, and its style sheet contains fonts and icons as data: URLs. */

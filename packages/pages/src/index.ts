@@ -1,5 +1,5 @@
 export { keyForm, type Page } from "./frame.js";
 export { graphiqlFiles } from "./graphiql.js";
-export { pageFiles } from "./guides.js";
 export { html, type Markup, trusted } from "./html.js";
 export { readGuides } from "./links.js";
+export { pageFiles } from "./page-files.js";

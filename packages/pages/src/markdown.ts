@@ -10,38 +10,33 @@ import { html, type Markup, trusted } from "./html.js";
 /** The languages of the code in the guides, by the name after the fence. Code without a name is not highlighted. */
 const languages = { graphql, js: javascript, json, sh: bash, ts: typescript };
 
-/** Returns the address of a link in Markdown, or `undefined` if the link leads to no page. */
-export type LinkTarget = (href: string) => string | undefined;
-
-/** Renders guides: headings are links to themselves, code is highlighted, and a link without a target becomes plain text. */
-export function createMarkdownRenderer(): (markdown: string, targetOf: LinkTarget) => Markup {
+/** Renders a guide: headings are links to themselves, code is highlighted, and a link without a target becomes plain text. */
+export function renderMarkdown(markdown: string, targetOf: (href: string) => string | undefined): Markup {
   const highlighter = hljs.newInstance();
   for (const [name, language] of Object.entries(languages)) highlighter.registerLanguage(name, language);
-  return (markdown, targetOf) => {
-    const marked = new Marked({
-      async: false,
-      renderer: {
-        link({ href, tokens }) {
-          const text = this.parser.parseInline(tokens);
-          const target = targetOf(href);
-          return target === undefined ? text : html`<a href="${target}">${trusted(text)}</a>`.markup;
-        },
-        heading({ depth, text, tokens }) {
-          const content = trusted(this.parser.parseInline(tokens));
-          const name = trusted(`h${depth}`);
-          const linked = depth === 1 ? content : html`<a href="#${slugOf(text)}">${content}</a>`;
-          return html`<${name} id="${slugOf(text)}">${linked}</${name}>\n`.markup;
-        },
-        code({ text, lang = "" }: Tokens.Code) {
-          const isKnown = highlighter.getLanguage(lang) !== undefined;
-          const content = isKnown ? trusted(highlighter.highlight(text, { language: lang }).value) : html`${text}`;
-          // The keyboard can scroll a long line only if the block can have the focus.
-          return html`<div class="code"><pre tabindex="0"><code>${content}</code></pre></div>\n`.markup;
-        },
+  const marked = new Marked({
+    async: false,
+    renderer: {
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        const target = targetOf(href);
+        return target === undefined ? text : html`<a href="${target}">${trusted(text)}</a>`.markup;
       },
-    });
-    return trusted(marked.parse(markdown, { async: false }));
-  };
+      heading({ depth, text, tokens }) {
+        const content = trusted(this.parser.parseInline(tokens));
+        const name = trusted(`h${depth}`);
+        const linked = depth === 1 ? content : html`<a href="#${slugOf(text)}">${content}</a>`;
+        return html`<${name} id="${slugOf(text)}">${linked}</${name}>\n`.markup;
+      },
+      code({ text, lang = "" }: Tokens.Code) {
+        const isKnown = highlighter.getLanguage(lang) !== undefined;
+        const content = isKnown ? trusted(highlighter.highlight(text, { language: lang }).value) : html`${text}`;
+        // The keyboard can scroll a long line only if the block can have the focus.
+        return html`<div class="code"><pre tabindex="0"><code>${content}</code></pre></div>\n`.markup;
+      },
+    },
+  });
+  return trusted(marked.parse(markdown, { async: false }));
 }
 
 /** The same anchor as on GitHub, so that a link to a heading works there and here. */

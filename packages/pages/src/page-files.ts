@@ -1,10 +1,11 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { extname } from "node:path";
 import { problemReference } from "@petstore/core";
 import { notFoundPath, type StaticFile } from "@petstore/http";
-import { pageAssets } from "./assets.js";
 import { type Page, renderPage } from "./frame.js";
 import { html } from "./html.js";
 import { type Guide, guideLinks } from "./links.js";
-import { createMarkdownRenderer } from "./markdown.js";
+import { renderMarkdown } from "./markdown.js";
 
 /**
  * The pages, the guides of an API with the guide to errors, the page for unknown paths, and the files that all of them load.
@@ -13,30 +14,47 @@ import { createMarkdownRenderer } from "./markdown.js";
 export function pageFiles(pages: readonly Page[], apiGuides: readonly Guide[]): readonly StaticFile[] {
   const errors = guideLinks.filter(({ path }) => path === "/docs/errors");
   const guides = [...apiGuides, ...errors.map((link) => ({ ...link, markdown: problemReference() }))];
-  const renderMarkdown = createMarkdownRenderer();
-  const guidePages = guides.map((guide): Page => {
-    const article = () => renderMarkdown(guide.markdown, (href) => targetOf(href, guide));
-    return {
-      ...guide,
-      main: () => html`<article class="guide">${article()}</article>`,
-      styles: ["guide"],
-      module: "guide",
-    };
-  });
   return [
-    ...[...pages, ...guidePages, notFound].map((page) => ({
-      path: page.path,
+    ...[...pages, ...guides.map(guidePage), notFound].map((page) => ({
+      ...page,
       mediaType: "text/html; charset=utf-8",
       content: () => renderPage(page),
-      ...(page.contentSecurityPolicy !== undefined && { contentSecurityPolicy: page.contentSecurityPolicy }),
     })),
     ...guides.map(({ path, markdown }) => ({
       path: `${path}.md`,
       mediaType: "text/markdown; charset=utf-8",
       content: markdown,
     })),
-    ...pageAssets(),
+    // The compiled scripts are in `dist`.
+    ...readAssets("../browser/", "/pages"),
+    ...readAssets("./browser/", "/pages"),
   ];
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** The style sheets, scripts and icons in this folder. */
+export function readAssets(folder: string, path: string): StaticFile[] {
+  const directory = new URL(folder, import.meta.url);
+  return readdirSync(directory).flatMap((name) => {
+    const mediaType = mediaTypes[extname(name)];
+    if (mediaType === undefined) return [];
+    return { path: `${path}/${name}`, mediaType, content: readFileSync(new URL(name, directory)) };
+  });
+}
+
+function guidePage(guide: Guide): Page {
+  const article = () => renderMarkdown(guide.markdown, (href) => targetOf(href, guide));
+  return {
+    ...guide,
+    main: () => html`<article class="guide">${article()}</article>`,
+    styles: ["guide"],
+    module: "guide",
+  };
 }
 
 const notFound: Page = {
