@@ -1,10 +1,7 @@
 /**
- * Decides how many requests may start now, from the responses so far.
- *
- * Responses can arrive in any order. Among responses with the same reset time the smallest `remaining` is used, and
- * requests in flight are subtracted from it. A later reset time starts a new window. Other programs may spend from the
- * same account. So after a pause a single probe request is sent, each response then allows one more request in flight,
- * and fewer are allowed when few units remain.
+ * Decides how many requests may start now. Responses can arrive in any order, and other programs may spend from the same
+ * account. So the smallest `remaining` of a window is used. After a pause a single probe request is sent, each response
+ * then allows one more request in flight, and fewer are allowed when few units remain.
  */
 import { isUnavailable, type PetStoreError } from "./pet-store-error.js";
 import type { RateLimit } from "./response-headers.js";
