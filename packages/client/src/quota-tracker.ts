@@ -71,12 +71,12 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
   }
 
   function recordFailure(request: number, failure: PetStoreError): void {
-    const { code, retryAfterMs = 0 } = failure;
+    const { code, status, retryAfterMs = 0 } = failure;
     if (isUnavailable(failure)) {
       // Requests that were in flight together count as one failure.
       if (startedSincePause(request)) consecutiveFailures += 1;
       pauseFor(Math.max(retryAfterMs, fullJitterMs(consecutiveFailures, random)));
-    } else if (code === "API_KEY_BANNED" || code === "RATE_LIMIT_EXCEEDED" || code === "DAILY_QUOTA_EXCEEDED") {
+    } else if (status === 429) {
       pauseFor(retryAfterMs + random() * resumeSpreadMs);
     } else {
       return;
