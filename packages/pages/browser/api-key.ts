@@ -12,10 +12,10 @@ export function apiKey(): string | undefined {
 
 /** Handles the key form of the page. Calls `onKey` now, and each time the user enters or removes a key. */
 export function openKeyForm(onKey: () => void): void {
-  const form = byId("key", HTMLFormElement);
-  const input = byId("key-input", HTMLInputElement);
-  const forget = byId("key-forget", HTMLButtonElement);
-  const state = byId("key-state", HTMLElement);
+  const form = byId("key");
+  const input = byId("key-input") as HTMLInputElement;
+  const forget = byId("key-forget");
+  const state = byId("key-state");
   const textWithoutKey = state.textContent ?? "";
 
   function show(): void {

@@ -1,6 +1,6 @@
 // Mounts GraphiQL when a key is entered, sends its requests with that key, and shows the headers of the last response.
 import { apiKey, openKeyForm } from "./api-key.js";
-import { byId, headerRows, remainingText, within } from "./elements.js";
+import { byId, headersTable, remainingText, within } from "./elements.js";
 
 /** Globals of the scripts that run before this module. */
 declare const React: { createElement(kind: unknown, properties: object): unknown };
@@ -55,14 +55,14 @@ query SoldAndPending {
   },
 ];
 
-const container = byId("graphiql", HTMLElement);
+const container = byId("graphiql");
 const root = ReactDOM.createRoot(container);
 new MutationObserver(fixAccessibility).observe(container, {
   childList: true,
   subtree: true,
   attributeFilter: ["aria-selected"],
 });
-const state = byId("answer-state", HTMLElement);
+const state = byId("answer-state");
 openKeyForm(mount);
 
 /** Mounts GraphiQL again for each key, because the schema is loaded with the key. */
@@ -113,9 +113,9 @@ async function sendRequest(request: GraphiqlRequest, key: string): Promise<unkno
 
 function showHeaders({ status, statusText, headers }: Response): void {
   state.textContent = `${status} ${statusText}, ${remainingText(headers)}`;
-  const details = byId("answer-headers", HTMLElement);
+  const details = byId("answer-headers");
   details.hidden = false;
-  within(details, "tbody", HTMLElement).replaceChildren(...headerRows(headers));
+  within(details, "table").replaceWith(headersTable(headers));
 }
 
 /** Removes a name that the query does not contain. After a tab change GraphiQL sends the name of the previous tab. */

@@ -5,7 +5,7 @@ import { element, within } from "./elements.js";
 const documentedOrigin = "http://127.0.0.1:3000";
 const copiedMs = 2_000;
 
-const guide = within(document, ".guide", HTMLElement);
+const guide = within(document, ".guide");
 showOwnOrigin(guide);
 // Browsers offer the clipboard only to pages from HTTPS or from this machine.
 if (navigator.clipboard !== undefined) for (const block of guide.querySelectorAll(".code")) addCopyButton(block);
@@ -19,20 +19,16 @@ function showOwnOrigin(article: HTMLElement): void {
 }
 
 function addCopyButton(block: Element): void {
-  const code = within(block, "code", HTMLElement);
-  const button = element("button", "", "Copy") as HTMLButtonElement;
-  button.type = "button";
-  const show = (text: string) => {
-    button.textContent = text;
+  const code = within(block, "code");
+  const button = element("button", "Copy");
+  button.addEventListener("click", async () => {
+    button.textContent = await navigator.clipboard.writeText(code.textContent ?? "").then(
+      () => "Copied",
+      () => "Not allowed",
+    );
     setTimeout(() => {
       button.textContent = "Copy";
     }, copiedMs);
-  };
-  button.addEventListener("click", () => {
-    navigator.clipboard.writeText(code.textContent ?? "").then(
-      () => show("Copied"),
-      () => show("Not allowed"),
-    );
   });
   block.append(button);
 }

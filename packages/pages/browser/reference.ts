@@ -1,6 +1,6 @@
 // Sends the requests of the forms on the reference page, and shows the status, all headers and the exact body.
 import { apiKey, openKeyForm } from "./api-key.js";
-import { element, headerRows, remainingText, within } from "./elements.js";
+import { element, headersTable, remainingText, within } from "./elements.js";
 import { indentJson } from "./json-text.js";
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
@@ -35,8 +35,8 @@ async function send(form: HTMLFormElement, fields: readonly Field[], key: string
   if (form.hasAttribute("aria-busy")) return;
   const request = readRequest(form, fields);
   // Screen readers announce the status, and not the long answer.
-  const state = within(form, ".status", HTMLElement);
-  const output = within(form, ".answer", HTMLElement);
+  const state = within(form, ".status");
+  const output = within(form, ".answer");
   const startedAtMs = performance.now();
   form.setAttribute("aria-busy", "true");
   try {
@@ -49,15 +49,11 @@ async function send(form: HTMLFormElement, fields: readonly Field[], key: string
     const tookMs = Math.round(performance.now() - startedAtMs);
     const { status, statusText, headers, ok } = response;
     state.className = ok ? "status good" : "status bad";
-    state.replaceChildren(
-      element("strong", "", `${status} ${statusText}`),
-      ` in ${tookMs} ms, ${remainingText(headers)}`,
-    );
-    const rows = headerRows(headers);
+    state.replaceChildren(element("strong", `${status} ${statusText}`), ` in ${tookMs} ms, ${remainingText(headers)}`);
     output.replaceChildren(
-      element("pre", "body", element("code", "", text === "" ? "(no body)" : indentJson(text))),
-      collapsible(`${rows.length} response headers`, element("table", "headers", element("tbody", "", ...rows))),
-      collapsible("The same request with curl", element("pre", "", element("code", "", curlCommand(request, key)))),
+      element("pre", element("code", text === "" ? "(no body)" : indentJson(text))),
+      collapsible(`${[...headers].length} response headers`, headersTable(headers), true),
+      collapsible("The same request with curl", element("pre", element("code", curlCommand(request, key))), false),
       ...nextPageButton(form, fields, headers),
     );
   } catch (error) {
@@ -86,9 +82,9 @@ function readRequest(form: HTMLFormElement, fields: readonly Field[]): FormReque
   return { method: form.dataset.method ?? "GET", url: `/v1${path}${search}`, headers, body };
 }
 
-function collapsible(title: string, content: HTMLElement): HTMLElement {
-  const details = element("details", "", element("summary", "", title), content);
-  details.toggleAttribute("open", content.className === "headers");
+function collapsible(title: string, content: HTMLElement, isOpen: boolean): HTMLElement {
+  const details = element("details", element("summary", title), content);
+  details.toggleAttribute("open", isOpen);
   return details;
 }
 
@@ -109,7 +105,7 @@ function nextPageButton(form: HTMLFormElement, fields: readonly Field[], headers
   const target = /<([^>]+)>; rel="next"/.exec(headers.get("Link") ?? "")?.[1];
   if (target === undefined) return [];
   const { searchParams } = new URL(target, location.href);
-  const button = element("button", "", "Next page") as HTMLButtonElement;
+  const button = element("button", "Next page") as HTMLButtonElement;
   button.type = "button";
   button.addEventListener("click", () => {
     for (const field of fields) if (field.dataset.in === "query") field.value = searchParams.get(field.name) ?? "";

@@ -20,17 +20,17 @@ interface RateLimitStatus {
 }
 
 const refreshIntervalMs = 15_000;
-const state = byId("usage-state", HTMLElement);
-const time = byId("usage-time", HTMLElement);
-const plan = byId("usage-plan", HTMLElement);
-const gauges = byId("gauges", HTMLElement);
-const controls = byId("refresh-controls", HTMLElement);
+const state = byId("usage-state");
+const time = byId("usage-time");
+const plan = byId("usage-plan");
+const gauges = byId("gauges");
+const controls = byId("refresh-controls");
 /** The service has refused the current key, so the page does not refresh by itself. */
 let isRefused = false;
 /** Aborted by the next refresh. A late response would show old numbers, or those of another key. */
 let refreshing = new AbortController();
 
-byId("refresh", HTMLButtonElement).addEventListener("click", () => {
+byId("refresh").addEventListener("click", () => {
   announce("Loading ...");
   void refresh();
 });
@@ -90,17 +90,17 @@ function showQuota({ plan: planName, minute, day, bannedUntil }: RateLimitStatus
   const planTitle = document.querySelector("[data-current] th")?.textContent ?? planName;
   const limits = `${minute.limit.toLocaleString()} requests a minute, ${day.limit.toLocaleString()} a day`;
   plan.textContent = `You have the ${planTitle} plan: ${limits}.`;
-  showWindow(byId("gauge-minute", HTMLElement), minute);
-  showWindow(byId("gauge-day", HTMLElement), day);
+  showWindow(byId("gauge-minute"), minute);
+  showWindow(byId("gauge-day"), day);
   gauges.hidden = false;
 }
 
 function showWindow(gauge: HTMLElement, { limit, remaining, reset }: WindowStatus): void {
-  const meter = within(gauge, "meter", HTMLMeterElement);
+  const meter = within(gauge, "meter");
   Object.assign(meter, { max: limit, value: remaining, low: 0.1 * limit, high: 0.3 * limit, optimum: limit });
-  within(gauge, ".left", HTMLElement).textContent = remaining.toLocaleString();
-  within(gauge, ".of", HTMLElement).textContent = `of ${limit.toLocaleString()} left`;
-  within(gauge, ".reset", HTMLElement).textContent = `resets at ${localTime(reset)}`;
+  within(gauge, ".left").textContent = remaining.toLocaleString();
+  within(gauge, ".of").textContent = `of ${limit.toLocaleString()} left`;
+  within(gauge, ".reset").textContent = `resets at ${localTime(reset)}`;
 }
 
 /** Marks the row of the plan in the table. */

@@ -18,7 +18,7 @@ export function graphiqlFiles(guides: readonly Guide[]): readonly StaticFile[] {
 ${keyForm}
 <p id="answer-state" role="status">Enter an API key to load the schema.</p>
 <div id="graphiql"></div>
-<details id="answer-headers" hidden><summary>Headers of the last response</summary><table class="headers"><tbody></tbody></table></details>`,
+<details id="answer-headers" hidden><summary>Headers of the last response</summary><table></table></details>`,
     styles: ["reference", "vendored/graphiql", "graphiql"],
     scripts: ["vendored/react", "vendored/react-dom", "vendored/graphiql"],
     module: "graphiql",
