@@ -99,11 +99,13 @@ function fixAccessibility(): void {
   container.querySelector("[role='tabpanel']")?.setAttribute("role", "region");
 }
 
-async function sendRequest(request: GraphiqlRequest, key: string): Promise<unknown> {
+async function sendRequest({ operationName, ...request }: GraphiqlRequest, key: string): Promise<unknown> {
+  // After a tab change GraphiQL sends the operation name of the previous tab.
+  const isInQuery = operationName && new RegExp(`\\b${operationName}\\b`).test(request.query);
   const response = await fetch("/graphql", {
     method: "POST",
     headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-    body: JSON.stringify(withValidOperationName(request)),
+    body: JSON.stringify(isInQuery ? { ...request, operationName } : request),
   });
   // The user may have entered another key, or removed this one.
   if (key === apiKey()) showHeaders(response);
@@ -116,10 +118,4 @@ function showHeaders({ status, statusText, headers }: Response): void {
   const details = byId("answer-headers");
   details.hidden = false;
   within(details, "table").replaceWith(headersTable(headers));
-}
-
-/** Removes a name that the query does not contain. After a tab change GraphiQL sends the name of the previous tab. */
-function withValidOperationName({ operationName, ...request }: GraphiqlRequest): GraphiqlRequest {
-  const isInQuery = operationName && new RegExp(`\\b${operationName}\\b`).test(request.query);
-  return isInQuery ? { ...request, operationName } : request;
 }
