@@ -1,5 +1,5 @@
 export { keyForm, type Page } from "./frame.js";
 export { graphiqlFiles } from "./graphiql.js";
-export { html, type Markup, trusted } from "./html.js";
+export { html, type Markup } from "./html.js";
 export { readGuides } from "./links.js";
 export { pageFiles } from "./page-files.js";
