@@ -97,11 +97,9 @@ export function createRequestSender({
       const response = await fetch(url, { ...init, signal, credentials: "omit", redirect: "manual" });
       return { status: response.status, headers: response.headers, text: await response.text() };
     };
+    let response: PetStoreResponse;
     try {
-      const response = await Promise.race([receive(), aborted]);
-      const rateLimit = readRateLimit(response.headers, now());
-      const failure = failureOf(response, now());
-      return failure === undefined ? { response, rateLimit, failure } : { rateLimit, failure };
+      response = await Promise.race([receive(), aborted]);
     } catch (cause) {
       callSignal.throwIfAborted();
       const failure: PetStoreError = timeout.signal.aborted
@@ -113,6 +111,9 @@ export function createRequestSender({
       // Node keeps a combined signal in memory as long as it has a listener.
       ended.abort();
     }
+    const rateLimit = readRateLimit(response.headers, now());
+    const failure = failureOf(response, now());
+    return failure === undefined ? { response, rateLimit, failure } : { rateLimit, failure };
   }
 }
 

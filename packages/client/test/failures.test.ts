@@ -132,6 +132,14 @@ it("a call is a NETWORK_ERROR if fetch rejects, with that error as its cause", a
   expect(error).toMatchObject({ code: "NETWORK_ERROR", cause, status: undefined });
 });
 
+it("a call rejects with a TypeError if fetch resolves with something other than a Response, and is not retried", async () => {
+  const withoutHeaders = { status: 200, text: async () => "[]" };
+  const { client, received } = createScriptedService(() => withoutHeaders as Response);
+  const [error] = await resultsAfter(60_000, client.pets.list());
+  expect(error).toBeInstanceOf(TypeError);
+  expect(received).toHaveLength(1);
+});
+
 it("a ban rejects with ApiKeyBannedError, which has the end of the ban", async () => {
   const { client } = createScriptedService(() => problem(429, "API_KEY_BANNED", { headers: { "Retry-After": "61" } }));
   const [error] = await resultsAfter(100, client.pets.list());
