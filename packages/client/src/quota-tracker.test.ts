@@ -3,10 +3,10 @@ import { PetStoreError, type PetStoreErrorCode } from "./pet-store-error.js";
 import { createQuotaTracker } from "./quota-tracker.js";
 import type { RateLimit } from "./response-headers.js";
 
-function open(random = 0) {
+function open(random = 0, maxWaitMs = 120_000) {
   const clock = { nowMs: 0 };
   const now = () => clock.nowMs;
-  const tracker = createQuotaTracker({ maxConcurrent: 8, maxWaitMs: 120_000, now, random: () => random });
+  const tracker = createQuotaTracker({ maxConcurrent: 8, maxWaitMs, now, random: () => random });
   const succeed = (request: number, rateLimit?: RateLimit) => tracker.end(request, { rateLimit, failure: undefined });
   const fail = (request: number, failure: PetStoreError, rateLimit?: RateLimit) =>
     tracker.end(request, { rateLimit, failure });
@@ -132,6 +132,16 @@ describe("a pause", () => {
     expect(slots()).toBe(0);
     clock.nowMs = 60_250;
     expect([slots(), tracker.pauseRemainingMs()]).toEqual([1, 0]);
+  });
+
+  it.each([
+    [59_999, 0],
+    [60_000, 60_000],
+    [Number.NaN, 60_000],
+  ])("with maxWaitMs of %d lasts %i ms after a response without remaining units", (maxWaitMs, expected) => {
+    const { succeed, tracker } = open(0, maxWaitMs);
+    succeed(tracker.start(), minute(0));
+    expect(tracker.pauseRemainingMs()).toBe(expected);
   });
 
   it("lasts from a 429 until the latest Retry-After, even if other responses arrive", () => {

@@ -67,7 +67,8 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
     const isSameWindow = reset === window.reset && !isNewPlan;
     const left = isSameWindow ? Math.min(remaining, window.remaining) : remaining;
     window = { limit, remaining: left, reset, endsAtMs: now() + resetInMs, newestAtUpdate: newestRequest };
-    if (left === 0 && resetInMs <= maxWaitMs) pauseFor(resetInMs + random() * resumeSpreadMs);
+    // The comparison is also false for NaN, so the client then waits for every reset.
+    if (left === 0 && !(resetInMs > maxWaitMs)) pauseFor(resetInMs + random() * resumeSpreadMs);
   }
 
   function recordFailure(request: number, failure: PetStoreError): void {
