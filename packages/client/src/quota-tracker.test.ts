@@ -176,6 +176,16 @@ describe("a pause", () => {
       expect(Math.ceil(tracker.pauseRemainingMs() / 1_000)).toBe(1);
     },
   );
+
+  it("lasts up to 1 s after an old request fails, if a probe has succeeded since", () => {
+    const { succeed, fail, tracker, clock } = open(0.999);
+    const [refused, slow] = [tracker.start(), tracker.start()];
+    fail(refused, failure("RATE_LIMIT_EXCEEDED", 1_000));
+    clock.nowMs = 2_000;
+    succeed(tracker.start(), minute(64));
+    fail(slow, failure("NETWORK_ERROR"));
+    expect(tracker.pauseRemainingMs()).toBe(999);
+  });
 });
 
 describe("the circuit", () => {

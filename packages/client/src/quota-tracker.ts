@@ -74,8 +74,8 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
   function recordFailure(request: number, failure: PetStoreError): void {
     const { code, status, retryAfterMs = 0 } = failure;
     if (isUnavailable(failure)) {
-      // Requests that were in flight together count as one failure.
-      if (startedSincePause(request)) consecutiveFailures += 1;
+      // Requests that were in flight together count as one failure, unless a probe has succeeded since.
+      if (startedSincePause(request) || responsesSincePause > 0) consecutiveFailures += 1;
       pauseFor(Math.max(retryAfterMs, fullJitterMs(consecutiveFailures, random)));
     } else if (status === 429) {
       pauseFor(retryAfterMs + random() * resumeSpreadMs);
