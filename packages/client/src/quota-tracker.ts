@@ -41,7 +41,7 @@ const resumeSpreadMs = 500;
 export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: QuotaTrackerOptions): QuotaTracker {
   const inFlight = new Set<number>();
   let newestRequest = 0;
-  /** The last known window; without limit until the first response. `newestAtUpdate` is the newest request at that time. */
+  /** The last known window; without limit before the first update. `newestAtUpdate` is the newest request at the update. */
   let window = { limit: Infinity, remaining: Infinity, reset: 0, endsAtMs: Infinity, newestAtUpdate: 0 };
   let pausedUntilMs = 0;
   let openCircuit: { readonly error: PetStoreError; readonly untilMs: number } | undefined;

@@ -56,7 +56,7 @@ async function refresh(): Promise<void> {
   try {
     const response = await fetch("/rate_limit", { headers: { Authorization: `Bearer ${key}` }, signal });
     const text = await response.text();
-    const body = (parseJson(text) ?? {}) as Partial<RateLimitStatus & Record<"code" | "message", string>>;
+    const body = (parseJson(text) ?? {}) as Partial<RateLimitStatus & { code: string; message: string }>;
     isRefused = response.status === 401;
     if (body.minute !== undefined) showQuota(body as RateLimitStatus);
     else if (body.code !== undefined) showNoQuota(`${body.code}: ${body.message}`, "status bad");
