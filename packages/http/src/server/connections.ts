@@ -8,10 +8,11 @@ import type { ServerLimits } from "./server-limits.js";
 
 export interface Connection {
   readonly socket: Socket;
-  /** Responses in the order of their requests. Closed ones at the front are removed when the next request arrives. */
+  /**
+   * Responses in the order of their requests, in which they are also closed. Closed ones are removed when the next request
+   * arrives.
+   */
   readonly responses: ServerResponse[];
-  /** How many responses have not been closed. */
-  outstanding: number;
   /** False once the parser is cut off: bytes that still arrive are dropped. */
   isParsing: boolean;
   /** True once the connection has had its last request: later requests are dropped. */
@@ -64,21 +65,18 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   });
 
   function remove(socket: Socket, address: string): void {
-    const connection = connections.get(socket);
+    const responses = connections.get(socket)?.responses ?? [];
     connections.delete(socket);
     const open = (openByAddress.get(address) ?? 1) - 1;
     if (open > 0) openByAddress.set(address, open);
     else openByAddress.delete(address);
-    outstandingInProcess -= connection?.outstanding ?? 0;
     // When a socket closes, node:http emits 'close' only on the response that is being sent, not on those behind it.
-    for (const response of connection?.responses ?? []) {
+    for (const response of responses) {
       if (response.socket === null && !response.writableFinished) response.emit("close");
     }
   }
 
   function onResponseClosed(connection: Connection, response: ServerResponse): void {
-    if (!connections.has(connection.socket)) return;
-    connection.outstanding -= 1;
     outstandingInProcess -= 1;
     if (isClosing && newestResponse(connection) === response) connection.socket.destroySoon();
   }
@@ -109,10 +107,9 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
       if (isDraining && earlier !== undefined) earlier.shouldKeepAlive = true;
       while (responses[0]?.closed) responses.shift();
       responses.push(response);
-      connection.outstanding += 1;
       outstandingInProcess += 1;
       response.once("close", () => onResponseClosed(connection, response));
-      const isConnectionFull = connection.outstanding >= maxOutstandingPerConnection;
+      const isConnectionFull = responses.length >= maxOutstandingPerConnection;
       const isProcessFull = outstandingInProcess >= limits.maxOutstandingRequests;
       if (isConnectionFull || isProcessFull || !hasClearFraming(response.req)) {
         connection.hasLastRequest = true;
@@ -133,7 +130,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
 }
 
 function createConnection(socket: Socket, lingerMs: number): Connection {
-  const state = { outstanding: 0, isParsing: true, hasLastRequest: false, slowRead: undefined };
+  const state = { isParsing: true, hasLastRequest: false, slowRead: undefined };
   const connection: Connection = { socket, responses: [], lingerMs, ...state };
   // A reset can come at any time, also while node:http has no listener of its own on the socket. 'close' follows it.
   socket.on("error", () => {});
