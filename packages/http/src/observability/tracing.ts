@@ -10,9 +10,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  type Context,
   defaultTextMapGetter,
   ROOT_CONTEXT,
+  type Span,
   SpanKind,
   SpanStatusCode,
   type Tracer,
@@ -38,13 +38,12 @@ export interface Tracing extends AsyncDisposable {
   readonly traceRequest: RequestHandler;
 }
 
-/** Holds the context of the request that the current code runs for. */
-type RequestStorage = AsyncLocalStorage<Context | undefined>;
+/** Holds the span of the request, or of its database call, that the current code runs for. */
+type SpanStorage = AsyncLocalStorage<Span | undefined>;
 
 const exportTimeoutMs = 5_000;
 /** How long a silent receiver delays the end of the process. */
 const lastExportMs = 1_000;
-const late = Symbol("late");
 
 export function openTracing(config: TracingConfig, log: Log): Tracing {
   const { endpoint, headers = {}, serviceName, sampledShare } = config;
@@ -63,22 +62,21 @@ export function openTracing(config: TracingConfig, log: Log): Tracing {
   setGlobalErrorHandler(reportFailure);
   const tracer = provider.getTracer("petstore");
   // Not OpenTelemetry's global context: one process can hold several services.
-  const storage: RequestStorage = new AsyncLocalStorage();
+  const storage: SpanStorage = new AsyncLocalStorage();
   const stop = traceDatabaseCalls(tracer, storage);
   return {
     traceRequest: traceRequests(tracer, storage),
     async [Symbol.asyncDispose]() {
       stop();
-      const end = await Promise.race([
-        provider.shutdown().catch(reportFailure),
-        sleep(lastExportMs, late, { ref: false }),
-      ]);
-      if (end === late) reportFailure(new Error(`no reply within ${lastExportMs} ms`));
+      const timeout = sleep(lastExportMs, undefined, { ref: false }).then(() => {
+        throw new Error(`no reply within ${lastExportMs} ms`);
+      });
+      await Promise.race([provider.shutdown(), timeout]).catch(reportFailure);
     },
   };
 }
 
-function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler {
+function traceRequests(tracer: Tracer, storage: SpanStorage): RequestHandler {
   const propagator = new W3CTraceContextPropagator();
   return (req, res, next) => {
     const context = contextOf(res);
@@ -110,7 +108,7 @@ function traceRequests(tracer: Tracer, storage: RequestStorage): RequestHandler 
       if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     });
-    storage.run(trace.setSpan(parent, span), next);
+    storage.run(span, next);
   };
 }
 
@@ -125,23 +123,23 @@ function safeText(text: string): string {
 }
 
 /** Opens a span for each database call of a traced request. A call of the service for itself has no parent, and no span. */
-function traceDatabaseCalls(tracer: Tracer, storage: RequestStorage): () => void {
+function traceDatabaseCalls(tracer: Tracer, storage: SpanStorage): () => void {
   // `tracePromise` runs the call, and the listeners of its end, with the context that this function returns.
   databaseCalls.start.bindStore(storage, ({ system, name }) => {
     const parent = storage.getStore();
     // A timer that a request has started, such as a probe of Redis, runs after the end of the request.
-    if (parent === undefined || !trace.getSpan(parent)?.isRecording()) return undefined;
+    if (!parent?.isRecording()) return undefined;
     const attributes = { "db.system.name": system, "db.query.summary": name };
-    return trace.setSpan(parent, tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent));
+    const context = trace.setSpan(ROOT_CONTEXT, parent);
+    return tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context);
   });
-  const currentSpan = () => trace.getSpan(storage.getStore() ?? ROOT_CONTEXT);
   const listeners = {
     start() {},
     end() {},
     asyncStart() {},
-    asyncEnd: () => currentSpan()?.end(),
+    asyncEnd: () => storage.getStore()?.end(),
     error({ error }: { readonly error: unknown }) {
-      const span = currentSpan();
+      const span = storage.getStore();
       span?.setStatus({ code: SpanStatusCode.ERROR });
       // The message of a server can repeat text of a client, so only the code or the name is shown.
       const name = error instanceof Error ? error.name : "_OTHER";
