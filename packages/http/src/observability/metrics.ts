@@ -1,8 +1,7 @@
 import { createServer } from "node:http";
-import type { Core, HttpConfig } from "@petstore/core";
-import { Counter, collectDefaultMetrics, Gauge, type GaugeConfiguration, type Registry } from "prom-client";
+import { type Core, type DatabaseCall, databaseCalls, type HttpConfig } from "@petstore/core";
+import { Counter, collectDefaultMetrics, Gauge, type GaugeConfiguration, Histogram, type Registry } from "prom-client";
 import { type Listener, type ListenOptions, listen } from "../server/listen.js";
-import { measureDatabaseCalls } from "./database-metrics.js";
 import { answerHealth, type HealthDeps } from "./health.js";
 import { readVersion } from "./open-log.js";
 
@@ -54,6 +53,39 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
   };
 }
 
+/** The context of a call is one object from its start to its end. */
+type MeasuredCall = DatabaseCall & { startedAtMs?: number };
+
+/**
+ * Measures the calls to PostgreSQL and Redis, failed ones included, until the returned function is called. Name, labels and
+ * buckets are those of OpenTelemetry's semantic conventions.
+ */
+function measureDatabaseCalls(registry: Registry): () => void {
+  const durations = new Histogram({
+    name: "db_client_operation_duration_seconds",
+    help: "From the call until its answer, with the time in the queue of the pool, by database and statement or script.",
+    labelNames: ["db_system_name", "db_query_summary"],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+    registers: [registry],
+  });
+  const listeners = {
+    start(call: MeasuredCall) {
+      call.startedAtMs = performance.now();
+    },
+    end() {},
+    asyncStart() {},
+    asyncEnd({ system, name, startedAtMs }: MeasuredCall) {
+      // The call may have begun before this subscription.
+      if (startedAtMs === undefined) return;
+      const labels = { db_system_name: system, db_query_summary: name };
+      durations.observe(labels, (performance.now() - startedAtMs) / 1_000);
+    },
+    error() {},
+  };
+  databaseCalls.subscribe(listeners);
+  return () => void databaseCalls.unsubscribe(listeners);
+}
+
 /** A number, or a number for each value of a metric's label. */
 type Values = number | Readonly<Record<string, number>>;
 
@@ -68,8 +100,13 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
       if (typeof values === "number") metric.inc(values);
       else for (const [value, count] of Object.entries(values)) metric.inc({ [label ?? ""]: value }, count);
     };
-    const metric = new Metric({ name, help, labelNames: label === undefined ? [] : [label], registers: [], collect });
-    registry.registerMetric(metric);
+    const metric = new Metric({
+      name,
+      help,
+      labelNames: label === undefined ? [] : [label],
+      registers: [registry],
+      collect,
+    });
   }
 
   const build = { [readVersion()]: 1 };
