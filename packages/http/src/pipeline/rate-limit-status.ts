@@ -28,20 +28,13 @@ export function createRateLimitStatus({ admission, core, monotonicNow }: RateLim
     ttl: repeatedForMs,
     ttlResolution: 0,
     perf: { now: monotonicNow },
+    memoMethod: ({ accountId, lineage, limits }) =>
+      core.accountQuota.usage({ account: `${accountId}`, key: `${lineage}`, limits }),
   });
-
-  function usageOf(key: KeyWithLimits): Promise<Usage> {
-    const recent = reads.get(key);
-    if (recent !== undefined) return recent;
-    const { accountId, lineage, limits } = key;
-    const read = core.accountQuota.usage({ account: `${accountId}`, key: `${lineage}`, limits });
-    reads.set(key, read);
-    return read;
-  }
 
   const answer: RequestHandler = async (req, res, next) => {
     const key = admittedKeyOf(res);
-    const usage = await usageOf(key);
+    const usage = await reads.memo(key);
     // Before the method and the media type are checked, so that these refusals report the quota too.
     reportQuota(res, usage);
     refuseSuspended(key);
