@@ -1,5 +1,6 @@
 import type { QuotaMode } from "@petstore/core";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { RequestContext } from "../pipeline/request-context.js";
 import type { OverloadReason } from "../server/overload.js";
 
 /**
@@ -10,16 +11,10 @@ import type { OverloadReason } from "../server/overload.js";
 export interface RequestMetrics {
   started(method: string, scheme: string): void;
   /** `status` is 499 if the client closed the connection before a response. Called once for each started request. */
-  ended(request: EndedRequest, method: string, status: number, durationMs: number): void;
+  ended(context: RequestContext, method: string, status: number, durationMs: number): void;
   /** Counts one quota decision. `bucket` is `address` for a request without a valid key. */
   decided(bucket: "account" | "address", mode: QuotaMode, outcome: (typeof outcomes)[number]): void;
   shed(reason: OverloadReason): void;
-}
-
-interface EndedRequest {
-  readonly route: string;
-  readonly scheme: string;
-  readonly problemCode?: string | undefined;
 }
 
 /** `undecided`: Redis is unavailable, and the configuration does not allow a decision without it. */

@@ -10,6 +10,7 @@ import {
   type Authentication,
   type Core,
   type Decision,
+  type KeyWithAccount,
   type KeyWithLimits,
   Problem,
   type Quota,
@@ -81,7 +82,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       await reportAddressQuota(res);
       throw error;
     });
-    if (authentication.outcome === "rejected") return reject(res, authentication);
+    if (authentication.outcome === "rejected") return reject(res, authentication.problem, authentication.key);
     const context = contextOf(res);
     context.key = authentication.key;
     context.isKeyStale = authentication.isStale;
@@ -89,7 +90,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   }
 
   /** Counts a request without a valid key by its address. Throws the reason why it is refused. */
-  async function reject(res: Response, { problem, key }: Rejected): Promise<never> {
+  async function reject(res: Response, problem: Problem, key?: KeyWithAccount): Promise<never> {
     contextOf(res).rejectedKey = key;
     await reserveUnits(res, addressQuota, anonymousReservation(res));
     throw problem;
@@ -168,13 +169,11 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       const problem = validateRequestMessage(req);
       if (problem === undefined) return next();
       contextOf(res).route = "malformed";
-      return reject(res, { problem });
+      return reject(res, problem);
     },
     reportAddressQuota,
   };
 }
-
-type Rejected = Pick<Extract<Authentication, { outcome: "rejected" }>, "problem" | "key">;
 
 /** Call it after the quota headers are set: the refusal has them too. */
 export function refuseSuspended({ accountSuspendedAt }: KeyWithLimits): void {

@@ -49,7 +49,7 @@ const routeNotFound: RequestHandler = () => {
 };
 
 /** Creates the request context, sets the headers that all responses below have, and records the response when it is over. */
-function startRequest({ log, metrics, monotonicNow }: StartDeps): RequestHandler {
+function startRequest({ log, metrics, monotonicNow }: AppDeps): RequestHandler {
   return (req, res, next) => {
     const startedAtMs = monotonicNow();
     const context = createRequestContext(req);
@@ -69,8 +69,6 @@ function startRequest({ log, metrics, monotonicNow }: StartDeps): RequestHandler
     next();
   };
 }
-
-type StartDeps = Pick<AppDeps, "log" | "metrics" | "monotonicNow">;
 
 function logFields(req: Request, res: Response, context: RequestContext, status: number, durationMs: number): object {
   const { id, traceId, clientAddress, route, operation, problemCode } = context;

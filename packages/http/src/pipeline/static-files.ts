@@ -84,17 +84,14 @@ export function createStaticFileServer(
     // One route for all files: each route adds 11 series to the metrics.
     contextOf(res).route = "static";
     await countFile(res);
-    send(await preparedFileOf(file), req, res);
-  }
-
-  function preparedFileOf(file: StaticFile): Promise<PreparedFile> {
-    const earlier = prepared.get(file);
-    if (earlier !== undefined) return earlier;
-    const preparing = prepare(file);
-    prepared.set(file, preparing);
-    // The next request tries again.
-    preparing.catch(() => prepared.delete(file));
-    return preparing;
+    let preparing = prepared.get(file);
+    if (preparing === undefined) {
+      preparing = prepare(file);
+      prepared.set(file, preparing);
+      // The next request tries again.
+      preparing.catch(() => prepared.delete(file));
+    }
+    send(await preparing, req, res);
   }
 
   return {
