@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ProblemCode, problems } from "@petstore/core";
 import { openRawClient } from "@petstore/harness/network";
 import { describe, expect } from "vitest";
-import type { ServerLimits } from "../src/server/server-limits.js";
+import type { ServerLimits } from "../src/server/server.js";
 import { chunked, create, host, it, list, refused, slow, statuses } from "./it.js";
 import { startTestServer } from "./test-server.js";
 

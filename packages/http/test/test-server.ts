@@ -7,8 +7,7 @@ import { answerProblems } from "../src/pipeline/problem-response.js";
 import { createRequestContext } from "../src/pipeline/request-context.js";
 import { validateRequestMessage } from "../src/pipeline/validate-request-message.js";
 import { type Listener, type ListenOptions, listen } from "../src/server/listen.js";
-import { createHttpServer } from "../src/server/server.js";
-import type { ServerLimits } from "../src/server/server-limits.js";
+import { createHttpServer, type ServerLimits } from "../src/server/server.js";
 
 export interface TestServer extends AsyncDisposable {
   readonly server: Server;

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Connection } from "./connections.js";
-import type { ServerLimits } from "./server-limits.js";
+import type { ServerLimits } from "./server.js";
 
 /** Resolves when every request handed to the app has its response; never, if the client leaves before that. */
 export function responsesSent(connection: Connection): Promise<void> {

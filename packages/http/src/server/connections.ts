@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { addressBucket } from "../pipeline/client-identity.js";
 import { hasClearFraming } from "../pipeline/validate-request-message.js";
 import { closeGracefully, closeSlowReaders, dropFurtherRequests } from "./closing.js";
-import type { ServerLimits } from "./server-limits.js";
+import type { ServerLimits } from "./server.js";
 
 export interface Connection {
   readonly socket: Socket;

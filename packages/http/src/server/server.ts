@@ -4,7 +4,32 @@ import type { Express } from "express";
 import { closeGracefully, respondLast } from "./closing.js";
 import { type Connection, type Connections, trackConnections } from "./connections.js";
 import { findMalformedRequests } from "./malformed-request.js";
-import { defaultLimits, type ServerLimits } from "./server-limits.js";
+
+/** The time, the memory and the connections that clients can take from the server. Tests set smaller limits. */
+const defaultLimits = {
+  /** From the first byte of a request, or from the opening of the connection, to the end of the headers. */
+  headersTimeoutMs: 10_000,
+  /** From the same moment to the end of the body. A body that was refused is read for this long too. */
+  requestTimeoutMs: 30_000,
+  timeoutCheckMs: 5_000,
+  /**
+   * A connection on which nothing moves while a request is in flight is closed. This is longer than `requestTimeoutMs`
+   * and two checks, so that a client that falls silent in its body is answered 408.
+   */
+  stallTimeoutMs: 45_000,
+  /** How long a client may take to read a whole response, however steadily it reads. */
+  responseTimeoutMs: 30_000,
+  /** How long a client may take to read the last response after the server has closed its side. */
+  lingerMs: 1_000,
+  /** How much of a refused body is read and dropped before the connection is closed: 16 MiB. */
+  maxDrainedBytes: 16_777_216,
+  /** Further connections of the same client address are closed at once. 0 means no limit. */
+  maxConnectionsPerAddress: 1_000,
+  /** From this number of outstanding requests on, each further request is the last one of its connection. */
+  maxOutstandingRequests: 2_000,
+};
+
+export type ServerLimits = Readonly<typeof defaultLimits>;
 
 export interface HttpServerDeps {
   readonly app: Express;
