@@ -68,7 +68,7 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
     serveNotFoundPage,
   });
   const onError = (error: unknown) => log.error({ error }, "connection failed");
-  const server = createHttpServer({
+  const { server, connections } = createHttpServer({
     app,
     onRefused: onError,
     limits: { maxConnectionsPerAddress: config.maxConnectionsPerAddress },
@@ -79,6 +79,7 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
 
   function onDrain(): void {
     isDraining = true;
+    connections.drain();
     log.info({ graceMs: config.shutdownGraceMs }, "draining");
   }
 

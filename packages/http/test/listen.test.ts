@@ -13,7 +13,7 @@ describe("listen", () => {
     ["0.0.0.0", "localhost"],
     ["::1", "[::1]"],
   ])("on %s names %s in its URL", async (address, inUrl) => {
-    await using listener = await listen({ server: createServer() }, { host: address, port: 0, onError });
+    await using listener = await listen(createServer(), { host: address, port: 0, onError });
     expect(listener.url).toBe(`http://${inUrl}:${listener.port}`);
   });
 
@@ -23,7 +23,7 @@ describe("listen", () => {
   ] as const)("names the address, and explains: %s", async ([advice, host, port], { server }) => {
     const options = { host, port: port ?? server.port, onError };
     const message = `Cannot listen on ${host} port ${options.port}: ${advice}`;
-    await expect(listen({ server: createServer() }, options)).rejects.toThrow(message);
+    await expect(listen(createServer(), options)).rejects.toThrow(message);
   });
 });
 
@@ -31,7 +31,7 @@ it("an error while a connection is accepted is reported, and the server goes on"
   const server = createServer((_req, res) => void res.end("served"));
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
-  await using listener = await listen({ server }, { host: "127.0.0.1", port: 0, onError });
+  await using listener = await listen(server, { host: "127.0.0.1", port: 0, onError });
   const error = new Error("accept EMFILE");
   server.emit("error", error);
   expect(errors).toEqual([error]);

@@ -78,11 +78,15 @@ export async function startTestServer(
   app.use(answerProblems({ admission: { refund: async () => {} }, log }));
 
   const onError = (error: unknown) => void faults.push(error);
-  const httpServer = createHttpServer({ app, limits: { lingerMs: 100, ...limits }, onRefused: onError });
-  const options = { host: "127.0.0.1", port: 0, drainTimeoutMs: 5_000, onError, ...draining };
-  const listener = await listen(httpServer, options);
+  const { server, connections } = createHttpServer({ app, limits: { lingerMs: 100, ...limits }, onRefused: onError });
+  const onDrain = () => {
+    connections.drain();
+    draining.onDrain?.();
+  };
+  const options = { host: "127.0.0.1", port: 0, drainTimeoutMs: 5_000, onError, ...draining, onDrain };
+  const listener = await listen(server, options);
   return {
-    server: httpServer.server,
+    server,
     listener,
     port: listener.port,
     handled,
@@ -92,7 +96,7 @@ export async function startTestServer(
     release,
     nextClosed: () =>
       new Promise((resolve) => {
-        httpServer.server.once("connection", (socket) => socket.once("close", () => resolve()));
+        server.once("connection", (socket) => socket.once("close", () => resolve()));
       }),
     async [Symbol.asyncDispose]() {
       release();

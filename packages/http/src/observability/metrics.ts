@@ -42,7 +42,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
   });
   // A scrape or an unused connection must not delay the end of the service.
   const options = { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100, onError };
-  const listener = await listen({ server }, options);
+  const listener = await listen(server, options);
   const stopMeasuring = measureDatabaseCalls(registry);
   return {
     ...listener,

@@ -1,8 +1,8 @@
 import { once } from "node:events";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { HttpServer } from "./server.js";
 
 export interface ListenOptions {
   readonly host: string;
@@ -32,10 +32,7 @@ export interface Listener extends AsyncDisposable {
 }
 
 /** Rejects with one line that names the address and the remedy. */
-export async function listen(
-  { server, connections }: Pick<HttpServer, "server"> & Partial<HttpServer>,
-  options: ListenOptions,
-): Promise<Listener> {
+export async function listen(server: Server, options: ListenOptions): Promise<Listener> {
   const { host, port, drainTimeoutMs = 2_500, graceMs = 0, onDrain, onError } = options;
   try {
     server.listen({ host, port });
@@ -49,7 +46,6 @@ export async function listen(
 
   async function close(): Promise<void> {
     onDrain?.();
-    connections?.drain();
     if (graceMs > 0) await sleep(graceMs);
     const timer = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
     await new Promise((resolve) => server.close(resolve));
