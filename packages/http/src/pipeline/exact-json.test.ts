@@ -9,7 +9,16 @@ it("reads every whole number as bigint, digit for digit", () => {
   fc.assert(fc.property(fc.bigInt(), (value) => parseExactJson(`${value}`) === value));
 });
 
-it.each(["1.5", "1e-1", "0.1", "1e400", "-1e999999999", "1e-999999999"])("reads %s as a number", (text) => {
+it.each([
+  ["-1.50e1", -15n],
+  ["-0.0e5", 0n],
+  [`0.${"0".repeat(50)}1E51`, 1n],
+  ["1e39", 10n ** 39n],
+])("reads %s exactly", (text, value) => {
+  expect(parseExactJson(text)).toBe(value);
+});
+
+it.each(["1.5", "1e-1", "0.1", "1e40", "1e400", "-1e999999999", "1e-999999999"])("reads %s as a number", (text) => {
   expect(parseExactJson(text)).toBe(Number(text));
 });
 

@@ -1,5 +1,5 @@
 import { Problem } from "@petstore/core";
-import { parse } from "lossless-json";
+import { parse, splitNumber } from "lossless-json";
 
 /**
  * How deep objects and lists may be nested (RFC 8259 section 9 lets a parser set this). The call stack allows more levels,
@@ -10,8 +10,8 @@ export const maxJsonDepth = 100;
 
 /**
  * JSON text (RFC 8259) without rounding: whole numbers in any spelling (`1`, `1.0`, `1e3`) become bigint, others number.
- * Exception: a number with a fraction or an exponent that needs more than 40 characters as an integer becomes a JavaScript
- * number, perhaps rounded. Sign and leading zeros count: `0.0001e4` is `00001`. An int64 needs at most 20.
+ * Exception: a number with a fraction or an exponent that needs more than 40 digits as an integer becomes a JavaScript
+ * number, perhaps rounded. An int64 needs at most 19.
  *
  * Throws INVALID_JSON, also for an object that repeats a name and for nesting deeper than `maxDepth`.
  */
@@ -46,16 +46,11 @@ function parseNumber(text: string): bigint | number {
   return /^-?\d+$/.test(text) ? BigInt(text) : (exactInteger(text) ?? Number(text));
 }
 
-/** The exact value of a decimal with a fraction or an exponent, if it is whole and at most 40 characters long. */
+/** The exact value of a decimal with a fraction or an exponent, if it is whole and has at most 40 digits. */
 function exactInteger(text: string): bigint | undefined {
-  const [mantissa = "", exponent = "0"] = text.toLowerCase().split("e");
-  const [whole = "", fraction = ""] = mantissa.split(".");
-  const digits = whole + fraction;
-  if (/^-?0*$/.test(digits)) return 0n;
-  const shift = Number(exponent) - fraction.length;
-  const end = Math.max(0, digits.length + Math.min(0, shift));
-  if (!/^0*$/.test(digits.slice(end))) return undefined;
-  // int64 needs 19 digits. An exponent of a billion must not become a bigint of that size.
-  const zeros = Math.max(0, shift);
-  return end + zeros <= 40 ? BigInt(digits.slice(0, end) + "0".repeat(zeros)) : undefined;
+  // As in 1.23e4: the exponent is that of the first significant digit.
+  const { sign, digits, exponent } = splitNumber(text);
+  const zeros = exponent + 1 - digits.length;
+  // An exponent of a billion must not become a bigint of that size.
+  return zeros >= 0 && exponent < 40 ? BigInt(`${sign}${digits}${"0".repeat(zeros)}`) : undefined;
 }
