@@ -23,13 +23,13 @@ export interface RouterDeps {
   readonly now: () => number;
 }
 
-/** Creates the router of an API. The app answers requests for unknown paths, and problems that the router does not answer. */
+/** The app answers requests for unknown paths, and problems that the router does not answer. */
 export type CreateRouter = (deps: RouterDeps) => Router;
 
 export interface ServiceOptions extends Omit<RouterDeps, "admission" | "serveStaticFiles"> {
   readonly createRouters: readonly CreateRouter[];
   readonly droppedLogLines: () => number;
-  /** The clock of durations, in milliseconds with fractions. */
+  /** The clock of durations, in milliseconds. */
   readonly monotonicNow?: () => number;
 }
 

@@ -18,10 +18,10 @@ export function createLog(level: LogLevel, destination: DestinationStream, base:
   );
 }
 
-/** An error can be its own cause. */
+/** A limit, because an error can be its own cause. */
 const maxCauses = 5;
 
-/** Name, code and message of an error and of its causes. The stack stays out: it shows paths and source. */
+/** Without the stack, which shows paths and source. */
 function describeError(error: unknown, causesLeft: number = maxCauses): unknown {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = "code" in error ? error.code : undefined;

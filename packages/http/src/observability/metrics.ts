@@ -12,15 +12,11 @@ export interface MetricsDeps extends HealthDeps, Pick<ListenOptions, "onError"> 
   readonly droppedLogLines: () => number;
 }
 
-/**
- * Serves `/metrics` in Prometheus's text format, and the probes with their causes, on an address of its own. Opens
- * nothing when no port is configured.
- */
+/** Serves `/metrics`, and the probes with their causes, on an address of its own, or nothing if no port is configured. */
 export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefined> {
   const { config, registry, onError } = deps;
   if (config.metricsPort === undefined) return undefined;
   registerStateMetrics(deps);
-  // Memory, CPU, garbage collection and the delay of the event loop.
   collectDefaultMetrics({ register: registry, gcDurationBuckets: [0.01, 0.1, 1] });
   // 27 series about the parts of V8's heap, which tell an operator nothing more than its whole size.
   for (const part of ["total", "used", "available"]) {
@@ -56,10 +52,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
 /** The context of a call is one object from its start to its end. */
 type MeasuredCall = DatabaseCall & { startedAtMs?: number };
 
-/**
- * Measures the calls to PostgreSQL and Redis, failed ones included, until the returned function is called. Name, labels and
- * buckets are those of OpenTelemetry's semantic conventions.
- */
+/** Runs until the returned function is called. Name, labels and buckets are those of OpenTelemetry's semantic conventions. */
 function measureDatabaseCalls(registry: Registry): () => void {
   const durations = new Histogram({
     name: "db_client_operation_duration_seconds",
@@ -86,12 +79,12 @@ function measureDatabaseCalls(registry: Registry): () => void {
   return () => void databaseCalls.unsubscribe(listeners);
 }
 
-/** A number, or a number for each value of a metric's label. */
+/** Either one value, or one for each value of the metric's label. */
 type Values = number | Readonly<Record<string, number>>;
 
 type MetricClass = new (config: GaugeConfiguration<string> & { collect(): void }) => Gauge | Counter;
 
-/** Metrics of what the core and the log know already. They are read at each scrape. */
+/** Metrics that are read at each scrape. */
 function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps): void {
   function add(Metric: MetricClass, name: string, help: string, read: () => Values, label?: string): void {
     const collect = () => {

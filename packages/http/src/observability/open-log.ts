@@ -1,4 +1,3 @@
-/** The log of a process: its destination, its form, and the fields that name the process. */
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { LogConfig } from "@petstore/core";
@@ -11,9 +10,8 @@ export interface OpenLog extends AsyncDisposable, Pick<StandardOutput, "print" |
 }
 
 /**
- * JSON lines on standard output, or lines for people. Each JSON line names the process that wrote it. An uncaught exception
- * is logged like any other error before it ends the process; Node would print its stack. Disposing writes the buffered
- * lines.
+ * JSON lines on standard output, or lines for people. An uncaught exception is logged like any other error before it ends the
+ * process; Node would print its stack. Disposing writes the buffered lines.
  */
 export function openLog({ level, isPretty = process.stdout.isTTY, serviceName }: LogConfig): OpenLog {
   const output = openStandardOutput();
@@ -33,7 +31,6 @@ export function openLog({ level, isPretty = process.stdout.isTTY, serviceName }:
   return { log, print: output.print, dropped: output.dropped, [Symbol.asyncDispose]: output.flush };
 }
 
-/** The version of the running release. */
 export function readVersion(): string {
   return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }

@@ -4,15 +4,13 @@ import type { RequestContext } from "../pipeline/request-context.js";
 import type { OverloadReason } from "../server/overload.js";
 
 /**
- * Counts requests and the decisions of admission. Names, labels and buckets of the HTTP metrics are those of OpenTelemetry's
- * semantic conventions. A label is a route template, a status or a code, never text of a client, so the number of series
- * is bounded.
+ * Names, labels and buckets of the HTTP metrics are those of OpenTelemetry's semantic conventions. No label is text of a
+ * client, so the number of series is bounded.
  */
 export interface RequestMetrics {
   started(method: string, scheme: string): void;
-  /** `status` is 499 if the client closed the connection before a response. Called once for each started request. */
   ended(context: RequestContext, method: string, status: number, durationMs: number): void;
-  /** Counts one quota decision. `bucket` is `address` for a request without a valid key. */
+  /** `bucket` is `address` for a request without a valid key. */
   decided(bucket: "account" | "address", mode: QuotaMode, outcome: (typeof outcomes)[number]): void;
   shed(reason: OverloadReason): void;
 }

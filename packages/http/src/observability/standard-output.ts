@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
 
 export interface StandardOutput {
-  /** Writes a line together with others, at most a second later. Neither throws nor waits. */
+  /** Writes a line together with others, at most a second later. */
   write(line: string): void;
   /** Writes text for a person, and the lines before it, without delay. */
   print(text: string): void;
@@ -18,7 +18,7 @@ export interface StandardOutput {
 const flushTimeoutMs = 200;
 /** sonic-boom's own pause after EAGAIN. */
 const retryMs = 100;
-/** 4,000 lines, for a log reader that pauses. */
+/** About 4,000 lines. */
 const maxBufferBytes = 1_048_576;
 
 /**

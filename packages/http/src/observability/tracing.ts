@@ -1,8 +1,6 @@
 /**
  * Traces over OTLP/HTTP: a span for each request, and for each call of PostgreSQL and Redis. Names and attributes are those of
- * OpenTelemetry's semantic conventions. Three attributes are text of a client: path, User-Agent and the name of a GraphQL
- * operation. They are bounded, and redacted if they may contain an API key. The query string is left out, because it can hold
- * a whole GraphQL request.
+ * OpenTelemetry's semantic conventions. The query string is left out, because it can hold a whole GraphQL request.
  *
  * OpenTelemetry's own instrumentations are not used: instrumentation-http records path, query and User-Agent as they are;
  * instrumentation-pg records SQL; instrumentation-express patches nothing in an ES module without a loader hook.
@@ -32,13 +30,12 @@ import type { RequestHandler } from "express";
 import { contextOf } from "../pipeline/request-context.js";
 import { readVersion } from "./open-log.js";
 
-/** Disposing sends the last spans. */
 export interface Tracing extends AsyncDisposable {
   /** Opens the span of a request, a child of the caller's span if `traceparent` names one. */
   readonly traceRequest: RequestHandler;
 }
 
-/** Holds the span of the request, or of its database call, that the current code runs for. */
+/** Holds the span of the request, or of its database call. */
 type SpanStorage = AsyncLocalStorage<Span | undefined>;
 
 const exportTimeoutMs = 5_000;

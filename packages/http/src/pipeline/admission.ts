@@ -1,9 +1,8 @@
 /**
- * The one way into both APIs: authenticate, reserve units, report the quota on every response, and refuse the keys of a
- * suspended account. Their requests are counted like others, so that a flood of them gets 429. A request without a valid
- * key is always refused, and is counted by its address. The response is a 401 while the address is within its limit, and 429
- * after that. When a key can neither be checked nor found in the cache, the response is 503, and nothing is counted. While
- * the process is overloaded, every request that needs a key gets a 503 too, before its key is checked.
+ * The one way into both APIs. Requests of a suspended account are counted like others, so that a flood of them gets 429. A
+ * request without a valid key is counted by its address: it gets 401 while the address is within its limit, and 429 after
+ * that. When a key can neither be checked nor found in the cache, the response is 503, and nothing is counted. While the
+ * process is overloaded, every request that needs a key gets 503, before its key is checked.
  */
 import {
   type Admitted,
@@ -34,9 +33,9 @@ export interface AdmissionDeps {
 }
 
 export interface Admission {
-  /** Stands before every route that costs units. Authenticates the request and reserves one unit, before the body is read. */
+  /** Authenticates a request that costs units, and reserves one unit, before the body is read. */
   readonly admit: RequestHandler;
-  /** Stands before a route that needs a key and costs nothing. */
+  /** For a route that needs a key and costs nothing. */
   readonly authenticate: RequestHandler;
   /**
    * Extends the unit that `admit` reserved to `cost` units, before the operation is executed. If they are not available,
@@ -48,11 +47,10 @@ export interface Admission {
    * since. Called after the body is read. Throws the 401 or 403, or SERVICE_UNAVAILABLE if no record of the key can be read.
    */
   confirmKey(req: Request, res: Response): Promise<void>;
-  /** Gives back the units of a request that is answered SERVICE_UNAVAILABLE, and reports the new quota. */
+  /** Gives back the reserved units, and reports the new quota. */
   refund(res: Response): Promise<void>;
-  /** Refuses a request that HTTP/1.1 forbids, and counts it by its address. Stands before every route but the health checks. */
+  /** Refuses a request that HTTP/1.1 forbids, and counts it by its address. */
   readonly refuseMalformed: RequestHandler;
-  /** Reports the quota of the address on a response that costs nothing. */
   reportAddressQuota(res: Response): Promise<void>;
 }
 
@@ -66,7 +64,6 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     return authenticator.authenticate(token, address);
   }
 
-  /** Returns the key of the request if it is valid, else throws the refusal. Throws SERVICE_UNAVAILABLE during an overload. */
   async function requireKey(req: Request, res: Response): Promise<KeyWithLimits> {
     const overloaded = overload.reason;
     if (overloaded !== undefined) {
@@ -89,7 +86,6 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     return authentication.key;
   }
 
-  /** Counts a request without a valid key by its address. Throws the reason why it is refused. */
   async function reject(res: Response, problem: Problem, key?: KeyWithAccount): Promise<never> {
     contextOf(res).rejectedKey = key;
     await reserveUnits(res, addressQuota, anonymousReservation(res));
@@ -97,7 +93,6 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   }
 
   function anonymousReservation(res: Response): Reservation {
-    // The address quota has the same interface as the account quota: `account` is the bucket of the address.
     return { account: addressBucket(contextOf(res).clientAddress), limits: anonymousLimits, cost: 1 };
   }
 
@@ -105,10 +100,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     reportQuota(res, await addressQuota.usage(anonymousReservation(res)));
   }
 
-  /**
-   * Reserves the cost of a request. `heldIn` is the decision that admitted its first unit: if given, the reservation grows
-   * from that unit to `cost` units. Counts and reports the decision. Throws the refusal.
-   */
+  /** `heldIn` is the decision that admitted the first unit: if given, the reservation grows from that unit to `cost` units. */
   async function reserveUnits(res: Response, quota: Quota, reservation: Reservation, heldIn?: Admitted): Promise<void> {
     const bucket = quota === accountQuota ? "account" : "address";
     let decision: Decision;

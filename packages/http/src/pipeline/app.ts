@@ -15,16 +15,13 @@ export interface AppDeps extends HealthDeps {
   readonly log: Log;
   readonly metrics: Pick<RequestMetrics, "started" | "ended">;
   readonly tracing: Pick<Tracing, "traceRequest"> | undefined;
-  /** Milliseconds of a clock that never jumps, with fractions. */
+  /** Milliseconds. */
   readonly monotonicNow: () => number;
   readonly routers: readonly Router[];
   readonly serveNotFoundPage: RequestHandler;
 }
 
-/**
- * One Express application with any number of APIs. A request for an unknown path is authenticated and costs one unit. A
- * browser without a key gets a page instead.
- */
+/** A request for an unknown path is authenticated and costs one unit. A browser without a key gets a page instead. */
 export function createApp(deps: AppDeps): Express {
   const { admission, config, tracing, routers, serveNotFoundPage } = deps;
   const app = express();
@@ -48,7 +45,6 @@ const routeNotFound: RequestHandler = () => {
   throw new Problem("ROUTE_NOT_FOUND");
 };
 
-/** Creates the request context, sets the headers that all responses below have, and records the response when it is over. */
 function startRequest({ log, metrics, monotonicNow }: AppDeps): RequestHandler {
   return (req, res, next) => {
     const startedAtMs = monotonicNow();

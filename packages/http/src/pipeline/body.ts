@@ -10,9 +10,9 @@ const noContentType = "The Content-Type header is missing; send Content-Type: ap
 const utf8 = new TextDecoder();
 
 /**
- * The JSON body of a request, integers as bigint. Checks the media type and Content-Length before it reads, and the size
- * while it reads. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_JSON (also for nesting deeper than `maxDepth`).
- * If the body breaks off, throws MALFORMED_REQUEST, or the `Problem` with which the server destroyed the request.
+ * The JSON body of a request, integers as bigint. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_JSON (also for
+ * nesting deeper than `maxDepth`). If the body breaks off, throws the `Problem` of `req.destroy(problem)`, or
+ * MALFORMED_REQUEST.
  */
 export async function readJson(
   req: IncomingMessage,
@@ -26,10 +26,7 @@ export async function readJson(
   return parseExactJson(utf8.decode(bytes), maxDepth);
 }
 
-/**
- * `application/json` without a content coding. UTF-8 may be named or not (RFC 8259 section 8.1), and a semicolon may end the
- * value (RFC 9110 section 5.6.6).
- */
+/** UTF-8 may be named or not (RFC 8259 section 8.1), and a semicolon may end the value (RFC 9110 section 5.6.6). */
 function isPlainJson({ headers, headersDistinct }: IncomingMessage): boolean {
   const [type = "", another] = headersDistinct["content-type"] ?? [];
   const coding = headers["content-encoding"] ?? "identity";

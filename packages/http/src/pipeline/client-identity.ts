@@ -1,14 +1,10 @@
-// Tells who sends a request: the bearer token, and the address that requests without a valid key are counted by.
 import type { IncomingMessage } from "node:http";
 import { isIP, isIPv4 } from "node:net";
 import { Problem } from "@petstore/core";
 import type { Request } from "express";
 import ipaddr from "ipaddr.js";
 
-/**
- * The bearer token of a request (REST interface, openapi.yaml; RFC 6750 section 2.1), or the 401 that explains what
- * is missing. More than one Authorization header is refused, because a proxy may have checked another one.
- */
+/** The bearer token (RFC 6750 section 2.1). Two headers are refused, because a proxy may have checked the other one. */
 export function bearerToken(req: IncomingMessage): string | Problem {
   const [header, another] = req.headersDistinct.authorization ?? [];
   if (header === undefined) return new Problem("API_KEY_MISSING");

@@ -25,10 +25,7 @@ export function exposeToAnyOrigin(res: Response): void {
   res.setHeader("Access-Control-Expose-Headers", exposedHeaders);
 }
 
-/**
- * Answers OPTIONS, also without Origin. It needs no key and costs nothing, and reports the quota of the address. It allows
- * every request header that the browser asks for: requests carry no cookies, so a list would protect nothing.
- */
+/** Allows every request header that the browser asks for: requests carry no cookies, so a list would protect nothing. */
 export function answerPreflight(admission: Pick<Admission, "reportAddressQuota">): RequestHandler {
   return async (req, res) => {
     contextOf(res).route = "preflight";

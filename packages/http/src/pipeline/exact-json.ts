@@ -2,9 +2,8 @@ import { Problem } from "@petstore/core";
 import { parse, splitNumber } from "lossless-json";
 
 /**
- * How deep objects and lists may be nested (RFC 8259 section 9 lets a parser set this). The call stack allows more levels,
- * but their number depends on how deep the caller already is. So without a fixed limit one API could accept a body that the
- * other refuses.
+ * RFC 8259 section 9 lets a parser limit the nesting. Without a fixed limit the call stack sets it, which depends on the
+ * caller: one API could accept a body that the other refuses.
  */
 export const maxJsonDepth = 100;
 

@@ -5,10 +5,7 @@ export const jsonMediaType = "application/json; charset=utf-8";
 
 const maxAcceptLength = 1_000;
 
-/**
- * The media type that the request accepts most (RFC 9110 section 12.5.1), the first one when it accepts several equally,
- * or `undefined`.
- */
+/** The media type that the request accepts most (RFC 9110 section 12.5.1), the first of several equal ones, or `undefined`. */
 export function acceptedType(req: Request, mediaTypes: readonly string[]): string | undefined {
   const { accept } = req.headers;
   // A header longer than any client needs is ignored, as the RFC allows: the GraphQL API negotiates before
@@ -17,17 +14,13 @@ export function acceptedType(req: Request, mediaTypes: readonly string[]): strin
   return req.accepts([...mediaTypes]) || undefined;
 }
 
-/** Refuses a request that does not accept JSON (RFC 9110 section 12.5.1). */
 export const acceptsJson: RequestHandler = (req, _res, next) => {
   const isAccepted = req.headers.accept === "application/json" || acceptedType(req, [jsonMediaType]) !== undefined;
   if (!isAccepted) throw new Problem("NOT_ACCEPTABLE");
   next();
 };
 
-/**
- * Sends a JSON text. A Content-Type that the API has negotiated stays. Express's `res.json` would serialize again and compute
- * an ETag.
- */
+/** A negotiated Content-Type stays. Express's `res.json` would serialize again and compute an ETag. */
 export function sendJson(res: Response, status: number, text: string): void {
   res.statusCode = status;
   if (!res.hasHeader("Content-Type")) res.setHeader("Content-Type", jsonMediaType);

@@ -6,8 +6,7 @@ import { contextOf } from "./request-context.js";
 
 /**
  * The last handler of an API. Anything thrown becomes one response, or closes the connection if a response has begun.
- * A problem with a status of 500 or more is logged if it has a cause. For SERVICE_UNAVAILABLE, the units are refunded first.
- * `format` is called after the headers are set, and returns the body. The default body is the schema `Error` of the REST API.
+ * `format` is called after the headers are set, and returns the body, by default the schema `Error` of the REST API.
  */
 export function answerProblems(
   { admission, log }: { readonly admission: Pick<Admission, "refund">; readonly log: Log },
@@ -38,7 +37,6 @@ export function answerProblems(
   };
 }
 
-/** Sets the headers of a problem, without the help link. */
 export function setProblemHeaders(res: Response, problem: Problem): void {
   const challenge = challengeOf(problem);
   if (challenge !== undefined) res.setHeader("WWW-Authenticate", challenge);
@@ -53,15 +51,11 @@ function challengeOf({ code, status }: Problem): string | undefined {
   return `${realm}, error="${code === "INSUFFICIENT_SCOPE" ? "insufficient_scope" : "invalid_token"}"`;
 }
 
-/**
- * Adds a link to the explanation of an error code (RFC 8288), after the links that the response already has. It is relative,
- * so it is right at any address of the service.
- */
+/** Adds a link (RFC 8288) to those of the response. It is relative, so it is right at any address of the service. */
 export function addHelpLink(res: Response, code: ProblemCode): void {
   res.links({ help: `/docs/errors#${code}` });
 }
 
-/** Refuses every method that a resource does not have (RFC 9110 section 15.5.6). */
 export function methodNotAllowed(...allowed: string[]): RequestHandler {
   const allow = allowed.join(", ");
   return (_req, res) => {

@@ -9,7 +9,7 @@ import { admittedKeyOf, onRoute } from "./request-context.js";
 export interface RateLimitStatusDeps {
   readonly admission: Pick<Admission, "authenticate">;
   readonly core: Pick<Core, "accountQuota">;
-  /** Milliseconds of a monotonic clock. */
+  /** Milliseconds. */
   readonly monotonicNow: () => number;
 }
 
@@ -18,9 +18,8 @@ const repeatedForMs = 1_000;
 const maxKeys = 10_000;
 
 /**
- * `GET /rate_limit`, as GitHub has it: what the account of the key has left in both windows, its plan, and the ban of the key.
- * It needs a key and costs nothing. The quota is read at most once a second for each record of a key, and a changed key or
- * account gets a new record.
+ * `GET /rate_limit`, as GitHub has it. It needs a key and costs nothing. The quota is read at most once a second for each
+ * record of a key, and a changed key or account gets a new record.
  */
 export function createRateLimitStatus({ admission, core, monotonicNow }: RateLimitStatusDeps): Router {
   const reads = new LRUCache<KeyWithLimits, Promise<Usage>>({

@@ -12,7 +12,6 @@ import {
 import type { Request, RequestHandler, Response } from "express";
 import { clientAddress } from "./client-identity.js";
 
-/** One request and its response, from the first handler to the log line. */
 export interface RequestContext {
   readonly id: string;
   readonly scheme: "http" | "https";
@@ -76,17 +75,13 @@ export function contextOf(res: Response): RequestContext {
   return res.locals.context;
 }
 
-/** The key of an admitted request. */
 export function admittedKeyOf(res: Response): KeyWithLimits {
   const { key } = contextOf(res);
   if (key === undefined) throw new Error("the handler is not behind admission");
   return key;
 }
 
-/**
- * The catalogue for an admitted request, as the scope of its key allows. If the key is stale, a call validates its input and
- * then throws SERVICE_UNAVAILABLE, without a query.
- */
+/** As the scope of the key allows. If the key is stale, a call validates its input and then throws SERVICE_UNAVAILABLE. */
 export function catalogueFor(res: Response, core: Pick<Core, "catalogues" | "cataloguesForStaleKey">): Catalogue {
   const catalogues = contextOf(res).isKeyStale ? core.cataloguesForStaleKey : core.catalogues;
   return catalogues[admittedKeyOf(res).scope];
@@ -112,7 +107,7 @@ function callersTraceId(req: Request): string | undefined {
   return typeof sent === "string" ? traceparent.exec(sent)?.[1] : undefined;
 }
 
-/** The client's own id when it is safe to repeat and to log, else a new one. An API key is not safe. */
+/** The client's own id when it is safe to repeat and to log, else a new one. */
 function requestId(req: Request): string {
   const given = req.headers["x-request-id"];
   const isSafe = typeof given === "string" && /^[\w.:+/=-]{1,128}$/.test(given) && !containsKey(given);

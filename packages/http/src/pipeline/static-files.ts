@@ -9,11 +9,10 @@ import { acceptedType, jsonMediaType } from "./json-response.js";
 import { answerProblems } from "./problem-response.js";
 import { contextOf } from "./request-context.js";
 
-/** A page, a script, a description of an API or an archive, held in memory. */
 export interface StaticFile {
   readonly path: string;
   readonly mediaType: string;
-  /** A function is called once, at the first request: a start need not render what perhaps nobody reads. */
+  /** A function is called once, at the first request, so that a start renders nothing. */
   readonly content: Content | (() => Content);
   /** Only for a page that needs more than `strictPolicy`. */
   readonly contentSecurityPolicy?: string;
@@ -23,15 +22,12 @@ type Content = string | Buffer;
 
 export type ServeStaticFiles = (files: readonly StaticFile[]) => RequestHandler;
 
-/** The path of the page that browsers get for an unknown path. */
+/** Browsers get its page for an unknown path. */
 export const notFoundPath = "/404";
 
 export interface StaticFileServer {
   readonly serveStaticFiles: ServeStaticFiles;
-  /**
-   * Answers a browser that opens an unknown path with the page of `notFoundPath`. Stands after every route. A request with
-   * a key, or for a path of an API, goes on and gets the Error body.
-   */
+  /** Stands after every route. A request with a key, or for a path of an API, goes on and gets the Error body. */
   readonly serveNotFoundPage: RequestHandler;
 }
 
@@ -54,9 +50,8 @@ const filesPerAddress: Limits = { perMinute: 600, perDay: 1_000_000 };
 const maxAddresses = 10_000;
 
 /**
- * Static files need no key and cost no units. Their responses report the quota of the address like any other. Each address
- * may load 600 files a minute from this process. A browser keeps a file and asks whether it is still current (RFC 9110
- * section 13.1.2), so a deploy never mixes old scripts with new pages.
+ * Static files need no key and cost no units. A browser keeps a file and asks whether it is still current (RFC 9110 section
+ * 13.1.2), so a deploy never mixes old scripts with new pages.
  */
 export function createStaticFileServer(
   admission: Pick<Admission, "reportAddressQuota" | "refund">,
@@ -75,8 +70,7 @@ export function createStaticFileServer(
     });
   }
 
-  // Rendered and compressed at the first request. Other requests at the same time wait for the same compression: a large
-  // script takes 30 ms.
+  // Requests at the same time wait for the same compression: a large script takes 30 ms.
   const prepared = new Map<StaticFile, Promise<PreparedFile>>();
   let notFoundPage: StaticFile | undefined;
 

@@ -6,10 +6,7 @@ const maxHeaderFields = 200;
 /** `uri-host [ ":" port ]`: a bracketed IP literal or a reg-name, which may be empty (RFC 3986 section 3.2.2). */
 const hostValue = /^(?:\[[\w.:]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
-/**
- * Returns the problem of a request that Node's parser refuses, or that RFC 9112 or our limit of header fields forbids.
- * Returns `undefined` for a valid request.
- */
+/** Also returns the problem with which the server has destroyed the request. `undefined` for a valid request. */
 export function validateRequestMessage(request: IncomingMessage): Problem | undefined {
   const { rawHeaders, httpVersion, errored } = request;
   if (errored instanceof Problem) return errored;

@@ -1,4 +1,3 @@
-// The ways a connection ends: after its last response, or after an answer that did not wait for the rest of the input.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Connection } from "./connections.js";

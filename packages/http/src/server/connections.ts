@@ -8,16 +8,13 @@ import type { ServerLimits } from "./server.js";
 
 export interface Connection {
   readonly socket: Socket;
-  /**
-   * Responses in the order of their requests, in which they are also closed. Closed ones are removed when the next request
-   * arrives.
-   */
+  /** In the order of their requests, in which they also close. Closed ones are removed when the next request arrives. */
   readonly responses: ServerResponse[];
   /** False once the parser is cut off: bytes that still arrive are dropped. */
   isParsing: boolean;
   /** True once the connection has had its last request: later requests are dropped. */
   hasLastRequest: boolean;
-  /** The response that the client was reading at the last check, and how long it had been reading it. */
+  /** At the last check for slow readers. */
   slowRead: { readonly response: ServerResponse; readonly forMs: number } | undefined;
   readonly lingerMs: number;
 }
@@ -25,9 +22,8 @@ export interface Connection {
 export interface Connections {
   get(socket: Duplex): Connection | undefined;
   /**
-   * Records a request. The request is the last one of its connection, and its response has `Connection: close`, in three
-   * cases: the connection now has 64 outstanding requests, the process is at its limit, or the end of the request is not
-   * clear. While the server drains, only the newest response of a connection has `Connection: close`.
+   * Records a request. The request is the last one of its connection in three cases: the connection now has 64 outstanding
+   * requests, the process is at its limit, or the end of the request is not clear.
    */
   accept(connection: Connection, response: ServerResponse): void;
   /**
@@ -44,13 +40,11 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   const connections = new Map<Duplex, Connection>();
   const openByAddress = new Map<string, number>();
   let outstandingInProcess = 0;
-  /** Set by `drain`: connections stay open for the requests they have or, if they have none, for one more. */
   let isDraining = false;
-  /** Set by `server.close`, after the shutdown grace period: each connection is closed after its newest response. */
+  /** Set by `server.close`, after the grace period: each connection is closed after its newest response. */
   let isClosing = false;
 
   server.on("connection", (socket) => {
-    // IPv6 addresses count by their /64.
     const address = addressBucket(socket.remoteAddress);
     const open = (openByAddress.get(address) ?? 0) + 1;
     const max = limits.maxConnectionsPerAddress;
@@ -121,8 +115,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
       isDraining = true;
       for (const connection of connections.values()) {
         const newest = newestResponse(connection);
-        // If its headers were sent before, they say keep-alive, and the client may be sending its next request. The
-        // connection then closes after the response to that one, or when the server closes.
+        // Without effect if its headers were sent before: they say keep-alive, and the client may be sending its next request.
         if (newest !== undefined) newest.shouldKeepAlive = false;
       }
     },

@@ -8,23 +8,16 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /**
-   * How long requests in flight may take at the end. The standalone store ends within 5 s of Ctrl-C: the default of 2.5 s
-   * leaves it as much time to stop its database.
-   */
+  /** How long requests in flight may take at the end. By default 2.5 s: the standalone store has to end within 5 s of Ctrl-C. */
   readonly drainTimeoutMs?: number;
-  /**
-   * How long requests are still taken at the end, each as the last one of its connection. A balancer sends requests
-   * until it notices that the service stops.
-   */
+  /** How long requests are still taken at the end. A balancer sends them until it notices that the service stops. */
   readonly graceMs?: number;
-  /** Runs when disposing begins. */
   readonly onDrain?: () => void;
   /** Receives an error of the listening server, such as a connection that could not be accepted. The server goes on. */
   readonly onError: (error: unknown) => void;
 }
 
-/** A server that accepts connections. Disposing it waits for the grace, answers requests in flight and closes the rest. */
+/** Disposing it waits for the grace period, answers requests in flight and closes the rest. */
 export interface Listener extends AsyncDisposable {
   /** The address for a client on this machine. */
   readonly url: string;
@@ -36,7 +29,6 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   const { host, port, drainTimeoutMs = 2_500, graceMs = 0, onDrain, onError } = options;
   try {
     server.listen({ host, port });
-    // Rejects at an 'error' event.
     await once(server, "listening");
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
@@ -64,7 +56,6 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   };
 }
 
-/** A server listens on every address of a machine, a client calls one. */
 function hostInUrl(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "localhost";
   return host.includes(":") ? `[${host}]` : host;

@@ -4,9 +4,8 @@ import { closeGracefully, responsesSent, stopReading } from "./closing.js";
 import { type Connection, type Connections, newestResponse } from "./connections.js";
 
 /**
- * Finds the client errors that node:http reports before or after the app sees the request: bad syntax, bad framing,
- * timeouts. If the app already has the request, its body breaks off, so each request has one answer. Otherwise `refuse` gets
- * the problem.
+ * Handles bad syntax, bad framing and timeouts. If the app already has the request, its body breaks off, so each request has
+ * one answer. Otherwise `refuse` gets the problem.
  */
 export function findMalformedRequests(
   server: Server,

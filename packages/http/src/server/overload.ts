@@ -1,11 +1,10 @@
-// Tells whether the process is so busy that one more request would delay all others. A timer measures it, so that a
-// request only reads the result.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Core, SheddingConfig } from "@petstore/core";
 
 /** The event loop has too much work, or too many requests wait for a database connection. */
 export type OverloadReason = "event-loop" | "database";
 
+/** Tells whether one more request would delay all others. A timer measures it, so that a request only reads the result. */
 export interface Overload extends Disposable {
   /** `undefined` while requests are served in time. */
   readonly reason: OverloadReason | undefined;

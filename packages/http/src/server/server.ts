@@ -33,7 +33,6 @@ export type ServerLimits = Readonly<typeof defaultLimits>;
 
 export interface HttpServerDeps {
   readonly app: Express;
-  /** Receives the reason why a connection is refused. */
   readonly onRefused: (error: Error) => void;
   readonly limits?: Partial<ServerLimits>;
 }
@@ -68,8 +67,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   // 0 = no limit on the number. With a number, Node silently drops later fields, even Authorization. maxHeaderSize still
   // limits the size.
   server.maxHeadersCount = 0;
-  // A client may close its sending side after its request (RFC 9112 section 9.6). By default Node then closes the sending
-  // side of the server too, and the client may get no response.
+  // By default Node closes its sending side when a client closes its own after a request (RFC 9112 section 9.6), and the client
+  // may get no response.
   Object.assign(server, { httpAllowHalfOpen: true });
 
   const connections = trackConnections(server, limits, deps.onRefused);
@@ -94,8 +93,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     emitRequest(request, response);
   }
 
-  // Without a listener, Node closes the connection of a CONNECT. With a listener, Node gives us the socket and does not wait
-  // for the earlier responses of the connection; `respondLast` does.
+  // Without a listener, Node closes the connection of a CONNECT. With one, Node does not wait for the earlier responses of the
+  // connection; `respondLast` does.
   server.on("connect", (request, socket) => {
     const connection = connections.get(socket);
     if (connection !== undefined) answerLast(connection, request);
