@@ -35,35 +35,27 @@ export function readVersion(): string {
   return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }
 
-type Entry = Readonly<Record<string, unknown>>;
-
 /** The same in every line of a process, or shown elsewhere in the line. */
-const hidden = ["level", "time", "msg", "service", "version", "host", "pid", "requestId"];
-/** Shown in the sentence of a request. */
-const ofRequest = ["method", "route", "status", "durationMs", "operationType", "operationName", "code"];
+const hidden = ["level", "time", "msg", "service", "version", "host", "pid", "durationMs", "requestId"];
+/** "POST /graphql query ListPets 200", or "GET /v1/pets 401 API_KEY_MISSING". */
+const ofRequest = ["method", "route", "operationType", "operationName", "status", "code"];
 
 /**
  * One JSON line of the log as one readable line. It is formatted in this process: a transport of pino starts a worker
  * thread, and pino-pretty brings thirteen packages for these lines.
  */
 export function prettyLine(json: string): string {
-  const entry = JSON.parse(json) as Entry;
-  const isRequest = entry.status !== undefined;
-  const omitted = isRequest ? [...hidden, ...ofRequest] : hidden;
-  const shown = Object.entries(entry).filter(([name]) => !omitted.includes(name));
+  const entry = JSON.parse(json) as Readonly<Record<string, unknown>>;
+  const sentence = entry.status === undefined ? ["msg"] : ofRequest;
+  const others = Object.entries(entry).filter(([name]) => !hidden.includes(name) && !sentence.includes(name));
   const text = [
     // "14:03:22", in the time zone of this machine.
     new Date(Number(entry.time)).toTimeString().slice(0, 8),
     `${entry.level}`.toUpperCase().padEnd(5),
-    isRequest ? requestSentence(entry) : `${entry.msg}`,
-    ...shown.map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`),
+    ...sentence.map((name) => entry[name]),
+    entry.durationMs !== undefined && `in ${entry.durationMs} ms`,
+    ...others.map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`),
     entry.requestId && `requestId=${entry.requestId}`,
   ];
   return `${text.filter(Boolean).join(" ")}\n`;
-}
-
-/** "POST /graphql query ListPets 200 in 1.2 ms", or "GET /v1/pets 401 API_KEY_MISSING in 0.3 ms". */
-function requestSentence(entry: Entry): string {
-  const { method, route, operationType, operationName, status, code, durationMs } = entry;
-  return [method, route, operationType, operationName, status, code, `in ${durationMs} ms`].filter(Boolean).join(" ");
 }
