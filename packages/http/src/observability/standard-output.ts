@@ -2,6 +2,7 @@
  * Standard output and standard error may go to a full disk, a closed pipe or a pipe that nobody reads. None of these may
  * hold up the process: text waits in a bounded buffer, and is dropped when the buffer is full.
  */
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
 
@@ -59,9 +60,8 @@ export function openStandardOutput(): StandardOutput {
     },
     dropped: () => dropped,
     async flush() {
-      const written = new Promise<void>((resolve) => {
-        stream.once("drain", resolve).once("error", () => resolve());
-      });
+      // Lines that cannot be written are lost.
+      const written = once(stream, "drain").catch(() => {});
       writeRest(false);
       await Promise.race([written, sleep(flushTimeoutMs, undefined, { ref: false })]);
     },

@@ -58,7 +58,6 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     // Longer than the usual 60 s of a load balancer, so that the balancer closes first.
     keepAliveTimeout: 75_000,
     maxHeaderSize: 16 * 1024,
-    noDelay: true,
     insecureHTTPParser: false,
     // Node would answer a missing Host by itself, with a bare 400. See validateRequestMessage.
     requireHostHeader: false,
