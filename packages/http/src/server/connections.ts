@@ -8,7 +8,10 @@ import type { ServerLimits } from "./server.js";
 
 export interface Connection {
   readonly socket: Socket;
-  /** In the order of their requests, in which they also close. Closed ones are removed when the next request arrives. */
+  /**
+   * In the order of their requests. They close in this order: once the newest is closed, none is outstanding. Closed ones are
+   * removed when the next request arrives.
+   */
   readonly responses: ServerResponse[];
   /** False once the parser is cut off: bytes that still arrive are dropped. */
   isParsing: boolean;
@@ -72,7 +75,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
 
   function onResponseClosed(connection: Connection, response: ServerResponse): void {
     outstandingInProcess -= 1;
-    if (isClosing && newestResponse(connection) === response) connection.socket.destroySoon();
+    if (isClosing && connection.responses.at(-1) === response) connection.socket.destroySoon();
   }
 
   const timer = setInterval(() => closeSlowReaders(connections.values(), limits), limits.timeoutCheckMs).unref();
@@ -82,7 +85,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   server.closeIdleConnections = () => {
     isClosing = true;
     for (const connection of connections.values()) {
-      const newest = newestResponse(connection);
+      const newest = connection.responses.at(-1);
       const isIdle = newest === undefined ? connection.socket.bytesRead === 0 : newest.closed;
       if (isIdle) connection.socket.destroySoon();
     }
@@ -97,7 +100,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     accept(connection, response) {
       const { responses } = connection;
       // While the server drains, only the newest response closes the connection. So the earlier one keeps it open.
-      const earlier = newestResponse(connection);
+      const earlier = responses.at(-1);
       if (isDraining && earlier !== undefined) earlier.shouldKeepAlive = true;
       while (responses[0]?.closed) responses.shift();
       responses.push(response);
@@ -114,7 +117,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     drain() {
       isDraining = true;
       for (const connection of connections.values()) {
-        const newest = newestResponse(connection);
+        const newest = connection.responses.at(-1);
         // Without effect if its headers were sent before: they say keep-alive, and the client may be sending its next request.
         if (newest !== undefined) newest.shouldKeepAlive = false;
       }
@@ -131,14 +134,9 @@ function createConnection(socket: Socket, lingerMs: number): Connection {
   // sends RST, and a client that is still uploading loses the very answer that refuses its upload (RFC 9112 section 9.6).
   const closeAtOnce = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
-    const isUploading = newestResponse(connection)?.req.complete === false;
+    const isUploading = connection.responses.at(-1)?.req.complete === false;
     if (!connection.isParsing || connection.hasLastRequest || isUploading) closeGracefully(connection);
     else closeAtOnce();
   };
   return connection;
-}
-
-/** Responses leave in the order of their requests: once the newest is closed, none is outstanding. */
-export function newestResponse({ responses }: Connection): ServerResponse | undefined {
-  return responses.at(-1);
 }

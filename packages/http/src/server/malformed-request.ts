@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { Problem } from "@petstore/core";
 import { closeGracefully, responsesSent, stopReading } from "./closing.js";
-import { type Connection, type Connections, newestResponse } from "./connections.js";
+import type { Connection, Connections } from "./connections.js";
 
 /**
  * Handles bad syntax, bad framing and timeouts. If the app already has the request, its body breaks off, so each request has
@@ -23,7 +23,7 @@ export function findMalformedRequests(
     // A malformed request that waits for earlier responses can time out too.
     if (!connection.isParsing) return;
     stopReading(connection);
-    const newest = newestResponse(connection);
+    const newest = connection.responses.at(-1);
     // Bytes after the last request of a connection are not a request (RFC 9112 section 9.6).
     if (error.code === "HPE_CLOSED_CONNECTION" || (connection.hasLastRequest && newest?.req.complete)) return;
 
