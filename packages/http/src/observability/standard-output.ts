@@ -51,6 +51,7 @@ export function openStandardOutput(): StandardOutput {
     stream.write("");
   }
 
+  // Without a `flush` before the exit, the lines behind a write in flight are lost: nothing can wait for its end any more.
   process.once("exit", () => writeRest(true));
   return {
     write: stream.write.bind(stream),

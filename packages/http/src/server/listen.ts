@@ -8,7 +8,7 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** How long requests in flight may take at the end. By default 2.5 s: the standalone store has to end within 5 s of Ctrl-C. */
+  /** How long requests in flight may take at the end. By default 2.5 s: the standalone store ends within 5 s of Ctrl-C. */
   readonly drainTimeoutMs?: number;
   /** How long requests are still taken at the end. A balancer sends them until it notices that the service stops. */
   readonly graceMs?: number;
