@@ -50,6 +50,4 @@ export interface Quota {
    * stay, so the same lift may be applied any number of times.
    */
   liftBan(lift: { readonly account: string; readonly key: string; readonly liftedAgoMs: number }): Promise<void>;
-  /** Forgets the units of an account. Bans stay. */
-  reset(target: { readonly account: string }): Promise<void>;
 }

@@ -53,7 +53,6 @@ export interface Caller {
   usage(nowMs: number): Promise<Usage>;
   refund(nowMs: number, cost: number, heldIn: Windows): Promise<Windows>;
   liftBan(nowMs: number, liftedAgoMs?: number): Promise<void>;
-  reset(nowMs: number): Promise<void>;
   /** Another key of the same account. */
   sibling(): Caller;
   /** A key of another account on the same plan. */
@@ -100,7 +99,6 @@ export function createCaller(
     usage: (nowMs) => at(nowMs).usage(who),
     refund: (nowMs, cost, heldIn) => at(nowMs).refund({ account, limits, cost, heldIn }),
     liftBan: (nowMs, liftedAgoMs = 0) => at(nowMs).liftBan({ account, key: key ?? "", liftedAgoMs }),
-    reset: (nowMs) => at(nowMs).reset({ account }),
     sibling: () => createCaller(opened, limits, { account, key: randomUUID() }),
     otherAccount: () => createCaller(opened, limits),
     onPlan: (other) => createCaller(opened, other, key === undefined ? { account } : { account, key }),

@@ -111,14 +111,6 @@ export function describeBans(rule: Rule): void {
       await expectReplies(caller, [bannedUntilMs, 1, "banned"]);
     });
 
-    rule("reset forgets the usage and keeps the ban", quick, async (caller) => {
-      const { bannedUntilMs } = await caller.callUntilBanned(start);
-      await caller.reset(start);
-      await expectReplies(caller, [start, 1, "banned 0/0"]);
-      const again = await caller.callUntilBanned(bannedUntilMs);
-      expect(again.bannedUntilMs - again.nowMs).toBe(120_000);
-    });
-
     rule("usage reports the ban of a key while it runs", quick, async (caller) => {
       expect(await caller.usage(start)).not.toHaveProperty("bannedUntilMs");
       const { bannedUntilMs } = await caller.callUntilBanned(start);

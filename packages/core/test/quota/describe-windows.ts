@@ -110,17 +110,6 @@ export function describeWindows(rule: Rule): void {
       }
       await expectReplies(caller, [noon, 2, "admitted 2/2"]);
     });
-
-    rule("reset forgets the units of the account, and of no other account", { limits }, async (caller) => {
-      const other = caller.otherAccount();
-      await caller.admit(noon, 5);
-      await other.admit(noon, 5);
-      await caller.reset(noon);
-      const minute = { limit: 5, used: 0, resetAtMs: noon };
-      expect(await caller.usage(noon - 1), "also the window it had reached").toMatchObject({ minute });
-      await expectReplies(caller, [noon, 5, "admitted 5/5"]);
-      await expectReplies(other, [noon, 1, "refused 5/5"]);
-    });
   });
 
   describe("refunds", () => {

@@ -29,7 +29,6 @@ describe("local quota", () => {
     await other.usage(noon);
     await other.refund(noon, 1, admitted);
     await other.liftBan(noon);
-    await other.reset(noon);
     expect(await caller.usage(noon)).toMatchObject({ minute: { used: 5 } });
   });
 });

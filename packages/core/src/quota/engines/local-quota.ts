@@ -119,10 +119,6 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       const penalty = penalties?.get(key);
       if (penalty !== undefined && isLifted(penalty, now() - liftedAgoMs)) penalties?.delete(key);
     },
-    async reset({ account }) {
-      const ledger = ledgers.get(account);
-      if (ledger !== undefined) Object.assign(ledger, nothingUsed);
-    },
   };
 }
 

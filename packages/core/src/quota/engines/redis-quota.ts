@@ -92,9 +92,6 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
         commands.petstoreLift(accountKeyOf(account), penaltyKeyOf(account, apiKey), time(), liftedAgoMs),
       );
     },
-    async reset({ account }) {
-      await redis.del(accountKeyOf(account));
-    },
   };
 
   // The braces make Redis Cluster keep an account and its penalties on one node.

@@ -64,13 +64,12 @@ describe("an extension while Redis is unavailable, told to Redis", () => {
     expect(unsynced(counts)).toBe(`${told} a minute, ${told} a day`);
   });
 
-  it("charges a new minute n units, and after a reset of the account both windows", async () => {
-    const { counts, clock, outages } = open();
+  it("charges a new minute n units, and both windows of an account that was forgotten", async () => {
+    const { counts, clock } = openInOutage({ known: 40, capacity: 1 });
     clock.nowMs = noon + minuteMs;
     counts.decide({ ...shop, cost: 5 }, false, admitted(40));
     expect(unsynced(counts, noon + minuteMs)).toBe("0+5 a minute, 40+4 a day");
-    await counts.reset(shop);
-    outages.count = 2;
+    counts.decide({ ...shop, account: "other" }, false);
     clock.nowMs = noon;
     counts.decide({ ...shop, cost: 5 }, false, admitted(40));
     expect(unsynced(counts)).toBe("0+5 a minute, 0+5 a day");

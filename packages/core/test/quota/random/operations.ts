@@ -36,10 +36,12 @@ type Call =
   /** Extends the account's latest admission of one unit, which can be extended once. */
   | { readonly call: "extend"; readonly cost: number }
   | { readonly call: "usage" }
-  /** Gives back the account's admission of that many admissions ago, as often as it is drawn. */
+  /**
+   * Gives back the account's admission of that many admissions ago, as often as it is drawn. An account without admissions
+   * gives back one of the other account, which must change nothing.
+   */
   | { readonly call: "refund"; readonly admissionsAgo: number }
   | { readonly call: "liftBan"; readonly liftedAgoMs: number }
-  | { readonly call: "reset" }
   | { readonly call: "changePlan"; readonly plan: number };
 
 type Operation = Call & { readonly move: Move; readonly account: number; readonly key: number };
@@ -81,7 +83,6 @@ const call: fc.Arbitrary<Call> = oneOf<Call>(
   [4, fc.constant({ call: "usage" })],
   [4, fc.nat({ max: 6 }).map((admissionsAgo) => ({ call: "refund", admissionsAgo }))],
   [2, oneOf([1, fc.constant(0)], [1, fc.nat({ max: 2_000 })]).map((liftedAgoMs) => ({ call: "liftBan", liftedAgoMs }))],
-  [1, fc.constant({ call: "reset" })],
   [2, fc.nat({ max: scriptPlans.length - 1 }).map((plan) => ({ call: "changePlan", plan }))],
 );
 
@@ -201,7 +202,8 @@ export async function play(
         break;
       }
       case "refund": {
-        const admission = admitted.at(-1 - operation.admissionsAgo);
+        const held = admitted.length > 0 ? admitted : (admissions.get(1 - operation.account) ?? []);
+        const admission = held.at(-1 - operation.admissionsAgo);
         if (admission === undefined) break;
         await record(admission.cost, (quota) => quota.refund({ ...who, limits, ...admission }));
         break;
@@ -211,9 +213,6 @@ export async function play(
         await record(0, async (quota) => void (await quota.liftBan({ ...who, liftedAgoMs })));
         break;
       }
-      case "reset":
-        await record(0, async (quota) => void (await quota.reset(who)));
-        break;
       case "usage":
       case "changePlan":
         await record(0, (quota) => quota.usage({ ...who, limits }));

@@ -52,7 +52,7 @@ export interface AccountSnapshot {
 
 const notSynced = -1;
 const emptyCounter: WindowCounter = { resetAtMs: 0, lastKnownUsed: 0, unsyncedUnits: 0 };
-export const emptyCounters: AccountCounters = { minute: emptyCounter, day: emptyCounter };
+const emptyCounters: AccountCounters = { minute: emptyCounter, day: emptyCounter };
 
 export function createAccountSnapshots(options: AccountSnapshotsOptions): AccountSnapshots {
   const { now, currentOutage, capacity, onBanEnd } = options;

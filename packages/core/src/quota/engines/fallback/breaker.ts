@@ -16,8 +16,8 @@ export interface BreakerOptions {
 
 /**
  * Opens after the first failed call to Redis or a lost connection. Then it sends probes in the background, and the first
- * one that succeeds closes it. No call waits longer than `deadlineMs`. `run` calls Redis even while the breaker is open. Ask
- * `canCall` first. Only a call without a fallback, such as `reset`, may skip this.
+ * one that succeeds closes it. No call waits longer than `deadlineMs`. Ask `canCall` before `run`, which calls Redis even while
+ * the breaker is open.
  */
 export interface Breaker extends Disposable {
   /** True while the breaker is closed. Opens it first if the connection is not ready. */

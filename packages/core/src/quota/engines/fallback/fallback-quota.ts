@@ -20,9 +20,8 @@ export type FailureMode = "local" | "deny";
 
 /**
  * Decides in Redis. While the breaker is open, or if a call fails, decides from the last known counts of this instance, or
- * with `deny` throws SERVICE_UNAVAILABLE.
- * `liftBan` and `reset` act on this instance and on Redis. If Redis is unavailable, `reset` rejects: the other instances
- * would keep the counts. `liftBan` does not reject: `core.ts` lifts the ban again whenever the key record is read.
+ * with `deny` throws SERVICE_UNAVAILABLE. `liftBan` acts on this instance and on Redis. It never rejects: `core.ts` lifts the
+ * ban again whenever the key record is read.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
   /** `call` must report `unsynced` to Redis: the units that this instance granted while Redis was unavailable. */
@@ -89,10 +88,6 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
       await counts.liftBan(lift);
       // The breaker logs the failure.
       if (breaker.canCall()) await breaker.run(lift.account, () => redisQuota.liftBan(lift)).catch(() => {});
-    },
-    async reset(target) {
-      await counts.reset(target);
-      await breaker.run(target.account, () => redisQuota.reset(target));
     },
   };
 }

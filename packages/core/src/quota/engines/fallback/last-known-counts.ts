@@ -25,7 +25,6 @@ import {
   type AccountSnapshotsOptions,
   counterFor,
   createAccountSnapshots,
-  emptyCounters,
   mapCounters,
   moveToKnown,
 } from "./account-snapshots.js";
@@ -38,7 +37,7 @@ export interface LastKnownCountsOptions extends Pick<AccountSnapshotsOptions, "n
 
 /** Reports each window with the account's own limits; `limit - used` is what this instance may still grant. */
 export interface LastKnownCounts
-  extends Pick<Quota, "usage" | "refund" | "liftBan" | "reset">,
+  extends Pick<Quota, "usage" | "refund" | "liftBan">,
     Pick<AccountSnapshots, "now" | "observe" | "drainUnsynced" | "restoreUnsynced"> {
   /**
    * Decides without Redis. `mayHaveExecuted`: the reservation was sent to Redis, which may have counted it. `heldIn`: the
@@ -99,7 +98,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
           const counter = counterFor(before, decision[window]);
           const isHeldHere = heldIn?.[window].resetAtMs === counter.resetAtMs;
-          // The counter includes the held unit, so only the rest is added. It no longer does if `reset` has emptied it since.
+          // The counter includes the held unit, so only the rest is added. It does not if the account was forgotten since.
           const heldUnits = isHeldHere ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
           const units = cost - heldUnits;
           const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
@@ -124,11 +123,6 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       const snapshot = seededSnapshotOf(account, limits);
       snapshot.counters = afterRefund(snapshot.counters, heldIn, cost);
       return withAccountLimits(await local.refund({ ...refund, limits: shareOf(limits) }), limits);
-    },
-    async reset({ account }) {
-      const snapshot = snapshots.find(account);
-      if (snapshot !== undefined) snapshot.counters = emptyCounters;
-      await local.reset({ account });
     },
     async liftBan(lift) {
       const bans = snapshots.find(lift.account)?.bans;
