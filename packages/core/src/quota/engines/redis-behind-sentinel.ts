@@ -13,11 +13,6 @@ export interface SentinelLogin {
   readonly sentinelPassword?: string | undefined;
 }
 
-export interface RedisBehindSentinel {
-  readonly redis: Redis;
-  disconnect(): void;
-}
-
 /** ioredis then asks the next sentinel. With two silent sentinels, a recovery still takes less than 2 s. */
 const sentinelTimeoutMs = 500;
 
@@ -28,7 +23,7 @@ export function openBehindSentinel(
   { sentinels, name, username, password, isTls }: SentinelUrl,
   login: SentinelLogin,
   options: Omit<RedisOptions, "replyMapping">,
-): RedisBehindSentinel {
+): { readonly redis: Redis; disconnect(): void } {
   const { sentinelUsername, sentinelPassword } = login;
   const redis = new Redis({
     ...options,

@@ -28,13 +28,16 @@ const stuckAfterMs = 100;
 /** Resolves when the connection is ready or its first attempt has failed. It keeps trying by itself. */
 export async function openRedis(config: RedisConfig): Promise<RedisConnection> {
   const listeners: (() => void)[] = [];
-  const { redis, connected, disconnect } = open(config);
+  const { redis, disconnect } = open(config);
   redis.on("close", onLoss);
   redis.on("+node", (node: Redis) => node.on("close", onLoss));
   // Each failed attempt emits an error. The breaker logs the outage, once.
   redis.on("error", () => {});
   await once(redis, "ready", { signal: AbortSignal.timeout(connectionTimeoutMs) }).catch(() => {});
-  await connected?.();
+  if (redis instanceof Cluster) {
+    redis.on("ready", () => connectMasters(redis));
+    if (redis.status === "ready") await connectMasters(redis);
+  }
 
   function onLoss(): void {
     for (const listener of listeners) listener();
@@ -50,24 +53,16 @@ export async function openRedis(config: RedisConfig): Promise<RedisConnection> {
   };
 }
 
-interface Opened extends Pick<RedisConnection, "redis"> {
-  /** Resolves when the connections to all nodes of a cluster are made or have failed. */
-  connected?(): Promise<unknown>;
-  disconnect(): void;
-}
-
-function open(config: RedisConfig): Opened {
+function open(config: RedisConfig): { readonly redis: Redis | Cluster; disconnect(): void } {
   const { urls, isCluster } = config;
   const [url = ""] = urls;
   const sentinelUrl = readSentinelUrl(url);
   if (sentinelUrl !== undefined) return openBehindSentinel(sentinelUrl, config, connectionOptions);
-  if (isCluster) return openCluster(urls);
-  const redis = new Redis(url, connectionOptions);
+  const redis = isCluster ? openCluster(urls) : new Redis(url, connectionOptions);
   return { redis, disconnect: () => redis.disconnect() };
 }
 
-/** ioredis connects to a node on the first call to that node, and fails further calls until it is connected. */
-function openCluster(urls: readonly string[]): Opened {
+function openCluster(urls: readonly string[]): Cluster {
   const [first = new URL("redis://")] = urls.map((url) => new URL(url));
   const redis = new Cluster([...urls], {
     ...clusterOptions,
@@ -83,12 +78,13 @@ function openCluster(urls: readonly string[]): Opened {
   redis.on("disconnecting", () => {
     setTimeout(() => redis.status === "disconnecting" && redis.disconnect(true), stuckAfterMs).unref();
   });
-  let connecting: Promise<unknown> = Promise.resolve();
-  redis.on("ready", () => {
-    const masters = redis.nodes("master").filter(({ status }) => status === "wait");
-    connecting = Promise.allSettled(masters.map((master) => master.connect()));
-  });
-  return { redis, connected: () => connecting, disconnect: () => redis.disconnect() };
+  return redis;
+}
+
+/** ioredis connects to a node on the first call to that node, and fails further calls until it is connected. */
+async function connectMasters(cluster: Cluster): Promise<void> {
+  const masters = cluster.nodes("master").filter(({ status }) => status === "wait");
+  await Promise.allSettled(masters.map((master) => master.connect()));
 }
 
 /** The defaults retry, queue and resend: a request would hang while Redis is unavailable, or be counted twice. */
