@@ -5,34 +5,25 @@ import type { RedisConnection } from "../redis-connection.js";
 
 export interface BreakerOptions {
   readonly connection: Pick<RedisConnection, "redis" | "onLoss" | "reconnect">;
-  /**
-   * Writes to the Redis node that holds `account`. A read is not enough, because a read-only replica also answers reads. If
-   * `account` is empty, any node will do.
-   */
+  /** Writes to the Redis node that holds `account`, or to any node if it is empty. Not a read: a replica answers that too. */
   readonly probe: (account: string) => Promise<unknown>;
   readonly deadlineMs: number;
   readonly log: Log;
 }
 
-/**
- * Opens after the first failed call to Redis or a lost connection. Then it sends probes in the background, and the first
- * one that succeeds closes it. No call waits longer than `deadlineMs`. Ask `canCall` before `run`, which calls Redis even while
- * the breaker is open.
- */
+/** Opens after the first failed call to Redis or a lost connection. The first background probe that succeeds closes it. */
 export interface Breaker extends Disposable {
   /** True while the breaker is closed. Opens it first if the connection is not ready. */
   canCall(): boolean;
   /**
-   * Calls Redis about an account. Rejects, and opens the breaker, when the call fails or misses the deadline. Also rejects if
-   * the breaker opened while the call was in flight: the reply is then not used.
+   * Calls Redis about an account. Ask `canCall` first. Rejects, and opens the breaker, if the call fails or misses the
+   * deadline. Also rejects if the breaker opened while the call was in flight.
    */
   run<Reply>(account: string, call: () => Promise<Reply>): Promise<Reply>;
   outages(): number;
 }
 
 const probeIntervalMs = 250;
-/** For an outage that began with a lost connection instead of a failed call: the probe may go to any node. */
-const noAccount = "";
 /** The server became a replica, has lost its replicas or is still loading: a new connection may reach another server. */
 const mayReachAnother = /^(READONLY|MASTERDOWN|NOREPLICAS|LOADING)/;
 
@@ -40,10 +31,11 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   let isOpen = false;
   let isDisposed = false;
   let outages = 0;
-  let failedAccount = noAccount;
+  let failedAccount = "";
   let nextProbe: NodeJS.Timeout | undefined;
 
-  function open(account: string, error?: unknown): void {
+  /** A lost connection gives neither an account nor an error. */
+  function open(account = "", error?: unknown): void {
     if (isOpen || isDisposed) return;
     isOpen = true;
     outages += 1;
@@ -55,8 +47,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
 
   /**
    * Reconnects if a call got no reply: other calls on the connection would wait for their own deadlines too, and a paused
-   * Redis would execute them later. After most error replies the connection is good. A lost connection (`error` is
-   * `undefined`) reconnects by itself.
+   * Redis would execute them later. A lost connection reconnects by itself.
    */
   function reconnectAfter(error: unknown): void {
     const canStay = error instanceof ReplyError && error instanceof Error && !mayReachAnother.test(error.message);
@@ -84,11 +75,11 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   }
 
   // Each loss opens the breaker, even when no call is in flight: Redis may return without its data.
-  connection.onLoss(() => open(noAccount));
+  connection.onLoss(() => open());
   return {
     canCall() {
       // A call that is sent now would fail, and nobody could tell whether Redis had received it.
-      if (!isOpen && !isReady(connection.redis)) open(noAccount);
+      if (!isOpen && !isReady(connection.redis)) open();
       return !isOpen;
     },
     async run(account, call) {
