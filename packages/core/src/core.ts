@@ -28,22 +28,17 @@ import { type KeyScope, scopedCatalogues } from "./scoped-catalogues.js";
 export interface Core extends AsyncDisposable {
   /** By the scope of the key of a request. */
   readonly catalogues: Readonly<Record<KeyScope, Catalogue>>;
-  /**
-   * For requests with a stale key: validates like `catalogues`, and throws SERVICE_UNAVAILABLE instead of querying
-   * PostgreSQL. So a key that was revoked since its last check reads and writes nothing.
-   */
+  /** Throws SERVICE_UNAVAILABLE instead of a query: a key that was revoked since its last check reads and writes nothing. */
   readonly cataloguesForStaleKey: Readonly<Record<KeyScope, Catalogue>>;
   readonly accounts: AccountRepository;
   readonly keys: KeyRepository;
   readonly authenticator: Authenticator;
-  /** Counts the requests of each account: all its keys and both APIs together. */
   readonly accountQuota: Quota;
-  /** Counts requests without a valid key by client address, in this process: invented addresses cannot fill Redis. */
+  /** Counts requests without a valid key by client address. */
   readonly addressQuota: Quota;
   readonly anonymousLimits: Limits;
-  /** The current state, from memory: costs nothing. */
+  /** From memory, like `stats`. */
   health(): Health;
-  /** The current counters, from memory: costs nothing. */
   stats(): {
     readonly database: ConnectionCounts;
     /** The most connections that `database` may open. */

@@ -1,9 +1,6 @@
 import { LRUCache } from "lru-cache";
 
-/**
- * Keeps the most recently used entries. The option `max` would allocate the memory for all entries at once: megabytes for
- * a limit that only an attack reaches.
- */
+/** Without the option `max`: it allocates the memory for all entries at once, although only an attack reaches the limit. */
 export function createLruCache<Value extends object | number>(capacity: number): LRUCache<string, Value> {
   return new LRUCache({ maxSize: capacity, sizeCalculation: () => 1 });
 }

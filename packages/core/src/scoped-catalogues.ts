@@ -6,10 +6,7 @@ export const keyScopes = ["read", "write", "both"] as const;
 /** The operations that a key allows: to list and get pets, to create pets, or both. */
 export type KeyScope = (typeof keyScopes)[number];
 
-/**
- * The catalogue as the keys of each scope may use it. Every other call throws INSUFFICIENT_SCOPE, also one that is added to
- * the catalogue later and that no scope allows yet.
- */
+/** The catalogue as the keys of each scope may use it. Every other call throws INSUFFICIENT_SCOPE. */
 export function scopedCatalogues(catalogue: Catalogue): Readonly<Record<KeyScope, Catalogue>> {
   const { list, listAsConnection, get, create } = catalogue;
   return {

@@ -3,16 +3,15 @@ import { dayMs } from "./window.js";
 /**
  * When a key that keeps calling after 429 is banned ("Behaviour when the limit is exceeded", rule 3), and for how long. The
  * refusals that follow each other form an *episode* (see `Penalty`). Each one after the first is a *strike*, unless `graceMs`
- * or `earlyMs` excuses it. Many programs may share a key and know nothing of each other. Each of them that honours Retry-After
- * gets at most one strike in an episode. If a ban needs 120 strikes, 120 such programs can share a key.
+ * or `earlyMs` excuses it. Many programs may share a key. Each of them that honours Retry-After gets at most one strike in an
+ * episode. So if a ban needs 120 strikes, 120 such programs can share a key.
  */
 export interface BanPolicy {
   /** Fewest strikes within one episode that ban a key. 0 switches bans off. */
   readonly minimumStrikes: number;
   /**
-   * A ban needs this many strikes per unit of the account's minute limit, or `minimumStrikes` if that is more. With 2, a
-   * caller that sends fewer requests a minute than twice its limit is never banned, even if the day refuses all of them: by
-   * default an episode lasts at most a minute.
+   * A ban needs this many strikes per unit of the account's minute limit, or `minimumStrikes` if that is more. With 2, and
+   * episodes of at most a minute, a caller below twice its minute limit is never banned, even if the day refuses it.
    */
   readonly strikesPerUnit: number;
   /** Refusals this soon after the first one of an episode are no strikes: they were already in flight. */
@@ -61,7 +60,7 @@ export interface RefusedCall {
 
 const untouched: Penalty = { episodeStartMs: 0, retryAtMs: 0, strikes: 0, bannedUntilMs: 0, banLevel: 0 };
 
-/** The penalty after one more refusal. It bans the key when `bannedUntilMs` is after the call. */
+/** The penalty after one more refusal. The key is now banned if `bannedUntilMs` is after the call. */
 export function afterRefusal(penalty: Penalty | undefined, call: RefusedCall, policy: BanPolicy): Penalty {
   const before = penalty ?? untouched;
   const episodeEndMs = Math.min(before.retryAtMs, before.episodeStartMs + policy.longestEpisodeMs);
@@ -77,20 +76,17 @@ export function afterRefusal(penalty: Penalty | undefined, call: RefusedCall, po
   return isBanned ? ban(before, call.nowMs, policy) : { ...before, retryAtMs, strikes };
 }
 
-/** The penalty of a key of which only its ban is known. The ban counts as begun at `nowMs`, and as the first in a row. */
+/** The penalty of a key of which only the ban is known. It counts as begun at `nowMs`, and as the first in a row. */
 export function penaltyOfBan({ nowMs, bannedUntilMs }: { nowMs: number; bannedUntilMs: number }): Penalty {
   return { ...untouched, episodeStartMs: nowMs, bannedUntilMs, banLevel: 1 };
 }
 
-/** True if the penalty began before a ban of its key was lifted. A later penalty stays, however often the lift is applied. */
+/** True if the penalty began before a ban of its key was lifted. */
 export function isLifted({ episodeStartMs }: Penalty, liftedAtMs: number): boolean {
   return episodeStartMs <= liftedAtMs;
 }
 
-/**
- * The instant from which a penalty can be forgotten: two days after its last effect, in case the clock steps back. Redis also
- * keeps the units of a day for two days, from the start of that day.
- */
+/** The instant from which a penalty can be forgotten: two days after its last effect, in case the clock steps back. */
 export function penaltyExpiresAtMs(penalty: Penalty, policy: BanPolicy): number {
   const rememberedUntilMs = penalty.bannedUntilMs === 0 ? 0 : penalty.bannedUntilMs + policy.memoryMs;
   return Math.max(penalty.retryAtMs, rememberedUntilMs) + 2 * dayMs;

@@ -1,13 +1,12 @@
 import type { WindowState, Windows } from "./window.js";
 
-/** The decision about one reservation. Every kind carries both windows, so every response can report them. */
 export type Decision = Admitted | Refused | Banned | Impossible;
 
 /** Which engine decides: this process alone, Redis for all instances, or this process while Redis is unavailable. */
 export type QuotaMode = "local" | "shared" | "fallback";
 
 interface Decided extends Windows {
-  /** The mode this decision was made in. The engine's mode may have changed since. */
+  /** The mode of the engine when it decided. */
   readonly mode: QuotaMode;
 }
 
@@ -37,10 +36,9 @@ interface Impossible extends Decided {
 }
 
 /**
- * The window in the X-RateLimit headers: the window that refused, else the window with least remaining. Exception: in the
- * last minute of a day both windows have the same Reset, so a client cannot tell them apart. In that minute it is always the
- * window with least remaining. Otherwise Remaining could rise from 0 (left in the minute) to 1 (left in the day) when the day
- * refuses a cost of 2.
+ * The window in the X-RateLimit headers: the window that refused, else the window with least remaining. In the last minute
+ * of a day both windows have the same Reset, so a client cannot tell them apart. Then it is always the window with least
+ * remaining: otherwise Remaining could rise from 0 (of the minute) to 1 (of the day) when the day refuses a cost of 2.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;
@@ -60,7 +58,6 @@ export function refusingWindow({ minute, day }: Windows, cost: number): "minute"
   return undefined;
 }
 
-/** The decision for a banned key. The key may be used again when its ban has ended and both windows have room for `cost`. */
 export function bannedDecision(mode: QuotaMode, windows: Windows, bannedUntilMs: number, cost: number): Banned {
   const by = refusingWindow(windows, cost);
   const roomAtMs = by === undefined ? 0 : windows[by].resetAtMs;

@@ -24,7 +24,6 @@ export interface Quotas extends Disposable {
   readonly accounts: Quota;
   /** Always counted in this process, in bounded memory: addresses that clients invent would fill Redis. */
   readonly addresses: Quota;
-  /** The current mode, for health and metrics. Each decision carries the mode it was made in. */
   mode(): QuotaMode;
   outages(): number;
 }
@@ -51,7 +50,7 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   // Redis hashes only up to the first `}`, so the probe has the slot of the account.
   const probe = (account: string) => redisQuota.reserve({ account: `${account}}probe`, limits: unlimited, cost: 1 });
   const breaker = createBreaker({ connection, probe, deadlineMs: config.redis.decisionTimeoutMs, log });
-  // An instance that denies grants no share. It reports the counts of the whole account.
+  // An instance that denies reports the counts of the whole account.
   const sharers = failureMode === "deny" ? 1 : instances;
   const counts = createLastKnownCounts({ now, banPolicy, instances: sharers, currentOutage: breaker.outages });
   if (breaker.canCall()) log.info({}, "quotas are shared through Redis");
@@ -68,7 +67,6 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   };
 }
 
-/** About 500 bytes each. Beyond it the address that was idle longest is forgotten. */
 const maxAddresses = 50_000;
 
 const unlimited: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };

@@ -3,7 +3,7 @@ import type { Limits } from "./plan.js";
 import type { Windows } from "./window.js";
 
 interface UsageQuery {
-  /** The account whose units are counted, or an address that showed no valid key. */
+  /** An account, or the address of a client without a valid key. */
   readonly account: string;
   /** The lineage of the API key that collects strikes. A rotated key keeps that of its first key. Omit it to disable bans. */
   readonly key?: string;
@@ -21,8 +21,8 @@ export interface Usage extends Windows {
 }
 
 /**
- * Counts the units of every account in a UTC minute and a UTC day, and bans keys that keep calling after refusals. The
- * Redis and the local engine give the same decisions to the same calls at the same instants.
+ * Counts the units of every account in a UTC minute and a UTC day, and bans keys that keep calling after refusals. All
+ * engines give the same decisions to the same calls at the same instants.
  *
  * - *Reserve* units: count them as used in both windows. A decision is *admitted* if its units were reserved.
  * - *Held* units: the present request has reserved them, and they were not refunded.
@@ -35,10 +35,9 @@ export interface Quota {
    */
   reserve(reservation: Reservation): Promise<Decision>;
   /**
-   * Changes an admitted reservation from one unit to `cost` units, in one atomic step: gives the held unit back if the
-   * window that `heldIn` reports still runs, then reserves `cost`. After an admission the request holds exactly `cost`
-   * units in each current window. After any other decision it holds none. When the call rejects, it is unknown whether the
-   * held unit was given back: do not refund it.
+   * Changes an admitted reservation from one unit to `cost` units, in one atomic step: gives the held unit back to the windows
+   * of `heldIn` that still run, then reserves `cost`. Unless it admits, the request holds no unit. When it rejects, it is
+   * unknown whether the held unit was given back: do not refund it.
    */
   extend(extension: Reservation & { readonly heldIn: Admitted }): Promise<Decision>;
   /** Both windows as they are now, or as they were last known. Reserves nothing. */
@@ -46,8 +45,8 @@ export interface Quota {
   /** Gives held units back to the windows that `heldIn` reports and that still run, and never below zero. */
   refund(refund: Omit<Reservation, "key"> & { readonly heldIn: Windows }): Promise<Windows>;
   /**
-   * Ends a key's ban and forgets its strikes and its ban level, if they began before an operator lifted the ban. Later ones
-   * stay, so the same lift may be applied any number of times.
+   * Ends a key's ban and forgets its strikes and its ban level, if they began before the lift. So a lift may be applied any
+   * number of times.
    */
   liftBan(lift: { readonly account: string; readonly key: string; readonly liftedAgoMs: number }): Promise<void>;
 }

@@ -1,11 +1,7 @@
-/**
- * Fixed windows, aligned to the UTC clock. An engine stores the start of a window and the units *used* in it, never the
- * units that remain, so that a change of plan acts at once and keeps the usage.
- */
+/** Fixed windows, aligned to the UTC clock. An engine stores the *used* units, so that a change of plan keeps the usage. */
 export const minuteMs = 60_000;
 export const dayMs = 86_400_000;
 
-/** One window as a caller sees it. */
 export interface WindowState extends UsedUnits {
   readonly limit: number;
 }
@@ -16,7 +12,7 @@ export interface UsedUnits {
   readonly resetAtMs: number;
 }
 
-/** Both windows of an account at one instant, which is `nowMs` on the clock of the engine that decided. */
+/** Both windows of an account at `nowMs`, on the clock of the engine that decided. */
 export interface Windows {
   readonly nowMs: number;
   readonly minute: WindowState;

@@ -5,14 +5,13 @@ import type { Reservation } from "../quota.js";
 const maxBatchSize = 64;
 
 /**
- * Makes one call for all equal reservations of one event loop iteration, at most 64 at a time. `call` gets the reservation
- * and the number of requests, and resolves with one result for each request, in order. When it rejects, all of them reject.
- * A request joins only a call that is not yet sent. The trace of a call belongs to its first request.
+ * Makes one call for all equal reservations of one event loop iteration, at most 64 at a time. `call` gets the reservation and
+ * the number of requests, and resolves with one result for each, in order. The trace of a call belongs to its first request.
  */
 export function batchEqual<Result>(
   call: (reservation: Reservation, times: number) => Promise<readonly Result[]>,
 ): (reservation: Reservation) => Promise<Result> {
-  /** One loader for each distinct reservation of this event loop iteration. */
+  /** One for each distinct reservation of this event loop iteration. */
   let loaders: Map<string, DataLoader<Reservation, Result>> | undefined;
 
   return (reservation) => {

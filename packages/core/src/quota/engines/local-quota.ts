@@ -1,7 +1,4 @@
-/**
- * The quota of one process, in memory: the default, the reference for the engine in Redis, and the fallback while Redis
- * is unavailable. A decision never awaits, so both windows change together or not at all.
- */
+/** The quota of one process, in memory. A decision never awaits, so both windows change together or not at all. */
 import { createLruCache } from "../../lru-cache.js";
 import {
   afterRefusal,
@@ -17,10 +14,10 @@ import type { Quota, Reservation } from "../quota.js";
 import { dayMs, minuteMs, type UsedUnits, type Windows, windowAt } from "../window.js";
 
 export interface LocalQuotaOptions {
-  /** Epoch milliseconds, whole. */
+  /** Whole epoch milliseconds. */
   readonly now: () => number;
   readonly banPolicy?: BanPolicy;
-  /** Accounts remembered at once, about 500 bytes each; beyond it the account that was idle longest is forgotten. */
+  /** Accounts remembered at once, about 500 bytes each. */
   readonly capacity?: number;
 }
 
@@ -34,10 +31,7 @@ interface Ledger extends UsedWindows {
 }
 
 export interface LocalQuota extends Quota {
-  /**
-   * Reserves units. With `heldIn`, extends the unit that is held in these windows. `share` is the part of the limits that
-   * this process may grant. Bans depend on the limits themselves.
-   */
+  /** `share` is the part of the limits that this process may grant. Bans depend on the limits themselves. */
   decide(reservation: Reservation, share: Limits, heldIn?: Windows): Decision;
   /** Replaces the units of an account, and adds bans by key. */
   seed(account: string, used: UsedWindows, bans: ReadonlyMap<string, Penalty>): void;
@@ -81,7 +75,7 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     return ledger;
   }
 
-  /** Drops expired penalties before it adds a key, so an account that rotates its keys does not collect them. */
+  /** Drops expired penalties before it adds a key: an account that rotates its keys must not collect them. */
   function remember(penalties: Map<string, Penalty>, key: string, penalty: Penalty, nowMs: number): void {
     if (!penalties.has(key)) {
       for (const [other, stored] of penalties) {

@@ -1,13 +1,12 @@
 /**
- * A connection to the primary that Sentinel names. ioredis asks the sentinels for it at each new connection. We watch the
- * sentinels ourselves, so that an instance leaves an old primary that stopped answering and then continues. The
- * `failoverDetector` of ioredis is no alternative (decision 0021).
+ * A connection to the primary that Sentinel names. ioredis asks the sentinels for it at each new connection. We also watch
+ * them, to leave an old primary that stopped answering and then continues (decision 0021).
  */
 import { lookup } from "node:dns/promises";
 import { Redis, type RedisOptions } from "ioredis";
 import type { SentinelAddress, SentinelUrl } from "./sentinel-url.js";
 
-/** The login to the sentinels, if they ask for one. `REDIS_URL` holds the login to the Redis. */
+/** The login to the sentinels. `REDIS_URL` holds the login to the Redis. */
 export interface SentinelLogin {
   readonly sentinelUsername?: string | undefined;
   readonly sentinelPassword?: string | undefined;
@@ -73,7 +72,7 @@ export function openBehindSentinel(
   };
 }
 
-/** A connection to the sentinel itself. Commands wait for it, until the delay of a retry is `null`. */
+/** A connection to the sentinel itself. Commands wait for it, until `retryStrategy` returns `null`. */
 export function openSentinel(
   address: SentinelAddress,
   isTls: boolean,

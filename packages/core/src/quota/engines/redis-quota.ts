@@ -1,7 +1,4 @@
-/**
- * The quota that any number of processes share: one script call for a decision, or for several equal ones, on the clock
- * of Redis and never on ours.
- */
+/** The quota that any number of processes share. It uses the clock of Redis, never the clock of this machine. */
 import type { Cluster, Redis } from "ioredis";
 import { traceDatabaseCall } from "../../database-calls.js";
 import { type BanPolicy, defaultBanPolicy } from "../ban-policy.js";
@@ -19,12 +16,9 @@ export interface RedisQuotaOptions {
   readonly now?: () => number;
 }
 
-/**
- * Rejects if Redis does not reply, or not as expected. The script first adds the units that Redis does not know yet. Only then
- * does it give held units back, because these may be among them.
- */
+/** Rejects if Redis does not reply, or not as expected. `unsynced` holds the units that Redis does not know yet. */
 export interface RedisQuota extends Quota {
-  /** Decides equal reservations, one after another, by one script call. */
+  /** Decides equal reservations, one after another, in one script call. With `heldIn`, extends one unit. */
   decide(reservation: Reservation, times: number, unsynced?: AccountCounters, heldIn?: Windows): Promise<Decision[]>;
   usage(query: Parameters<Quota["usage"]>[0], unsynced?: AccountCounters): Promise<Usage>;
   refund(refund: Parameters<Quota["refund"]>[0], unsynced?: AccountCounters): Promise<Windows>;
@@ -41,7 +35,6 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   const commands = redis as unknown as Commands;
   const time = now ?? (() => "");
 
-  /** A cost of 0 reserves nothing. */
   function callScript(
     name: "reserve" | "refund",
     { account, key: apiKey, limits, cost }: Reservation,

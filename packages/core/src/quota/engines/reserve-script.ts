@@ -1,18 +1,16 @@
 /**
  * The rules of `local-quota.ts` and `ban-policy.ts` as Redis scripts, so that one round trip decides both windows for any
- * number of processes. The scripts use only whole milliseconds and units. The scripts choose the outcome. TypeScript
- * computes the rest of a decision from their replies, with the code that serves every engine.
+ * number of processes. They use only whole milliseconds and units. TypeScript computes the rest of a decision from the outcome,
+ * with the code that serves every engine.
  *
  * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. After its first refusal, an API key has a penalty, one
  * string too: `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. It holds the ban, and the strikes of the present
  * episode; `ban-policy.ts` explains the terms. One MGET reads both strings; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * There are two version numbers:
- * - `;3;` in a penalty is its format. Format 2 had the episode in place of the four zeros, and nothing after the level.
- *   Releases of either format read the bans of both, but only the episodes of their own. The start of a ban in format 2 is
- *   unknown and read as 0, so a lift at any time ends that ban.
- * - `:2:` in the name of a Redis key. Raise it only for values that the release before cannot read.
+ * `;3;` in a penalty is its format. Format 2 had the episode in place of the four zeros, and nothing after the level. Releases
+ * of either format read the bans of both, but only the episodes of their own. The start of a ban in format 2 is unknown and
+ * read as 0, so a lift at any time ends that ban.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";
@@ -51,17 +49,17 @@ if penalty then
 end`;
 
 /**
- * Decides equal reservations, one after the other. With a cost of 0, reads the account or refunds units. KEYS: the account and,
- * if the key can be banned, its penalty. ARGV:
+ * Decides equal reservations, one after the other, or reads the account. KEYS: the account and, if the key can be banned, its
+ * penalty. ARGV:
  *
  * - 1: the time in milliseconds, or an empty string for the clock of the server
  * - 2, 3: the limits of the minute and the day
  * - 4: the cost, or 0 to reserve nothing
  * - 5: the number of reservations
- * - 6 to 8: the units that the request holds, and the starts of the minute and the day in which it holds them, or three zeros;
- *   the units are given back before the decision
- * - 9 to 11 for the minute and 12 to 14 for the day, only after an outage: the start of the window, the used units that
- *   Redis has reported or has probably counted, and the units that this instance granted without Redis
+ * - 6 to 8: the units to give back before the decision, and the starts of the minute and the day that they are held in, or
+ *   three zeros
+ * - 9 to 11 for the minute and 12 to 14 for the day, only after an outage: the start of the window, `lastKnownUsed` and
+ *   `unsyncedUnits`. They are added first, because the held units may be among them.
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}
@@ -132,11 +130,11 @@ if accountChanged then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minut
 return replies`;
 }
 
-/** KEYS: the account and the penalty. ARGV: the time, and how many milliseconds ago the ban was lifted. */
+/** KEYS: the account and the penalty. ARGV: the time as above, and how many milliseconds ago the ban was lifted. */
 export const liftScript: string = `${readKeys}${readPenalty}
 if episodeStart <= now - tonumber(ARGV[2]) then redis.call('DEL', KEYS[2]) end`;
 
-/** The counters of an account as one instance knows them. After an outage Redis may have counted fewer units. */
+/** The counters of an account as one instance knows them. */
 export interface AccountCounters {
   readonly minute: WindowCounter;
   readonly day: WindowCounter;
@@ -145,7 +143,7 @@ export interface AccountCounters {
 export interface WindowCounter {
   /** The end of the window, which identifies it. */
   readonly resetAtMs: number;
-  /** Redis should have counted at least this number of units. It may have fewer if it lost data or a call. */
+  /** Redis has counted these units, unless it lost data or a call. */
   readonly lastKnownUsed: number;
   /** Units that this instance granted and has not reported to Redis. They are not in `lastKnownUsed`. */
   readonly unsyncedUnits: number;

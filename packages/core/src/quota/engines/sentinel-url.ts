@@ -1,8 +1,8 @@
-/** The addresses of the sentinels of a Redis, and the login to the Redis that they name. */
 export interface SentinelUrl {
   readonly sentinels: readonly SentinelAddress[];
   /** The name that the sentinels have for the Redis: `sentinel monitor <name> ...`. */
   readonly name: string;
+  /** The login to the Redis. */
   readonly username: string;
   readonly password: string;
   /** For the connections to the sentinels and to the Redis. */
@@ -16,10 +16,7 @@ export interface SentinelAddress {
 
 const form = /^(rediss?)\+sentinel:\/\/(?:([^/?#]*)@)?([^/?#@,]+(?:,[^/?#@,]+)*)\/([\w.-]+)$/;
 
-/**
- * Reads `redis+sentinel://user:password@host:port,host:port/name`. `URL` cannot: it allows one host. `undefined` for any
- * other text.
- */
+/** Reads `redis+sentinel://user:password@host:port,host:port/name`. `URL` cannot: it allows one host. */
 export function readSentinelUrl(text: string): SentinelUrl | undefined {
   const [, protocol, login = "", hosts = "", name = ""] = form.exec(text) ?? [];
   if (protocol === undefined) return undefined;

@@ -14,7 +14,7 @@ export interface AccountSnapshotsOptions {
   readonly now: () => number;
   /** The number of the present outage, or of the last one. 0 before the first outage. */
   readonly currentOutage: () => number;
-  /** Accounts remembered at once; beyond it the account that was idle longest is forgotten. */
+  /** Accounts remembered at once. */
   readonly capacity: number;
   /** Redis has reported a ban, and now reports that it is over. */
   readonly onBanEnd: (target: { readonly account: string; readonly key: string }) => void;
@@ -25,15 +25,12 @@ export interface AccountSnapshots {
   now(): number;
   /** Takes a reply. Not for a call that began before the present outage: its reply lacks the units granted since. */
   observe(reservation: Reservation, decision: Decision): void;
-  /** Returns the units that the next call must report to Redis, and marks them as known to Redis before the call is sent. */
+  /** Returns the units that the next call must report to Redis, and marks them as known to Redis. */
   drainUnsynced(account: string): AccountCounters | undefined;
-  /**
-   * Undoes `drainUnsynced`, because Redis has refused the call. The refused call has opened the breaker, and the first call
-   * after that outage reports the units.
-   */
+  /** Undoes `drainUnsynced`: Redis has refused the call, and the first call after the outage reports the units. */
   restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
-  /** Finds or creates the snapshot of an account. If it is created, the first call after the outage reports it to Redis. */
+  /** The first call after the outage reports a snapshot that was created here. */
   findOrCreate(account: string): AccountSnapshot;
 }
 
@@ -43,10 +40,7 @@ export interface AccountSnapshot {
   readonly bans: Map<string, Penalty>;
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
-  /**
-   * The value of `currentOutage` when Redis last knew all units of this account: after a report, or after the reply that created
-   * the snapshot. -1: never. If `currentOutage` has changed since, a report is due.
-   */
+  /** The outage after which Redis was last told all units of this account. If another has begun since, a report is due. */
   syncedOutage: number;
 }
 
@@ -94,8 +88,8 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       // One report after an outage is enough: every local decision that adds units is made before the first call after it.
       if (snapshot.syncedOutage === currentOutage()) return undefined;
       const { counters } = snapshot;
-      // These units count as known to Redis before the call is sent. If the call is lost, a new outage begins. The first call
-      // after it includes them in `lastKnownUsed`, and Redis sets its counters to at least that. So they are never added twice.
+      // If the call is lost, a new outage begins. The first call after it includes these units in `lastKnownUsed`, and Redis
+      // sets its counters to at least that. So they are never added twice.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
       snapshot.syncedOutage = currentOutage();
       return counters;

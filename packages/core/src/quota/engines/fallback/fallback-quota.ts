@@ -15,7 +15,6 @@ export interface FallbackQuotaOptions {
   readonly failureMode: FailureMode;
 }
 
-/** While Redis is unavailable, this instance decides (local), or a request with a valid key gets SERVICE_UNAVAILABLE (deny). */
 export type FailureMode = "local" | "deny";
 
 /**
@@ -24,7 +23,7 @@ export type FailureMode = "local" | "deny";
  * ban again whenever the key record is read.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
-  /** `call` must report `unsynced` to Redis: the units that this instance granted while Redis was unavailable. */
+  /** `call` must report `unsynced` to Redis. */
   async function callRedis<Reply>(
     account: string,
     call: (unsynced?: AccountCounters) => Promise<Reply>,
@@ -39,7 +38,6 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
     }
   }
 
-  /** Decides equal reservations. */
   async function decide(reservation: Reservation, times: number, heldIn?: Admitted): Promise<readonly Decision[]> {
     const { account } = reservation;
 
@@ -59,8 +57,8 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
       for (const decision of decisions) counts.observe(reservation, decision);
       return decisions;
     } catch (error) {
-      // The breaker has logged the first failure. After an error reply, Redis has not executed the call. After any other
-      // failure it may have: perhaps only the reply was lost, and a paused Redis executes pending calls when it continues.
+      // The breaker has logged the failure. Without an error reply, Redis may have executed the call: perhaps only the reply
+      // was lost, and a paused Redis executes pending calls when it continues.
       return decideLocally(!(error instanceof ReplyError));
     }
   }
@@ -80,7 +78,7 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
     async refund(units) {
       if (!breaker.canCall()) return counts.refund(units);
       return callRedis(units.account, (unsynced) => redisQuota.refund(units, unsynced)).catch((error: unknown) =>
-        // A call without an error reply may have been executed. Refunding here too would give the units back twice.
+        // Without an error reply, Redis may have given the units back already.
         error instanceof ReplyError ? counts.refund(units) : counts.usage(units),
       );
     },

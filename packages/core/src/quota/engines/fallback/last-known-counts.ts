@@ -3,14 +3,10 @@
  * share of what was left of each window. In a window that begins during the outage, it grants its share of the limit.
  * After the outage it reports to Redis the units that it granted, and the last known counters in case Redis lost its data.
  *
- * All instances (n) together grant, in each window that overlaps the outage:
- * - with even load, the limit.
- * - with uneven load, at most limit x (2 - 1/n). An instance that last saw an account early in the window does not know the
- *   later units of the others, and may grant its whole share of the limit. With a limit of 60 and n = 3, Redis has granted 60.
- *   One instance knows that and grants 0. Two know none of these units and grant 20 each: 60 + 20 + 20 = 100.
- * - if Redis loses its data too, or two primaries count at once, at most limit x (3 - 2/n). In the example, Redis comes back
- *   empty. One of the two reports its 20 units, and Redis grants 40 more before the others report: 60 + 20 + 20 + 40 = 140.
- * - if the limit is below n, one unit for each instance that has no counts from Redis, and none for the others.
+ * With even load, all instances (n) together grant the limit. With uneven load, they grant at most limit x (2 - 1/n) in each
+ * window that overlaps the outage: an instance that last saw an account early in the window does not know the later units of
+ * the others. With a limit of 60 and n = 3, Redis has granted 60. One instance knows that and grants 0. Two know none of these
+ * units and grant 20 each: 60 + 20 + 20 = 100. The operations guide also gives the bounds for a Redis that loses its data.
  */
 import { type BanPolicy, isLifted } from "../../ban-policy.js";
 import { type Admitted, type Decision, refusingWindow } from "../../decision.js";
@@ -35,7 +31,7 @@ export interface LastKnownCountsOptions extends Pick<AccountSnapshotsOptions, "n
   readonly capacity?: number;
 }
 
-/** Reports each window with the account's own limits; `limit - used` is what this instance may still grant. */
+/** Reports each window with the limit of the account. `limit - used` is what this instance may still grant. */
 export interface LastKnownCounts
   extends Pick<Quota, "usage" | "refund" | "liftBan">,
     Pick<AccountSnapshots, "now" | "observe" | "drainUnsynced" | "restoreUnsynced"> {
@@ -57,7 +53,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
   });
   const local: LocalQuota = createLocalQuota({ now: snapshots.now, banPolicy, capacity });
 
-  /** The snapshot of an account during an outage. The local quota is seeded with it once in each outage. */
+  /** Seeds the local quota with the snapshot once in each outage. */
   function seededSnapshotOf(account: string, limits: Limits): AccountSnapshot {
     const snapshot = snapshots.findOrCreate(account);
     if (snapshot.seededOutage !== currentOutage()) {
@@ -78,10 +74,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /**
-   * The number of used units to start with, so that this instance grants at most its share of the units left in Redis. It
-   * has granted the unsynced units already, so they count as used.
-   */
+  /** The used units with which this instance grants only its share of the rest. It has granted the unsynced units already. */
   function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
     const shareOfRest = Math.floor((limit - lastKnownUsed) / instances);
     return { used: shareOfLimit(limit) - shareOfRest + unsyncedUnits, resetAtMs };
@@ -141,11 +134,11 @@ function afterRefund(counters: AccountCounters, heldIn: Windows, units: number):
   });
 }
 
+/** Keeps the number of units left, which is `share - used`. */
 function withAccountLimits<Reported extends Windows>(windows: Reported, { perMinute, perDay }: Limits): Reported {
   return { ...windows, minute: withLimit(windows.minute, perMinute), day: withLimit(windows.day, perDay) };
 }
 
-/** This instance may still grant `share - used` units. The result has the account's limit, and the same number of units left. */
 function withLimit({ limit: share, used, resetAtMs }: WindowState, limit: number): WindowState {
   return { limit, used: used + limit - share, resetAtMs };
 }
