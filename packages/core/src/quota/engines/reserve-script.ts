@@ -28,18 +28,14 @@ local function windowAt(length, storedStart, storedUsed)
   return start, 0
 end
 local stored, penalty = unpack(redis.call('MGET', unpack(KEYS)))
-local storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = 0, 0, 0, 0
-if stored then
-  storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = string.match(stored, '(%d+):(%d+):(%d+):(%d+)')
-  storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = tonumber(storedMinuteStart), tonumber(storedMinuteUsed), tonumber(storedDayStart), tonumber(storedDayUsed)
-end
+local storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = string.match(stored or '0:0:0:0', '(%d+):(%d+):(%d+):(%d+)')
+storedMinuteStart, storedMinuteUsed = tonumber(storedMinuteStart), tonumber(storedMinuteUsed)
+storedDayStart, storedDayUsed = tonumber(storedDayStart), tonumber(storedDayUsed)
 local minuteStart, minuteUsed = windowAt(${minuteMs}, storedMinuteStart, storedMinuteUsed)
 local dayStart, dayUsed = windowAt(${dayMs}, storedDayStart, storedDayUsed)
 local function save(key, neededUntil, format, ...)
   redis.call('SET', key, string.format(format, ...), 'PX', string.format('%d', neededUntil + ${2 * dayMs} - now))
-end`;
-
-const readPenalty = `
+end
 local episodeStart, episodeRetryAt, strikes, bannedUntil, level = 0, 0, 0, 0, 0
 if penalty then
   local b, l = string.match(penalty, '^%d+:%d+:%d+:%d+:(%d+):(%d+)')
@@ -80,7 +76,6 @@ if heldUnits > 0 then
   dayStart, dayUsed = windowAt(${dayMs}, storedDayStart, storedDayUsed)
 end
 
-${readPenalty}
 local strikesThatBan = math.max(${policy.minimumStrikes}, ${policy.strikesPerUnit} * minuteLimit)
 
 local replies = {}
@@ -118,8 +113,7 @@ for place = 1, times do
       end
     end
   end
-  local bannedUntilMs = outcome == 'banned' and bannedUntil or 0
-  replies[place] = { outcome, now, minuteStart, minuteUsed, dayStart, dayUsed, bannedUntilMs }
+  replies[place] = { outcome, now, minuteStart, minuteUsed, dayStart, dayUsed, bannedUntil }
 end
 if penaltyChanged then
   local rememberedUntil = bannedUntil == 0 and 0 or bannedUntil + ${policy.memoryMs}
@@ -131,7 +125,7 @@ return replies`;
 }
 
 /** KEYS: the account and the penalty. ARGV: the time as above, and how many milliseconds ago the ban was lifted. */
-export const liftScript: string = `${readKeys}${readPenalty}
+export const liftScript: string = `${readKeys}
 if episodeStart <= now - tonumber(ARGV[2]) then redis.call('DEL', KEYS[2]) end`;
 
 /** The counters of an account as one instance knows them. */
