@@ -51,17 +51,14 @@ export interface Penalty {
   readonly banLevel: number;
 }
 
-export interface RefusedCall {
-  readonly nowMs: number;
-  readonly retryAtMs: number;
-  /** The limit of the account, even when an instance grants only its share. */
-  readonly minuteLimit: number;
-}
-
 const untouched: Penalty = { episodeStartMs: 0, retryAtMs: 0, strikes: 0, bannedUntilMs: 0, banLevel: 0 };
 
 /** The penalty after one more refusal. The key is now banned if `bannedUntilMs` is after the call. */
-export function afterRefusal(penalty: Penalty | undefined, call: RefusedCall, policy: BanPolicy): Penalty {
+export function afterRefusal(
+  penalty: Penalty | undefined,
+  call: { readonly nowMs: number; readonly retryAtMs: number; readonly minuteLimit: number },
+  policy: BanPolicy,
+): Penalty {
   const before = penalty ?? untouched;
   const episodeEndMs = Math.min(before.retryAtMs, before.episodeStartMs + policy.longestEpisodeMs);
   if (episodeEndMs <= call.nowMs) {
