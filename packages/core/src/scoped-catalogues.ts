@@ -9,22 +9,17 @@ export type KeyScope = (typeof keyScopes)[number];
 /** The catalogue as the keys of each scope may use it. Every other call throws INSUFFICIENT_SCOPE. */
 export function scopedCatalogues(catalogue: Catalogue): Readonly<Record<KeyScope, Catalogue>> {
   const { list, listAsConnection, get, create } = catalogue;
+  const needsRead = refusal("read");
+  const needsWrite = refusal("write");
   return {
-    read: { ...refusing, list, listAsConnection, get },
-    write: { ...refusing, create },
+    read: { list, listAsConnection, get, create: needsWrite },
+    write: { list: needsRead, listAsConnection: needsRead, get: needsRead, create },
     both: catalogue,
   };
 }
 
-const refusing: Catalogue = {
-  list: needs("read"),
-  listAsConnection: needs("read"),
-  get: needs("read"),
-  create: needs("write"),
-};
-
-function needs(scope: KeyScope): () => Promise<never> {
+function refusal(missing: "read" | "write"): () => Promise<never> {
   return async () => {
-    throw new Problem("INSUFFICIENT_SCOPE", `This operation needs an API key whose scope includes ${scope}.`);
+    throw new Problem("INSUFFICIENT_SCOPE", `This operation needs an API key whose scope includes ${missing}.`);
   };
 }
