@@ -37,7 +37,7 @@ export interface Core extends AsyncDisposable {
   /** Counts requests without a valid key by client address. */
   readonly addressQuota: Quota;
   readonly anonymousLimits: Limits;
-  /** From memory, like `stats`. */
+  /** Reads only memory. So does `stats`. */
   health(): Health;
   stats(): {
     readonly database: ConnectionCounts;

@@ -21,8 +21,8 @@ export interface Usage extends Windows {
 }
 
 /**
- * Counts the units of every account in a UTC minute and a UTC day, and bans keys that keep calling after refusals. All
- * engines give the same decisions to the same calls at the same instants.
+ * Counts the units of every account in a UTC minute and a UTC day, and bans keys that keep calling after refusals. The
+ * Redis and the local engine give the same decisions to the same calls at the same instants.
  *
  * - *Reserve* units: count them as used in both windows. A decision is *admitted* if its units were reserved.
  * - *Held* units: the present request has reserved them, and they were not refunded.

@@ -104,6 +104,7 @@ type Reply = readonly [
   minuteUsed: number,
   dayStartMs: number,
   dayUsed: number,
+  /** The end of the last ban, which may be over. 0 without one. */
   bannedUntilMs: number,
 ];
 

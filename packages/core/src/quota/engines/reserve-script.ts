@@ -1,7 +1,7 @@
 /**
  * The rules of `local-quota.ts` and `ban-policy.ts` as Redis scripts, so that one round trip decides both windows for any
- * number of processes. They use only whole milliseconds and units. TypeScript computes the rest of a decision from the outcome,
- * with the code that serves every engine.
+ * number of processes. They use only whole milliseconds and units. TypeScript computes the rest of a decision from their
+ * replies, with the code that serves every engine.
  *
  * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. After its first refusal, an API key has a penalty, one
  * string too: `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. It holds the ban, and the strikes of the present
@@ -55,7 +55,7 @@ end`;
  * - 6 to 8: the units to give back before the decision, and the starts of the minute and the day that they are held in, or
  *   three zeros
  * - 9 to 11 for the minute and 12 to 14 for the day, only after an outage: the start of the window, `lastKnownUsed` and
- *   `unsyncedUnits`. They are added first, because the held units may be among them.
+ *   `unsyncedUnits`. The script counts them before it gives units back, because the held units may be among them.
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}

@@ -27,7 +27,10 @@ export interface AccountSnapshots {
   observe(reservation: Reservation, decision: Decision): void;
   /** Returns the units that the next call must report to Redis, and marks them as known to Redis. */
   drainUnsynced(account: string): AccountCounters | undefined;
-  /** Undoes `drainUnsynced`: Redis has refused the call, and the first call after the outage reports the units. */
+  /**
+   * Marks the units as unknown to Redis, which has refused the call. The refused call has opened the breaker, and the first
+   * call after that outage reports the units.
+   */
   restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
   /** The first call after the outage reports a snapshot that was created here. */
@@ -40,7 +43,7 @@ export interface AccountSnapshot {
   readonly bans: Map<string, Penalty>;
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
-  /** The outage after which Redis was last told all units of this account. If another has begun since, a report is due. */
+  /** `currentOutage` when Redis last knew all units of this account, or -1. If it has changed since, a report is due. */
   syncedOutage: number;
 }
 

@@ -6,7 +6,8 @@
  * With even load, all instances (n) together grant the limit. With uneven load, they grant at most limit x (2 - 1/n) in each
  * window that overlaps the outage: an instance that last saw an account early in the window does not know the later units of
  * the others. With a limit of 60 and n = 3, Redis has granted 60. One instance knows that and grants 0. Two know none of these
- * units and grant 20 each: 60 + 20 + 20 = 100. The operations guide also gives the bounds for a Redis that loses its data.
+ * units and grant 20 each: 60 + 20 + 20 = 100. The operations guide also gives the bounds for a Redis that loses its
+ * data, and for a limit below n.
  */
 import { type BanPolicy, isLifted } from "../../ban-policy.js";
 import { type Admitted, type Decision, refusingWindow } from "../../decision.js";
