@@ -139,7 +139,7 @@ it("all kinds of requests show no key, SQL, stack trace or file path", async () 
   }
 });
 
-it("there are at most 1,200 series after every route and every outcome", async () => {
+it("there are at most 1,200 series after every route and every outcome, and one has the version", async () => {
   const paths = ["/v1/pets", "/v1/pets/1", "/v1/pets/no", "/v1", "/", "/usage", "/openapi.json", "/v1/%zz", "/livez"];
   for (const path of [...paths, ...Array.from({ length: 100 }, (_, random) => `/${random}/../${random}`)]) {
     for (const method of ["GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE", "PATCH", "PROPFIND", "TRACE"]) {
@@ -149,9 +149,9 @@ it("there are at most 1,200 series after every route and every outcome", async (
   const inFlight = 'http_server_active_requests{http_request_method="GET",url_scheme="http"}';
   await expect.poll(async () => (await store.scrape()).get(inFlight)).toBe(0);
   const series = [...(await store.scrape()).keys()];
-  process.stdout.write(`    ${series.length} series at /metrics\n`);
   expect(series.length).toBeLessThanOrEqual(1_200);
   expect(series.length).toBeGreaterThan(500);
+  expect(series).toContainEqual(expect.stringMatching(/^petstore_build_info\{version="\d+\.\d+\.\d+"\}$/));
   const route = 'http_request_method="GET",http_route="/v1/pets",http_response_status_code="500",url_scheme="http"';
   expect(series).toContain(`http_server_request_duration_seconds_count{${route},error_type="INTERNAL_ERROR"}`);
   // Probes and scrapes are not counted.

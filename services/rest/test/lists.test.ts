@@ -16,6 +16,7 @@ describe("the query", () => {
   it.each([
     ["limit", "limit must be an integer from 1 to 100"],
     ["limit=1&limit=1", "limit must be an integer from 1 to 100"],
+    [`${"&".repeat(1_000)}limit=0`, "limit must be an integer from 1 to 100"],
     ["limit=+5", "limit must be an integer from 1 to 100"],
     ["status=sold&status=sold", "status must be one of available, pending, sold"],
     ["status=%FF", "status must be one of available, pending, sold"],
@@ -31,10 +32,6 @@ describe("the query", () => {
   ])("may not be ?%s", async (query, message) => {
     expect(await list(`?${query}`)).toMatchObject({ status: 400, json: { code: "VALIDATION_FAILED", message } });
   });
-});
-
-it("a parameter after a thousand separators is read", async () => {
-  expect((await list(`?${"&".repeat(1_000)}limit=0`)).code).toBe("VALIDATION_FAILED");
 });
 
 describe("the URLs in Link", () => {
