@@ -1,17 +1,17 @@
 import * as store from "@petstore/checks/test-store";
+import { shared } from "@petstore/harness";
 import { createRestRouter } from "@petstore/rest";
 
 export type { Answer, CallOptions, TestStore } from "@petstore/checks/test-store";
 
 type Environment = Readonly<Record<string, string>>;
-const createRouters = [createRestRouter];
 
 /** The store with the REST API alone. */
 export function openTestStore(environment: Environment = {}): Promise<store.TestStore> {
-  return store.openTestStore({ environment, createRouters });
+  return store.openTestStore({ environment, createRouters: [createRestRouter] });
 }
 
 /** The same for all tests of a file or a suite. */
-export function openSharedStore(environment: Environment = {}): Promise<store.TestStore> {
-  return store.openSharedTestStore({ environment, createRouters });
+export function openSharedStore(environment?: Environment): Promise<store.TestStore> {
+  return shared(openTestStore(environment));
 }
