@@ -46,7 +46,6 @@ describe("the URLs in Link", () => {
   it("start with PUBLIC_URL if it is set, never with the Host header", async () => {
     await using published = await openTestStore({ PUBLIC_URL: "https://pets.example/" });
     const caller = await published.issueKey();
-    expect(await published.call("GET", "/v1/pets", caller)).toMatchObject({ status: 200, text: "[]" });
     await published.execute(insertTwo);
     const linkOf = async (path: string) => (await published.call("GET", path, { ...caller, headers })).headers.link;
     expect(await linkOf("/v1/pets?limit=1")).toMatch(

@@ -46,8 +46,8 @@ it("shows a changed plan with its limits at once", async () => {
   const { key, accountId } = await store.issueKey({ plan: "free" });
   expect(await status(key)).toMatchObject({ json: { plan: "free", minute: { limit: 60 } } });
   await store.execute(`update accounts set plan = 'pro' where id = ${accountId}`);
-  await expect.poll(async () => (await status(key)).json).toMatchObject({ plan: "pro" });
-  expect(await status(key)).toMatchObject({ json: { plan: "pro", minute: { limit: 300 } }, rateLimit: { limit: 300 } });
+  const changed = { json: { plan: "pro", minute: { limit: 300 } }, rateLimit: { limit: 300 } };
+  await expect.poll(() => status(key)).toMatchObject(changed);
 });
 
 it("answers a key that is over its limit or banned, and shows when the ban ends", async () => {
@@ -73,10 +73,9 @@ it("answers a key of any scope, and refuses the key of a suspended account", asy
 });
 
 it("needs a valid key, and counts other requests by their address", async () => {
-  const before = await store.call("GET", "/rate_limit");
-  const after = await store.call("GET", "/rate_limit");
-  expect(after).toMatchObject({ status: 401, json: { code: "API_KEY_MISSING", status: 401 } });
-  expect(after.rateLimit.remaining).toBe(Number(before.rateLimit.remaining) - 1);
+  for (const remaining of [299, 298]) {
+    expect(await store.call("GET", "/rate_limit")).toMatchObject({ code: "API_KEY_MISSING", rateLimit: { remaining } });
+  }
 });
 
 it("has GET and HEAD, and answers in JSON only", async () => {
