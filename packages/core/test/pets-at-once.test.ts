@@ -3,15 +3,15 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Database } from "../src/database/database.js";
 import { type DatabaseCall, databaseCalls } from "../src/database-calls.js";
 import type { NewPet } from "../src/pets/pet.js";
-import { type AddPet, createAddPet } from "../src/pets/pet-inserts.js";
-import { findPet } from "../src/pets/pet-queries.js";
+import { createAddPet } from "../src/pets/pet-inserts.js";
+import { selectPet } from "../src/pets/pet-queries.js";
 import { openSharedDatabase } from "./database-fixture.js";
 
 const cat: NewPet = { name: "Tom", categoryId: 1n, status: "available" };
 
 const server = await openSharedDatabase();
 let database: Database;
-let addPet: AddPet;
+let addPet: ReturnType<typeof createAddPet>;
 beforeEach(() => {
   database = server.open();
   addPet = createAddPet(database);
@@ -37,8 +37,8 @@ describe("pets that are added at once", () => {
     const firstOf64 = ids.slice(0, 64);
     // Ascending, but not without gaps: the three statements run at once, and all take their ids from one sequence.
     expect(firstOf64).toEqual(firstOf64.toSorted((a, b) => (a < b ? -1 : 1)));
-    const listed = await Promise.all(ids.map((id) => findPet(database, id)));
-    expect(listed).toEqual(added);
+    const stored = await Promise.all(ids.map((id) => database.run(selectPet, { id })));
+    expect(stored.flat()).toEqual(added);
   });
 
   it("belong to the trace of the first, and go on in the context of each caller", async () => {

@@ -1,7 +1,7 @@
 import { openSession } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
 import type { Database, DatabaseConfig } from "../src/database/database.js";
-import { findPet, listPets } from "../src/pets/pet-queries.js";
+import { createCatalogue } from "../src/pets/catalogue.js";
 import { limitedTo, openSharedDatabase, sqlOf } from "./database-fixture.js";
 
 const server = await openSharedDatabase();
@@ -41,10 +41,9 @@ describe("pipelined reads", () => {
     await holder.query("select pg_advisory_lock(1)");
     const writes = Array.from({ length: 4 }, () => database.run(waitForLock, []));
     await expect.poll(() => database.connections()).toEqual({ open: 5, idle: 2, waiting: 1 });
-    for (const status of [undefined, "sold"] as const) {
-      expect(await listPets(database, { after: 0n, status, limit: 1 })).toMatchObject({ pets: [] });
-    }
-    expect(await findPet(database, 1n)).toBeUndefined();
+    const catalogue = createCatalogue(database);
+    for (const status of [undefined, "sold"]) expect(await catalogue.list({ status })).toMatchObject({ pets: [] });
+    await expect(catalogue.get("1")).rejects.toMatchObject({ code: "PET_NOT_FOUND" });
     await holder.query("select pg_advisory_unlock(1)");
     expect(await Promise.all(writes)).toHaveLength(4);
   });

@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor } from "./cursor.js";
 import { type CreatedPet, createOnceIn } from "./idempotency.js";
 import { type Pet, parseInt64 } from "./pet.js";
 import { createAddPet } from "./pet-inserts.js";
-import { findPet, listPets } from "./pet-queries.js";
+import { selectPet, selectPets, selectPetsByStatus } from "./pet-queries.js";
 import { type ListPets, listPetsSchema, newPetSchema, petConnectionSchema } from "./validation.js";
 
 export interface PetPage {
@@ -46,18 +46,20 @@ export interface Catalogue {
   get(id: string): Promise<Pet>;
 }
 
-/** Identifiers begin at 1. */
-const beforeFirst = 0n;
-
 export function createCatalogue(database: Pick<Database, "run">): Catalogue {
   const addPet = createAddPet(database);
   const createOnce = createOnceIn(database);
 
   async function readPage({ limit, status, cursor }: ListPets): Promise<PetPage> {
-    const after = cursor === undefined ? beforeFirst : decodeCursor(cursor, status);
-    const { pets, hasMore } = await listPets(database, { after, status, limit });
+    // Identifiers begin at 1.
+    const after = cursor === undefined ? 0n : decodeCursor(cursor, status);
+    // One row more than the page has tells whether another page exists, without counting.
+    const found = await (status === undefined
+      ? database.run(selectPets, { after, limit: limit + 1 })
+      : database.run(selectPetsByStatus, { after, status, limit: limit + 1 }));
+    const pets = found.slice(0, limit);
     const cursorOf = ({ id }: Pet) => encodeCursor(id, status);
-    const last = hasMore ? pets.at(-1) : undefined;
+    const last = found.length > limit ? pets.at(-1) : undefined;
     return { pets, nextCursor: last && cursorOf(last), cursorOf };
   }
 
@@ -77,7 +79,7 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
     },
     async get(id) {
       const petId = parseInt64(id);
-      const pet = petId === undefined ? undefined : await findPet(database, petId);
+      const [pet] = petId === undefined ? [] : await database.run(selectPet, { id: petId });
       if (pet === undefined) throw new Problem("PET_NOT_FOUND");
       return pet;
     },

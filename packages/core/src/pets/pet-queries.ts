@@ -1,38 +1,18 @@
-/** Reads pets. Every call throws SERVICE_UNAVAILABLE if the database is unavailable or too busy. */
-import type { Database } from "../database/database.js";
-import { statement } from "../database/statement.js";
+/** The statements that read pets. A list is in ascending order of id, and begins after an id. */
+import { type Statement, statement } from "../database/statement.js";
 import type { Pet, PetStatus } from "./pet.js";
 import { petColumns } from "./pet-columns.js";
 
-interface PetRange {
-  /** Pets with a greater id, in ascending order. */
-  readonly after: bigint;
-  readonly status: PetStatus | undefined;
-  readonly limit: number;
-}
-
-export interface PetRangePage {
-  /** At most `limit` pets, ascending by id. */
-  readonly pets: readonly Pet[];
-  readonly hasMore: boolean;
-}
-
-export async function listPets(database: Pick<Database, "run">, range: PetRange): Promise<PetRangePage> {
-  const { after, status, limit } = range;
-  // One row more than the client asked for tells whether another page exists, without counting.
-  const found = await (status === undefined
-    ? database.run(selectPets, { after, limit: limit + 1 })
-    : database.run(selectPetsByStatus, { after, status, limit: limit + 1 }));
-  return { pets: found.slice(0, limit), hasMore: found.length > limit };
-}
-
-export async function findPet(database: Pick<Database, "run">, id: bigint): Promise<Pet | undefined> {
-  const [pet] = await database.run(selectPet, { id });
-  return pet;
-}
-
-const selectPets = statement<{ after: bigint; limit: number }, Pet>("pipelined read", "select-pets", (db, parameter) =>
-  db.selectFrom("pets").select(petColumns).where("id", ">", parameter("after")).orderBy("id").limit(parameter("limit")),
+export const selectPets: Statement<{ after: bigint; limit: number }, Pet> = statement(
+  "pipelined read",
+  "select-pets",
+  (db, parameter) =>
+    db
+      .selectFrom("pets")
+      .select(petColumns)
+      .where("id", ">", parameter("after"))
+      .orderBy("id")
+      .limit(parameter("limit")),
 );
 
 /**
@@ -40,7 +20,7 @@ const selectPets = statement<{ after: bigint; limit: number }, Pet>("pipelined r
  * only the index on (status, id) returns the rows without a sort. For `status = $1 and id > $2 order by id`, PostgreSQL may
  * scan the primary key instead, and read every pet of another status.
  */
-const selectPetsByStatus = statement<{ after: bigint; status: PetStatus; limit: number }, Pet>(
+export const selectPetsByStatus: Statement<{ after: bigint; status: PetStatus; limit: number }, Pet> = statement(
   "pipelined read",
   "select-pets-by-status",
   (db, parameter) =>
@@ -56,6 +36,6 @@ const selectPetsByStatus = statement<{ after: bigint; status: PetStatus; limit: 
       .limit(parameter("limit")),
 );
 
-const selectPet = statement<{ id: bigint }, Pet>("pipelined read", "select-pet", (db, parameter) =>
+export const selectPet: Statement<{ id: bigint }, Pet> = statement("pipelined read", "select-pet", (db, parameter) =>
   db.selectFrom("pets").select(petColumns).where("id", "=", parameter("id")),
 );
