@@ -11,31 +11,20 @@ export function petJsonSchemas(): {
   readonly named: Readonly<Record<"Pet" | "NewPet" | "PetStatus", JsonSchema>>;
   readonly listParameters: Readonly<Record<string, JsonSchema>>;
 } {
-  const { Pet, NewPet, PetStatus } = record(describe(z.tuple([petSchema, newPetSchema])).$defs);
-  const listParameters = Object.entries(record(describe(listPetsSchema).properties));
-  return {
-    named: { Pet: record(Pet), NewPet: record(NewPet), PetStatus: record(PetStatus) },
-    listParameters: Object.fromEntries(listParameters.map(([name, schema]) => [name, record(schema)])),
-  };
+  const { Pet, NewPet, PetStatus } = describe(z.tuple([petSchema, newPetSchema])).$defs;
+  return { named: { Pet, NewPet, PetStatus }, listParameters: describe(listPetsSchema).properties };
 }
 
-function describe(schema: z.ZodType): JsonSchema {
+interface DescribedSchemas {
+  readonly $defs: Readonly<Record<"Pet" | "NewPet" | "PetStatus", JsonSchema>>;
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+}
+
+function describe(schema: z.ZodType): DescribedSchemas {
   // A custom check has no keyword of its own: its metadata describes it.
-  const described = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return record(withExactBounds(described));
-}
-
-/** Adds the bounds of int64 last: as bigint they stay exact, and zod knows only numbers. Refers to OpenAPI components. */
-function withExactBounds(value: unknown): unknown {
-  if (typeof value === "string") return value.replace("#/$defs/", "#/components/schemas/");
-  if (Array.isArray(value)) return value.map(withExactBounds);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).map(([name, held]) => [name, withExactBounds(held)]);
-  const bounds = "format" in value && value.format === "int64" ? { minimum: minInt64, maximum: maxInt64 } : {};
-  return { ...Object.fromEntries(entries), ...bounds };
-}
-
-function record(value: unknown): JsonSchema {
-  if (typeof value !== "object" || value === null) throw new TypeError("a schema is an object");
-  return value as JsonSchema;
+  const text = JSON.stringify(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }));
+  // The bounds of int64 are added last: as bigint they stay exact, and zod knows only numbers.
+  return JSON.parse(text.replaceAll("#/$defs/", "#/components/schemas/"), (_keyword, value) =>
+    value?.format === "int64" ? { ...value, minimum: minInt64, maximum: maxInt64 } : value,
+  );
 }
