@@ -17,7 +17,6 @@ const forgottenBefore = sql<Date>`now() - interval '24 hours'`;
 
 interface IdempotentCreate {
   readonly accountId: bigint;
-  /** The client's name for this create, unique within its account. */
   readonly key: string;
   readonly pet: NewPet;
 }
@@ -29,12 +28,11 @@ export interface CreatedPet {
 }
 
 /**
- * Creates a pet once per key. Throws IDEMPOTENCY_KEY_REUSED for another body, IDEMPOTENCY_IN_PROGRESS if the first request
- * is still running after the lock timeout, and API_KEY_INVALID if the account no longer exists.
+ * Returns a function that creates a pet once per key. It throws IDEMPOTENCY_KEY_REUSED for another body,
+ * IDEMPOTENCY_IN_PROGRESS if the first request is still running after the lock timeout, and API_KEY_INVALID if the account no
+ * longer exists.
  */
-export type CreateOnce = (create: IdempotentCreate) => Promise<CreatedPet>;
-
-export function createOnceIn(database: Pick<Database, "run">): CreateOnce {
+export function createOnceIn(database: Pick<Database, "run">): (create: IdempotentCreate) => Promise<CreatedPet> {
   const inFlight = new Map<string, Promise<CreatedPet>>();
 
   return async (create) => {
@@ -68,8 +66,7 @@ async function createOrReplay(
   { accountId, key, pet }: IdempotentCreate,
   digest: Buffer,
 ): Promise<CreatedPet> {
-  const values = { accountId, key, digest, ...pet };
-  const [created] = await database.run(insertOnce, values).catch(throwReason);
+  const [created] = await database.run(insertOnce, { accountId, key, digest, ...pet }).catch(throwReason);
   if (created !== undefined) return { pet: created, replayed: false };
   const [first] = await database.run(selectFirst, { accountId, key });
   if (first === undefined) throw new Problem("IDEMPOTENCY_IN_PROGRESS", undefined, { retryAfterSeconds: 1 });

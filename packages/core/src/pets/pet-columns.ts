@@ -5,14 +5,8 @@ import type { NewPet } from "./pet.js";
 /** With the names of `Pet`, so that a row is a pet. */
 export const petColumns = ["pets.id", "pets.name", "pets.category_id as categoryId", "pets.status"] as const;
 
-interface NewPetColumn {
-  readonly name: keyof Tables["pets"];
-  /** The type in PostgreSQL. */
-  readonly type: string;
-}
-
-/** The column that holds each field of a new pet. */
-export const newPetColumns: Readonly<Record<keyof NewPet, NewPetColumn>> = {
+/** The column of each field of a new pet, and its type in PostgreSQL. */
+export const newPetColumns: Readonly<Record<keyof NewPet, { name: keyof Tables["pets"]; type: string }>> = {
   name: { name: "name", type: "text" },
   categoryId: { name: "category_id", type: "bigint" },
   status: { name: "status", type: "pet_status" },

@@ -10,12 +10,10 @@ import { newPetColumnNames, newPetColumns, newPetFields, petColumns } from "./pe
 const maxBatchSize = 64;
 
 /**
- * Resolves with the stored pet, which has its id. Up to 64 pets added in one event loop iteration share a statement. Throws
- * SERVICE_UNAVAILABLE if the database is unavailable or too busy.
+ * Returns a function that adds a pet, and resolves with the stored one. Up to 64 pets added in one event loop iteration share
+ * a statement. It throws SERVICE_UNAVAILABLE if the database is unavailable or too busy.
  */
-export type AddPet = (pet: NewPet) => Promise<Pet>;
-
-export function createAddPet(database: Pick<Database, "run">): AddPet {
+export function createAddPet(database: Pick<Database, "run">): (pet: NewPet) => Promise<Pet> {
   function insert(newPets: readonly NewPet[]): Promise<Pet[]> {
     return database.run(insertPets, {
       name: newPets.map(({ name }) => name),
