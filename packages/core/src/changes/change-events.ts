@@ -4,10 +4,7 @@
  * so an unreadable message is dropped. The channels and fields are those of release 1.0, whose instances may run on the
  * same database: `question` is the id of a request, `ask` the request.
  */
-import { sql } from "kysely";
 import { z } from "zod";
-import type { Database } from "../database/database.js";
-import { statement } from "../database/statement.js";
 import type { QuotaMode } from "../quota/decision.js";
 import type { Limits } from "../quota/plan.js";
 import type { Usage } from "../quota/quota.js";
@@ -32,16 +29,6 @@ export interface OperatorResponse {
   readonly mode: QuotaMode;
   readonly usage?: Usage | undefined;
 }
-
-export async function publishResponse(database: Database, response: OperatorResponse): Promise<void> {
-  await database.run(notify, { payload: JSON.stringify(response) });
-}
-
-const notify = statement<{ payload: string }, unknown>(
-  "write",
-  "notify",
-  (_db, parameter) => sql`select pg_notify(${sql.lit(responseChannel)}, ${parameter("payload")})`,
-);
 
 export function readChangeEvent(payload: string): ChangeEvent | undefined {
   return changeEventSchema.safeParse(parseJson(payload)).data;

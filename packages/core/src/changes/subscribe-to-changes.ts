@@ -1,15 +1,18 @@
+import { sql } from "kysely";
 import type { Authenticator } from "../access/authenticator.js";
 import { keepAlive } from "../database/client-config.js";
 import { sendQuery } from "../database/connection.js";
 import type { Database } from "../database/database.js";
 import { openSession, type Session } from "../database/session.js";
+import { statement } from "../database/statement.js";
 import type { Log } from "../log.js";
 import type { Quotas } from "../quota/open-quota.js";
 import {
   changeChannel,
   type OperatorRequest,
-  publishResponse,
+  type OperatorResponse,
   readChangeEvent,
+  responseChannel,
   subscriberName,
 } from "./change-events.js";
 
@@ -34,18 +37,15 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
 
   function onMessage(payload: string): void {
     const event = readChangeEvent(payload);
-    if (event === undefined) return;
-    if (event.kind === "question") {
-      void respond(event.question, event.ask);
-      return;
-    }
-    authenticator.invalidateAccount(BigInt(event.account));
+    if (event?.kind === "account-changed") authenticator.invalidateAccount(BigInt(event.account));
+    if (event?.kind === "question") void respond(event.question, event.ask);
   }
 
   async function respond(question: string, request: OperatorRequest): Promise<void> {
     try {
       const usage = request.about === "usage" ? await quotas.accounts.usage(request) : undefined;
-      await publishResponse(database, { question, instance, mode: quotas.mode(), usage });
+      const response: OperatorResponse = { question, instance, mode: quotas.mode(), usage };
+      await database.run(notify, { payload: JSON.stringify(response) });
     } catch (error) {
       // The operator learns that an instance did not respond.
       log.warn({ error }, "could not respond to an operator's request");
@@ -53,11 +53,7 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
   }
 
   return openSession({
-    config: {
-      connectionString: url,
-      connectionTimeoutMillis: timeoutMs,
-      ...keepAlive,
-    },
+    config: { connectionString: url, connectionTimeoutMillis: timeoutMs, ...keepAlive },
     async begin(client) {
       client.on("notification", ({ payload = "" }) => onMessage(payload));
       // Set here, because an `application_name` in the URL precedes one in `config`.
@@ -79,3 +75,9 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
       Math.min(firstRetryDelayMs * 2 ** failures, longestRetryDelayMs) * (0.5 + Math.random() / 2),
   });
 }
+
+const notify = statement<{ payload: string }, unknown>(
+  "write",
+  "notify",
+  (_db, parameter) => sql`select pg_notify(${sql.lit(responseChannel)}, ${parameter("payload")})`,
+);
