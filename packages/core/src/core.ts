@@ -9,7 +9,7 @@ import {
 import { createKeyRepository, type KeyRepository, type KeyWithAccount } from "./access/key-repository.js";
 import { createKeyUses } from "./access/key-uses.js";
 import { subscribeToChanges } from "./changes/subscribe-to-changes.js";
-import type { Config } from "./config/config.js";
+import type { Config } from "./config/read-config.js";
 import { isTransactionPooler } from "./database/client-config.js";
 import { type ConnectionCounts, type Database, openDatabase } from "./database/database.js";
 import { databaseUnavailable } from "./database/database-errors.js";

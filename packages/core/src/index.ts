@@ -24,7 +24,7 @@ export {
   responseChannel,
   subscriberName,
 } from "./changes/change-events.js";
-export type { Config, HttpConfig, LogConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/config.js";
+export type { Config, HttpConfig, LogConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/read-config.js";
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
 export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";

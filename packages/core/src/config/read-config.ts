@@ -1,8 +1,8 @@
-/** Reads the configuration from environment variables, once, at the start of a service. `.env.example` describes them. */
+/** The configuration of a service. It is read once, from environment variables, which `.env.example` describes. */
 import { z } from "zod";
 import type { DatabaseConfig } from "../database/database.js";
 import { defaultBanPolicy } from "../quota/ban-policy.js";
-import { type Config, logLevels } from "./config.js";
+import type { QuotaConfig } from "../quota/open-quota.js";
 import { type Environment, readSettings, type Setting, secret, setting } from "./read-settings.js";
 import {
   addressRanges,
@@ -15,6 +15,56 @@ import {
   share,
   whole,
 } from "./setting-values.js";
+
+export interface Config {
+  readonly database: DatabaseConfig;
+  readonly quota: QuotaConfig;
+  readonly http: HttpConfig;
+  readonly log: LogConfig;
+  /** The store holds no real data, so test keys work. */
+  readonly isTestStore: boolean;
+}
+
+export interface HttpConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly publicUrl: string | undefined;
+  readonly stagingUrl: string | undefined;
+  readonly trustedProxies: readonly string[];
+  readonly metricsHost: string;
+  /** Without it, the metrics are not served. */
+  readonly metricsPort: number | undefined;
+  /** 0 is no limit. */
+  readonly maxConnectionsPerAddress: number;
+  readonly shutdownGraceMs: number;
+  readonly shedding: SheddingConfig;
+  /** Without it, nothing is traced. */
+  readonly tracing: TracingConfig | undefined;
+}
+
+/** 0 switches a limit off. */
+export interface SheddingConfig {
+  readonly eventLoopDelayMs: number;
+  readonly databaseQueue: number;
+}
+
+export interface TracingConfig {
+  readonly endpoint: string;
+  /** The headers of every export. They may hold the key of a hosted receiver. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly serviceName: string;
+  readonly sampledShare: number;
+}
+
+export interface LogConfig {
+  readonly level: LogLevel;
+  /** Lines for people instead of JSON. Undefined: if standard output is a terminal. */
+  readonly isPretty: boolean | undefined;
+  readonly serviceName: string;
+}
+
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
 
 const databaseSettings = {
   url: secret("DATABASE_URL", databaseUrl),
