@@ -65,10 +65,7 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
 
   return {
     list: async (input) => readPage(validate(listPetsSchema, input, "query parameter")),
-    async listAsConnection(input) {
-      const { first, status, after } = validate(petConnectionSchema, input, "argument");
-      return readPage({ limit: first, status, cursor: after });
-    },
+    listAsConnection: async (input) => readPage(validate(petConnectionSchema, input, "argument")),
     async create({ accountId, input, subject = "body", idempotencyKey }) {
       const pet = validate(newPetSchema, input, subject);
       if (idempotencyKey === undefined) return { pet: await addPet(pet), replayed: false };

@@ -92,12 +92,9 @@ export const listPetsSchema: z.ZodType<ListPets> = z.strictObject(
 );
 
 /** The same parameters by the names of Relay's connections. */
-export const petConnectionSchema: z.ZodType<
-  Pick<ListPets, "status"> & { readonly first: number; readonly after?: string | undefined }
-> = z.strictObject(
-  { first: limit, status: petStatus.optional(), after: cursor },
-  { error: "must be first, status or after" },
-);
+export const petConnectionSchema: z.ZodType<ListPets> = z
+  .object({ first: limit, status: petStatus.optional(), after: cursor })
+  .transform(({ first, status, after }) => ({ limit: first, status, cursor: after }));
 
 function missingOr(rule: string): (issue: { readonly input?: unknown }) => string {
   return ({ input }) => (input === undefined ? "is required" : rule);
