@@ -70,7 +70,8 @@ export const petSchema: z.ZodType = z
   .meta({ id: "Pet", description: "A pet of the store." });
 
 const limit = z
-  .int(rules.limit)
+  // An integer above 2^53 exceeds the maximum too: `abort`, so that the message has the rule once.
+  .int({ error: rules.limit, abort: true })
   .min(1, rules.limit)
   .max(100, rules.limit)
   .default(20)

@@ -1,8 +1,7 @@
 /**
  * Reads the variables of an operation before its cost is known (GraphQL specification, section 6.1.2). The execution does not
- * read them again. `readVariables` refuses a missing required variable, a null for a non-null type, and a value of a Boolean
- * variable that is not true or false. Core's validators refuse every other invalid value, in the same words as for
- * the REST API.
+ * read them again. `readVariables` refuses only what core never sees: a missing required variable, a null for a non-null type,
+ * and a value of a Boolean variable that is not true or false. Core's validators refuse every other invalid value.
  */
 import { Problem, rules } from "@petstore/core";
 import {
@@ -60,33 +59,20 @@ export function declareVariablesAsId(document: DocumentNode, operation: Operatio
 
 const idType = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: int64Id.name } } as const;
 
-/**
- * Takes the place of a value of the wrong type. No rule of core accepts NaN, so core refuses the field with its usual message,
- * and neither resolvers nor core have to expect other types.
- */
-const invalidValue = Number.NaN;
-
 /** There is no case for lists: no argument of the schema is a list, so no valid document has such a variable. */
 function read(value: unknown, type: GraphQLNamedInputType): unknown {
-  if (value === null) return null;
-  if (isInputObjectType(type)) {
-    if (typeof value !== "object" || Array.isArray(value)) return invalidValue;
-    const fields = new Map(Object.entries(type.getFields()));
-    return Object.fromEntries(
-      Object.entries(value).map(([name, held]) => {
-        const field = fields.get(name);
-        // Core refuses a property with an unknown name, so its value does not matter.
-        return [name, field === undefined ? invalidValue : read(held, getNamedType(field.type))];
-      }),
-    );
+  if (typeof value === "object" && value !== null) {
+    // No rule of core accepts NaN: it refuses the value in its usual words, and does not have to expect objects.
+    if (!isInputObjectType(type) || Array.isArray(value)) return Number.NaN;
+    const fields = type.getFields();
+    const entries = Object.entries(value).map(([name, held]) => {
+      const field = fields[name];
+      return [name, field === undefined ? held : read(held, getNamedType(field.type))];
+    });
+    return Object.fromEntries(entries);
   }
-  if (type === int64Id) return typeof value === "object" ? invalidValue : readInt64(value);
-  try {
-    return type.parseValue(typeof value === "bigint" ? Number(value) : value);
-  } catch {
-    // Core's message states the rule.
-    return invalidValue;
-  }
+  if (type === int64Id) return readInt64(value);
+  return typeof value === "bigint" ? Number(value) : value;
 }
 
 const ruleOf: Readonly<Record<string, string>> = {
