@@ -1,4 +1,4 @@
-import { Problem, type ProblemCode, problems } from "@petstore/core";
+import { Problem, type ProblemCode } from "@petstore/core";
 import { addHelpLink, contextOf, sendJson } from "@petstore/http";
 import type { Response } from "express";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
@@ -18,10 +18,6 @@ export function formatRefusal(problem: Problem, res: Response): GraphQLFormatted
   const header = (name: string) => Number(res.getHeader(`X-RateLimit-${name}`));
   const rateLimit = { limit: header("Limit"), remaining: header("Remaining"), reset: header("Reset") };
   return { ...error, extensions: { ...error.extensions, ...rateLimit } };
-}
-
-export function formatRequestError({ message, locations }: GraphQLError, code: ProblemCode): GraphQLFormattedError {
-  return { message, ...(locations && { locations }), extensions: { code, status: problems[code].status } };
 }
 
 /** An error that a plugin or a resolver threw. It is masked unless it is a problem. */

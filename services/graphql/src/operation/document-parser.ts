@@ -3,6 +3,7 @@
  * execution stay cheap. The depth and the number of fields are those of the response: fields with the same response key
  * count once, and a fragment counts at each spread.
  */
+import { problems } from "@petstore/core";
 import {
   type DocumentNode,
   type FieldNode,
@@ -16,7 +17,6 @@ import {
   specifiedRules,
   validate,
 } from "graphql";
-import { formatRequestError } from "../error-response.js";
 
 /** Per document. Comments and white space are not tokens. */
 const maxTokens = 1_000;
@@ -67,7 +67,9 @@ export function parseDocument(schema: GraphQLSchema, text: string): ParsedDocume
 
 /** Keeps only the formatted errors: a GraphQLError holds the syntax tree. */
 function refused(code: RefusalCode, errors: readonly GraphQLError[]): ParsedDocument {
-  return { kind: "refused", code, errors: errors.map((error) => formatRequestError(error, code)) };
+  const extensions = { code, status: problems[code].status };
+  const formatted = errors.map(({ message, locations }) => ({ message, ...(locations && { locations }), extensions }));
+  return { kind: "refused", code, errors: formatted };
 }
 
 export function heapBytes(text: string, parsed: ParsedDocument): number {
@@ -97,27 +99,27 @@ function sizeFault(document: DocumentNode): string | undefined {
   function measure(sets: readonly SelectionSetNode[], depth: number): string | undefined {
     if (depth > maxDepth) return `An operation may nest at most ${maxDepth} levels deep.`;
     const children = new Map<string, FieldNode[]>();
-    const spread = new Set<string>();
-    const pending = [...sets];
-    for (let set = pending.pop(); set !== undefined; set = pending.pop()) {
-      for (const selection of set.selections) {
+    // The loop also visits the sets that it adds, and a fragment that is spread again only once.
+    const pending = new Set(sets);
+    for (const { selections } of pending) {
+      for (const selection of selections) {
         if (selection.kind === Kind.FIELD) {
           const key = (selection.alias ?? selection.name).value;
           const same = children.get(key);
           if (same === undefined) children.set(key, [selection]);
           else same.push(selection);
-        } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-          pending.push(selection.selectionSet);
-        } else if (!spread.has(selection.name.value)) {
-          spread.add(selection.name.value);
-          const fragment = fragments.get(selection.name.value);
-          if (fragment !== undefined) pending.push(fragment.selectionSet);
+        } else {
+          const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
+          if (fragment !== undefined) pending.add(fragment.selectionSet);
         }
       }
     }
     fieldsLeft -= children.size;
     if (fieldsLeft < 0) return `An operation may select at most ${maxFields} fields.`;
-    copiesLeft -= countCopies(children.values(), depth);
+    // Root fields may repeat: each one costs a unit, except introspection.
+    const names = [...children.values()].map(([field]) => field?.name.value ?? "");
+    const limited = names.filter((name) => depth > 1 || name.startsWith("__"));
+    copiesLeft -= limited.length - new Set(limited).size;
     if (copiesLeft < 0) return `An operation may select a field again, by another alias, at most ${maxCopies} times.`;
     for (const fields of children.values()) {
       if (fields.length > maxRepetitions) {
@@ -139,17 +141,4 @@ function sizeFault(document: DocumentNode): string | undefined {
     if (fault !== undefined) return fault;
   }
   return undefined;
-}
-
-/** Root fields do not count here: each one costs a unit, except introspection. */
-function countCopies(selected: Iterable<readonly FieldNode[]>, depth: number): number {
-  const names = new Set<string>();
-  let copies = 0;
-  for (const [field] of selected) {
-    const name = field?.name.value ?? "";
-    if (depth === 1 && !name.startsWith("__")) continue;
-    if (names.has(name)) copies++;
-    names.add(name);
-  }
-  return copies;
 }
