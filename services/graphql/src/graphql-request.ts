@@ -22,21 +22,7 @@ const bodyDepth = maxJsonDepth + 2;
 
 /** Throws VALIDATION_FAILED, INVALID_JSON, or any other problem of `readJson`. */
 export async function readGraphqlRequest(req: Request, res: Response): Promise<GraphqlRequest> {
-  return toRequest(req.method === "POST" ? await readJson(req, res, bodyDepth) : readParameters(req.query));
-}
-
-function readParameters(parameters: Request["query"]): unknown {
-  if (Object.values(parameters).some(Array.isArray)) invalid("no query parameter may be repeated");
-  const { variables, extensions } = parameters;
-  return { ...parameters, variables: fromJson(variables), extensions: fromJson(extensions) };
-}
-
-function fromJson(parameter: unknown): unknown {
-  // The parameter lacks the outer object of a body, so it has one level less.
-  return typeof parameter === "string" && parameter !== "" ? parseExactJson(parameter, bodyDepth - 1) : undefined;
-}
-
-function toRequest(sent: unknown): GraphqlRequest {
+  const sent = req.method === "POST" ? await readJson(req, res, bodyDepth) : readParameters(req.query);
   if (!isObject(sent))
     return invalid("body must be a JSON object with query and optionally variables and operationName");
   const { query, operationName, variables, extensions } = sent;
@@ -48,6 +34,17 @@ function toRequest(sent: unknown): GraphqlRequest {
   const persistedQueryHash = readPersistedQueryHash(extensions?.persistedQuery, document);
   if (document === undefined && persistedQueryHash === undefined) return invalid("query is required");
   return { query: document, persistedQueryHash, operationName: operationName || undefined, variables: variables ?? {} };
+}
+
+function readParameters(parameters: Request["query"]): unknown {
+  if (Object.values(parameters).some(Array.isArray)) invalid("no query parameter may be repeated");
+  const { variables, extensions } = parameters;
+  return { ...parameters, variables: fromJson(variables), extensions: fromJson(extensions) };
+}
+
+function fromJson(parameter: unknown): unknown {
+  // The parameter lacks the outer object of a body, so it has one level less.
+  return typeof parameter === "string" && parameter !== "" ? parseExactJson(parameter, bodyDepth - 1) : undefined;
 }
 
 /**
