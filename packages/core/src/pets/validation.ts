@@ -13,6 +13,8 @@ export interface ListPets {
 }
 
 const maxNameLength = 255;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** The text after a field's name in a message. Exported for GraphQL, which refuses some variables itself. */
 export const rules: Readonly<Record<"int64" | "limit" | "newPet" | "status" | "string", string>> = {
@@ -33,12 +35,13 @@ const petStatus: z.ZodType<PetStatus> = z
 
 const petName: z.ZodType<string> = z
   .string({ error: missingOr(rules.string) })
-  .superRefine((name, context) => {
-    const issue = nameIssue(name);
-    if (issue !== undefined) context.addIssue({ code: "custom", message: issue });
-  })
-  // JSON Schema counts code points too. The pattern has the rules of `nameIssue` for characters (no control character,
-  // at least one that is not blank) in classes that every dialect of regular expressions knows.
+  // PostgreSQL refuses U+0000 and alters lone surrogates; other control characters spoil displays and logs.
+  .refine((name) => name.isWellFormed(), { error: "must be well-formed Unicode", abort: true })
+  .refine((name) => !controlCharacters.test(name), { error: "must not contain control characters", abort: true })
+  .refine((name) => /\P{White_Space}/u.test(name), { error: "must contain a character that is not blank", abort: true })
+  .refine(isShort, `must be at most ${maxNameLength} characters long`)
+  // JSON Schema counts code points too. The pattern has the rules for characters (no control character, at least one that
+  // is not blank) in classes that every dialect of regular expressions knows.
   .meta({
     description: "The pet's name, kept as it was sent: at least one non-blank character, no control characters.",
     minLength: 1,
@@ -101,15 +104,7 @@ function missingOr(rule: string): (issue: { readonly input?: unknown }) => strin
   return ({ input }) => (input === undefined ? "is required" : rule);
 }
 
-function nameIssue(name: string): string | undefined {
-  // PostgreSQL refuses U+0000 and alters lone surrogates; other control characters spoil displays and logs.
-  if (!name.isWellFormed()) return "must be well-formed Unicode";
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return "must not contain control characters";
-  if (!/\P{White_Space}/u.test(name)) return "must contain a character that is not blank";
-  // A code point has at most two code units, so a name with more than 510 code units is certainly too long.
-  if (name.length > 2 * maxNameLength || [...name].length > maxNameLength) {
-    return `must be at most ${maxNameLength} characters long`;
-  }
-  return undefined;
+/** A code point has at most two code units, so a name with more than 510 code units is certainly too long. */
+function isShort(name: string): boolean {
+  return name.length <= 2 * maxNameLength && [...name].length <= maxNameLength;
 }
