@@ -75,5 +75,6 @@ export async function respondToGraphql(
     if (problem.status < 500) continue;
     log.error({ requestId: requestContext.id, code: problem.code, error: problem.cause }, "operation failed");
   }
-  sendJson(res, 200, JSON.stringify(body.singleResult));
+  const extensions = { ...body.singleResult.extensions, cost: requestContext.operation?.cost };
+  sendJson(res, 200, JSON.stringify({ ...body.singleResult, extensions }));
 }

@@ -24,7 +24,6 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
   return {
     async requestDidStart() {
       let variables: Variables = {};
-      let cost = 1;
       let quotaExtension: Promise<void> | undefined;
       return {
         /** Apollo Server parses and validates only if there is no document yet. */
@@ -37,7 +36,7 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
           const described = { type: operation.operation, name: describedName(operation), cost: undefined };
           contextOf(res).operation = described;
           variables = readVariables(schema, operation, request.variables ?? {});
-          cost = operationCost(schema, document, operation, variables);
+          const cost = operationCost(schema, document, operation, variables);
           contextOf(res).operation = { ...described, cost };
           if (operation.operation !== "query" && res.req.method !== "POST") {
             res.setHeader("Allow", "POST");
@@ -71,11 +70,6 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
           // Apollo Server calls the hooks of all plugins in parallel. If another plugin refuses the operation while our
           // quota call runs, wait for the call, which sets the rate-limit headers. `didResolveOperation` throws its error.
           await quotaExtension?.catch(() => {});
-        },
-
-        async willSendResponse({ response: { body } }) {
-          if (body.kind !== "single" || body.singleResult.data === undefined) return;
-          body.singleResult.extensions = { ...body.singleResult.extensions, cost };
         },
       };
     },
