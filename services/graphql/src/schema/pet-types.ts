@@ -40,11 +40,9 @@ function parseIdLiteral(node: ValueNode): unknown {
 }
 
 /** type-graphql finds the GraphQL enum by this object: a field names it as its type. */
-export const petStatusEnum: Readonly<Record<PetStatus, string>> = {
-  available: "available",
-  pending: "pending",
-  sold: "sold",
-};
+export const petStatusEnum: Readonly<Record<string, PetStatus>> = Object.fromEntries(
+  petStatuses.map((status) => [status, status]),
+);
 registerEnumType(petStatusEnum, { name: "PetStatus", description: `One of ${petStatuses.join(", ")}.` });
 
 @ObjectType("Pet", { description: "A pet of the store.", simpleResolvers: true })
