@@ -10,7 +10,7 @@ import { isRowLockTimeout, sqlState } from "../database/database-errors.js";
 import { statement } from "../database/statement.js";
 import { Problem } from "../problem.js";
 import type { AllFields, NewPet, Pet } from "./pet.js";
-import { newPetColumnNames, newPetFields, petColumns } from "./pet-columns.js";
+import { newPetColumnNames, newPetFields, petColumns } from "./pet-queries.js";
 
 /** A key is kept for 24 hours by the clock of PostgreSQL, because the clocks of the instances may differ. */
 const forgottenBefore = sql<Date>`now() - interval '24 hours'`;

@@ -4,7 +4,7 @@ import type { Database } from "../database/database.js";
 import { statement } from "../database/statement.js";
 import { Problem } from "../problem.js";
 import type { NewPet, Pet } from "./pet.js";
-import { newPetColumnNames, newPetColumns, newPetFields, petColumns } from "./pet-columns.js";
+import { newPetColumnNames, newPetColumns, newPetFields, petColumns } from "./pet-queries.js";
 
 /** Limits the length of an insert, and how many pets one failure can affect. */
 const maxBatchSize = 64;

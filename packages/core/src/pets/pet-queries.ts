@@ -1,7 +1,24 @@
-/** The statements that read pets. A list is in ascending order of id, and begins after an id. */
+/** The columns of the table `pets`, and the statements that read pets. A list begins after an id, and ascends by id. */
 import { type Statement, statement } from "../database/statement.js";
-import type { Pet, PetStatus } from "./pet.js";
-import { petColumns } from "./pet-columns.js";
+import type { Tables } from "../database/tables.js";
+import type { NewPet, Pet, PetStatus } from "./pet.js";
+
+/** With the names of `Pet`, so that a row is a pet. */
+export const petColumns = ["pets.id", "pets.name", "pets.category_id as categoryId", "pets.status"] as const;
+
+/** The column of each field of a new pet, and its type in PostgreSQL. */
+export const newPetColumns: Readonly<Record<keyof NewPet, { name: keyof Tables["pets"]; type: string }>> = {
+  name: { name: "name", type: "text" },
+  categoryId: { name: "category_id", type: "bigint" },
+  status: { name: "status", type: "pet_status" },
+};
+
+export const newPetFields: readonly (keyof NewPet)[] = Object.keys(newPetColumns) as (keyof NewPet)[];
+
+/** In the order of `newPetFields`. */
+export const newPetColumnNames: readonly (keyof Tables["pets"])[] = Object.values(newPetColumns).map(
+  ({ name }) => name,
+);
 
 export const selectPets: Statement<{ after: bigint; limit: number }, Pet> = statement(
   "pipelined read",

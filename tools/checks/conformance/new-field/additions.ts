@@ -15,7 +15,7 @@ export const typeAdditions: Additions = {
 };
 
 export const additions: Additions = {
-  "packages/core/src/pets/pet-columns.ts": [
+  "packages/core/src/pets/pet-queries.ts": [
     ['"pets.status"', ', "pets.nickname"'],
     ['status: { name: "status", type: "pet_status" },', 'nickname: { name: "nickname", type: "text" },'],
   ],
