@@ -47,10 +47,7 @@ function fromJson(parameter: unknown): unknown {
   return typeof parameter === "string" && parameter !== "" ? parseExactJson(parameter, bodyDepth - 1) : undefined;
 }
 
-/**
- * The hash in `extensions.persistedQuery`, in lower case; `undefined` if the request has none. Throws VALIDATION_FAILED if
- * `version` is not 1, if `sha256Hash` is not a SHA-256, or if it is not the hash of the document sent with it.
- */
+/** Returns the hash in lower case. Throws VALIDATION_FAILED if it is not the one of the document that was sent with it. */
 function readPersistedQueryHash(persistedQuery: unknown, document: string | undefined): string | undefined {
   if (persistedQuery === undefined || persistedQuery === null) return undefined;
   const { version, sha256Hash } = persistedQuery as { readonly version?: unknown; readonly sha256Hash?: unknown };
