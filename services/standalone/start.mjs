@@ -1,21 +1,36 @@
 // `npm start` on a machine with only Node: installs and builds if anything changed, then serves. The service runs in this
 // process, so that a signal sent to it reaches the service and no wrapper.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isBuilt, readBuildState, recordState } from "./build-state.mjs";
+
+const rootInputs = [
+  ".npmrc",
+  "package.json",
+  "pnpm-lock.yaml",
+  "pnpm-workspace.yaml",
+  "tsconfig.base.json",
+  "turbo.json",
+];
+const rootOutputs = ["node_modules/.modules.yaml", "node_modules/.pnpm/lock.yaml"];
+const packageFolders = ["packages", "services", "tools/admin"];
+/** Neither built nor run by the store. */
+const ignored = new Set([".turbo", "test", "test-results.json"]);
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
+const recordFile = join(root, "node_modules/.cache/petstore-start.json");
 const { engines, packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 
 // Output that nobody reads ends nothing.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 refuseOldNode();
-if (!isBuilt(root)) build();
+if (!isBuilt()) build();
 stopWithNpm();
 await import("./dist/main.js");
 
-/** Before the install, which takes a while. This file and its imports must load in Node.js 18. */
+/** Before the install, which takes a while. This file must load in Node.js 18. */
 function refuseOldNode() {
   const oldest = engines.node.replace(">=", "");
   if (process.versions.node.localeCompare(oldest, "en", { numeric: true }) >= 0) return;
@@ -23,18 +38,60 @@ function refuseOldNode() {
   process.exit(1);
 }
 
+function isBuilt() {
+  try {
+    return JSON.stringify(readBuildState()) === readFileSync(recordFile, "utf8");
+  } catch {
+    // No build is recorded, or another program is changing the files: build.
+    return false;
+  }
+}
+
 function build() {
   // Read before the build: if a source changes during the build, the next start builds again.
-  const { inputs } = readBuildState(root);
+  const { inputs } = readBuildState();
   // The first install takes a while: pnpm shows how far it is.
   run("Installing", ["install", "--frozen-lockfile"], "inherit");
   const targets = ["--filter=@petstore/standalone...", "--filter=@petstore/admin"];
   run("Building", ["exec", "turbo", "run", "build", ...targets], "pipe");
   try {
-    recordState(root, { inputs, outputs: readBuildState(root).outputs });
+    const { outputs } = readBuildState();
+    mkdirSync(dirname(recordFile), { recursive: true });
+    writeFileSync(recordFile, JSON.stringify({ inputs, outputs }));
   } catch (error) {
     process.stderr.write(`The next start builds again: ${error.message}\n`);
   }
+}
+
+/**
+ * Returns two digests: one of the files that install and build read, and one of the files that they write. `npm start`
+ * compares them with those of the last build, because pnpm and turbo need four seconds to find that nothing changed. Any
+ * doubt, such as a new branch or a build by hand, counts as a change.
+ */
+function readBuildState() {
+  const inputs = createHash("sha256").update(`${process.platform} ${process.arch} ${process.version}\n`);
+  const outputs = createHash("sha256");
+  for (const path of rootInputs) addFile(inputs, join(root, path));
+  for (const path of rootOutputs) addFile(outputs, join(root, path));
+  for (const folder of packageFolders) addFolder(join(root, folder), inputs, outputs);
+  return { inputs: inputs.digest("hex"), outputs: outputs.digest("hex") };
+}
+
+function addFolder(folder, inputs, outputs) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (ignored.has(entry.name)) continue;
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory()) addFile(inputs, path);
+    // The modules themselves belong to pnpm: a look at the folder shows whether one was added or removed.
+    else if (entry.name === "node_modules") addFile(outputs, path);
+    else addFolder(path, entry.name === "dist" ? outputs : inputs, outputs);
+  }
+}
+
+function addFile(digest, path) {
+  const file = statSync(path, { throwIfNoEntry: false });
+  // No program can set the ctime, so a replaced file is noticed even if its size and mtime are the same.
+  digest.update(`${path} ${file?.size} ${file?.mtimeMs} ${file?.ctimeMs}\n`);
 }
 
 /** With `pipe`, the step's output is printed only when the step fails. */

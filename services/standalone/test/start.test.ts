@@ -27,10 +27,8 @@ beforeEach(async () => {
   await write("package.json", JSON.stringify({ engines, packageManager: "pnpm@1.2.3" }));
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "tsconfig.base.json", "turbo.json"]) await write(file);
   for (const file of ["packages/core/src/index.ts", "tools/admin/src/main.ts"]) await write(file);
-  for (const file of ["start.mjs", "build-state.mjs"]) {
-    await write(`services/standalone/${file}`);
-    await copyFile(join(standalone, file), join(root, "services/standalone", file));
-  }
+  await write("services/standalone/start.mjs");
+  await copyFile(join(standalone, "start.mjs"), join(root, "services/standalone/start.mjs"));
   await write("bin/npx", fakeNpx);
   await chmod(join(root, "bin/npx"), 0o755);
   return () => directory[Symbol.asyncDispose]();
