@@ -34,16 +34,13 @@ export function readStoreConfig(environment: NodeJS.ProcessEnv, userId: number |
 }
 
 /** Undefined for a port that is not chosen yet, and for other machines, which may use another address. */
-function ownUrl({ host, port }: Pick<HttpConfig, "host" | "port">): string | undefined {
+function ownUrl({ host, port }: HttpConfig): string | undefined {
   if (port === 0 || !isLoopback(host)) return undefined;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Returns the warning for root, or undefined for any other user. Throws if root would serve other machines. */
-function checkUser(
-  userId: number | undefined,
-  { host, metricsHost }: Pick<HttpConfig, "host" | "metricsHost">,
-): string | undefined {
+function checkUser(userId: number | undefined, { host, metricsHost }: HttpConfig): string | undefined {
   if (userId !== 0) return undefined;
   for (const [name, address] of Object.entries({ HOST: host, METRICS_HOST: metricsHost })) {
     if (isLoopback(address)) continue;

@@ -1,4 +1,4 @@
-import { type Config, migrate, openCore } from "@petstore/core";
+import { migrate, openCore } from "@petstore/core";
 import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import { createGraphqlRouter } from "@petstore/graphql";
 import { openLog, openService, printError } from "@petstore/http";
@@ -17,8 +17,7 @@ export async function serveStore(config: StoreConfig, stopped: Promise<unknown>)
   await migrate(postgres.ownerUrl);
   await using output = openLog(config.log);
   const deps = { log: output.log, now: Date.now };
-  const database: Config["database"] = { ...config.database, url: postgres.url };
-  await using core = await openCore({ ...config, database }, deps);
+  await using core = await openCore({ ...config, database: { ...config.database, url: postgres.url } }, deps);
   const { dropped: droppedLogLines } = output;
   // REST comes first: its page at `/` is the one that `npm start` shows.
   const createRouters = [createRestRouter, createGraphqlRouter];
