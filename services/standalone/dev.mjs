@@ -90,8 +90,5 @@ function startNode(options) {
 
 /** The store closes its PostgreSQL at SIGTERM. Ctrl-C reaches it without us. */
 async function end(program) {
-  if (program.exitCode !== null || program.signalCode !== null) return;
-  const exit = once(program, "exit");
-  program.kill("SIGTERM");
-  await exit;
+  if (program.kill("SIGTERM")) await once(program, "exit");
 }
