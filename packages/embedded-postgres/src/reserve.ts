@@ -10,25 +10,23 @@ import type { Cluster } from "./cluster.js";
 const reserveBytes = 24 * 1024 * 1024;
 /** The first connections after a start write a cache of the catalogue, and fail without it. */
 const connectBytes = 2 * 1024 * 1024;
-const chunk = 1024 * 1024;
 
 export async function releaseReserve(cluster: Cluster): Promise<void> {
   await rm(reserveFile(cluster), { force: true });
 }
 
-/** Writes the reserve, or as much as fits if the disk is nearly full. */
+/** Writes the reserve, or as much as fits if the disk is nearly full. The next start then writes the rest. */
 export async function holdReserve(cluster: Cluster): Promise<void> {
   const file = reserveFile(cluster);
-  const held = (await stat(file).catch(() => undefined))?.size ?? 0;
+  const held = await sizeOf(file);
   if (held >= reserveBytes) return;
-  let size = held;
-  try {
-    for (; size < reserveBytes + connectBytes; size += chunk)
-      await appendFile(file, Buffer.alloc(chunk), { mode: 0o600 });
-  } catch {
-    // The disk is full. The next start writes the rest.
-  }
-  await truncate(file, Math.max(held, size - connectBytes)).catch(() => {});
+  const missing = Buffer.alloc(reserveBytes + connectBytes - held);
+  await appendFile(file, missing, { mode: 0o600 }).catch(() => {});
+  await truncate(file, Math.max(held, (await sizeOf(file)) - connectBytes)).catch(() => {});
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file).catch(() => undefined))?.size ?? 0;
 }
 
 function reserveFile(cluster: Cluster): string {
