@@ -1,7 +1,9 @@
 // PostgreSQL refuses to run as root, so root lends the server an account. It creates none: the owner of the existing
 // data, else `postgres`, else `nobody` is enough, because that account needs nothing but its own data directory.
-import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
-import { chown, type FileHandle, stat } from "node:fs/promises";
+import { type SpawnOptions, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chown, stat } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 
 export interface ServerAccount {
   readonly uid: number;
@@ -34,43 +36,36 @@ export function nameInside(directory: string): string {
   return process.platform === "linux" ? "/proc/self/cwd" : directory;
 }
 
-/** Spawns with a clean environment, in a session of its own: a terminal's Ctrl-C is for us, who then stop the server. */
-export function spawnAs(
+/** A clean environment, and a session of its own: a terminal's Ctrl-C is for us, who then stop the server. */
+export function spawnOptions(
   account: ServerAccount | undefined,
-  program: string,
-  args: readonly string[],
-  options: Pick<SpawnOptions, "cwd" | "stdio" | "env">,
-): ChildProcess {
-  const { cwd = "/", env, stdio } = options;
-  return spawn(program, args, {
+  cwd: string,
+  env: NodeJS.ProcessEnv = {},
+): SpawnOptions {
+  return {
     ...account,
     ...(process.platform === "win32" ? {} : { cwd, env: { LC_ALL: "C", PATH: "/usr/bin:/bin", ...env } }),
     detached: true,
     windowsHide: true,
-    stdio,
-  });
+  };
 }
 
-/** Runs a program to its end and collects its output. `input` is a file or a short text. Throws if it cannot be started. */
+/** Runs a program to its end and collects its output. Throws if it cannot be started. */
 export async function runAs(
   account: ServerAccount | undefined,
   program: string,
   args: readonly string[],
-  { cwd, input }: { readonly cwd?: string; readonly input?: FileHandle | string } = {},
+  { cwd = "/", input = "" }: { readonly cwd?: string; readonly input?: string } = {},
 ): Promise<{ readonly exitCode: number | null; readonly output: string }> {
-  const stdin = typeof input === "string" ? "pipe" : (input?.fd ?? "ignore");
-  const child = spawnAs(account, program, args, { cwd, stdio: [stdin, "pipe", "pipe"] });
+  const child = spawn(program, args, { ...spawnOptions(account, cwd), stdio: "pipe" });
   // A program that ends without reading its input says why in its output.
-  child.stdin?.on("error", () => {}).end(input);
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-    });
-  }
-  return new Promise((resolve, reject) => {
-    child.once("error", reject).once("close", (exitCode) => resolve({ exitCode, output }));
-  });
+  child.stdin.on("error", () => {}).end(input);
+  const [[exitCode], stdout, stderr] = await Promise.all([
+    once(child, "close"),
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  return { exitCode, output: stdout + stderr };
 }
 
 /**

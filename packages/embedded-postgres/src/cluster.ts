@@ -4,13 +4,20 @@
 // If two processes make one at once, the rename of the second fails, and it uses the first one's.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { access, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chooseAccount, explainOutput, giveTo, nameInside, runAs, type ServerAccount } from "./account.js";
 import { findBinaries } from "./binaries.js";
-import { createPassword, passwordFile, readSuperuserPassword, writePassword } from "./passwords.js";
-import { databaseName, roleNames, serviceGrants, setupStatements } from "./roles.js";
+import { loopback } from "./connection.js";
+import {
+  databaseName,
+  preparePassword,
+  readSuperuserPassword,
+  roleNames,
+  serviceGrants,
+  setupStatements,
+} from "./roles.js";
 
 export interface ClusterPaths {
   readonly root: string;
@@ -29,6 +36,17 @@ export interface Cluster extends ClusterPaths {
 type NewCluster = Omit<Cluster, "superuserPassword">;
 
 const unfinished = "cluster.new-";
+const initdbOptions = [
+  `--username=${roleNames.superuser}`,
+  // Nobody can connect until `pg_hba.conf` and the password are written.
+  "--auth=reject",
+  "--encoding=UTF8",
+  // The same order of text on every machine, independent of its C library and ICU.
+  "--locale=C",
+  "--locale-provider=builtin",
+  "--builtin-locale=C.UTF-8",
+  "--no-instructions",
+];
 
 /** The data directory of the standalone store and the command line. Default: `.petstore` in the checkout. */
 export function dataDirectory(configured: string | undefined): string {
@@ -66,12 +84,14 @@ async function makeCluster(cluster: NewCluster): Promise<void> {
   const data = join(root, "data");
   try {
     await mkdir(data, { recursive: true, mode: 0o700 });
-    await writePassword(root, "superuser", createPassword());
-    await giveTo(account, data, passwordFile(root, "superuser"));
+    await giveTo(account, data);
     // Without /proc, the account has to walk the whole way.
     if (process.platform !== "linux") await giveTo(account, directory, root);
-    await runInitdb(root, cluster);
-    await runStatements(data, cluster, "template1", setupStatements);
+    await runIn(data, cluster, "initdb", [`--pgdata=${nameInside(data)}`, ...initdbOptions]);
+    await writeFile(join(data, "pg_hba.conf"), `host all all ${loopback}/32 scram-sha-256\n`, { flush: true });
+    await preparePassword(root, "superuser", (setPassword) =>
+      runStatements(data, cluster, "template1", [...setupStatements, setPassword]),
+    );
     const asOwner = [`SET ROLE ${roleNames.owner}`, serviceGrants(databaseName)];
     await runStatements(data, cluster, databaseName, asOwner);
     await syncDirectory(root);
@@ -83,38 +103,28 @@ async function makeCluster(cluster: NewCluster): Promise<void> {
   }
 }
 
-async function runInitdb(root: string, { account, binaries }: NewCluster): Promise<void> {
-  const data = join(root, "data");
-  const password = passwordFile(root, "superuser");
-  await using input = await open(password);
-  const initdbArguments = [
-    `--pgdata=${nameInside(data)}`,
-    `--pwfile=${process.platform === "win32" ? password : "/dev/stdin"}`,
-    `--username=${roleNames.superuser}`,
-    "--auth=scram-sha-256",
-    "--encoding=UTF8",
-    // The same order of text on every machine, independent of its C library and ICU.
-    "--locale=C",
-    "--locale-provider=builtin",
-    "--builtin-locale=C.UTF-8",
-    "--no-instructions",
-  ];
-  const finished = await runAs(account, join(binaries, "initdb"), initdbArguments, { cwd: data, input });
-  if (finished.exitCode !== 0) throw explainOutput("initdb", data, finished.output);
-}
-
 /** Runs each statement as the superuser, in PostgreSQL's single-user mode, which listens on no port. */
 async function runStatements(
   data: string,
-  { account, binaries }: NewCluster,
+  cluster: NewCluster,
   database: string,
   statements: readonly string[],
 ): Promise<void> {
-  const postgresArguments = ["--single", "-j", "-D", nameInside(data), "-c", "exit_on_error=true", database];
+  const options = ["--single", "-j", "-D", nameInside(data), "-c", "exit_on_error=true", database];
   // With -j, a statement ends with these three characters.
-  const input = statements.map((statement) => `${statement};\n\n`).join("");
-  const finished = await runAs(account, join(binaries, "postgres"), postgresArguments, { cwd: data, input });
-  if (finished.exitCode !== 0) throw explainOutput("postgres", data, finished.output);
+  await runIn(data, cluster, "postgres", options, statements.map((statement) => `${statement};\n\n`).join(""));
+}
+
+/** Runs one of PostgreSQL's programs in the data folder. Throws its reason in one line when it fails. */
+async function runIn(
+  data: string,
+  { account, binaries }: NewCluster,
+  program: "initdb" | "postgres",
+  options: readonly string[],
+  input = "",
+): Promise<void> {
+  const { exitCode, output } = await runAs(account, join(binaries, program), options, { cwd: data, input });
+  if (exitCode !== 0) throw explainOutput(program, data, output);
 }
 
 async function syncDirectory(path: string): Promise<void> {

@@ -4,8 +4,8 @@ import { explainOutput } from "./account.js";
 import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./cluster.js";
 import { connectWithScram, databaseUrl, type ScramConnection } from "./connection.js";
 import { claimOwnership } from "./ownership.js";
-import { preparePassword, readPassword, readSuperuserPassword } from "./passwords.js";
 import { holdReserve, releaseReserve } from "./reserve.js";
+import { preparePassword, readPassword, readSuperuserPassword } from "./roles.js";
 import {
   isAlive,
   isRunning,
@@ -142,8 +142,10 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
 
 async function prepareDatabase(cluster: Cluster, owned: Owned, now: () => number): Promise<EmbeddedPostgres> {
   const { connection, postmaster } = owned;
-  const urlOf = async (role: "service" | "owner") =>
-    databaseUrl(role, await preparePassword(connection.client, cluster.root, role), postmaster.port);
+  const urlOf = async (role: "service" | "owner") => {
+    const password = await preparePassword(cluster.root, role, (statement) => connection.client.query(statement));
+    return databaseUrl(role, password, postmaster.port);
+  };
   try {
     const url = await urlOf("service");
     const ownerUrl = await urlOf("owner");

