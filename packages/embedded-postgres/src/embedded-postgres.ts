@@ -3,18 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { explainOutput } from "./account.js";
 import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./cluster.js";
 import { connectWithScram, databaseUrl, type ScramConnection } from "./connection.js";
-import { claimOwnership } from "./ownership.js";
+import { claimOwnership, type InUse } from "./ownership.js";
 import { holdReserve, releaseReserve } from "./reserve.js";
 import { preparePassword, readPassword, readSuperuserPassword } from "./roles.js";
-import {
-  isAlive,
-  isRunning,
-  type Postmaster,
-  readPostmaster,
-  type StartedServer,
-  startServer,
-  stopServer,
-} from "./server.js";
+import { isAlive, isRunning, readPostmaster, type StartedServer, startServer, stopServer } from "./server.js";
 
 /** Owned by this process alone. Disposing stops the server within 5 s. The next owner adopts the server of a killed one. */
 export interface EmbeddedPostgres extends AsyncDisposable {
@@ -24,18 +16,6 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   readonly ownerUrl: string;
   /** Resolves when this process owns no server any more, with the reason in one line. */
   readonly lost: Promise<Error>;
-}
-
-export type OpenedEmbeddedPostgres = { readonly kind: "opened"; readonly database: EmbeddedPostgres } | InUse;
-
-interface Owned {
-  readonly postmaster: Postmaster;
-  readonly connection: ScramConnection;
-}
-
-interface InUse {
-  readonly kind: "in-use";
-  readonly holderPid: number;
 }
 
 const startTimeoutMs = 60_000;
@@ -55,11 +35,26 @@ const recoveriesWindowMs = 60_000;
 export async function openEmbeddedPostgres(
   directory: string,
   now: () => number = () => performance.now(),
-): Promise<OpenedEmbeddedPostgres> {
+): Promise<EmbeddedPostgres | InUse> {
   const cluster = await prepareCluster(resolve(directory));
-  const outcome = await startOrJoin(cluster);
-  if ("holderPid" in outcome) return outcome;
-  return { kind: "opened", database: await prepareDatabase(cluster, outcome, now) };
+  const owned = await startOrJoin(cluster);
+  if ("holderPid" in owned) return owned;
+  const { client } = owned;
+  const urlOf = async (role: "service" | "owner") => {
+    const password = await preparePassword(cluster.root, role, (statement) => client.query(statement));
+    return databaseUrl(role, password, client.port);
+  };
+  try {
+    const url = await urlOf("service");
+    const ownerUrl = await urlOf("owner");
+    await removeUnfinished(cluster.directory);
+    await holdReserve(cluster);
+    return { url, ownerUrl, ...keepOwning(cluster, owned, now) };
+  } catch (error) {
+    // The caller gets nothing that it could dispose of.
+    await stopServer(cluster);
+    throw error;
+  }
 }
 
 /**
@@ -95,7 +90,7 @@ export async function administratorUrl(directory: string): Promise<string> {
  * maybe not the one that started that server. It then adopts the server. An owner that lost its connection claims the
  * ownership again, and gives its `disposal`, at which this rejects when the caller can stop the server.
  */
-async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Owned | InUse> {
+async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<ScramConnection | InUse> {
   const timeout = AbortSignal.timeout(startTimeoutMs);
   const grace = AbortSignal.timeout(deadOwnerGraceMs);
   let started: StartedServer | undefined;
@@ -105,27 +100,16 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
     if (started === undefined || started.pid === postmaster?.pid) disposal?.throwIfAborted();
     const running = postmaster !== undefined && (await isRunning(postmaster, cluster.data));
     if (running) {
-      const claim = await claimOwnership(cluster, postmaster.port);
-      switch (claim.kind) {
-        case "owner": {
-          // A server that stops ends its connections one by one, so the lock of its last owner can be free while our
-          // connection still lives. The server marks its file before it ends the first connection.
-          const claimed = await readPostmaster(cluster.data);
-          if (claimed?.pid === postmaster.pid && !claimed.stopping) return { postmaster, connection: claim.connection };
-          await claim.connection.client.end();
-          break;
-        }
-        case "held":
-          // PostgreSQL has not noticed yet that our last connection ended.
-          if (disposal !== undefined && claim.holderPid === process.pid) break;
-          // The server takes a moment to notice that an owner was killed.
-          if (isAlive(claim.holderPid) || grace.aborted) return { kind: "in-use", holderPid: claim.holderPid };
-          break;
-        case "refused":
-          // A server that another process started may have an owner.
-          if (started?.pid === postmaster.pid) await stopServer(cluster, postmaster);
-          throw claim.cause;
-        case "unreachable":
+      const claim = await claimOwnership(cluster, postmaster).catch(async (refusal: unknown) => {
+        // A server that another process started may have an owner.
+        if (started?.pid === postmaster.pid) await stopServer(cluster);
+        throw refusal;
+      });
+      if (claim !== undefined && "client" in claim) return claim;
+      if (claim !== undefined) {
+        // The server takes a moment to notice that our last connection ended, or that an owner was killed.
+        const isOurs = disposal !== undefined && claim.holderPid === process.pid;
+        if (!isOurs && (isAlive(claim.holderPid) || grace.aborted)) return claim;
       }
     }
     const failure = await started?.readFailure();
@@ -140,46 +124,27 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
   throw new Error(`PostgreSQL does not answer: see ${cluster.logFile}`);
 }
 
-async function prepareDatabase(cluster: Cluster, owned: Owned, now: () => number): Promise<EmbeddedPostgres> {
-  const { connection, postmaster } = owned;
-  const urlOf = async (role: "service" | "owner") => {
-    const password = await preparePassword(cluster.root, role, (statement) => connection.client.query(statement));
-    return databaseUrl(role, password, postmaster.port);
-  };
-  try {
-    const url = await urlOf("service");
-    const ownerUrl = await urlOf("owner");
-    await removeUnfinished(cluster.directory);
-    await holdReserve(cluster);
-    return { url, ownerUrl, ...keepOwning(cluster, owned, now) };
-  } catch (error) {
-    // The caller gets nothing that it could dispose of.
-    await stopServer(cluster, postmaster);
-    throw error;
-  }
-}
-
 /** Claims the ownership again after each recovery of the server, until it is disposed of or lost. */
 function keepOwning(
   cluster: Cluster,
-  first: Owned,
+  first: ScramConnection,
   now: () => number,
 ): Pick<EmbeddedPostgres, "lost"> & AsyncDisposable {
   const disposal = new AbortController();
-  let current: Promise<Owned | InUse> = Promise.resolve(first);
+  let current: Promise<ScramConnection | InUse> = Promise.resolve(first);
   const watch = async (): Promise<Error> => {
     let endedAtMs: readonly number[] = [];
     for (;;) {
       const outcome = await current;
       if ("holderPid" in outcome) return new Error(`Process ${outcome.holderPid} took over the embedded PostgreSQL`);
-      await outcome.connection.ended;
+      await outcome.ended;
       disposal.signal.throwIfAborted();
       const nowMs = now();
       endedAtMs = [...endedAtMs.filter((ms) => nowMs - ms < recoveriesWindowMs), nowMs];
       if (endedAtMs.length > maxRecoveries) {
         return new Error(`PostgreSQL ended ${endedAtMs.length} times within a minute: see ${cluster.logFile}`);
       }
-      current = recover(cluster, outcome.postmaster.port, disposal.signal);
+      current = recover(cluster, outcome.client.port, disposal.signal);
     }
   };
   const stop = async (): Promise<void> => {
@@ -187,8 +152,7 @@ function keepOwning(
     const outcome = await current.catch(() => undefined);
     // The new owner has to stop the server.
     if (outcome !== undefined && "holderPid" in outcome) return;
-    const postmaster = await readPostmaster(cluster.data);
-    if (postmaster !== undefined) await stopServer(cluster, postmaster);
+    await stopServer(cluster);
   };
   let stopped: Promise<void> | undefined;
   return {
@@ -204,12 +168,12 @@ function keepOwning(
  * When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. On a full disk, it
  * ends if that recovery was faster than the removal of the reserve. A server that has ended is started again.
  */
-async function recover(cluster: Cluster, port: number, disposal: AbortSignal): Promise<Owned | InUse> {
+async function recover(cluster: Cluster, port: number, disposal: AbortSignal): Promise<ScramConnection | InUse> {
   await releaseReserve(cluster);
   const next = await startOrJoin(cluster, disposal);
   if ("holderPid" in next) return next;
-  if (next.postmaster.port !== port) {
-    await stopServer(cluster, next.postmaster);
+  if (next.client.port !== port) {
+    await stopServer(cluster);
     throw new Error("Another program took the port of the embedded PostgreSQL");
   }
   await holdReserve(cluster);

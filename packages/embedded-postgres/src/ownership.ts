@@ -3,41 +3,49 @@
 import pg from "pg";
 import type { Cluster } from "./cluster.js";
 import { connectWithScram, type ScramConnection } from "./connection.js";
+import { type Postmaster, readPostmaster } from "./server.js";
 
-export type Claim =
-  /** The ownership lasts as long as the connection. */
-  | { readonly kind: "owner"; readonly connection: ScramConnection }
-  | { readonly kind: "held"; readonly holderPid: number }
-  | { readonly kind: "unreachable" }
-  /** This stays however long we wait. */
-  | { readonly kind: "refused"; readonly cause: unknown };
-
-export async function claimOwnership({ superuserPassword }: Cluster, port: number): Promise<Claim> {
-  let client: pg.Client | undefined;
-  try {
-    const connection = await connectWithScram("superuser", superuserPassword, port, "postgres");
-    client = connection.client;
-    const holderPid = await lockOrHolder(client);
-    if (holderPid === undefined) return { kind: "owner", connection };
-    await client.end();
-    return { kind: "held", holderPid };
-  } catch (cause) {
-    await client?.end().catch(() => {});
-    return isRefusal(cause) ? { kind: "refused", cause } : { kind: "unreachable" };
-  }
+export interface InUse {
+  readonly holderPid: number;
 }
 
-/** Undefined: the lock is ours. */
-async function lockOrHolder(client: pg.Client): Promise<number | undefined> {
-  const lock = await client.query<{ ours: boolean }>("SELECT pg_try_advisory_lock(1) AS ours");
-  if (lock.rows[0]?.ours === true) return undefined;
-  const holder = await client.query<{ name: string }>(
-    `SELECT application_name AS name FROM pg_locks JOIN pg_stat_activity USING (pid)
-     WHERE locktype = 'advisory' AND granted AND pg_locks.database = datid AND datname = current_database()`,
-  );
-  const pid = Number(holder.rows[0]?.name.split(" ").at(-1));
-  if (Number.isInteger(pid)) return pid;
-  throw new Error("The owner left in this moment");
+/** Takes the lock if it is free, and names the process that has it. */
+const claimStatement = `
+  SELECT pg_try_advisory_lock(1) AS "isOurs", (
+    SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND pg_locks.database = datid AND datname = current_database()
+    LIMIT 1
+  ) AS holder`;
+
+/**
+ * The ownership lasts as long as the connection. Resolves with undefined if the server cannot say yet. Throws when waiting
+ * would not help.
+ */
+export async function claimOwnership(
+  { data, superuserPassword }: Cluster,
+  postmaster: Postmaster,
+): Promise<ScramConnection | InUse | undefined> {
+  let client: pg.Client | undefined;
+  try {
+    const connection = await connectWithScram("superuser", superuserPassword, postmaster.port, "postgres");
+    client = connection.client;
+    const { rows } = await client.query<{ isOurs: boolean; holder: string | null }>(claimStatement);
+    if (rows[0]?.isOurs !== true) {
+      await client.end();
+      const holderPid = Number(rows[0]?.holder?.split(" ").at(-1));
+      // The owner may have left between the two parts of the statement.
+      return Number.isInteger(holderPid) ? { holderPid } : undefined;
+    }
+    // A server that stops ends its connections one by one, so the lock of its last owner can be free while our connection
+    // still lives. The server marks its file before it ends the first connection.
+    const current = await readPostmaster(data);
+    if (current?.pid === postmaster.pid && !current.stopping) return connection;
+    await client.end();
+  } catch (error) {
+    await client?.end().catch(() => {});
+    if (isRefusal(error)) throw error;
+  }
+  return undefined;
 }
 
 /** A wrong password, a full disk, a damaged catalogue. */

@@ -5,12 +5,12 @@ import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 const opened = await openEmbeddedPostgres(process.argv[2]);
-if (opened.kind === "in-use") {
+if ("holderPid" in opened) {
   say(opened);
 } else {
-  say({ kind: opened.kind, url: opened.database.url });
+  say({ url: opened.url });
   process.stdin.resume().once("end", async () => {
-    await opened.database[Symbol.asyncDispose]();
-    say({ kind: "disposed" });
+    await opened[Symbol.asyncDispose]();
+    say({ isDisposed: true });
   });
 }

@@ -23,9 +23,9 @@ test("of concurrent first opens exactly one owns the directory", async () => {
   const owners = [one, two, three];
 
   const outcomes = await Promise.all(owners.map((owner) => owner.next()));
-  const winner = outcomes.findIndex((outcome) => outcome?.kind === "opened");
+  const winner = outcomes.findIndex((outcome) => outcome?.url !== undefined);
   const refused = outcomes.filter((_, index) => index !== winner);
-  const inUse = { kind: "in-use", holderPid: owners[winner]?.process.pid };
+  const inUse = { holderPid: owners[winner]?.process.pid };
   expect(refused).toEqual([inUse, inUse]);
   expect(await query(String(outcomes[winner]?.url), "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
@@ -48,9 +48,9 @@ test("an open during the owner's stop gets a server that lives", async ({ direct
   owner.process.stdin?.end();
 
   let opened = await openEmbeddedPostgres(directory);
-  while (opened.kind === "in-use") opened = await openEmbeddedPostgres(directory);
-  await using database = opened.database;
-  expect(await owner.next()).toEqual({ kind: "disposed" });
+  while ("holderPid" in opened) opened = await openEmbeddedPostgres(directory);
+  await using database = opened;
+  expect(await owner.next()).toEqual({ isDisposed: true });
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
 
@@ -58,7 +58,7 @@ test("starts its server again at the same port after it was killed, and owns it"
   await query(database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
   process.kill(await postmasterPid(directory), "SIGKILL");
   await expect.poll(() => ownerBackend(database.url).catch(() => undefined), patient).toBeDefined();
-  expect(await openEmbeddedPostgres(directory)).toEqual({ kind: "in-use", holderPid: process.pid });
+  expect(await openEmbeddedPostgres(directory)).toEqual({ holderPid: process.pid });
   expect(await query(database.url, "SELECT id FROM kept")).toEqual([{ id: 1 }]);
 });
 

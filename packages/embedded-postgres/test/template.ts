@@ -14,8 +14,8 @@ declare module "vitest" {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), "petstore-template-"));
   const opened = await openEmbeddedPostgres(directory);
-  if (opened.kind === "in-use") throw new Error("A new directory is in use");
-  await opened.database[Symbol.asyncDispose]();
+  if ("holderPid" in opened) throw new Error("A new directory is in use");
+  await opened[Symbol.asyncDispose]();
   project.provide("templateDirectory", directory);
   return () => rm(directory, { recursive: true, force: true });
 }

@@ -29,8 +29,8 @@ export async function emptyDirectory(): Promise<{ path: string } & AsyncDisposab
 /** Opens a directory that no other process owns. */
 export async function openAlone(directory: string, now?: () => number): Promise<EmbeddedPostgres> {
   const opened = await openEmbeddedPostgres(directory, now);
-  if (opened.kind === "in-use") throw new Error(`in use by ${opened.holderPid}`);
-  return opened.database;
+  if ("holderPid" in opened) throw new Error(`in use by ${opened.holderPid}`);
+  return opened;
 }
 
 interface Fixtures {

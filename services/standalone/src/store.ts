@@ -10,10 +10,10 @@ import { createDemoAccount, welcome } from "./welcome.js";
 export async function serveStore(config: StoreConfig, stopped: Promise<unknown>): Promise<void> {
   const { directory, warning } = config;
   const opened = await openEmbeddedPostgres(directory);
-  if (opened.kind === "in-use") {
+  if ("holderPid" in opened) {
     throw new Error(`The pet store of ${directory} is already running, as process ${opened.holderPid}.`);
   }
-  await using postgres = opened.database;
+  await using postgres = opened;
   await migrate(postgres.ownerUrl);
   await using output = openLog(config.log);
   const deps = { log: output.log, now: Date.now };

@@ -156,8 +156,8 @@ function start(directory: string): Promise<EmbeddedPostgres> {
     // The number of the process changes, because the owner starts a lost server again.
     use(whenKilled(directory, 'kill -INT "$(head -n 1 "$1/cluster/data/postmaster.pid")"; sleep 1'));
     const opened = await openEmbeddedPostgres(directory);
-    if (opened.kind === "in-use") throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
-    return { ...use(opened.database) };
+    if ("holderPid" in opened) throw new Error(`Process ${opened.holderPid} uses a directory that was just created`);
+    return { ...use(opened) };
   });
 }
 
