@@ -12,8 +12,9 @@ import { findBinaries } from "./binaries.js";
 import { loopback } from "./connection.js";
 import {
   databaseName,
+  passwordFile,
   preparePassword,
-  readSuperuserPassword,
+  readPassword,
   roleNames,
   serviceGrants,
   setupStatements,
@@ -66,7 +67,14 @@ export async function prepareCluster(directory: string): Promise<Cluster> {
   if (!existsSync(paths.root)) await makeCluster(cluster);
   // Without the folder, an error would name the program that should work in it.
   await access(paths.data);
-  return { ...cluster, superuserPassword: await readSuperuserPassword(paths.root) };
+  const superuserPassword = await readPassword(paths.root, "superuser");
+  if (superuserPassword === undefined) {
+    const file = passwordFile(paths.root, "superuser");
+    throw new Error(
+      `${file} is missing. If version 1.0 wrote the data, start it once with version 1.1; else restore the file`,
+    );
+  }
+  return { ...cluster, superuserPassword };
 }
 
 /** Only for the owner. A complete cluster exists then, so nobody needs the others. */

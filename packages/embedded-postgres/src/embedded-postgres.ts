@@ -5,7 +5,7 @@ import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./
 import { connectWithScram, databaseUrl, type ScramConnection } from "./connection.js";
 import { claimOwnership, type InUse } from "./ownership.js";
 import { holdReserve, releaseReserve } from "./reserve.js";
-import { preparePassword, readPassword, readSuperuserPassword } from "./roles.js";
+import { preparePassword, readPassword } from "./roles.js";
 import { isAlive, isRunning, readPostmaster, type StartedServer, startServer, stopServer } from "./server.js";
 
 /** Owned by this process alone. Disposing stops the server within 5 s. The next owner adopts the server of a killed one. */
@@ -75,14 +75,6 @@ export async function embeddedPostgresUrl(directory: string): Promise<string | u
   } catch {
     return undefined;
   }
-}
-
-/** The superuser's address of the server that runs on this directory: for tests and measurements, never for a service. */
-export async function administratorUrl(directory: string): Promise<string> {
-  const { root, data } = clusterPaths(directory);
-  const postmaster = await readPostmaster(data);
-  if (postmaster === undefined) throw new Error("No PostgreSQL runs on this directory");
-  return databaseUrl("superuser", await readSuperuserPassword(root), postmaster.port);
 }
 
 /**

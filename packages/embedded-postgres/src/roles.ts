@@ -52,16 +52,6 @@ export async function readPassword(clusterRoot: string, role: Role): Promise<str
   }
 }
 
-/** A complete cluster has one, except a cluster of version 1.0. */
-export async function readSuperuserPassword(clusterRoot: string): Promise<string> {
-  const password = await readPassword(clusterRoot, "superuser");
-  if (password !== undefined) return password;
-  const file = passwordFile(clusterRoot, "superuser");
-  throw new Error(
-    `${file} is missing. If version 1.0 wrote the data, start it once with version 1.1; else restore the file`,
-  );
-}
-
 /**
  * Creates the password if its file does not exist: an operator removes a file to get a new password. `execute` runs a
  * statement as the superuser. The file is written last, so after a crash the next start does both again.
@@ -79,6 +69,6 @@ export async function preparePassword(
   return password;
 }
 
-function passwordFile(clusterRoot: string, role: Role): string {
+export function passwordFile(clusterRoot: string, role: Role): string {
   return join(clusterRoot, `${role}-password`);
 }

@@ -1,8 +1,9 @@
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { administratorUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
+import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import { expect } from "vitest";
 import {
+  administratorUrl,
   emptyDirectory,
   openAlone,
   postmasterPid,

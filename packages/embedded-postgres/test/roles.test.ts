@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgres";
+import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { expect, onTestFinished, vi } from "vitest";
 import { connectWithScram } from "../src/connection.js";
-import { killServer, openAlone, postmasterPid, query, test } from "./test-server.js";
+import { administratorUrl, killServer, openAlone, postmasterPid, query, test } from "./test-server.js";
 
 const roleFiles = ["owner-password", "service-password", "superuser-password"];
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
+import { type EmbeddedPostgres, embeddedPostgresUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
 import { inject, test as plainTest, type TestAPI } from "vitest";
 
@@ -88,6 +88,14 @@ export async function killServer(directory: string): Promise<string> {
   process.kill(pid, "SIGKILL");
   while (stillRunning([pid]).length > 0) await delay(5);
   return String(opened?.url);
+}
+
+/** The superuser's address of the server that runs on this directory. */
+export async function administratorUrl(directory: string): Promise<string> {
+  const url = new URL(String(await embeddedPostgresUrl(directory)));
+  url.username = "postgres";
+  url.password = (await readFile(join(directory, "cluster", "superuser-password"), "utf8")).trim();
+  return url.href;
 }
 
 export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { administratorUrl, embeddedPostgresUrl } from "@petstore/embedded-postgres";
+import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { nowMs } from "@petstore/harness/network";
-import { openSession } from "@petstore/harness/postgres";
+import { administratorUrl, openSession } from "@petstore/harness/postgres";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { type Environment, it } from "../environment/environment.js";
 import { failuresAfter } from "../environment/measures.js";

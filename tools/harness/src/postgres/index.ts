@@ -11,6 +11,7 @@ export { openPatroniCluster } from "./patroni-cluster.js";
 export type { PatroniNode } from "./patroni-node.js";
 export { openPgBouncer, type PgBouncer } from "./pgbouncer.js";
 export {
+  administratorUrl,
   openPostgresServer,
   openSession,
   openTemporaryPostgres,

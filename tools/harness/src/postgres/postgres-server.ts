@@ -1,7 +1,7 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { administratorUrl, type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
+import { type EmbeddedPostgres, embeddedPostgresUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
 import { openTemporaryDirectory, openTogether, whenKilled } from "../processes/resources.js";
 import { postmasterOf } from "../processes/standalone-store.js";
@@ -67,6 +67,14 @@ export async function openSession(url: string): Promise<Session> {
 export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
   await using session = await openSession(url);
   return await session.query(text);
+}
+
+/** The superuser's address of the PostgreSQL that runs on this directory of a store. */
+export async function administratorUrl(directory: string): Promise<string> {
+  const url = new URL(String(await embeddedPostgresUrl(directory)));
+  url.username = "postgres";
+  url.password = (await readFile(join(directory, "cluster", "superuser-password"), "utf8")).trim();
+  return url.href;
 }
 
 export async function openPostgresServer(): Promise<PostgresServer> {
