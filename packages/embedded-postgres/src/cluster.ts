@@ -1,7 +1,6 @@
-// One cluster is one folder, `cluster/`: PostgreSQL's `data/`, a password file for each role, a `reserve` file
-// for a full disk, and `server.log`. It is made as `cluster.new-*`, with its roles and its database, and then
-// renamed, so it is complete or absent.
-// If two processes make one at once, the rename of the second fails, and it uses the first one's.
+// One cluster is one folder, `cluster/`: PostgreSQL's `data/`, a password file for each role, a `reserve` file for a full
+// disk, and `server.log`. It is made as `cluster.new-*`, with its roles and its database, and then renamed, so it is complete
+// or absent. If two processes make one at once, the rename of the second fails, and it uses the first one's.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { access, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
@@ -87,21 +86,27 @@ export async function removeUnfinished(directory: string): Promise<void> {
 }
 
 async function makeCluster(cluster: NewCluster): Promise<void> {
-  const { directory, account } = cluster;
+  const { directory, account, binaries } = cluster;
   const root = join(directory, `${unfinished}${randomBytes(6).toString("hex")}`);
   const data = join(root, "data");
+  const run = async (program: "initdb" | "postgres", options: readonly string[], input = "") => {
+    const { exitCode, output } = await runAs(account, join(binaries, program), options, { cwd: data, input });
+    if (exitCode !== 0) throw explainOutput(program, data, output);
+  };
+  // As the superuser, in PostgreSQL's single-user mode, which listens on no port. With -j, a blank line ends a statement.
+  const execute = (database: string, statements: readonly string[]) => {
+    const options = ["--single", "-j", "-D", nameInside(data), "-c", "exit_on_error=true", database];
+    return run("postgres", options, statements.map((statement) => `${statement};\n\n`).join(""));
+  };
   try {
     await mkdir(data, { recursive: true, mode: 0o700 });
     await giveTo(account, data);
     // Without /proc, the account has to walk the whole way.
     if (process.platform !== "linux") await giveTo(account, directory, root);
-    await runIn(data, cluster, "initdb", [`--pgdata=${nameInside(data)}`, ...initdbOptions]);
+    await run("initdb", [`--pgdata=${nameInside(data)}`, ...initdbOptions]);
     await writeFile(join(data, "pg_hba.conf"), `host all all ${loopback}/32 scram-sha-256\n`, { flush: true });
-    await preparePassword(root, "superuser", (setPassword) =>
-      runStatements(data, cluster, "template1", [...setupStatements, setPassword]),
-    );
-    const asOwner = [`SET ROLE ${roleNames.owner}`, serviceGrants(databaseName)];
-    await runStatements(data, cluster, databaseName, asOwner);
+    await preparePassword(root, "superuser", (setPassword) => execute("template1", [...setupStatements, setPassword]));
+    await execute(databaseName, [`SET ROLE ${roleNames.owner}`, serviceGrants(databaseName)]);
     await syncDirectory(root);
     await rename(root, cluster.root);
     await syncDirectory(directory);
@@ -109,30 +114,6 @@ async function makeCluster(cluster: NewCluster): Promise<void> {
     await rm(root, { recursive: true, force: true }).catch(() => {});
     if (!existsSync(cluster.root)) throw error;
   }
-}
-
-/** Runs each statement as the superuser, in PostgreSQL's single-user mode, which listens on no port. */
-async function runStatements(
-  data: string,
-  cluster: NewCluster,
-  database: string,
-  statements: readonly string[],
-): Promise<void> {
-  const options = ["--single", "-j", "-D", nameInside(data), "-c", "exit_on_error=true", database];
-  // With -j, a statement ends with these three characters.
-  await runIn(data, cluster, "postgres", options, statements.map((statement) => `${statement};\n\n`).join(""));
-}
-
-/** Runs one of PostgreSQL's programs in the data folder. Throws its reason in one line when it fails. */
-async function runIn(
-  data: string,
-  { account, binaries }: NewCluster,
-  program: "initdb" | "postgres",
-  options: readonly string[],
-  input = "",
-): Promise<void> {
-  const { exitCode, output } = await runAs(account, join(binaries, program), options, { cwd: data, input });
-  if (exitCode !== 0) throw explainOutput(program, data, output);
 }
 
 async function syncDirectory(path: string): Promise<void> {
