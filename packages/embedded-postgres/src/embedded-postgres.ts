@@ -28,10 +28,7 @@ const passingFailure =
 const maxRecoveries = 5;
 const recoveriesWindowMs = 60_000;
 
-/**
- * Starts, adopts or refuses. Throws one line when it can do neither. The directory holds the cluster, its passwords and its
- * log. It is created, for this user alone, if it does not exist.
- */
+/** Starts or adopts the server of a directory, or names its owner. Throws one line when it can do neither. */
 export async function openEmbeddedPostgres(
   directory: string,
   now: () => number = () => performance.now(),

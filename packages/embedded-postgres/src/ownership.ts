@@ -9,7 +9,6 @@ export interface InUse {
   readonly holderPid: number;
 }
 
-/** Takes the lock if it is free, and names the process that has it. */
 const claimStatement = `
   SELECT pg_try_advisory_lock(1) AS "isOurs", (
     SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)

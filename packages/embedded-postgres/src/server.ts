@@ -32,6 +32,21 @@ const stopSignals = [
   ["KILL", 500],
 ] as const;
 
+/** On the command line, where they win over every file, so that a later version of this program can change them. */
+const settings = [
+  `listen_addresses=${loopback}`,
+  "unix_socket_directories=",
+  "shared_buffers=64MB",
+  "max_wal_size=256MB",
+  "timezone=UTC",
+  "jit=off",
+  // No statement and no value may reach the log: errors of clients, with their details, stay with the clients.
+  "log_min_messages=log",
+  "log_min_error_statement=panic",
+  "log_error_verbosity=terse",
+  "log_checkpoints=off",
+];
+
 export async function readPostmaster(data: string): Promise<Postmaster | undefined> {
   const text = await readFile(join(data, "postmaster.pid"), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
@@ -66,7 +81,7 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
   const { size: logged } = await log.stat();
 
   const { account, binaries, data } = cluster;
-  const options = settings(port).flatMap((setting) => ["-c", setting]);
+  const options = [`port=${port}`, ...settings].flatMap((setting) => ["-c", setting]);
   const environment = stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) };
   const child = spawn(join(binaries, "postgres"), ["-D", nameInside(data), ...options], {
     ...spawnOptions(account, data, environment),
@@ -109,22 +124,4 @@ export function isAlive(pid: number): boolean {
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
-}
-
-/** On the command line, where they win over every file, so that a later version of this program can change them. */
-function settings(port: number): readonly string[] {
-  return [
-    `port=${port}`,
-    `listen_addresses=${loopback}`,
-    "unix_socket_directories=",
-    "shared_buffers=64MB",
-    "max_wal_size=256MB",
-    "timezone=UTC",
-    "jit=off",
-    // No statement and no value may reach the log: errors of clients, with their details, stay with the clients.
-    "log_min_messages=log",
-    "log_min_error_statement=panic",
-    "log_error_verbosity=terse",
-    "log_checkpoints=off",
-  ];
 }

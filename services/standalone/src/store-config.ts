@@ -5,7 +5,6 @@ export interface StoreConfig extends Config {
   readonly directory: string;
   /** How long the store may take to stop, with the time in which it still takes requests. */
   readonly stopTimeoutMs: number;
-  /** A line for the person who starts the store. */
   readonly warning: string | undefined;
 }
 

@@ -4,11 +4,7 @@ import { type Core, digestApiKey, type KeyMode, mintApiKey, visiblePrefix } from
 const demoAccountName = "demo";
 
 /** On the first start: creates an account to try the store with, and returns its key, of this mode. Later: `undefined`. */
-export async function createDemoAccount(
-  core: Pick<Core, "accounts" | "keys">,
-  mode: KeyMode,
-): Promise<string | undefined> {
-  const { accounts, keys } = core;
+export async function createDemoAccount({ accounts, keys }: Core, mode: KeyMode): Promise<string | undefined> {
   const created = await accounts.create({ name: demoAccountName, plan: "free" });
   const account = created ?? (await accounts.findByName(demoAccountName));
   // A first start that was killed may have left the account without its key.
