@@ -3,12 +3,11 @@
 // or absent. If two processes make one at once, the rename of the second fails, and it uses the first one's.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { access, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chooseAccount, explainOutput, giveTo, nameInside, runAs, type ServerAccount } from "./account.js";
 import { findBinaries } from "./binaries.js";
-import { loopback } from "./connection.js";
 import {
   databaseName,
   passwordFile,
@@ -38,8 +37,9 @@ type NewCluster = Omit<Cluster, "superuserPassword">;
 const unfinished = "cluster.new-";
 const initdbOptions = [
   `--username=${roleNames.superuser}`,
-  // Nobody can connect until `pg_hba.conf` and the password are written.
-  "--auth=reject",
+  // Nobody can connect until the superuser has a password. initdb would ask for it if local connections used SCRAM too.
+  "--auth-local=reject",
+  "--auth-host=scram-sha-256",
   "--encoding=UTF8",
   // The same order of text on every machine, independent of its C library and ICU.
   "--locale=C",
@@ -104,7 +104,6 @@ async function makeCluster(cluster: NewCluster): Promise<void> {
     // Without /proc, the account has to walk the whole way.
     if (process.platform !== "linux") await giveTo(account, directory, root);
     await run("initdb", [`--pgdata=${nameInside(data)}`, ...initdbOptions]);
-    await writeFile(join(data, "pg_hba.conf"), `host all all ${loopback}/32 scram-sha-256\n`, { flush: true });
     await preparePassword(root, "superuser", (setPassword) => execute("template1", [...setupStatements, setPassword]));
     await execute(databaseName, [`SET ROLE ${roleNames.owner}`, serviceGrants(databaseName)]);
     await syncDirectory(root);

@@ -49,6 +49,14 @@ test("the three roles have three passwords, and only their owner can read the fi
   for (const name of roleFiles) expect((await stat(join(root, name))).mode & 0o777).toBe(0o600);
 });
 
+test("nobody connects without a password", async ({ directory, database: _ }) => {
+  const rules = "SELECT DISTINCT type, auth_method FROM pg_hba_file_rules ORDER BY type";
+  expect(await query(await administratorUrl(directory), rules)).toEqual([
+    { type: "host", auth_method: "scram-sha-256" },
+    { type: "local", auth_method: "reject" },
+  ]);
+});
+
 test("its addresses ignore PGSSLMODE and PGOPTIONS", async ({ directory, database }) => {
   vi.stubEnv("PGSSLMODE", "require");
   vi.stubEnv("PGOPTIONS", "-c default_transaction_read_only=on");
