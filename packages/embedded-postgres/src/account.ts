@@ -58,6 +58,8 @@ export async function runAs(
   { cwd = "/", input = "" }: { readonly cwd?: string; readonly input?: string } = {},
 ): Promise<{ readonly exitCode: number | null; readonly output: string }> {
   const child = spawn(program, args, { ...spawnOptions(account, cwd), stdio: "pipe" });
+  // Rejects if the program cannot be started. Without free descriptors, the child has no streams then.
+  await once(child, "spawn");
   // A program that ends without reading its input says why in its output.
   child.stdin.on("error", () => {}).end(input);
   const [[exitCode], stdout, stderr] = await Promise.all([
