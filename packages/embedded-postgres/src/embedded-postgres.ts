@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { explainOutput } from "./account.js";
 import { type Cluster, clusterPaths, prepareCluster, removeUnfinished } from "./cluster.js";
-import { connectWithScram, databaseUrl, type ScramConnection } from "./connection.js";
-import { claimOwnership, type InUse } from "./ownership.js";
+import { connectWithScram, databaseUrl } from "./connection.js";
+import { claimOwnership, type InUse, type Owned } from "./ownership.js";
 import { holdReserve, releaseReserve } from "./reserve.js";
 import { preparePassword, readPassword } from "./roles.js";
 import { isAlive, isRunning, readPostmaster, type StartedServer, startServer, stopServer } from "./server.js";
@@ -36,10 +36,10 @@ export async function openEmbeddedPostgres(
   const cluster = await prepareCluster(resolve(directory));
   const owned = await startOrJoin(cluster);
   if ("holderPid" in owned) return owned;
-  const { client } = owned;
+  const { client, postmaster } = owned;
   const urlOf = async (role: "service" | "owner") => {
     const password = await preparePassword(cluster.root, role, (statement) => client.query(statement));
-    return databaseUrl(role, password, client.port);
+    return databaseUrl(role, password, postmaster.port);
   };
   try {
     const url = await urlOf("service");
@@ -49,7 +49,7 @@ export async function openEmbeddedPostgres(
     return { url, ownerUrl, ...keepOwning(cluster, owned, now) };
   } catch (error) {
     // The caller gets nothing that it could dispose of.
-    await stopServer(cluster);
+    await stopServer(cluster, postmaster);
     throw error;
   }
 }
@@ -79,7 +79,7 @@ export async function embeddedPostgresUrl(directory: string): Promise<string | u
  * maybe not the one that started that server. It then adopts the server. An owner that lost its connection claims the
  * ownership again, and gives its `disposal`, at which this rejects when the caller can stop the server.
  */
-async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<ScramConnection | InUse> {
+async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Owned | InUse> {
   const timeout = AbortSignal.timeout(startTimeoutMs);
   const grace = AbortSignal.timeout(deadOwnerGraceMs);
   let started: StartedServer | undefined;
@@ -91,7 +91,7 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Sc
     if (running) {
       const claim = await claimOwnership(cluster, postmaster).catch(async (refusal: unknown) => {
         // A server that another process started may have an owner.
-        if (started?.pid === postmaster.pid) await stopServer(cluster);
+        if (started?.pid === postmaster.pid) await stopServer(cluster, postmaster);
         throw refusal;
       });
       if (claim !== undefined && "client" in claim) return claim;
@@ -116,11 +116,11 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Sc
 /** Claims the ownership again after each recovery of the server, until it is disposed of or lost. */
 function keepOwning(
   cluster: Cluster,
-  first: ScramConnection,
+  first: Owned,
   now: () => number,
 ): Pick<EmbeddedPostgres, "lost"> & AsyncDisposable {
   const disposal = new AbortController();
-  let current: Promise<ScramConnection | InUse> = Promise.resolve(first);
+  let current: Promise<Owned | InUse> = Promise.resolve(first);
   const watch = async (): Promise<Error> => {
     let endedAtMs: readonly number[] = [];
     for (;;) {
@@ -133,7 +133,7 @@ function keepOwning(
       if (endedAtMs.length > maxRecoveries) {
         return new Error(`PostgreSQL ended ${endedAtMs.length} times within a minute: see ${cluster.logFile}`);
       }
-      current = recover(cluster, outcome.client.port, disposal.signal);
+      current = recover(cluster, outcome.postmaster.port, disposal.signal);
     }
   };
   const stop = async (): Promise<void> => {
@@ -141,7 +141,7 @@ function keepOwning(
     const outcome = await current.catch(() => undefined);
     // The new owner has to stop the server.
     if (outcome !== undefined && "holderPid" in outcome) return;
-    await stopServer(cluster);
+    await stopServer(cluster, await readPostmaster(cluster.data));
   };
   let stopped: Promise<void> | undefined;
   return {
@@ -157,12 +157,12 @@ function keepOwning(
  * When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. On a full disk, it
  * ends if that recovery was faster than the removal of the reserve. A server that has ended is started again.
  */
-async function recover(cluster: Cluster, port: number, disposal: AbortSignal): Promise<ScramConnection | InUse> {
+async function recover(cluster: Cluster, port: number, disposal: AbortSignal): Promise<Owned | InUse> {
   await releaseReserve(cluster);
   const next = await startOrJoin(cluster, disposal);
   if ("holderPid" in next) return next;
-  if (next.client.port !== port) {
-    await stopServer(cluster);
+  if (next.postmaster.port !== port) {
+    await stopServer(cluster, next.postmaster);
     throw new Error("Another program took the port of the embedded PostgreSQL");
   }
   await holdReserve(cluster);

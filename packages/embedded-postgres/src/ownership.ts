@@ -5,6 +5,11 @@ import type { Cluster } from "./cluster.js";
 import { connectWithScram, type ScramConnection } from "./connection.js";
 import { type Postmaster, readPostmaster } from "./server.js";
 
+/** The ownership lasts as long as the connection. */
+export interface Owned extends ScramConnection {
+  readonly postmaster: Postmaster;
+}
+
 export interface InUse {
   readonly holderPid: number;
 }
@@ -16,14 +21,11 @@ const claimStatement = `
     LIMIT 1
   ) AS holder`;
 
-/**
- * The ownership lasts as long as the connection. Resolves with undefined if the server cannot say yet. Throws when waiting
- * would not help.
- */
+/** Resolves with undefined if the server cannot say yet. Throws when waiting would not help. */
 export async function claimOwnership(
   { data, superuserPassword }: Cluster,
   postmaster: Postmaster,
-): Promise<ScramConnection | InUse | undefined> {
+): Promise<Owned | InUse | undefined> {
   let client: pg.Client | undefined;
   try {
     const connection = await connectWithScram("superuser", superuserPassword, postmaster.port, "postgres");
@@ -38,7 +40,7 @@ export async function claimOwnership(
     // A server that stops ends its connections one by one, so the lock of its last owner can be free while our connection
     // still lives. The server marks its file before it ends the first connection.
     const current = await readPostmaster(data);
-    if (current?.pid === postmaster.pid && !current.stopping) return connection;
+    if (current?.pid === postmaster.pid && !current.stopping) return { ...connection, postmaster };
     await client.end();
   } catch (error) {
     await client?.end().catch(() => {});

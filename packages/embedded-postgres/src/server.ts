@@ -101,8 +101,10 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
 }
 
 /** Lets transactions in flight roll back for 4 s, then ends them. Resolves when the server's process has ended. */
-export async function stopServer({ account, binaries, data }: Cluster): Promise<void> {
-  const postmaster = await readPostmaster(data);
+export async function stopServer(
+  { account, binaries, data }: Cluster,
+  postmaster: Postmaster | undefined,
+): Promise<void> {
   for (const [signal, withinMs] of stopSignals) {
     if (postmaster === undefined || !(await isRunning(postmaster, data))) return;
     // Windows has no signals: pg_ctl sends them there through a pipe of the server.

@@ -1,4 +1,5 @@
-import { appendFile, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { appendFile, open, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import { expect } from "vitest";
@@ -54,6 +55,27 @@ test("an open during the owner's stop gets a server that lives", async ({ direct
   expect(await owner.next()).toEqual({ isDisposed: true });
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
+
+test.runIf(process.platform !== "win32")(
+  "a failed start leaves the server of the next owner alone",
+  async ({ directory }) => {
+    const file = join(directory, "cluster", "owner-password");
+    await rename(file, `${file}.kept`);
+    execFileSync("mkfifo", [file]);
+    const failing = openAlone(directory);
+    // Resolves when the start reads the file. Until the pipe is closed, it waits as on a slow disk.
+    const pipe = await open(file, "w");
+    process.kill(await postmasterPid(directory), "SIGKILL");
+    await rename(`${file}.kept`, file);
+    await using owner = startOwner(directory);
+    expect(await owner.next()).toHaveProperty("url");
+    const started = await postmasterPid(directory);
+
+    await pipe.close();
+    await expect(failing).rejects.toThrow();
+    expect(stillRunning([started])).toEqual([started]);
+  },
+);
 
 test("starts its server again at the same port after it was killed, and owns it", async ({ directory, database }) => {
   await query(database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
