@@ -158,14 +158,14 @@ export const requestRows: readonly Row[] = [
         headers: {
           origin: "https://shop.example",
           "access-control-request-method": "POST",
-          "access-control-request-headers": "authorization,content-type,sentry-trace,traceparent",
+          "access-control-request-headers": "apollographql-client-name,authorization,content-type,traceparent",
         },
       },
     ),
     expected: {
       ...succeeds,
       headers: {
-        "access-control-allow-headers": "authorization,content-type,sentry-trace,traceparent",
+        "access-control-allow-headers": "apollographql-client-name,authorization,content-type,traceparent",
         "access-control-allow-origin": "*",
         "x-ratelimit-remaining": "6",
         "access-control-allow-methods": "GET,HEAD,POST",
