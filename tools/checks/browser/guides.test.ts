@@ -1,9 +1,7 @@
 import { describe, expect } from "vitest";
 import { it } from "./it.js";
 
-const needsChromium = { tags: ["chromium"] };
-
-describe("a guide", needsChromium, () => {
+describe("a guide", { tags: ["chromium"] }, () => {
   it("shows the address of this service, highlights its code, and copies it", async ({ store, open }) => {
     const { page } = await open({ width: 390 });
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -42,8 +42,8 @@ describe("every page", needsChromium, () => {
 });
 
 describe("the reference page", needsChromium, () => {
-  it("runs every operation with the key that was entered once", async ({ store, open }) => {
-    const { page } = await open({ width: 1280 });
+  it("runs every operation with the key that was entered once, and shows refusals", async ({ store, open }) => {
+    const { page } = await open({ width: 390, colorScheme: "dark" });
     await page.goto("/");
     await enterKey(page, await store.issueKey(sixtyADay));
     await press(page, "createPet", "Rex");
@@ -61,12 +61,6 @@ describe("the reference page", needsChromium, () => {
     expect(await answerOf(page, "getPet")).toMatch(/200 OK.*sunset\s*Thu, 05 Dec 2030 00:00:00 GMT/s);
     // Seven calls cost seven units: the page and its files cost nothing.
     expect(await answerOf(page, "getPet")).toContain("53 of 60 requests left");
-  });
-
-  it("shows a 401 without a key, a 400 and a 404", async ({ store, open }) => {
-    const { page } = await open({ width: 390, colorScheme: "dark" });
-    await page.goto("/");
-    await enterKey(page, await store.issueKey());
     await press(page, "listPets", "Without a key (401)");
     expect(await answerOf(page, "listPets")).toMatch(/401 Unauthorized.*API_KEY_MISSING.*www-authenticate/s);
     await press(page, "listPets", "Limit 0 (400)");
@@ -77,7 +71,7 @@ describe("the reference page", needsChromium, () => {
   });
 
   it("never shows the key, and forgets it on request", async ({ store, open }) => {
-    const { page } = await open({ width: 390, colorScheme: "dark" });
+    const { page } = await open({ width: 1280 });
     await page.goto("/");
     const key = await store.issueKey();
     await enterKey(page, key);
@@ -93,13 +87,9 @@ describe("the reference page", needsChromium, () => {
     expect(await answerOf(page, "listPets")).toContain("API_KEY_MISSING");
     await page.reload();
     expect(await page.getByLabel("API key").inputValue()).toBe("");
-  });
 
-  it("does not show a removed key after a step back", async ({ store, open }) => {
-    const { page } = await open({ width: 390 });
-    await page.goto("/");
-    await enterKey(page, await store.issueKey());
-    // Playwright turns off the cache from which browsers restore pages.
+    await enterKey(page, key);
+    // After a step back. Playwright turns off the cache from which browsers restore pages.
     await page.evaluate("sessionStorage.clear()");
     await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
     expect(await page.getByLabel("API key").inputValue()).toBe("");
