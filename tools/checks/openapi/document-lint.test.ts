@@ -9,28 +9,21 @@ import { owaspRuleset } from "./owasp-ruleset.js";
 
 const path = new URL("../../../services/rest/openapi.yaml", import.meta.url).pathname;
 const text = readFileSync(path, "utf8");
-/** Two operations with one name: a mistake that each linter must find. */
-const flawed = text.replace("operationId: createPet", "operationId: listPets");
+/** Each linter must find the mistake of this document. */
+const flawed = text
+  .replace("operationId: createPet", "operationId: listPets")
+  // The two rules that the ruleset changes.
+  .replace("        maxLength: 128\n", "")
+  .replace(/\n {12}X-RateLimit-Limit: .*\n/, "\n");
+const owasp = "owasp:api4:2023";
 
 it.each([
-  ["Redocly", lintWithRedocly],
-  ["Spectral", lintWithSpectral],
-])("%s finds no problem in the OpenAPI document", async (_name, lint) => {
+  ["Redocly", lintWithRedocly, ["operation-operationId-unique"]],
+  ["Spectral", lintWithSpectral, ["operation-operationId-unique"]],
+  ["Spectral with the OWASP rules", lintWithOwasp, [`${owasp}-string-limit`, `${owasp}-rate-limit`]],
+])("%s finds no problem in the OpenAPI document", async (_name, lint, mistakes) => {
   expect(await lint(text)).toEqual([]);
-  expect(await lint(flawed)).toContain("operation-operationId-unique");
-});
-
-it("Spectral finds no problem with the OWASP rules", async () => {
-  expect(await lint(text, owaspRuleset)).toEqual([]);
-});
-
-it.each([
-  ["a string of a response without a limit", "        maxLength: 128\n", "", "string-limit"],
-  ["an integer of a response without a maximum", ", maximum: 9007199254740991", "", "integer-limit"],
-  ["a response without a rate limit", /\n {12}X-RateLimit-Limit: .*\n/, "\n", "rate-limit"],
-  ["a server without TLS", "url: https://petstore.example/", "url: http://petstore.example/", "no-server-http"],
-])("the OWASP rules find %s", async (_flaw, part, replacement, rule) => {
-  expect((await lint(text.replace(part, replacement), owaspRuleset)).join()).toContain(rule);
+  expect(await lint(flawed)).toEqual(expect.arrayContaining(mistakes));
 });
 
 async function lintWithRedocly(source: string): Promise<string[]> {
@@ -47,6 +40,10 @@ function lintWithSpectral(source: string): Promise<string[]> {
   const rules = oas as unknown as RulesetDefinition;
   // The operator of a deployment names its contact.
   return lint(source, { extends: [[rules, "recommended"]], rules: { "info-contact": "off" } });
+}
+
+function lintWithOwasp(source: string): Promise<string[]> {
+  return lint(source, owaspRuleset);
 }
 
 async function lint(source: string, ruleset: RulesetDefinition): Promise<string[]> {
