@@ -24,14 +24,9 @@ it("the plugin that the quickstart names generates types that agree with the sch
   await compile(`${await generateTypes()}
     const listed: ListQuery = { pets: [{ id: "1", name: "Rex", categoryId: "2", status: "available" }] };
     const variables: CreateMutationVariables = { input: { name: "Rex", categoryId: "9223372036854775807" } };
-    export const said: (string | undefined)[] = [listed.pets[0]?.id, variables.input.name];`);
-});
-
-it("a program that uses an id as a number does not compile", async () => {
-  const wrong = "export const next = (listed: ListQuery): number => (listed.pets[0]?.id ?? 0) + 1;";
-  await expect(compile((await generateTypes()) + wrong)).rejects.toMatchObject({
-    stdout: expect.stringMatching(/error TS/),
-  });
+    export const said: (string | undefined)[] = [listed.pets[0]?.id, variables.input.name];
+    // @ts-expect-error: an id is not a number.
+    export const next: number = (listed.pets[0]?.id ?? 0) + 1;`);
 });
 
 async function generateTypes(): Promise<string> {
@@ -41,7 +36,7 @@ async function generateTypes(): Promise<string> {
   return codegen({ filename: "", schema, documents, config: {}, plugins: [{ plugin: {} }], pluginMap });
 }
 
-/** Compiles in the strictest mode. Rejects with the errors in `stdout`. */
+/** Compiles in the strictest mode. Rejects if there is an error. */
 async function compile(code: string): Promise<void> {
   await using directory = await openTemporaryDirectory();
   const file = join(directory.path, "types.ts");
