@@ -1,7 +1,8 @@
+// @module-tag chromium
 import { describe, expect } from "vitest";
 import { it } from "./it.js";
 
-describe("a guide", { tags: ["chromium"] }, () => {
+describe("a guide", () => {
   it("shows the address of this service, highlights its code, and copies it", async ({ store, open }) => {
     const { page } = await open({ width: 390 });
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

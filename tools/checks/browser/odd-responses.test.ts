@@ -1,12 +1,12 @@
+// @module-tag chromium
 // Responses that are late, or that a proxy has sent instead of the store.
 import type { Page, Route } from "playwright-core";
 import { describe, expect } from "vitest";
 import { enterKey, it } from "./it.js";
 
-const needsChromium = { tags: ["chromium"] };
 const proxyPage = { status: 403, contentType: "text/html", body: '<p class="x y">Forbidden</p>' };
 
-describe("the usage page", needsChromium, () => {
+describe("the usage page", () => {
   it.for(["another key", "a newer refresh"])("ignores a late response after %s", async (change, { store, open }) => {
     const { page } = await open({ width: 390 });
     const window = { limit: 7, remaining: 7, reset: 1_795_204_620 };
@@ -35,26 +35,24 @@ describe("the usage page", needsChromium, () => {
   });
 });
 
-it(
-  "the reference page sends one request for a double click, and shows a proxy's response unchanged",
-  needsChromium,
-  async ({ open }) => {
-    const { page } = await open({ width: 390 });
-    let sent = 0;
-    page.on("request", (request) => {
-      if (request.method() === "POST") sent += 1;
-    });
-    const first = holdFirstRequest(page, "/v1/pets", proxyPage);
-    await page.goto("/");
-    await page.locator("#createPet").getByRole("button", { name: "Send" }).dblclick();
-    await first.respond();
-    const form = page.locator("#createPet form");
-    await expect.poll(() => form.textContent()).toContain(`no X-RateLimit headers\n${proxyPage.body}`);
-    expect(sent).toBe(1);
-  },
-);
+it("the reference page sends one request for a double click, and shows a proxy's response unchanged", async ({
+  open,
+}) => {
+  const { page } = await open({ width: 390 });
+  let sent = 0;
+  page.on("request", (request) => {
+    if (request.method() === "POST") sent += 1;
+  });
+  const first = holdFirstRequest(page, "/v1/pets", proxyPage);
+  await page.goto("/");
+  await page.locator("#createPet").getByRole("button", { name: "Send" }).dblclick();
+  await first.respond();
+  const form = page.locator("#createPet form");
+  await expect.poll(() => form.textContent()).toContain(`no X-RateLimit headers\n${proxyPage.body}`);
+  expect(sent).toBe(1);
+});
 
-it("GraphiQL ignores a late response for a key that was removed", needsChromium, async ({ store, open }) => {
+it("GraphiQL ignores a late response for a key that was removed", async ({ store, open }) => {
   const { page } = await open({ width: 390 });
   const first = holdFirstRequest(page, "/graphql", { json: { data: null } });
   await page.goto("/graphiql");

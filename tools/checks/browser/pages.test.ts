@@ -1,9 +1,9 @@
+// @module-tag chromium
 import type { Page } from "playwright-core";
 import { describe, expect } from "vitest";
 import { withinOneMinute } from "../conformance/running-store.js";
 import { enterKey, it, openVisit } from "./it.js";
 
-const needsChromium = { tags: ["chromium"] };
 /** Limited by the day, because the minute may end during a test. Responses show the window with the fewest units left. */
 const sixtyADay = { perMinute: 1_000, perDay: 60 };
 /** The pages link to the guides of both APIs. */
@@ -11,7 +11,7 @@ const guides = ["quickstart", "graphql/quickstart", "limits", "get-pet-removal",
   (name) => `/docs/${name}`,
 );
 
-describe("every page", needsChromium, () => {
+describe("every page", () => {
   it("fits a phone, and has no fault in light and dark", async ({ store, open, figures }) => {
     const paths = await linkedPages(await open({ width: 1280 }));
     expect(paths).toEqual(expect.arrayContaining(["/", "/usage", "/graphiql", ...guides]));
@@ -41,7 +41,7 @@ describe("every page", needsChromium, () => {
   });
 });
 
-describe("the reference page", needsChromium, () => {
+describe("the reference page", () => {
   it("runs every operation with the key that was entered once, and shows refusals", async ({ store, open }) => {
     const { page } = await open({ width: 390, colorScheme: "dark" });
     await page.goto("/");
@@ -96,7 +96,7 @@ describe("the reference page", needsChromium, () => {
   });
 });
 
-describe("the usage page", needsChromium, () => {
+describe("the usage page", () => {
   it("shows the plan and both windows, and costs nothing", ({ store, open }) =>
     withinOneMinute(async () => {
       const { page } = await open({ width: 1280 });
@@ -168,7 +168,7 @@ describe("the usage page", needsChromium, () => {
   });
 });
 
-describe("GraphiQL", needsChromium, () => {
+describe("GraphiQL", () => {
   it("runs the ready queries with the key of another page, and shows headers", async ({ store, open }) => {
     const { page } = await open({ width: 1280 });
     await page.goto("/");

@@ -1,3 +1,4 @@
+// @module-tag redis-server
 import { randomInt } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Figures } from "@petstore/harness/test-with-figures";
@@ -22,23 +23,22 @@ const it = base.extend<{ session: Session }>({
     await use(session);
   },
 });
-const options = { tags: ["redis-server"] };
 
-it("REST: every response is as the OpenAPI document says", options, async ({ session, figures }) => {
+it("REST: every response is as the OpenAPI document says", async ({ session, figures }) => {
   const values = restRequests(session.document);
   await checkRandomly(values, (request) => checkRequest(session, "rest", request), { name: "REST", ...drawn });
   countRequests(session, figures, "rest", 20);
   await expectEveryPet(session);
 });
 
-it("GraphQL: every response is as GraphQL over HTTP says", options, async ({ session, figures }) => {
+it("GraphQL: every response is as GraphQL over HTTP says", async ({ session, figures }) => {
   const file = new URL("../../../services/graphql/schema.graphql", import.meta.url);
   const values = graphqlRequests(buildSchema(await readFile(file, "utf8")));
   await checkRandomly(values, (request) => checkRequest(session, "graphql", request), { name: "GraphQL", ...drawn });
   countRequests(session, figures, "graphql", 20);
 });
 
-it("parity: both APIs give the same answer to the same input", options, async ({ session, figures }) => {
+it("parity: both APIs give the same answer to the same input", async ({ session, figures }) => {
   await checkRandomly(operation, (one) => checkParity(session, one), { name: "parity", ...drawn });
   countRequests(session, figures, "rest", 2);
   countRequests(session, figures, "graphql", 2);

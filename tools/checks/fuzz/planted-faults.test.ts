@@ -1,36 +1,30 @@
+// @module-tag redis-server
 /** Proves that the properties can fail: a fault planted behind some inputs is found and repeated. */
 import type { Answer } from "@petstore/harness/network";
 import { expect } from "vitest";
-import { operation } from "./arbitraries/operations.js";
+import { type Operation, operation } from "./arbitraries/operations.js";
 import { checkParity, listAll, lostPets } from "./properties.js";
 import { checkRandomly, type RunOptions } from "./runs.js";
 import { it, openSession } from "./session.js";
-
-const options = { tags: ["redis-server"] };
 
 it.for<[fault: string, when: RegExp, change: (answer: Answer) => Answer]>([
   ["5xx: 500", /limit=2\d\b/, (answer) => ({ ...answer, status: 500 })],
   ["create: the response shows", /createPet.*"status":"pending"/s, roundDigits],
   ["parity: REST: success", /petsConnection.*"status":"sold"/s, refuse],
-])("finds and repeats a planted fault: %s", options, async ([fault, when, change], { services }) => {
+])("finds and repeats a planted fault: %s", async ([fault, when, change], { services }) => {
   using session = await openSession(services, ({ path, body }, answer) =>
     when.test(`${path}\n${body}`) ? change(answer) : answer,
   );
-  const find = (drawn: Pick<RunOptions, "seed" | "path">) => {
-    const check = checkRandomly(operation, (given) => checkParity(session, given), {
-      name: "any",
-      runs: 10_000,
-      ...drawn,
-    });
-    return check.then(() => "no fault", String);
-  };
+  const check = (given: Operation) => checkParity(session, given);
+  const find = (drawn: Pick<RunOptions, "seed" | "path">) =>
+    checkRandomly(operation, check, { name: "any", runs: 10_000, ...drawn }).then(() => "no fault", String);
   const message = await find({ seed: 1 });
   expect(message).toContain(fault);
   const [, seed, path] = /--seed (\d+) --path ([\d:]+)$/.exec(message) ?? [];
   expect(await find({ seed: Number(seed), path })).toContain(fault);
 });
 
-it("finds an acknowledged pet that a list shows with other digits", options, async ({ services }) => {
+it("finds an acknowledged pet that a list shows with other digits", async ({ services }) => {
   using session = await openSession(services);
   const newPet = { text: '{"name":"Rex","categoryId":9007199254740993}' };
   await checkParity(session, { kind: "create", newPet, idempotencyKey: undefined, repeatedWith: undefined });
