@@ -10,7 +10,7 @@ import {
   type Service,
   startService,
 } from "@petstore/harness/processes";
-import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
+import { openRedisServer } from "@petstore/harness/redis";
 import { openStoreDatabase, type StoreDatabase, unhurried } from "../src/store-database.js";
 
 export interface RunningStoreOptions {
@@ -30,8 +30,6 @@ export interface RunningStore extends AsyncDisposable {
   originOf(name: ServiceName): string;
   /** Kills the first service with this name, and starts it again on its port. */
   killAndRestart(name: ServiceName): Promise<void>;
-  /** Undefined if Redis is not installed. */
-  readonly redis: RedisServer | undefined;
   /** Issues keys, by default for a new account with limits that no test uses up, and runs SQL. */
   readonly database: StoreDatabase;
 }
@@ -65,7 +63,6 @@ export function openRunningStore(options: RunningStoreOptions = {}): Promise<Run
     };
     return {
       services,
-      redis,
       database: use(openStoreDatabase(database.directUrl)),
       originOf: (name) => serviceOf(name).origin,
       async killAndRestart(name) {

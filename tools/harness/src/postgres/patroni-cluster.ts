@@ -13,7 +13,6 @@ import { query } from "./postgres-server.js";
 export interface PatroniCluster extends AsyncDisposable {
   /** The primary through HAProxy, for a role that owns its database. */
   readonly url: string;
-  readonly nodes: readonly PatroniNode[];
   primary(): Promise<PatroniNode>;
   synchronousStandby(): Promise<PatroniNode>;
   /** Resolves when one node is the primary and the two others follow it, one of them synchronously. */
@@ -64,7 +63,6 @@ function clusterOf(nodes: readonly PatroniNode[], { port }: Balancer): Omit<Patr
 
   return {
     url: `postgresql://petstore:petstore@${loopback}:${port}/petstore`,
-    nodes,
     primary: () => holderOf("leader"),
     synchronousStandby: () => holderOf("sync_standby"),
     async untilComplete() {
