@@ -33,7 +33,6 @@ export { type DatabaseCall, databaseCalls } from "./database-calls.js";
 export { containsKey, type Log } from "./log.js";
 export { isLoopback } from "./loopback.js";
 export type { Catalogue, PetPage } from "./pets/catalogue.js";
-export { type JsonSchema, petJsonSchemas } from "./pets/json-schema.js";
 export {
   type AllFields,
   maxInt64,
@@ -45,7 +44,7 @@ export {
   petStatuses,
 } from "./pets/pet.js";
 export { rules } from "./pets/validation.js";
-export { Problem, type ProblemCode, problemReference, problems } from "./problem.js";
+export { errorGuide, Problem, type ProblemCode, problems } from "./problem.js";
 export {
   type Admitted,
   type Decision,

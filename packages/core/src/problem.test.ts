@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { Problem, problems } from "./problem.js";
+import { errorGuide, Problem, problems } from "./problem.js";
 
 it("a problem shows its code, its message and the status of its code; by default the message is the meaning", () => {
   const problem = new Problem("PET_NOT_FOUND");
@@ -15,3 +16,12 @@ it.each([new Error("select secret"), "text", undefined, null, { code: "23505" }]
     expect(JSON.stringify(problem)).not.toMatch(/secret|23505/);
   },
 );
+
+it("errors.md has a row and an anchor for every code, with its status and its meaning", () => {
+  const rows = readFileSync(errorGuide, "utf8").match(/^\| \d.*/gm) ?? [];
+  expect(rows).toEqual(
+    Object.entries(problems).map(([code, { status, meaning }]) =>
+      expect.stringContaining(`| ${status} | <a id="${code}" href="#${code}"><code>${code}</code></a> | ${meaning} |`),
+    ),
+  );
+});

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { extname } from "node:path";
-import { problemReference } from "@petstore/core";
+import { errorGuide } from "@petstore/core";
 import { notFoundPath, type StaticFile } from "@petstore/http";
 import { type Page, renderPage } from "./frame.js";
 import { html } from "./html.js";
@@ -13,7 +13,7 @@ import { renderMarkdown } from "./markdown.js";
  */
 export function pageFiles(pages: readonly Page[], apiGuides: readonly Guide[]): readonly StaticFile[] {
   const errors = guideLinks.filter(({ path }) => path === "/docs/errors");
-  const guides = [...apiGuides, ...errors.map((link) => ({ ...link, markdown: problemReference() }))];
+  const guides = [...apiGuides, ...errors.map((link) => ({ ...link, markdown: readFileSync(errorGuide, "utf8") }))];
   return [
     ...[...pages, ...guides.map(guidePage), notFound].map((page) => ({
       ...page,

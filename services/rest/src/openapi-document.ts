@@ -1,6 +1,6 @@
 /** The OpenAPI document, openapi.yaml. The build converts it to dist/openapi.json, so that the service needs no YAML parser. */
 import { readFileSync } from "node:fs";
-import { type HttpConfig, isLoopback, type JsonSchema } from "@petstore/core";
+import { type HttpConfig, isLoopback } from "@petstore/core";
 import { parse, stringify } from "lossless-json";
 
 /** The addresses of the production and staging environments, for `servers`. */
@@ -32,7 +32,7 @@ export interface OpenApiParameter {
   readonly in: "query" | "path" | "header";
   readonly required: boolean;
   readonly description: string;
-  readonly schema: JsonSchema;
+  readonly schema: { readonly [keyword: string]: unknown };
 }
 
 export interface OpenApiResponse {

@@ -3,7 +3,7 @@
  * `limit` is a number. A message names the field and the rule, and never repeats a value.
  */
 import { z } from "zod";
-import { isInt64, maxInt64, minInt64, type NewPet, type Pet, type PetStatus, petStatuses } from "./pet.js";
+import { isInt64, maxInt64, minInt64, type NewPet, type PetStatus, petStatuses } from "./pet.js";
 
 /** The parameters of a list, with the default `limit` of the REST interface (openapi.yaml). */
 export interface ListPets {
@@ -25,13 +25,9 @@ export const rules: Readonly<Record<"int64" | "limit" | "newPet" | "status" | "s
   string: "must be a string",
 };
 
-const int64: z.ZodType<bigint> = z
-  .custom<bigint>(isInt64, { error: missingOr(rules.int64) })
-  .meta({ type: "integer", format: "int64" });
+const int64: z.ZodType<bigint> = z.custom<bigint>(isInt64, { error: missingOr(rules.int64) });
 
-const petStatus: z.ZodType<PetStatus> = z
-  .enum(petStatuses, { error: missingOr(rules.status) })
-  .meta({ id: "PetStatus", description: "The pet's status in the store." });
+const petStatus: z.ZodType<PetStatus> = z.enum(petStatuses, { error: missingOr(rules.status) });
 
 const petName: z.ZodType<string> = z
   .string({ error: missingOr(rules.string) })
@@ -39,59 +35,25 @@ const petName: z.ZodType<string> = z
   .refine((name) => name.isWellFormed(), { error: "must be well-formed Unicode", abort: true })
   .refine((name) => !controlCharacters.test(name), { error: "must not contain control characters", abort: true })
   .refine((name) => /\P{White_Space}/u.test(name), { error: "must contain a character that is not blank", abort: true })
-  .refine(isShort, `must be at most ${maxNameLength} characters long`)
-  // JSON Schema counts code points too. The pattern has the rules for characters (no control character, at least one that
-  // is not blank) in classes that every dialect of regular expressions knows.
-  .meta({
-    description: "The pet's name, kept as it was sent: at least one non-blank character, no control characters.",
-    minLength: 1,
-    maxLength: maxNameLength,
-    pattern:
-      "^[^\\u0000-\\u001F\\u007F-\\u009F]*" +
-      "[^\\u0000-\\u0020\\u007F-\\u00A0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000]" +
-      "[^\\u0000-\\u001F\\u007F-\\u009F]*$",
-  });
+  .refine(isShort, `must be at most ${maxNameLength} characters long`);
 
-const petId = int64.meta({ description: "Assigned by the service when the pet is added." });
-
-const categoryId = int64.meta({
-  description: "The category the pet belongs to: any 64-bit integer, exact to the last digit.",
-});
-
-const newStatus = petStatus
-  .default("available")
-  // The default is given only in the description, because client generators treat a field with a default as required.
-  .meta({ description: "`available` unless given.", default: undefined });
-
-export const newPetSchema: z.ZodType<NewPet> = z
-  .strictObject({ name: petName, categoryId, status: newStatus }, { error: rules.newPet })
-  .meta({ id: "NewPet", description: "A pet to add." });
-
-/** The pet of a response. The REST interface does not promise `status`. */
-export const petSchema: z.ZodType = z
-  .object({ id: petId, name: petName, categoryId, status: petStatus.optional() } satisfies Record<keyof Pet, z.ZodType>)
-  .meta({ id: "Pet", description: "A pet of the store." });
+export const newPetSchema: z.ZodType<NewPet> = z.strictObject(
+  { name: petName, categoryId: int64, status: petStatus.default("available") },
+  { error: rules.newPet },
+);
 
 const limit = z
   // An integer above 2^53 exceeds the maximum too: `abort`, so that the message has the rule once.
   .int({ error: rules.limit, abort: true })
   .min(1, rules.limit)
   .max(100, rules.limit)
-  .default(20)
-  .meta({ description: "How many pets to return at most." });
+  .default(20);
 const cursor = z
   .string({ error: ({ input }) => (Array.isArray(input) ? "must be given once" : rules.string) })
-  .optional()
-  .meta({
-    description: "Where the page begins: the cursor in the `next` link of the previous page, with the same status.",
-  });
+  .optional();
 
 export const listPetsSchema: z.ZodType<ListPets> = z.strictObject(
-  {
-    limit,
-    status: petStatus.optional().meta({ description: "Only pets with this status." }),
-    cursor,
-  },
+  { limit, status: petStatus.optional(), cursor },
   { error: "must be limit, status or cursor" },
 );
 

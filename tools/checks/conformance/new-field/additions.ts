@@ -29,8 +29,7 @@ export const additions: Additions = {
   ],
   "packages/core/src/pets/validation.ts": [
     ["with name, categoryId and optionally status", " and nickname"],
-    ["status: newStatus", ", nickname: petName.nullable().default(null)"],
-    ["categoryId, status: petStatus.optional()", ", nickname: petName.nullable().optional()"],
+    ['status: petStatus.default("available")', ", nickname: petName.nullable().default(null)"],
   ],
   "services/rest/src/pet-routes.ts": [
     ["petJson({ id, name, categoryId, status", ", nickname"],

@@ -1,0 +1,71 @@
+// Clients generate code from the schemas of the OpenAPI document, so the schemas must agree with the validation.
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { maxInt64, minInt64, type Pet, petStatuses } from "../src/pets/pet.js";
+import { listPetsSchema, newPetSchema } from "../src/pets/validation.js";
+
+const text = readFileSync(new URL("../../../services/rest/openapi.yaml", import.meta.url), "utf8");
+/** Only the bounds of int64 stay bigint. */
+const toNumber = (_name: unknown, value: unknown) =>
+  typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+const { paths, components } = parse(text, toNumber, { intAsBigInt: true });
+const { Pet: pet, NewPet: newPet, PetStatus: petStatus } = components.schemas;
+
+describe("the schemas of the OpenAPI document", () => {
+  it("describe the fields of a pet", () => {
+    const int64 = { type: "integer", format: "int64", minimum: minInt64, maximum: maxInt64 };
+    const status = { $ref: "#/components/schemas/PetStatus" };
+    const fields = { id: int64, name: { type: "string" }, categoryId: int64, status } satisfies Record<
+      keyof Pet,
+      object
+    >;
+    expect(pet.properties).toMatchObject(fields);
+    // The contract does not promise `status`.
+    expect(pet.required).toEqual(["id", "name", "categoryId"]);
+    expect(petStatus.enum).toEqual(petStatuses);
+  });
+
+  it("allow exactly the fields of a new pet", () => {
+    const { properties, required, additionalProperties } = describeInput(newPetSchema);
+    expect(newPet).toMatchObject({ required, additionalProperties });
+    expect(Object.keys(newPet.properties)).toEqual(Object.keys(properties ?? {}));
+    expect(newPet.properties.name).toEqual(pet.properties.name);
+    expect(newPet.properties.categoryId).toEqual(pet.properties.categoryId);
+  });
+
+  it("accept exactly the names that are valid", () => {
+    const { minLength, maxLength, pattern } = newPet.properties.name;
+    const isDescribed = (name: string) => {
+      const { length } = [...name];
+      return length >= minLength && length <= maxLength && new RegExp(pattern, "u").test(name);
+    };
+    const isAccepted = (name: string) => newPetSchema.safeParse({ name, categoryId: 1n }).success;
+    const edges =
+      "\u0000\u001f \u007f\u0080\u0085\u009f\u00a0\u00a1\u1680\u180e\u2000\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff";
+    const character = fc.oneof(fc.string({ unit: "binary", minLength: 1, maxLength: 1 }), fc.constantFrom(...edges));
+    const names = fc.oneof(
+      fc.string({ unit: character, maxLength: 4 }),
+      fc.string({ unit: character, minLength: 250, maxLength: 260 }),
+    );
+    fc.assert(
+      fc.property(names, (name) => isDescribed(name) === isAccepted(name)),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("describe the parameters of a list", () => {
+    const { limit, status, cursor } = describeInput(listPetsSchema).properties ?? {};
+    const parameters: readonly { readonly in: string; readonly name: string; readonly schema: object }[] =
+      paths["/pets"].get.parameters;
+    const query = parameters.filter((parameter) => parameter.in === "query").map(({ name, schema }) => [name, schema]);
+    expect(Object.fromEntries(query)).toEqual({ limit, status: { $ref: "#/components/schemas/PetStatus" }, cursor });
+    expect(status).toMatchObject({ enum: petStatuses });
+  });
+});
+
+function describeInput(schema: z.ZodType): z.core.JSONSchema.ObjectSchema {
+  return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as z.core.JSONSchema.ObjectSchema;
+}
