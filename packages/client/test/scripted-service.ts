@@ -1,20 +1,13 @@
-import { createPetStoreClient, type PetStoreClient, type PetStoreClientOptions, PetStoreError } from "@petstore/client";
+import { createPetStoreClient, type PetStoreClientOptions } from "@petstore/client";
 import { afterEach, beforeEach, vi } from "vitest";
 
 interface Received {
-  readonly method: string;
   readonly url: string;
   readonly headers: Headers;
   readonly body: string | undefined;
   /** Virtual milliseconds since the start of the test. */
   readonly atMs: number;
   readonly signal: AbortSignal;
-}
-
-export interface ScriptedService {
-  readonly client: PetStoreClient;
-  /** The requests so far, in order. */
-  readonly received: readonly Received[];
 }
 
 export type Script = (request: Received, index: number) => Response | Promise<Response>;
@@ -27,12 +20,14 @@ export function useVirtualTime(): void {
   afterEach(() => vi.useRealTimers());
 }
 
-/** Creates a client whose `fetch` returns the responses of the script. Without `random` in the options there is no jitter. */
-export function createScriptedService(script: Script, options: Partial<PetStoreClientOptions> = {}): ScriptedService {
+/**
+ * Creates a client whose `fetch` returns the responses of the script, and keeps the requests in order. Without `random` in
+ * the options there is no jitter.
+ */
+export function createScriptedService(script: Script, options: Partial<PetStoreClientOptions> = {}) {
   const received: Received[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const request: Received = {
-      method: init?.method ?? "GET",
       url: String(input),
       headers: new Headers(init?.headers),
       body: init?.body === undefined ? undefined : String(init.body),
@@ -52,8 +47,7 @@ export function createScriptedService(script: Script, options: Partial<PetStoreC
   return { client, received };
 }
 
-export interface ResponseOptions {
-  readonly limit?: number;
+interface ResponseOptions {
   readonly remaining?: number;
   /** Virtual milliseconds since the start of the test. */
   readonly resetAtMs?: number;
@@ -61,13 +55,13 @@ export interface ResponseOptions {
 }
 
 /** A response with the X-RateLimit headers and the current Date. */
-export function respond(status: number, body: unknown, options: ResponseOptions = {}): Response {
-  const { limit = 60, remaining = 59, resetAtMs = 60_000, headers = {} } = options;
-  return new Response(typeof body === "string" ? body : JSON.stringify(body), {
+export function respond(status: number, body: string, options: ResponseOptions = {}): Response {
+  const { remaining = 59, resetAtMs = 60_000, headers = {} } = options;
+  return new Response(body, {
     status,
     headers: {
       Date: new Date(Date.now()).toUTCString(),
-      "X-RateLimit-Limit": `${limit}`,
+      "X-RateLimit-Limit": "60",
       "X-RateLimit-Remaining": `${remaining}`,
       "X-RateLimit-Reset": `${Math.ceil((startMs + resetAtMs) / 1000)}`,
       "X-Request-Id": "request-1",
@@ -77,7 +71,7 @@ export function respond(status: number, body: unknown, options: ResponseOptions 
 }
 
 export function problem(status: number, code: string, options: ResponseOptions = {}): Response {
-  return respond(status, { code, message: `The message of ${code}.`, status }, options);
+  return respond(status, JSON.stringify({ code, message: `The message of ${code}.`, status }), options);
 }
 
 export const rexJson = '{"id":9223372036854775807,"name":"Rex","categoryId":9007199254740993,"status":"available"}';
@@ -96,10 +90,4 @@ export async function resultsAfter(ms: number, ...calls: readonly Promise<unknow
   );
   await vi.advanceTimersByTimeAsync(ms);
   return Promise.all(results);
-}
-
-/** The same, with the code of each PetStoreError. */
-export async function codesAfter(ms: number, ...calls: readonly Promise<unknown>[]): Promise<unknown[]> {
-  const results = await resultsAfter(ms, ...calls);
-  return results.map((result) => (result instanceof PetStoreError ? result.code : result));
 }
