@@ -8,9 +8,9 @@ useVirtualTime();
 it("sends nothing more after a 429 until Retry-After, then one request, then the others", async () => {
   let refusedAtMs = Number.NaN;
   const { client, received } = createScriptedService(({ atMs }, index) =>
-    // Bottleneck takes a unit, and starts its job in a later timer. The sixth response arrives between the two.
+    // Bottleneck takes a unit, and starts its job in a later timer. The eighth response arrives between the two.
     after(100, () => {
-      if (index !== 5) return respond(200, "[]", { resetAtMs: atMs < 20_000 ? 20_000 : 80_000 });
+      if (index !== 7) return respond(200, "[]", { resetAtMs: atMs < 20_000 ? 20_000 : 80_000 });
       refusedAtMs = atMs + 100;
       return problem(429, "RATE_LIMIT_EXCEEDED", { remaining: 0, resetAtMs: 20_000, headers: { "Retry-After": "20" } });
     }),
