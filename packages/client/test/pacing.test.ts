@@ -26,17 +26,17 @@ it("sends nothing more after a 429 until Retry-After, then one request, then the
   expect(received).toHaveLength(41);
 });
 
-it("rejects the whole queue after a ban, and every call until its end, without a request", async () => {
-  const ban = { remaining: 0, headers: { "Retry-After": "300" } };
+it("rejects the whole queue if the wait is too long, and every call until its end, without a request", async () => {
+  const usedUp = { remaining: 0, headers: { "Retry-After": "300" } };
   const { client, received } = createScriptedService(
-    (_request, index) => (index === 3 ? problem(429, "API_KEY_BANNED", ban) : respond(200, "[]")),
+    (_request, index) => (index === 3 ? problem(429, "DAILY_QUOTA_EXCEEDED", usedUp) : respond(200, "[]")),
     { maxConcurrent: 1 },
   );
   const listTimes = (times: number) => Array.from({ length: times }, () => client.pets.list());
-  const banned = { code: "API_KEY_BANNED" };
+  const refused = { code: "DAILY_QUOTA_EXCEEDED" };
   const results = await resultsAfter(1_000, ...listTimes(500));
-  expect(results).toMatchObject([...Array(3).fill("succeeded"), ...Array(497).fill(banned)]);
-  expect(await resultsAfter(298_000, ...listTimes(1))).toMatchObject([banned]);
+  expect(results).toMatchObject([...Array(3).fill("succeeded"), ...Array(497).fill(refused)]);
+  expect(await resultsAfter(298_000, ...listTimes(1))).toMatchObject([refused]);
   expect(received).toHaveLength(4);
   await vi.advanceTimersByTimeAsync(1_100);
   expect(await resultsAfter(5_000, ...listTimes(20))).toEqual(Array(20).fill("succeeded"));
