@@ -12,7 +12,7 @@ const server = await openSharedDatabase();
 
 const echo = sqlOf<{ value: bigint }>("write", "select $1::bigint as value");
 const sleep = sqlOf("write", "select pg_sleep($1::float8)");
-const pipelined = sqlOf("pipelined read", "select 1 as one");
+const sharedRead = sqlOf("read", "select 1 as one");
 const sleepReading = sqlOf("read", "select pg_sleep($1::float8)");
 const prepared = sqlOf<{ name: string }>("write", "select name from pg_prepared_statements");
 const timeoutOfSession = sqlOf("write", "select current_setting('statement_timeout') as set");
@@ -30,14 +30,14 @@ describe("the database", () => {
     const name = new URL(german.url).pathname.slice(1);
     await query(german.directUrl, `alter database ${name} set datestyle = German`);
     await using database = server.open({ url: german.url });
-    const read = (access: "write" | "pipelined read") =>
+    const read = (access: "write" | "read") =>
       database.run(sqlOf(access, "select timestamptz '2027-01-31 12:00+01' as at"), []);
     const expected = [{ at: new Date("2027-01-31T11:00:00Z") }];
     expect(await read("write")).toEqual(expected);
-    const readOnShared = async () => [await read("pipelined read"), database.connections().open];
+    const readOnShared = async () => [await read("read"), database.connections().open];
     // One connection of the pool, and the two shared ones, which do not exist behind a PgBouncer.
     await expect.poll(readOnShared).toEqual([expected, german.url === german.directUrl ? 3 : 1]);
-    expect(await read("pipelined read")).toEqual(expected);
+    expect(await read("read")).toEqual(expected);
   });
 
   it("prepares a statement once for each connection and reuses it under its name", async () => {
@@ -113,7 +113,7 @@ describe("the database", () => {
     const config = { url, poolSize: 6, ...limitedTo(30_000) };
     await using database = server.open(config);
     await using reachability = await watchDatabase(config, database, silentLog);
-    await database.run(pipelined, []);
+    await database.run(sharedRead, []);
     const sleeping = "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
     // The server goes on with statements that the tests before have given up.
     await expect.poll(() => server.execute(sleeping), { timeout: 10_000 }).toHaveLength(0);
@@ -124,11 +124,11 @@ describe("the database", () => {
     const others = "datname = current_database() and usename = current_user and pid <> pg_backend_pid()";
     await server.execute(`select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
     expect(await interrupted).toEqual(Array(8).fill({ status: "rejected", reason: unavailable }));
-    await expect(database.run(pipelined, [])).rejects.toEqual(unavailable);
+    await expect(database.run(sharedRead, [])).rejects.toEqual(unavailable);
     await expect.poll(reachability.isReachable).toBe(false);
     await writeFile(certificate, "");
     await expect.poll(reachability.isReachable, { timeout: 10_000 }).toBe(true);
     expect(await database.run(echo, [1n])).toHaveLength(1);
-    await expect.poll(() => database.run(pipelined, [])).toHaveLength(1);
+    await expect.poll(() => database.run(sharedRead, [])).toHaveLength(1);
   });
 });

@@ -6,14 +6,11 @@ import { limitedTo, openSharedDatabase, sqlOf } from "./database-fixture.js";
 
 const server = await openSharedDatabase();
 
-const backend = sqlOf<{ pid: number; value: number }>(
-  "pipelined read",
-  "select pg_backend_pid() as pid, $1::int as value",
-);
-const nap = sqlOf("pipelined read", "select pg_sleep($1::float8)");
+const backend = sqlOf<{ pid: number; value: number }>("read", "select pg_backend_pid() as pid, $1::int as value");
+const nap = sqlOf("read", "select pg_sleep($1::float8)");
 const napAlone = sqlOf("write", "select pg_sleep($1::float8)");
 const waitForLock = sqlOf("write", "select pg_advisory_xact_lock(1)");
-const waitForLockReading = sqlOf("pipelined read", "select pg_advisory_xact_lock(1)");
+const waitForLockReading = sqlOf("read", "select pg_advisory_xact_lock(1)");
 
 describe("pipelined reads", () => {
   it("share two connections of the pool, for any number of reads at once", async () => {
@@ -76,7 +73,7 @@ describe("pipelined reads", () => {
 
   it("survive a migration that changes the result of a prepared statement", async () => {
     await using database = await open();
-    const everything = sqlOf("pipelined read", "select * from growing");
+    const everything = sqlOf("read", "select * from growing");
     const readTwice = () => Promise.all([database.run(everything, []), database.run(everything, [])]);
     await server.execute("create table growing (one int); insert into growing values (1)");
     await readTwice();
@@ -86,7 +83,7 @@ describe("pipelined reads", () => {
   });
 });
 
-it.each(["write", "read", "pipelined read"] as const)(
+it.each(["write", "read"] as const)(
   "a %s that the server rejects is INTERNAL_ERROR, and the others that were sent at once are run",
   async (access) => {
     await using database = await open();

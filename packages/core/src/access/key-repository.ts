@@ -213,7 +213,7 @@ const keyColumns = [
 export const today: RawBuilder<string> = sql`(now() at time zone 'UTC')::date`;
 
 const selectKeyByDigest = statement<{ digest: Buffer }, Row<KeyWithAccount>>(
-  "pipelined read",
+  "read",
   "select-key-by-digest",
   (db, parameter) =>
     db

@@ -59,7 +59,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
     };
     // `undefined`: no shared connection could take the read, or the connection was lost before the answer. The pool then
     // runs the read.
-    const rows = statement.access === "pipelined read" ? await reads.send<Row>(query) : undefined;
+    const rows = statement.access === "read" ? await reads.send<Row>(query) : undefined;
     return rows ?? pool.run(query);
   }
 

@@ -17,10 +17,10 @@ export interface Statement<Values, Row> {
 }
 
 /**
- * `write` and `read` have a connection to themselves while they run, and each kind has its own time limit. A
- * `pipelined read` shares its connection and may be sent twice. So it must change nothing, and find a few rows by an index.
+ * A `write` has a connection to itself while it runs. A `read` may share its connection and be sent twice. So it must change
+ * nothing and, in a service, find a few rows by an index.
  */
-type Access = "write" | "read" | "pipelined read";
+type Access = "write" | "read";
 
 /** Returns the place in the statement where a value is inserted. */
 export type PlaceholderFor<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
@@ -47,7 +47,7 @@ export function statement<Values, Row>(
 }
 
 /** A query that already holds its values. For calls that are too rare to prepare a statement. */
-export function unpreparedStatement<Row>(access: "write" | "read", query: Query<Row>): Statement<unknown, Row> {
+export function unpreparedStatement<Row>(access: Access, query: Query<Row>): Statement<unknown, Row> {
   const { sql: text, parameters } = query.compile(queryBuilder);
   return { access, name: "", text, bind: () => [...parameters] };
 }

@@ -21,7 +21,7 @@ export const newPetColumnNames: readonly (keyof Tables["pets"])[] = Object.value
 );
 
 export const selectPets: Statement<{ after: bigint; limit: number }, Pet> = statement(
-  "pipelined read",
+  "read",
   "select-pets",
   (db, parameter) =>
     db
@@ -38,7 +38,7 @@ export const selectPets: Statement<{ after: bigint; limit: number }, Pet> = stat
  * scan the primary key instead, and read every pet of another status.
  */
 export const selectPetsByStatus: Statement<{ after: bigint; status: PetStatus; limit: number }, Pet> = statement(
-  "pipelined read",
+  "read",
   "select-pets-by-status",
   (db, parameter) =>
     db
@@ -53,6 +53,6 @@ export const selectPetsByStatus: Statement<{ after: bigint; status: PetStatus; l
       .limit(parameter("limit")),
 );
 
-export const selectPet: Statement<{ id: bigint }, Pet> = statement("pipelined read", "select-pet", (db, parameter) =>
+export const selectPet: Statement<{ id: bigint }, Pet> = statement("read", "select-pet", (db, parameter) =>
   db.selectFrom("pets").select(petColumns).where("id", "=", parameter("id")),
 );
