@@ -2,7 +2,6 @@
 import { type Client, DatabaseError, Pool, type PoolClient } from "pg";
 import { clientConfigOf, isTransactionPooler, lockTimeoutMs } from "./client-config.js";
 import {
-  answerGraceMs,
   type BoundQuery,
   closeTimeoutMs,
   createClient,
@@ -10,7 +9,7 @@ import {
   requirePrimary,
   sendQuery,
 } from "./connection.js";
-import type { ConnectionCounts, DatabaseConfig } from "./database.js";
+import type { ConnectionCounts, ConnectionOptions } from "./database.js";
 import { asProblem, DatabaseTimeout } from "./database-errors.js";
 
 export interface ConnectionPool extends AsyncDisposable {
@@ -21,14 +20,7 @@ export interface ConnectionPool extends AsyncDisposable {
   connections(): ConnectionCounts;
 }
 
-interface ConnectionPoolOptions {
-  readonly size: number;
-  readonly config: DatabaseConfig;
-  readonly onLoss: (error: Error) => void;
-  readonly onTimeout: () => void;
-}
-
-export function openConnectionPool({ size, config, onLoss, onTimeout }: ConnectionPoolOptions): ConnectionPool {
+export function openConnectionPool({ size, config, onLoss, onTimeout }: ConnectionOptions): ConnectionPool {
   const pool = new Pool({
     ...clientConfigOf(config, config.writeTimeoutMs),
     Client: createClient as unknown as new () => Client,
@@ -100,18 +92,20 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     statementTimeouts.set(client, timeoutMs);
   }
 
+  function dropIdle(): void {
+    for (const client of clients) if (!busy.has(client)) destroySocket(client);
+  }
+
   return {
     run,
-    dropIdle() {
-      for (const client of clients) if (!busy.has(client)) destroySocket(client);
-    },
+    dropIdle,
     connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async [Symbol.asyncDispose]() {
       const ended = [...clients].map((client) => new Promise((resolve) => client.once("end", resolve)));
-      const deadlineMs = Math.max(config.readTimeoutMs, config.writeTimeoutMs) + answerGraceMs + closeTimeoutMs;
-      const timer = setTimeout(() => clients.forEach(destroySocket), deadlineMs);
+      // A server that is silent closes no connection. A query in flight has a time limit of its own.
+      const timer = setInterval(dropIdle, closeTimeoutMs);
       await Promise.all([pool.end(), ...ended]);
-      clearTimeout(timer);
+      clearInterval(timer);
     },
   };
 }

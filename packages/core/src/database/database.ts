@@ -1,11 +1,20 @@
 import { traceDatabaseCall } from "../database-calls.js";
 import type { Log } from "../log.js";
-import { clientConfigOf, isTransactionPooler } from "./client-config.js";
-import { answerGraceMs, closeTimeoutMs } from "./connection.js";
+import { isTransactionPooler } from "./client-config.js";
 import { openConnectionPool } from "./connection-pool.js";
 import { databaseUnavailable } from "./database-errors.js";
 import { openPipelinedReads } from "./pipelined-reads.js";
 import type { Statement } from "./statement.js";
+
+/** For each of the two kinds of connections. */
+export interface ConnectionOptions {
+  /** The most connections to open. */
+  readonly size: number;
+  readonly config: DatabaseConfig;
+  /** An open connection broke. */
+  readonly onLoss: (error: Error) => void;
+  readonly onTimeout: () => void;
+}
 
 /** `.env.example` describes the settings. */
 export interface DatabaseConfig {
@@ -40,13 +49,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   const shared = isBehindPgBouncer || config.poolSize < smallestPoolToShare ? 0 : sharedConnections;
   let refusal: Error | undefined;
   const onLoss = (error: Error) => log.warn({ error }, "database connection lost");
-  const reads = openPipelinedReads({
-    count: shared,
-    config: clientConfigOf(config, config.readTimeoutMs),
-    answerTimeoutMs: config.readTimeoutMs + answerGraceMs,
-    onLoss,
-    onTimeout: dropIdle,
-  });
+  const reads = openPipelinedReads({ size: shared, config, onLoss, onTimeout: dropIdle });
   const pool = openConnectionPool({ size: config.poolSize - shared, config, onLoss, onTimeout: dropIdle });
 
   async function run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
@@ -69,13 +72,6 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
     pool.dropIdle();
   }
 
-  /** Waits for running statements, but not for a server that is silent. */
-  async function close(): Promise<void> {
-    const destroyIdle = setTimeout(dropIdle, closeTimeoutMs);
-    await Promise.all([reads[Symbol.asyncDispose](), pool[Symbol.asyncDispose]()]);
-    clearTimeout(destroyIdle);
-  }
-
   return {
     run: (statement, values) => traceDatabaseCall("postgresql", statement.name, () => run(statement, values)),
     connections() {
@@ -86,7 +82,10 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
     refuse(cause) {
       refusal = cause;
     },
-    [Symbol.asyncDispose]: close,
+    /** Waits for running statements, but not for a server that is silent. */
+    async [Symbol.asyncDispose]() {
+      await Promise.all([reads[Symbol.asyncDispose](), pool[Symbol.asyncDispose]()]);
+    },
   };
 }
 

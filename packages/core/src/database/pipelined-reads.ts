@@ -4,10 +4,10 @@
  * connection, so a connection that falls behind takes no more.
  */
 import type { Writable } from "node:stream";
-import type { Client, ClientConfig } from "pg";
-import type { Problem } from "../problem.js";
-import { setReplyTimeout } from "../reply-timeout.js";
+import type { Client } from "pg";
+import { clientConfigOf } from "./client-config.js";
 import {
+  answerGraceMs,
   type BoundQuery,
   closeTimeoutMs,
   createClient,
@@ -16,6 +16,7 @@ import {
   requirePrimary,
   sendQuery,
 } from "./connection.js";
+import type { ConnectionOptions } from "./database.js";
 import { asProblem, canRetryOnAnotherConnection, DatabaseTimeout } from "./database-errors.js";
 
 export interface PipelinedReads extends AsyncDisposable {
@@ -30,29 +31,18 @@ export interface PipelinedReads extends AsyncDisposable {
   connections(): { readonly open: number; readonly idle: number };
 }
 
-interface PipelinedReadsOptions {
-  readonly count: number;
-  readonly config: ClientConfig;
-  /** The longest time until an answer to a query. Also the time limit of the check for a primary, and of closing. */
-  readonly answerTimeoutMs: number;
-  /** An open connection broke. Not called for one that cannot be opened. */
-  readonly onLoss: (error: Error) => void;
-  readonly onTimeout: () => void;
-}
-
 interface Pipeline {
   readonly client: Client;
   isReady: boolean;
-  /** The connection is lost or unusable, and its queries may be sent on another. Not after a timeout: no time is left. */
-  mayRetryElsewhere: boolean;
-  /** The error of the first query that timed out. The queries after it fail with it too. */
-  timeout: DatabaseTimeout | undefined;
   inFlight: number;
-  /** Queries in flight at the last check. */
-  inFlightBefore: number;
-  /** Queries that ended since the last check. */
-  answered: number;
+  /** How many queries must end before the next check. */
+  due: number;
   isBehind: boolean;
+  /**
+   * The first error that ended the connection. After a timeout, the queries in flight fail with it too: no time is left. After
+   * any other error, they may be sent on another connection.
+   */
+  failure: unknown;
 }
 
 const checkIntervalMs = 100;
@@ -60,26 +50,25 @@ const checkIntervalMs = 100;
 const maxIntervalsToEmptyQueue = 5;
 const reconnectAfterMs = 250;
 
-export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedReads {
-  const { count, config, answerTimeoutMs, onLoss, onTimeout } = options;
+export function openPipelinedReads({ size, config, onLoss, onTimeout }: ConnectionOptions): PipelinedReads {
   const pipelines = new Set<Pipeline>();
   let connectAtMs = 0;
   let isDisposed = false;
-  let nextCheck = checkLater();
+  // Checks after the answers that have arrived were read, even if this process was busy.
+  const checks = setInterval(() => setImmediate(check), checkIntervalMs).unref();
 
   /** Until the connection is ready, other connections take the queries. */
   async function open(): Promise<void> {
-    const client = createClient({ ...config, pipeline: true });
-    const state = { isReady: false, mayRetryElsewhere: false, isBehind: false, timeout: undefined };
-    const pipeline: Pipeline = { client, ...state, inFlight: 0, inFlightBefore: 0, answered: 0 };
+    const client = createClient({ ...clientConfigOf(config, config.readTimeoutMs), pipeline: true });
+    const pipeline: Pipeline = { client, isReady: false, inFlight: 0, due: 0, isBehind: false, failure: undefined };
     pipelines.add(pipeline);
     client.on("error", (error) => {
-      pipeline.mayRetryElsewhere = true;
+      pipeline.failure ??= error;
       if (drop(pipeline) && pipeline.isReady) onLoss(error);
     });
     try {
       await client.connect();
-      await requirePrimary(client, answerTimeoutMs);
+      await requirePrimary(client, config.readTimeoutMs);
       pipeline.isReady = true;
     } catch {
       // The health check reports why. A later query tries again.
@@ -95,21 +84,17 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
 
   /** Waits for the queries in flight. Each has a timeout of its own, which destroys the connection. */
   function end({ client, inFlight }: Pipeline): Promise<void> {
-    return endClient(client, inFlight === 0 ? closeTimeoutMs : answerTimeoutMs + closeTimeoutMs);
+    const longestQueryMs = inFlight === 0 ? 0 : config.readTimeoutMs + answerGraceMs;
+    return endClient(client, longestQueryMs + closeTimeoutMs);
   }
 
   function check(): void {
-    if (isDisposed) return;
     for (const pipeline of pipelines) {
-      pipeline.isBehind = pipeline.inFlightBefore > maxIntervalsToEmptyQueue * pipeline.answered;
-      pipeline.inFlightBefore = pipeline.inFlight;
-      pipeline.answered = 0;
+      pipeline.isBehind = pipeline.due > 0;
+      pipeline.due = pipeline.inFlight / maxIntervalsToEmptyQueue;
     }
-    nextCheck = checkLater();
-  }
-
-  function checkLater(): NodeJS.Timeout {
-    return setReplyTimeout(check, checkIntervalMs).unref();
+    // A late check must not shorten the time until the next one.
+    checks.refresh();
   }
 
   function leastBusy(): Pipeline | undefined {
@@ -127,34 +112,22 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
       corkUntilNextTick(pipeline.client.connection.stream);
       return await sendQuery<Row>(pipeline.client, query);
     } catch (error) {
-      const problem = noteFailure(pipeline, error);
-      if (pipeline.mayRetryElsewhere) return undefined;
+      if (error instanceof DatabaseTimeout) onTimeout();
+      if (error instanceof DatabaseTimeout || canRetryOnAnotherConnection(error)) pipeline.failure ??= error;
+      const problem = asProblem(pipeline.failure ?? error);
+      // The connection takes no more queries. The ones in flight are still answered, unless a timeout destroys the socket.
+      if (problem.code === "SERVICE_UNAVAILABLE" && drop(pipeline)) void end(pipeline);
+      if (pipeline.failure !== undefined && !(pipeline.failure instanceof DatabaseTimeout)) return undefined;
       throw problem;
     } finally {
       pipeline.inFlight -= 1;
-      pipeline.answered += 1;
+      pipeline.due -= 1;
     }
-  }
-
-  /** Ends the connection unless only this query failed. Returns the Problem of the query. */
-  function noteFailure(pipeline: Pipeline, error: unknown): Problem {
-    if (canRetryOnAnotherConnection(error)) pipeline.mayRetryElsewhere = true;
-    if (error instanceof DatabaseTimeout && pipeline.timeout === undefined) {
-      pipeline.timeout = error;
-      onTimeout();
-    }
-    const problem = asProblem(pipeline.timeout ?? error);
-    const isUnusable = pipeline.mayRetryElsewhere || problem.code === "SERVICE_UNAVAILABLE";
-    // The connection takes no more queries. The ones in flight are still answered, unless a timeout destroys the socket. `end`
-    // must run before the socket closes. If it does not, the client emits `error`, and the listener in `open` allows a retry
-    // of the query that timed out.
-    if (isUnusable && drop(pipeline)) void end(pipeline);
-    return problem;
   }
 
   return {
     send(query) {
-      if (pipelines.size < count && !isDisposed && performance.now() >= connectAtMs) void open();
+      if (pipelines.size < size && !isDisposed && performance.now() >= connectAtMs) void open();
       const pipeline = leastBusy();
       return pipeline && sendOn(pipeline, query);
     },
@@ -169,7 +142,7 @@ export function openPipelinedReads(options: PipelinedReadsOptions): PipelinedRea
     },
     async [Symbol.asyncDispose]() {
       isDisposed = true;
-      clearTimeout(nextCheck);
+      clearInterval(checks);
       await Promise.all([...pipelines].map(end));
     },
   };
