@@ -1,7 +1,7 @@
 import { openSession } from "@petstore/harness/postgres";
 import { describe, expect, it, vi } from "vitest";
 import type { KeyRecord } from "../src/index.js";
-import { openStoredKeys, storedText, unknownId } from "./stored-keys-fixture.js";
+import { newKey, openStoredKeys, unknownId } from "./stored-keys-fixture.js";
 
 const { accounts, keys, issueKey, execute, directUrl } = await openStoredKeys();
 const graceMs = 86_400_000;
@@ -51,7 +51,7 @@ describe("an account", () => {
 describe("a rotation", () => {
   it("adds a key of the same lineage, name and scope, and the old one ends after the grace", async () => {
     const { key, digest } = await issueKey({ name: "website", scope: "read" });
-    const stored = storedText();
+    const stored = newKey();
     const rotated = await keys.rotate({ id: key.id, ...stored, graceMs });
     const { id, createdAt } = rotated?.replacement ?? key;
     expect(rotated?.replacement).toEqual({ ...key, id, createdAt, lineage: key.id, prefix: stored.prefix });
@@ -61,14 +61,14 @@ describe("a rotation", () => {
   it("never extends the expiry of the old key", async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { key } = await issueKey({ expiresAt });
-    expect(await keys.rotate({ id: key.id, ...storedText(), graceMs })).toMatchObject({ old: { expiresAt } });
+    expect(await keys.rotate({ id: key.id, ...newKey(), graceMs })).toMatchObject({ old: { expiresAt } });
   });
 
   it("keeps the lineage and its lifted ban, any number of times", async () => {
     const { key } = await issueKey();
     await keys.liftBan(key.id);
-    const second = await keys.rotate({ id: key.id, ...storedText(), graceMs });
-    const third = await keys.rotate({ id: second?.replacement.id ?? 0n, ...storedText(), graceMs });
+    const second = await keys.rotate({ id: key.id, ...newKey(), graceMs });
+    const third = await keys.rotate({ id: second?.replacement.id ?? 0n, ...newKey(), graceMs });
     expect(third?.replacement).toMatchObject({ lineage: key.id, banLiftedAt: expect.any(Date) });
     await keys.liftBan(third?.replacement.id ?? 0n);
     const lifted = (await keys.list(key.accountId)).map(({ banLiftedAt }) => banLiftedAt?.getTime());
@@ -80,7 +80,7 @@ describe("a rotation", () => {
     await keys.expire(expired.key.id, { inMs: 0 });
     await keys.revoke(revoked.key.id);
     for (const id of [expired.key.id, revoked.key.id, unknownId]) {
-      expect(await keys.rotate({ id, ...storedText(), graceMs })).toBeUndefined();
+      expect(await keys.rotate({ id, ...newKey(), graceMs })).toBeUndefined();
     }
     expect(await keys.list(expired.key.accountId)).toHaveLength(1);
   });
@@ -88,14 +88,14 @@ describe("a rotation", () => {
   it("fails for a key that another change ends while the rotation waits", async () => {
     const { key } = await issueKey();
     const end = `update api_keys set expires_at = clock_timestamp() where id = ${key.id}`;
-    const rotations = await whileLocked(key, () => [keys.rotate({ id: key.id, ...storedText(), graceMs })], end);
+    const rotations = await whileLocked(key, () => [keys.rotate({ id: key.id, ...newKey(), graceMs })], end);
     expect(rotations).toEqual([undefined]);
     expect(await keys.list(key.accountId)).toHaveLength(1);
   });
 
   it("adds two keys if two run at once, and the old key ends after the shorter grace", async () => {
     const { key, digest } = await issueKey();
-    const rotate = (ms: number) => keys.rotate({ id: key.id, ...storedText(), graceMs: ms });
+    const rotate = (ms: number) => keys.rotate({ id: key.id, ...newKey(), graceMs: ms });
     await Promise.all([graceMs, 9 * graceMs].map(rotate));
     expect(await keys.list(key.accountId)).toHaveLength(3);
     expect(await keys.findByDigest(digest)).toMatchObject({ expiresInMs: atMost(graceMs) });
@@ -105,7 +105,7 @@ describe("a rotation", () => {
 describe("a key", () => {
   it("has no name and both scopes unless they are given, as a key of an earlier version", async () => {
     const { account } = await issueKey();
-    const { digest } = storedText();
+    const { digest } = newKey();
     await execute(`insert into api_keys (account_id, digest) values (${account.id}, '\\x${digest}')`);
     const found = await keys.findByDigest(digest);
     expect(found).toMatchObject({ scope: "both", isUsedToday: false });
@@ -120,13 +120,13 @@ describe("a key", () => {
   });
 
   it("is found by its account, its digest or its visible prefix", async () => {
-    const { key, account, digest, prefix } = await issueKey({ expiresAt: time });
+    const { key, account, text, digest, prefix } = await issueKey({ expiresAt: time });
     expect(await keys.list(account.id)).toEqual([key]);
     expect(await keys.findByDigest(digest)).toMatchObject({ ...key, plan: "free" });
-    for (const searched of [{ digest }, { prefix }]) {
+    for (const searched of [text, prefix]) {
       expect(await keys.search(searched)).toEqual([{ ...key, accountName: account.name }]);
     }
-    expect(await keys.search({ prefix: storedText().prefix })).toEqual([]);
+    expect(await keys.search(newKey().prefix)).toEqual([]);
   });
 
   it("is stored as its SHA-256 and its first 18 characters: no table holds the rest", async () => {
@@ -151,8 +151,8 @@ describe("a key", () => {
     const { key } = await issueKey();
     const { accountId } = key;
     const { key: ofAnother } = await issueKey();
-    const second = await keys.add({ accountId, ...storedText() });
-    const earlier = await keys.add({ accountId, ...storedText() });
+    const second = await keys.add({ accountId, ...newKey() });
+    const earlier = await keys.add({ accountId, ...newKey() });
     await keys.revoke(earlier.id);
     const revoked = await keys.revokeAll(accountId);
     expect(revoked.map(({ id }) => id).sort()).toEqual([key.id, second.id].sort());
@@ -163,7 +163,7 @@ describe("a key", () => {
   it("is revoked with the replacement that a rotation adds while the revocation waits for it", async () => {
     const { key } = await issueKey();
     const { id, accountId } = key;
-    const { digest } = storedText();
+    const { digest } = newKey();
     const rotation = `insert into api_keys (account_id, digest, lineage) values (${accountId}, '\\x${digest}', ${id})`;
     await whileLocked(key, () => [keys.revokeAll(accountId)], rotation);
     const revoked = { revokedAt: expect.any(Date) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createKeyRepository, listAuditEntries } from "../src/index.js";
-import { actor, type IssuedKey, openStoredKeys, storedText, unknownId } from "./stored-keys-fixture.js";
+import { actor, type IssuedKey, newKey, openStoredKeys, unknownId } from "./stored-keys-fixture.js";
 
 const { database, accounts, keys, issueKey, execute } = await openStoredKeys();
 
@@ -13,7 +13,7 @@ describe("the audit log", () => {
       await accounts.resume(account.name);
     },
     "key change": ({ key }) => keys.change(key.id, { scope: "read" }),
-    "key rotate": ({ key }) => keys.rotate({ id: key.id, ...storedText(), graceMs: 1_000 }),
+    "key rotate": ({ key }) => keys.rotate({ id: key.id, ...newKey(), graceMs: 1_000 }),
     "key revoke": ({ key }) => keys.revoke(key.id),
     "key revoke-all": ({ account }) => keys.revokeAll(account.id),
     "key expire": ({ key }) => keys.expire(key.id, { inMs: 1_000 }),
@@ -42,7 +42,7 @@ describe("the audit log", () => {
   it("has the state after the change, of each key that changed", async () => {
     const { key } = await issueKey();
     const { accountId } = key;
-    const rotated = await keys.rotate({ id: key.id, ...storedText(), graceMs: 1_000 });
+    const rotated = await keys.rotate({ id: key.id, ...newKey(), graceMs: 1_000 });
     await keys.liftBan(key.id);
     const lifted = await listAuditEntries(database, { accountId, limit: 2 });
     expect(lifted.map(({ keyId }) => keyId).sort()).toEqual([key.id, rotated?.replacement.id].sort());
@@ -56,7 +56,7 @@ describe("the audit log", () => {
     await keys.revoke(key.id);
     await keys.revokeAll(account.id);
     await keys.expire(key.id, { inMs: 0 });
-    await keys.rotate({ id: key.id, ...storedText(), graceMs: 0 });
+    await keys.rotate({ id: key.id, ...newKey(), graceMs: 0 });
     await keys.liftBan(unknownId);
     await accounts.create({ name: account.name, plan: "pro" });
     await accounts.resume(account.name);

@@ -26,15 +26,15 @@ export async function openStoredKeys() {
   async function issueKey(given?: Partial<Pick<KeyRecord, "name" | "scope" | "expiresAt">>) {
     const account = await accounts.create({ name: `account ${randomBytes(8).toString("hex")}`, plan: "free" });
     if (account === undefined) throw new Error("the name was taken");
-    const text = mintApiKey("live", randomBytes);
-    const stored = storedText(text);
+    const stored = newKey();
     const key = await keys.add({ accountId: account.id, ...stored, ...given });
-    return { ...stored, account, key, text };
+    return { ...stored, account, key };
   }
   return { ...server, database, accounts, keys, issueKey };
 }
 
-/** The parts of a key that the database stores. */
-export function storedText(text: string = mintApiKey("live", randomBytes)) {
-  return { digest: digestApiKey(text), prefix: visiblePrefix(text) };
+/** A new key, and the parts of it that the database stores. */
+export function newKey() {
+  const text = mintApiKey("live", randomBytes);
+  return { text, digest: digestApiKey(text), prefix: visiblePrefix(text) };
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Core, digestApiKey, type KeyMode, mintApiKey, visiblePrefix } from "@petstore/core";
+import { type Core, type KeyMode, mintApiKey } from "@petstore/core";
 
 const demoAccountName = "demo";
 
@@ -10,12 +10,7 @@ export async function createDemoAccount({ accounts, keys }: Core, mode: KeyMode)
   // A first start that was killed may have left the account without its key.
   if (account === undefined || (await keys.list(account.id)).length > 0) return undefined;
   const key = mintApiKey(mode, randomBytes);
-  await keys.add({
-    accountId: account.id,
-    digest: digestApiKey(key),
-    prefix: visiblePrefix(key),
-    name: demoAccountName,
-  });
+  await keys.add({ accountId: account.id, text: key, name: demoAccountName });
   return key;
 }
 

@@ -1,13 +1,4 @@
-import {
-  digestApiKey,
-  isWellFormedApiKey,
-  type KeyRecord,
-  type KeyScope,
-  keyScopes,
-  mintApiKey,
-  modeOf,
-  visiblePrefix,
-} from "@petstore/core";
+import { type KeyRecord, type KeyScope, keyScopes, mintApiKey, modeOf } from "@petstore/core";
 import { type Command, Option } from "commander";
 import { checkName, duration, futureTime, keyId } from "./arguments.js";
 import { type CommandContext, findAccount, Refusal, type Run } from "./command-context.js";
@@ -37,8 +28,7 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
         const text = mintApiKey(test ? "test" : "live", context.randomBytes);
         const record = await opened.keys.add({
           accountId: account.id,
-          digest: digestApiKey(text),
-          prefix: visiblePrefix(text),
+          text,
           scope,
           ...(name !== undefined && { name }),
           ...(expires && { expiresAt: expires }),
@@ -64,7 +54,7 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
     )
     .action((text: string | undefined) =>
       run(async ({ keys }) => {
-        const found = await keys.search(searchedText((text ?? (await context.readInput())).trim()));
+        const found = await keys.search(checkSearched((text ?? (await context.readInput())).trim()));
         if (found.length === 0) throw new Refusal("This store has no such key.");
         return tableOutput(found.map((record) => ({ account: record.accountName, ...keyFields(record) })));
       }),
@@ -100,8 +90,7 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
         const text = mintApiKey(modeOf(prefix), context.randomBytes);
         const rotated = await keys.rotate({
           id: keyId(id),
-          digest: digestApiKey(text),
-          prefix: visiblePrefix(text),
+          text,
           graceMs: grace,
           ...(expires && { expiresAt: expires }),
         });
@@ -188,9 +177,7 @@ function expiresOption({ now }: CommandContext): [flags: string, description: st
 }
 
 /** Repeats no part of the text, which may be a key. */
-function searchedText(text: string): { digest: string } | { prefix: string } {
-  if (isWellFormedApiKey(text)) return { digest: digestApiKey(text) };
-  const prefix = visiblePrefix(text);
-  if (/^pets_(live|test)_[0-9A-Za-z]{8}$/.test(prefix)) return { prefix };
+function checkSearched(text: string): string {
+  if (/^pets_(live|test)_[0-9A-Za-z]{8}/.test(text)) return text;
   throw new Refusal("This is no API key: a key begins with pets_live_ or pets_test_ and 8 letters or digits.");
 }

@@ -3,7 +3,6 @@ import {
   type CustomLimits,
   createAccountRepository,
   createKeyRepository,
-  digestApiKey,
   type KeyMode,
   type KeyScope,
   mintApiKey,
@@ -74,7 +73,7 @@ export function openStoreDatabase(url: string): StoreDatabase {
       const key = mintApiKey(mode, randomBytes);
       const record = await keys.add({
         accountId: id,
-        digest: digestApiKey(key),
+        text: key,
         ...(expiresAt && { expiresAt }),
         ...(scope && { scope }),
       });

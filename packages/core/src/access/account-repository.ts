@@ -1,8 +1,9 @@
 import { type AliasedRawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Query, queryBuilder, unpreparedStatement } from "../database/statement.js";
-import { type Row, type Tables, withoutNulls } from "../database/tables.js";
-import { auditedStatement, type Change } from "./audit-log.js";
+import { type Row, runUnprepared } from "../database/records.js";
+import { type Query, queryBuilder } from "../database/statement.js";
+import type { Tables } from "../database/tables.js";
+import { runAudited } from "./audit-log.js";
 
 /** Limits agreed with one Enterprise account, in units per window. */
 export interface CustomLimits {
@@ -38,13 +39,9 @@ export interface AccountRepository {
 
 /** `actor` makes the changes, for the audit log. */
 export function createAccountRepository(database: Database, actor: string): AccountRepository {
-  async function read(query: Query<Row<Account>>): Promise<Account[]> {
-    return (await database.run(unpreparedStatement("read", query), {})).map(withoutNulls);
-  }
-
-  async function run(action: string, change: Change<Row<Account>>): Promise<Account | undefined> {
-    const [account] = await database.run(auditedStatement({ subject: "account", action, actor, change }), {});
-    return account && withoutNulls(account);
+  async function run(action: string, change: Query<Row<Account>>): Promise<Account | undefined> {
+    const [account] = await runAudited<Account>(database, { subject: "account", action, actor, change });
+    return account;
   }
 
   const accounts = queryBuilder.selectFrom("accounts").select(accountColumns);
@@ -60,8 +57,8 @@ export function createAccountRepository(database: Database, actor: string): Acco
         .returning(accountColumns);
       return run("account create", inserted);
     },
-    findByName: async (name) => (await read(accounts.where("name", "=", name)))[0],
-    list: () => read(accounts.orderBy("id")),
+    findByName: async (name) => (await runUnprepared<Account>(database, "read", accounts.where("name", "=", name)))[0],
+    list: () => runUnprepared<Account>(database, "read", accounts.orderBy("id")),
     setPlan: ({ name, plan, customLimits }) =>
       run("account set-plan", update(name).set({ plan, ...limitColumns(customLimits) })),
     suspend: (name) =>

@@ -2,10 +2,10 @@
  * The log of administrative changes. A statement that changes an account or a key adds its entries itself, so the change and
  * its entry are in one transaction.
  */
-import { type OperationNodeSource, type RawBuilder, sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Query, queryBuilder, type Statement, unpreparedStatement } from "../database/statement.js";
-import { type Row, withoutNulls } from "../database/tables.js";
+import { type Row, runUnprepared } from "../database/records.js";
+import { type Query, queryBuilder } from "../database/statement.js";
 
 /** The change of one account or one key. */
 export interface AuditEntry {
@@ -47,33 +47,27 @@ export async function listAuditEntries(database: Database, query: AuditQuery): P
     .orderBy("audit_log.id", "desc")
     .limit(limit);
   const entries = accountId === undefined ? newest : newest.where("account_id", "=", accountId);
-  return (await database.run(unpreparedStatement<Row<AuditEntry>>("read", entries), {})).map(withoutNulls);
+  return await runUnprepared<AuditEntry>(database, "read", entries);
 }
-
-/** A query that changes accounts or keys, and returns the rows after the change. */
-export type Change<Changed> = Query<Changed> & OperationNodeSource;
 
 interface AuditedChange<Changed> {
   readonly subject: "account" | "key";
   readonly action: string;
   readonly actor: string;
-  readonly change: Change<Changed>;
+  /** Returns the rows after the change. */
+  readonly change: Query<Row<Changed>>;
   /** SQL: common table expressions that `change` reads, each followed by a comma. */
   readonly before?: RawBuilder<unknown> | undefined;
 }
 
-/** A statement that returns the rows of the change, and adds an entry to the audit log for each of them. */
-export function auditedStatement<Changed>({
-  subject,
-  action,
-  actor,
-  change,
-  before = sql``,
-}: AuditedChange<Changed>): Statement<unknown, Changed> {
+/** Makes a change, and adds an entry to the audit log for each row that it returns. */
+export async function runAudited<Changed>(database: Database, audited: AuditedChange<Changed>): Promise<Changed[]> {
+  const { subject, action, actor, change, before = sql`` } = audited;
   const ids = subject === "account" ? sql`id, null` : sql`"accountId", id`;
-  return unpreparedStatement(
+  return await runUnprepared<Changed>(
+    database,
     "write",
-    sql<Changed>`
+    sql<Row<Changed>>`
       with ${before} changed as (${change}),
       logged as (
         insert into audit_log (actor, action, account_id, key_id, details)

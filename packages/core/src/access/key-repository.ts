@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Query, queryBuilder, statement, unpreparedStatement } from "../database/statement.js";
-import { type Row, withoutNulls } from "../database/tables.js";
+import { type Row, runUnprepared, withoutNulls } from "../database/records.js";
+import { type Query, queryBuilder, statement } from "../database/statement.js";
 import type { KeyScope } from "../scoped-catalogues.js";
 import { type Account, customLimitsColumn } from "./account-repository.js";
-import { auditedStatement, type Change } from "./audit-log.js";
+import { digestApiKey, isWellFormedApiKey, visiblePrefix } from "./api-key.js";
+import { runAudited } from "./audit-log.js";
 
 /** The stored facts about a key. The key itself is not stored. */
 export interface KeyRecord {
@@ -47,23 +48,20 @@ interface FoundKey extends KeyRecord {
   readonly accountName: string;
 }
 
-interface StoredText {
-  /** SHA-256 in hexadecimal digits. */
-  readonly digest: string;
-  /** `visiblePrefix` of the key. */
-  readonly prefix?: string;
-}
-
-interface NewKey extends StoredText {
+interface NewKey {
   readonly accountId: bigint;
+  /** The key itself: its digest and its visible prefix are stored. */
+  readonly text: string;
   readonly name?: string;
   /** Both by default. */
   readonly scope?: KeyScope;
   readonly expiresAt?: Date;
 }
 
-interface Rotation extends StoredText {
+interface Rotation {
   readonly id: bigint;
+  /** The new key. */
+  readonly text: string;
   readonly expiresAt?: Date;
   /** How long the replaced key works at most. */
   readonly graceMs: number;
@@ -95,24 +93,15 @@ export interface KeyRepository {
   /** Lets every instance end the ban of the key and forget its strikes. `undefined` if no key has this id. */
   liftBan(id: bigint): Promise<KeyRecord | undefined>;
   find(id: bigint): Promise<KeyRecord | undefined>;
-  /** The key with this digest, or the keys with this visible prefix, which are rarely more than one. */
-  search(text: { readonly digest: string } | { readonly prefix: string }): Promise<FoundKey[]>;
+  /** By a whole key, or else by its visible prefix, which several keys may share. */
+  search(text: string): Promise<FoundKey[]>;
   findByDigest(digest: string): Promise<KeyWithAccount | undefined>;
 }
 
 /** `actor` makes the changes, for the audit log. */
 export function createKeyRepository(database: Database, actor: string): KeyRepository {
-  async function read<Found extends KeyRecord>(query: Query<Row<Found>>): Promise<Found[]> {
-    return (await database.run(unpreparedStatement("read", query), {})).map((row) => withoutNulls<Found>(row));
-  }
-
-  async function run(
-    action: string,
-    change: Change<Row<KeyRecord>>,
-    before?: RawBuilder<unknown>,
-  ): Promise<KeyRecord[]> {
-    const rows = await database.run(auditedStatement({ subject: "key", action, actor, change, before }), {});
-    return rows.map(withoutNulls);
+  function run(action: string, change: Query<Row<KeyRecord>>, before?: RawBuilder<unknown>): Promise<KeyRecord[]> {
+    return runAudited<KeyRecord>(database, { subject: "key", action, actor, change, before });
   }
 
   const keys = queryBuilder.selectFrom("api_keys").select(keyColumns);
@@ -120,7 +109,7 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
   const updateUnrevoked = update.where("revoked_at", "is", null);
 
   async function find(id: bigint): Promise<KeyRecord | undefined> {
-    return (await read<KeyRecord>(keys.where("id", "=", id)))[0];
+    return (await runUnprepared<KeyRecord>(database, "read", keys.where("id", "=", id)))[0];
   }
 
   async function revokeAll(accountId: bigint): Promise<KeyRecord[]> {
@@ -131,23 +120,25 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
   }
 
   return {
-    async add({ accountId, digest, expiresAt = null, ...values }) {
+    async add({ accountId, text, expiresAt = null, ...values }) {
+      const stored = { digest: bytesOf(digestApiKey(text)), prefix: visiblePrefix(text) };
       const inserted = queryBuilder
         .insertInto("api_keys")
-        .values({ account_id: accountId, digest: bytesOf(digest), expires_at: expiresAt, ...values })
+        .values({ ...values, ...stored, account_id: accountId, expires_at: expiresAt })
         .returning(keyColumns);
       const [key] = await run("key issue", inserted);
       if (key === undefined) throw new Error("the inserted key was not returned");
       return key;
     },
-    list: (accountId) => read<KeyRecord>(keys.where("account_id", "=", accountId).orderBy("id")),
+    list: (accountId) =>
+      runUnprepared<KeyRecord>(database, "read", keys.where("account_id", "=", accountId).orderBy("id")),
     async revoke(id) {
       const revoked = updateUnrevoked.set({ revoked_at: sql`now()` }).where("id", "=", id);
       return (await run("key revoke", revoked))[0] ?? find(id);
     },
     revokeAll,
     change: async (id, values) => (await run("key change", update.set(values).where("id", "=", id)))[0],
-    async rotate({ id, digest, prefix = null, expiresAt = null, graceMs }) {
+    async rotate({ id, text, expiresAt = null, graceMs }) {
       const ended = updateUnrevoked
         .set({ expires_at: sql`least(expires_at, ${later(graceMs)})` })
         .where("id", "=", id)
@@ -157,8 +148,8 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
         .insertInto("api_keys")
         .columns(["account_id", "digest", "prefix", "expires_at", "lineage", "ban_lifted_at", "name", "scope"])
         .expression(
-          sql`select "accountId", ${bytesOf(digest)}::bytea, ${prefix}::text, ${expiresAt}::timestamptz, lineage,
-            "banLiftedAt", name, scope from old`,
+          sql`select "accountId", ${bytesOf(digestApiKey(text))}::bytea, ${visiblePrefix(text)}::text,
+            ${expiresAt}::timestamptz, lineage, "banLiftedAt", name, scope from old`,
         )
         .returning(keyColumns);
       const both = sql<Row<KeyRecord>>`select * from old union all select * from replacement`;
@@ -177,14 +168,15 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
       return (await run("ban lift", lifted)).find((key) => key.id === id);
     },
     find,
-    async search(text) {
+    search(text) {
       const found = keys
         .innerJoin("accounts", "accounts.id", "account_id")
         .select("accounts.name as accountName")
         .orderBy("api_keys.id");
-      return read<FoundKey>(
-        "digest" in text ? found.where("digest", "=", bytesOf(text.digest)) : found.where("prefix", "=", text.prefix),
-      );
+      const searched = isWellFormedApiKey(text)
+        ? found.where("digest", "=", bytesOf(digestApiKey(text)))
+        : found.where("prefix", "=", visiblePrefix(text));
+      return runUnprepared<FoundKey>(database, "read", searched);
     },
     async findByDigest(digest) {
       const [row] = await database.run(selectKeyByDigest, { digest: bytesOf(digest) });

@@ -2,7 +2,15 @@
  * Kysely builds each statement of a request once, when the module loads; a request only binds its values. Building
  * the statement of a list for every request would cost more CPU time than all other work for the list.
  */
-import { type CompiledQuery, Kysely, PostgresDialect, type QueryResult, type RawBuilder, sql } from "kysely";
+import {
+  type CompiledQuery,
+  Kysely,
+  type OperationNodeSource,
+  PostgresDialect,
+  type QueryResult,
+  type RawBuilder,
+  sql,
+} from "kysely";
 import type { Tables } from "./tables.js";
 
 /** SQL, and the function that puts its values in order. */
@@ -20,7 +28,7 @@ export interface Statement<Values, Row> {
  * A `write` has a connection to itself while it runs. A `read` may share its connection and be sent twice. So it must change
  * nothing and, in a service, find a few rows by an index.
  */
-type Access = "write" | "read";
+export type Access = "write" | "read";
 
 /** Returns the place in the statement where a value is inserted. */
 export type PlaceholderFor<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
@@ -46,13 +54,7 @@ export function statement<Values, Row>(
   };
 }
 
-/** A query that already holds its values. For calls that are too rare to prepare a statement. */
-export function unpreparedStatement<Row>(access: Access, query: Query<Row>): Statement<unknown, Row> {
-  const { sql: text, parameters } = query.compile(queryBuilder);
-  return { access, name: "", text, bind: () => [...parameters] };
-}
-
-export interface Query<Row> {
+export interface Query<Row> extends OperationNodeSource {
   compile(compiler: Kysely<Tables>): CompiledQuery;
   /** Never called. It is declared for its type: TypeScript rejects a query that lacks a column of `Row`. */
   execute(compiler: Kysely<Tables>): Promise<readonly Row[] | QueryResult<Row>>;

@@ -54,10 +54,3 @@ export interface Tables {
     category_id: bigint;
   };
 }
-
-/** A record as PostgreSQL returns it: an absent field is null. */
-export type Row<Fields> = { [Name in keyof Fields]-?: Fields[Name] | null };
-
-export function withoutNulls<Fields>(row: Row<Fields>): Fields {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Fields;
-}
