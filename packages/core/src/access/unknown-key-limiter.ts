@@ -7,10 +7,7 @@ import { Problem } from "../problem.js";
  * it is not cached and its address has sent too many unknown keys.
  */
 export interface UnknownKeyLimiter {
-  /**
-   * Runs a look-up, or rejects with SERVICE_UNAVAILABLE without running it. At most as many look-ups of a client run at
-   * once as its budget allows. Further ones wait.
-   */
+  /** Runs a look-up when the budget of the client allows it, or rejects with SERVICE_UNAVAILABLE without running it. */
   run<Found>(client: string, lookUp: () => Promise<Found | undefined>): Promise<Found | undefined>;
   refusals(): number;
 }
@@ -47,29 +44,23 @@ export function createUnknownKeyLimiter(monotonicNow: () => number): UnknownKeyL
     });
   }
 
-  async function waitForStart(budget: Budget): Promise<void> {
-    if (budget.left < 1) throw refuse();
-    if (mayStart(budget)) budget.inFlight += 1;
-    else await new Promise<void>((start, fail) => budget.waiting.push({ start, fail }));
-  }
-
   function startWaiting(budget: Budget): void {
-    if (budget.left < 1) {
-      for (const { fail } of budget.waiting.splice(0)) fail(refuse());
-      return;
-    }
-    while (mayStart(budget)) {
-      const next = budget.waiting.shift();
-      if (next === undefined) return;
+    // Every look-up in flight may be charged.
+    const free = Math.floor(budget.left - budget.inFlight);
+    for (const { start } of budget.waiting.splice(0, free)) {
       budget.inFlight += 1;
-      next.start();
+      start();
     }
+    if (budget.left < 1) for (const { fail } of budget.waiting.splice(0)) fail(refuse());
   }
 
   return {
     async run(client, lookUp) {
       const budget = budgetOf(client);
-      await waitForStart(budget);
+      await new Promise<void>((start, fail) => {
+        budget.waiting.push({ start, fail });
+        startWaiting(budget);
+      });
       try {
         const found = await lookUp();
         if (found === undefined) budget.left -= 1;
@@ -86,9 +77,4 @@ export function createUnknownKeyLimiter(monotonicNow: () => number): UnknownKeyL
     },
     refusals: () => refusals,
   };
-}
-
-/** Every look-up in flight may be charged. */
-function mayStart({ left, inFlight }: Budget): boolean {
-  return left - inFlight >= 1;
 }
