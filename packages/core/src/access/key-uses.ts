@@ -14,15 +14,18 @@ export interface KeyUses extends Disposable {
 }
 
 /** Keys are collected for this time and written in one statement. */
-const delayMs = 1_000;
+const intervalMs = 1_000;
 const keysPerStatement = 1_000;
 
 export function createKeyUses(database: Pick<Database, "run">, log: Log): KeyUses {
   const unwritten = new Set<bigint>();
-  let timer: NodeJS.Timeout | undefined;
+  const timer = setInterval(write, intervalMs).unref();
+  let isWriting = false;
   let hasFailed = false;
 
   async function write(): Promise<void> {
+    if (isWriting || unwritten.size === 0) return;
+    isWriting = true;
     const ids = [...unwritten];
     unwritten.clear();
     try {
@@ -33,27 +36,16 @@ export function createKeyUses(database: Pick<Database, "run">, log: Log): KeyUse
       if (!hasFailed) log.warn({ error }, "could not write when keys were last used; their next look-ups try again");
       hasFailed = true;
     }
-    timer = undefined;
-    if (unwritten.size > 0) writeLater();
-  }
-
-  /** One statement at a time: the timer is set until the statement has ended. */
-  function writeLater(): void {
-    timer ??= setTimeout(write, delayMs).unref();
+    isWriting = false;
   }
 
   return {
     record(key) {
       const isRejected = key.revokedAt !== undefined || (key.expiresInMs !== undefined && key.expiresInMs <= 0);
       const isRefused = isRejected || key.accountSuspendedAt !== undefined;
-      if (key.isUsedToday || isRefused || unwritten.size >= keysPerStatement) return;
-      unwritten.add(key.id);
-      writeLater();
+      if (!key.isUsedToday && !isRefused && unwritten.size < keysPerStatement) unwritten.add(key.id);
     },
-    [Symbol.dispose]() {
-      clearTimeout(timer);
-      unwritten.clear();
-    },
+    [Symbol.dispose]: () => clearInterval(timer),
   };
 }
 
