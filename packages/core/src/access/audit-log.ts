@@ -1,7 +1,4 @@
-/**
- * The log of administrative changes. A statement that changes an account or a key adds its entries itself, so the change and
- * its entry are in one transaction.
- */
+/** A statement that changes an account or a key adds its own entries to the log: change and entry are in one transaction. */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
 import { type Row, runUnprepared } from "../database/records.js";
@@ -29,7 +26,7 @@ interface AuditQuery {
   readonly limit: number;
 }
 
-/** The newest entries, the newest first. */
+/** The newest first. */
 export async function listAuditEntries(database: Database, query: AuditQuery): Promise<AuditEntry[]> {
   const { accountId, limit } = query;
   const newest = queryBuilder

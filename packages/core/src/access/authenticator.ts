@@ -1,9 +1,7 @@
 /**
- * Finds the account behind a bearer token. A malformed key costs no query. While PostgreSQL answers, a well-formed key costs
- * one query every few seconds and one after each change, however many requests use it. That holds for unknown keys too. The
- * order is: the cached record of a known key up to 5 s old, the cache of unknown keys, one look-up for all requests with the
- * same key, and, if PostgreSQL is unavailable or too busy, a stale record. A stale record is older than 5 s. For 3 s after a
- * failed look-up it is used without waiting for the next look-up.
+ * Finds the account behind a bearer token. A well-formed key costs one query every few seconds and one after each change,
+ * however many requests use it. The order is: the cached record of a known key up to 5 s old, the cache of unknown keys, one
+ * look-up for all requests with the same key, and, if PostgreSQL is unavailable or too busy, a stale record, older than 5 s.
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
@@ -66,14 +64,11 @@ export interface KeyCacheUse {
 const refreshAfterMs = 4_000;
 /** How long an instance may miss a revocation or a change of plan while PostgreSQL answers. */
 const freshMs = 5_000;
-/**
- * The greatest age of a record that is used without PostgreSQL. A key with a record of at most this age is known: it is
- * looked up without the limit for unknown keys.
- */
+/** The greatest age of a stale record. The limit for unknown keys does not apply to a key with a record up to this age. */
 const staleMs = 3_600_000;
 /**
- * For this time after a failed look-up, stale records are used at once. While PostgreSQL is down, the next look-up fails
- * before these 3 s end (with the default time limits) and starts them again.
+ * For this time after a failed look-up, stale records are used at once. With the default time limits, the next look-up fails
+ * before this time ends.
  */
 const unreachableMs = 3_000;
 const capacity = 10_000;
@@ -81,7 +76,7 @@ const capacity = 10_000;
 interface CachedKey {
   readonly key: KeyWithLimits;
   readonly checkedAtMs: number;
-  /** The number of the look-up that read the record. It shows if the record is older than a change. */
+  /** Shows if the record is older than a change. */
   readonly lookUpNumber: number;
 }
 

@@ -18,9 +18,8 @@ export interface KeyRecord {
   readonly lineage: bigint;
   /** When a ban of the lineage was last lifted, by the clock of PostgreSQL. */
   readonly banLiftedAt?: Date;
-  /** For people. */
   readonly name?: string;
-  /** The start of the key, by which people recognise it. A key of an earlier version has none. */
+  /** `visiblePrefix` of the key. A key of version 1.1 or earlier has none. */
   readonly prefix?: string;
   readonly scope: KeyScope;
   /** The UTC day of the last request with the key while it worked, such as 2027-01-31. */
@@ -28,8 +27,8 @@ export interface KeyRecord {
 }
 
 /**
- * A key and the plan of its account: everything that authentication needs, in one row. Its times are also given relative
- * to the moment of the read, by PostgreSQL's clock, because the clock of an instance may be wrong.
+ * Everything that authentication needs, in one row. Its times are also given relative to the moment of the read, by
+ * PostgreSQL's clock, because the clock of an instance may be wrong.
  */
 export interface KeyWithAccount extends KeyRecord {
   readonly plan: Account["plan"];
@@ -43,7 +42,6 @@ export interface KeyWithAccount extends KeyRecord {
   readonly isUsedToday: boolean;
 }
 
-/** A key that an operator has found by its text. */
 interface FoundKey extends KeyRecord {
   readonly accountName: string;
 }

@@ -5,8 +5,8 @@ import type { Log } from "../log.js";
 import { type KeyWithAccount, today } from "./key-repository.js";
 
 /**
- * Writes the day on which each key was last used, at most once a day for each key, in the background. A day that cannot be
- * written is forgotten: the key's next look-up, at most 5 s after its next use, reports it again.
+ * Writes the day on which each key was last used, at most once a day for each key, in the background. If that fails, the next
+ * look-up of the key reports it again.
  */
 export interface KeyUses extends Disposable {
   /** Takes each key that was read from PostgreSQL for a request. A key that is refused does not count as used. */
@@ -32,7 +32,7 @@ export function createKeyUses(database: Pick<Database, "run">, log: Log): KeyUse
       await database.run(writeLastUse, { ids });
       hasFailed = false;
     } catch (error) {
-      // Keys in use report again every few seconds, so only the first failure is logged.
+      // Keys in use report again every few seconds.
       if (!hasFailed) log.warn({ error }, "could not write when keys were last used; their next look-ups try again");
       hasFailed = true;
     }

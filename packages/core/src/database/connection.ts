@@ -61,9 +61,9 @@ export function sendQuery<Row>(
 export class NotPrimary extends Error {}
 
 /**
- * Closes the connection and rejects with `NotPrimary` if the server is a standby: its reads are stale, and it refuses writes.
- * After a failover, a balancer or a name may point to a standby for a moment. One check of each new connection is enough
- * without a pooler, because PostgreSQL closes its connections before a primary becomes a standby.
+ * Closes the connection and rejects with `NotPrimary` if the server is a standby: a balancer or a name may point to one for a
+ * moment after a failover. Without a pooler, one check of each new connection is enough, because PostgreSQL closes its
+ * connections before a primary becomes a standby.
  *
  * The same query sets the only date style that pg reads, because the role or the database may have another one. PgBouncer
  * keeps this setting for the connection, also in transaction mode.
@@ -79,13 +79,10 @@ export async function requirePrimary(client: ClientBase, timeoutMs: number): Pro
 
 export const closeTimeoutMs = 500;
 
-/**
- * Ends a connection. `client.end()` alone waits until the server closes it too, and a server that has vanished never
- * does: the socket is then destroyed. Never rejects.
- */
+/** Never rejects. `client.end()` alone waits until the server closes the connection too, and a vanished server never does. */
 export async function endClient(client: Client, timeoutMs: number = closeTimeoutMs): Promise<void> {
   const timer = setTimeout(() => destroySocket(client), timeoutMs);
-  // It fails if the connection is already lost: then nothing is left to end.
+  // If the connection is already lost, nothing is left to end.
   await client.end().catch(() => {});
   clearTimeout(timer);
 }

@@ -26,26 +26,19 @@ export class DatabaseTimeout extends Error {
  * itself did not send (a refused connection, a timeout, a broken socket) is of that kind.
  */
 export function asProblem(error: unknown): Problem {
-  const code = error instanceof DatabaseError ? (error.code ?? "") : undefined;
+  const code = sqlState(error);
   if (code !== undefined && !transient.test(code)) return Problem.from(error);
   const isLate = error instanceof DatabaseTimeout || late.test(code ?? "");
-  return isLate ? unavailable("The database did not answer in time", error) : databaseUnavailable(error);
+  return isLate ? databaseUnavailable(error, "The database did not answer in time") : databaseUnavailable(error);
 }
 
-export function databaseUnavailable(cause: unknown): Problem {
-  return unavailable("The database is unavailable", cause);
-}
-
-function unavailable(reason: string, cause: unknown): Problem {
+export function databaseUnavailable(cause: unknown, reason = "The database is unavailable"): Problem {
   return new Problem("SERVICE_UNAVAILABLE", `${reason}; try again shortly.`, { cause, retryAfterSeconds: 1 });
 }
 
-/**
- * True if a query that only reads may be sent again at once on another connection: the server ended this connection, or
- * its prepared statement cannot be used.
- */
+/** True if the server ended the connection, or cannot use its prepared statement: a read may be sent again on another one. */
 export function canRetryOnAnotherConnection(error: unknown): boolean {
-  return error instanceof DatabaseError && /^(08|57P0|26000|0A000)/.test(error.code ?? "");
+  return /^(08|57P0|26000|0A000)/.test(sqlState(error) ?? "");
 }
 
 /** The SQLSTATE of an error or of the Problem that it became, if the server sent one. */
