@@ -38,10 +38,7 @@ export function digestApiKey(key: string): string {
   return hash("sha256", key, "hex");
 }
 
-/**
- * The start of a key, by which people recognise it: its mode and 8 characters of the secret. The other 24 characters, of 142
- * bits, stay unknown.
- */
+/** The start of a key, by which people recognise it. The other 24 characters of the secret, of 142 bits, stay unknown. */
 export function visiblePrefix(key: string): string {
   return key.slice(0, "pets_live_".length + 8);
 }

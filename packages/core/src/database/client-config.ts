@@ -1,7 +1,7 @@
 import { type ClientConfig, TypeOverrides, types } from "pg";
 import type { DatabaseConfig } from "./database.js";
 
-/** TCP probes find a connection that a firewall has forgotten, or whose server has vanished. */
+/** Finds a connection that a firewall has forgotten, or whose server has vanished. */
 export const keepAlive: Pick<ClientConfig, "keepAlive" | "keepAliveInitialDelayMillis"> = {
   keepAlive: true,
   keepAliveInitialDelayMillis: 30_000,
@@ -24,8 +24,8 @@ export function clientConfigOf(config: DatabaseConfig, statementTimeoutMs: numbe
 }
 
 /**
- * True if the URL has the parameter `pgbouncer=true`: it is that of a PgBouncer in transaction mode. Two transactions may
- * then run in two sessions, so the service prepares no statement by name, sets no time limit, and does not listen.
+ * True if the URL leads to a PgBouncer in transaction mode. Two transactions may then run in two sessions, so the service
+ * prepares no statement by name, sets no time limit, and does not listen.
  */
 export function isTransactionPooler(url: string): boolean {
   return URL.canParse(url) && new URL(url).searchParams.get("pgbouncer") === "true";

@@ -77,10 +77,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     }
   }
 
-  /**
-   * Sets the time limits of the connection if they differ from those of its last statement, in one more round trip. That is
-   * rare, except in a pool of fewer than 5, where reads have no connections of their own (`database.ts`).
-   */
+  /** Costs a round trip if the limits change: rarely, except in a pool of fewer than 5, where reads share no connections. */
   async function setTimeLimits(client: PoolClient, timeoutMs: number): Promise<void> {
     if ((statementTimeouts.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;
     await sendQuery(client, {

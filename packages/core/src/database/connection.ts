@@ -13,8 +13,8 @@ export interface BoundQuery {
 }
 
 /**
- * In its constructor, pg reads the certificate files that the URL names. The pool calls the constructor in a callback, where
- * an error would end the process. So this catches the error, and `connect` rejects with it.
+ * The constructor of pg reads the certificate files that the URL names. The pool calls it in a callback, where an error would
+ * end the process. So `connect` rejects with that error instead.
  */
 export function createClient(config: ClientConfig): Client {
   try {

@@ -31,10 +31,7 @@ export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): ConnectionCounts;
-  /**
-   * With a cause, refuses every statement from now on: a pooler may have moved open connections to a standby. With
-   * `undefined`, accepts statements again.
-   */
+  /** Refuses every statement until the next call with `undefined`: a pooler may have moved open connections to a standby. */
   refuse(cause: Error | undefined): void;
 }
 
@@ -60,8 +57,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
       values: statement.bind(values),
       timeoutMs: statement.access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,
     };
-    // `undefined`: no shared connection could take the read, or the connection was lost before the answer. The pool then
-    // runs the read.
+    // `undefined`: no shared connection could take the read, or it was lost before the answer.
     const rows = statement.access === "read" ? await reads.send<Row>(query) : undefined;
     return rows ?? pool.run(query);
   }

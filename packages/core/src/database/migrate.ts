@@ -14,9 +14,9 @@ const tableWaitMs = 200;
 const pauseMs = 1_000;
 
 /**
- * Brings the database to the current schema and returns the names of the migrations that ran. Any number of processes
- * may call it at once: one migrates, the others wait and find nothing left to do. The server ends a session that stopped
- * in the middle of its migration before the waiting processes give up, after `lockWaitMs`.
+ * Brings the database to the current schema and returns the names of the migrations that ran. Any number of processes may call
+ * it at once: one migrates, the others wait for at most `lockWaitMs`, and find nothing left to do. The server ends a session
+ * that stopped in the middle of its migration before the others give up.
  */
 export async function migrate(
   url: string,

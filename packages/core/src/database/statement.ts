@@ -1,6 +1,6 @@
 /**
- * Kysely builds each statement of a request once, when the module loads; a request only binds its values. Building
- * the statement of a list for every request would cost more CPU time than all other work for the list.
+ * Kysely builds each statement once, when the module loads; a request only binds its values. Building the statement of a list
+ * for every request would cost more CPU time than all other work for the list.
  */
 import {
   type CompiledQuery,
@@ -31,18 +31,14 @@ export interface Statement<Values, Row> {
 export type Access = "write" | "read";
 
 /** Returns the place in the statement where a value is inserted. */
-export type PlaceholderFor<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
+type PlaceholderFor<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
 
-/**
- * A prepared statement with named parameters. `build` returns a query of Kysely's builder, or SQL text where the builder
- * would be hard to read.
- */
+/** A prepared statement with named parameters. */
 export function statement<Values, Row>(
   access: Access,
   name: string,
   build: (db: Kysely<Tables>, parameter: PlaceholderFor<Values>) => Query<Row>,
 ): Statement<Values, Row> {
-  // A `Placeholder` stands in the place of each value. `bind` replaces it by the value.
   const query = build(queryBuilder, (name) => sql`${new Placeholder(name)}`);
   const { sql: text, parameters } = query.compile(queryBuilder);
   return {
