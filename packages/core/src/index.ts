@@ -4,14 +4,7 @@ export {
   createAccountRepository,
   type NewAccount,
 } from "./access/account-repository.js";
-export {
-  digestApiKey,
-  isWellFormedApiKey,
-  type KeyMode,
-  mintApiKey,
-  modeOf,
-  visiblePrefix,
-} from "./access/api-key.js";
+export { isWellFormedApiKey, type KeyMode, mintApiKey, modeOf } from "./access/api-key.js";
 export { type AuditEntry, listAuditEntries } from "./access/audit-log.js";
 export type { Authentication, KeyWithLimits } from "./access/authenticator.js";
 export { createKeyRepository, type KeyRecord, type KeyWithAccount } from "./access/key-repository.js";

@@ -1,13 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { shared } from "@petstore/harness";
-import {
-  createAccountRepository,
-  createKeyRepository,
-  digestApiKey,
-  type KeyRecord,
-  mintApiKey,
-  visiblePrefix,
-} from "../src/index.js";
+import { digestApiKey, visiblePrefix } from "../src/access/api-key.js";
+import { createAccountRepository, createKeyRepository, type KeyRecord, mintApiKey } from "../src/index.js";
 import { limitedTo, openSharedDatabase } from "./database-fixture.js";
 
 export const actor = "ada@office";
