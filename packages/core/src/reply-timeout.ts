@@ -1,7 +1,7 @@
 /**
- * Like `setTimeout`, but the replies that have arrived by then are read before `callback` runs. Node runs timers, then reads
- * sockets, then runs immediates. So a reply that has arrived is never late only because this process was busy. After `ms`,
- * `clearTimeout` no longer prevents the call: the callback must do no harm if it is not needed any more.
+ * Like `setTimeout`, but Node reads the replies that have arrived before `callback` runs: the event loop runs timers, then
+ * reads sockets, then runs immediates. So a busy process misses no reply that has arrived. After `ms`, `clearTimeout` no
+ * longer prevents the call, so `callback` must do no harm after the reply.
  */
 export function setReplyTimeout(callback: () => void, ms: number): NodeJS.Timeout {
   return setTimeout(() => setImmediate(callback), ms);

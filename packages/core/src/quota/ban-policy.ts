@@ -1,10 +1,10 @@
 import { dayMs } from "./window.js";
 
 /**
- * When a key that keeps calling after 429 is banned ("Behaviour when the limit is exceeded", rule 3), and for how long. The
- * refusals that follow each other form an *episode* (see `Penalty`). Each one after the first is a *strike*, unless `graceMs`
- * or `earlyMs` excuses it. Many programs may share a key. Each of them that honours Retry-After gets at most one strike in an
- * episode. So if a ban needs 120 strikes, 120 such programs can share a key.
+ * When a key that keeps calling after 429 is banned, and for how long ("Behaviour when the limit is exceeded" in the contract,
+ * rule 3). A refusal starts an *episode* (see `Penalty`). Each further refusal in it is a *strike*, unless `graceMs` or
+ * `earlyMs` excuses it. A program that honours Retry-After gets at most one strike in an episode. So if a ban needs 120
+ * strikes, 120 such programs can share a key.
  */
 export interface BanPolicy {
   /** Fewest strikes within one episode that ban a key. 0 switches bans off. */
@@ -21,7 +21,7 @@ export interface BanPolicy {
   readonly longestEpisodeMs: number;
   readonly firstBanMs: number;
   readonly longestBanMs: number;
-  /** A ban that begins within this time after the last one ended lasts twice as long as that one. */
+  /** A ban that begins within this time after the end of the last ban lasts twice as long. */
   readonly memoryMs: number;
 }
 
@@ -53,7 +53,7 @@ export interface Penalty {
 
 const untouched: Penalty = { episodeStartMs: 0, retryAtMs: 0, strikes: 0, bannedUntilMs: 0, banLevel: 0 };
 
-/** The penalty after one more refusal. The key is now banned if `bannedUntilMs` is after the call. */
+/** The key is now banned if the new `bannedUntilMs` is after `call.nowMs`. */
 export function afterRefusal(
   penalty: Penalty | undefined,
   call: { readonly nowMs: number; readonly retryAtMs: number; readonly minuteLimit: number },
@@ -73,12 +73,11 @@ export function afterRefusal(
   return isBanned ? ban(before, call.nowMs, policy) : { ...before, retryAtMs, strikes };
 }
 
-/** The penalty of a key of which only the ban is known. It counts as begun at `nowMs`, and as the first in a row. */
+/** For a ban with an unknown start and level. The ban counts as begun at `nowMs`, and as the first in a row. */
 export function penaltyOfBan({ nowMs, bannedUntilMs }: { nowMs: number; bannedUntilMs: number }): Penalty {
   return { ...untouched, episodeStartMs: nowMs, bannedUntilMs, banLevel: 1 };
 }
 
-/** True if the penalty began before a ban of its key was lifted. */
 export function isLifted({ episodeStartMs }: Penalty, liftedAtMs: number): boolean {
   return episodeStartMs <= liftedAtMs;
 }

@@ -6,7 +6,6 @@ export type Decision = Admitted | Refused | Banned | Impossible;
 export type QuotaMode = "local" | "shared" | "fallback";
 
 interface Decided extends Windows {
-  /** The mode of the engine when it decided. */
   readonly mode: QuotaMode;
 }
 
@@ -17,7 +16,7 @@ export interface Admitted extends Decided {
 /** A window had too few units left. Nothing was reserved. */
 export interface Refused extends Decided {
   readonly outcome: "refused";
-  /** The window with too few units left. In an outage, the window with too few units of this instance's share. */
+  /** The window with too few units left. In an outage, only the share of this instance counts. */
   readonly by: "minute" | "day";
   readonly retryAtMs: number;
 }
@@ -36,9 +35,9 @@ interface Impossible extends Decided {
 }
 
 /**
- * The window in the X-RateLimit headers: the window that refused, else the window with least remaining. In the last minute
- * of a day both windows have the same Reset, so a client cannot tell them apart. Then it is always the window with least
- * remaining: otherwise Remaining could rise from 0 (of the minute) to 1 (of the day) when the day refuses a cost of 2.
+ * The window in the X-RateLimit headers: the window that refused, else the window with the least remaining. In the last
+ * minute of a day, both windows have the same Reset, so a client cannot tell them apart. Then the window with the least
+ * remaining is reported even after a refusal. Otherwise Remaining could rise before the reset.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;
@@ -47,7 +46,6 @@ export function reportedWindow(decision: Windows | Decision): WindowState {
   const fromMinute = remaining(minute);
   const fromDay = remaining(day);
   if (fromMinute !== fromDay) return fromMinute < fromDay ? minute : day;
-  // If both have the same number left, report the window that resets later.
   return day.resetAtMs >= minute.resetAtMs ? day : minute;
 }
 
@@ -64,7 +62,7 @@ export function bannedDecision(mode: QuotaMode, windows: Windows, bannedUntilMs:
   return { outcome: "banned", mode, ...windows, bannedUntilMs, retryAtMs: Math.max(bannedUntilMs, roomAtMs) };
 }
 
-/** Units left in a window. 0 when a plan was lowered below the units already used. */
+/** 0 if the plan was lowered below the units that were already used. */
 export function remaining(window: WindowState): number {
   return Math.max(0, window.limit - window.used);
 }

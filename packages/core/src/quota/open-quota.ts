@@ -15,7 +15,7 @@ export interface QuotaConfig {
   readonly anonymousLimits: Limits;
   /** Undefined: this process counts alone. */
   readonly redis: RedisConfig | undefined;
-  /** How many instances share the limits. While Redis is unavailable, each grants its part. */
+  /** The number of instances that share the limits. While Redis is unavailable, each grants its share. */
   readonly instances: number;
   readonly failureMode: FailureMode;
 }
@@ -47,10 +47,10 @@ export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): 
   }
   const connection = await openRedis(config.redis);
   const redisQuota = createRedisQuota({ redis: connection.redis, banPolicy });
-  // Redis hashes only up to the first `}`, so the probe has the slot of the account.
+  // Redis Cluster hashes only the text before the first `}`, so the probe reaches the node of the account.
   const probe = (account: string) => redisQuota.reserve({ account: `${account}}probe`, limits: unlimited, cost: 1 });
   const breaker = createBreaker({ connection, probe, deadlineMs: config.redis.decisionTimeoutMs, log });
-  // An instance that denies reports the counts of the whole account.
+  // With `deny`, this instance grants no share. It reports the counts of the whole account.
   const sharers = failureMode === "deny" ? 1 : instances;
   const counts = createLastKnownCounts({ now, banPolicy, instances: sharers, currentOutage: breaker.outages });
   if (breaker.canCall()) log.info({}, "quotas are shared through Redis");

@@ -20,8 +20,8 @@ export interface Windows {
 }
 
 /**
- * The window at `nowMs`. `stored` is the last window in which units were reserved. It is returned while it runs, and also
- * during the window before it: a clock that stepped back must not grant the same units twice.
+ * `stored` is the last window in which units were reserved. It is returned until it ends, also if the clock has stepped back
+ * into the window before it: the same units must not be granted twice.
  */
 export function windowAt(nowMs: number, lengthMs: number, stored: UsedUnits, limit: number): WindowState {
   const resetAtMs = nowMs - (nowMs % lengthMs) + lengthMs;

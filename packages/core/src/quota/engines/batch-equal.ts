@@ -6,12 +6,11 @@ const maxBatchSize = 64;
 
 /**
  * Makes one call for all equal reservations of one event loop iteration, at most 64 at a time. `call` gets the reservation and
- * the number of requests, and resolves with one result for each, in order. The trace of a call belongs to its first request.
+ * the number of requests, and resolves with one result for each, in order. In traces, the call belongs to the first request.
  */
 export function batchEqual<Result>(
   call: (reservation: Reservation, times: number) => Promise<readonly Result[]>,
 ): (reservation: Reservation) => Promise<Result> {
-  /** One for each distinct reservation of this event loop iteration. */
   let loaders: Map<string, DataLoader<Reservation, Result>> | undefined;
 
   return (reservation) => {

@@ -31,7 +31,7 @@ interface Ledger extends UsedWindows {
 }
 
 export interface LocalQuota extends Quota {
-  /** `share` is the part of the limits that this process may grant. Bans depend on the limits themselves. */
+  /** `share` is the part of the limits that this process may grant. Bans depend on the whole limits. */
   decide(reservation: Reservation, share: Limits, heldIn?: Windows): Decision;
   /** Replaces the units of an account, and adds bans by key. */
   seed(account: string, used: UsedWindows, bans: ReadonlyMap<string, Penalty>): void;
@@ -75,7 +75,7 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     return ledger;
   }
 
-  /** Drops expired penalties before it adds a key: an account that rotates its keys must not collect them. */
+  /** Drops expired penalties before it adds a key, so that an account with many keys does not fill the memory. */
   function remember(penalties: Map<string, Penalty>, key: string, penalty: Penalty, nowMs: number): void {
     if (!penalties.has(key)) {
       for (const [other, stored] of penalties) {

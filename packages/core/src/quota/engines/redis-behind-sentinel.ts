@@ -1,6 +1,6 @@
 /**
- * A connection to the primary that Sentinel names. ioredis asks the sentinels for it at each new connection. We also watch
- * them, to leave an old primary that stopped answering and then continues (decision 0021).
+ * A connection to the primary that Sentinel names. ioredis asks the sentinels for the primary at each new connection. We also
+ * watch the sentinels, to leave an old primary that stopped answering and then continues (decision 0021).
  */
 import { lookup } from "node:dns/promises";
 import { Redis, type RedisOptions } from "ioredis";
@@ -12,7 +12,7 @@ export interface SentinelLogin {
   readonly sentinelPassword?: string | undefined;
 }
 
-/** ioredis then asks the next sentinel. With two silent sentinels, a recovery still takes less than 2 s. */
+/** After this time, ioredis asks the next sentinel. With two silent sentinels, a recovery still takes less than 2 s. */
 const sentinelTimeoutMs = 500;
 
 /** Short, because the sentinels name the new primary up to a second after its promotion. */
@@ -35,31 +35,30 @@ export function openBehindSentinel(
     ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: sentinelTimeoutMs,
     retryStrategy: retryDelayMs,
-    // If this returned no number, one round of unreachable sentinels would end the client.
     sentinelRetryStrategy: retryDelayMs,
-    // Only the sentinels of the URL are watched, so only they are asked.
+    // ioredis must ask only the sentinels of the URL, because only these are watched.
     updateSentinels: false,
   });
   const watches = sentinels.map((sentinel) => {
     const watch = openSentinel(sentinel, isTls, login, retryDelayMs);
     watch.on("message", (_channel, text: string) => void follow(text));
-    // On each new connection. It rejects if the connection ends, or if the user may not subscribe, which doctor reports.
+    // `subscribe` rejects if the connection ends or the user may not subscribe. `petstore doctor` reports such a user.
     watch.on("ready", () => void watch.subscribe("+switch-master").catch(() => {}));
     return watch;
   });
 
-  /** Reads `<name> <old host> <old port> <new host> <new port>`. Each sentinel sends it, up to seconds apart. */
+  /** Reads `<name> <old host> <old port> <new host> <new port>`. The sentinels send it at different times. */
   async function follow(text: string): Promise<void> {
     const [group, , , host = "", port] = text.split(" ");
     if (group !== name) return;
-    // An unknown host leads to one connection more, to the primary that the sentinels name.
+    // If the look-up of the host fails, ioredis connects again, to the primary that the sentinels name.
     const primary = await lookup(host).catch(() => undefined);
     const leaveOther = () => {
       const { remoteAddress, remotePort } = redis.stream;
       if (remoteAddress !== primary?.address || remotePort !== Number(port)) redis.disconnect(true);
     };
     if (redis.status === "ready" || redis.status === "connect") leaveOther();
-    // ioredis would never connect again if it was disconnected now. It may have been told the old primary.
+    // ioredis never connects again after a disconnect in this state. A sentinel may have named the old primary.
     else if (redis.status === "connecting") redis.once("ready", leaveOther);
   }
 
@@ -72,7 +71,7 @@ export function openBehindSentinel(
   };
 }
 
-/** A connection to the sentinel itself. Commands wait for it, until `retryStrategy` returns `null`. */
+/** A connection to the sentinel itself. Commands wait for the connection, until `retryStrategy` returns `null`. */
 export function openSentinel(
   address: SentinelAddress,
   isTls: boolean,

@@ -4,10 +4,7 @@ import { openBehindSentinel, type SentinelLogin } from "./redis-behind-sentinel.
 import { readSentinelUrl } from "./sentinel-url.js";
 
 export interface RedisConfig extends SentinelLogin {
-  /**
-   * One address, or several nodes of a cluster. `redis:` or, with TLS, `rediss:`; credentials as in any URL. Or all
-   * sentinels in one address: `redis+sentinel:` or `rediss+sentinel:`.
-   */
+  /** One URL, or the URLs of several nodes of a cluster. `.env.example` describes the forms. */
   readonly urls: readonly string[];
   readonly isCluster: boolean;
   /** How long a decision may take before this instance decides alone. */
@@ -22,10 +19,9 @@ export interface RedisConnection extends Disposable {
 }
 
 const connectionTimeoutMs = 1_000;
-/** ioredis drops the nodes of a cluster within a few milliseconds. */
 const stuckAfterMs = 100;
 
-/** Resolves when the connection is ready or its first attempt has failed. It keeps trying by itself. */
+/** Resolves when the connection is ready or its first attempt has failed. ioredis continues to try. */
 export async function openRedis(config: RedisConfig): Promise<RedisConnection> {
   const listeners: (() => void)[] = [];
   const { redis, disconnect } = open(config);
@@ -73,8 +69,8 @@ function openCluster(urls: readonly string[]): Cluster {
       ...(first.protocol === "rediss:" && { tls: {} }),
     },
   });
-  // A MOVED reply during a disconnect adds a node that ioredis never closes. So we disconnect again after 100 ms. After a
-  // normal disconnect this has no effect.
+  // A MOVED reply during a disconnect adds a node that ioredis never closes. So we disconnect again after 100 ms. A normal
+  // disconnect ends within a few milliseconds.
   redis.on("disconnecting", () => {
     setTimeout(() => redis.status === "disconnecting" && redis.disconnect(true), stuckAfterMs).unref();
   });
@@ -98,19 +94,19 @@ const connectionOptions = {
   // A paused server would never close its end.
   disconnectTimeout: 1,
   retryStrategy: jitteredDelayMs,
-  // At the start of a load, Redis often overestimates its length. By default, ioredis waits up to 10 s of it.
+  // Redis often overestimates how long it will load its data. By default, ioredis waits for up to 10 s of this time.
   maxLoadingRetryTime: 500,
 } satisfies RedisOptions;
 
 const clusterOptions = {
-  // On the cluster itself: ioredis overrides this option among the redisOptions.
+  // Set for the cluster, because ioredis overrides this option in `redisOptions`.
   enableOfflineQueue: false,
   maxRedirections: 3,
   // A call that a node refused is sent again. A call whose connection broke is not: it may have been executed.
   retryDelayOnClusterDown: 20,
   retryDelayOnTryAgain: 20,
   retryDelayOnFailover: 0,
-  // Nodes do not reconnect by themselves: ioredis cannot end a reconnecting node, and would wait for its end for ever.
+  // Nodes do not reconnect by themselves: ioredis cannot end a reconnecting node, and would wait for ever.
   clusterNodeRetryStrategy: null,
   clusterRetryStrategy: jitteredDelayMs,
   slotsRefreshTimeout: connectionTimeoutMs,

@@ -16,7 +16,7 @@ export interface RedisQuotaOptions {
   readonly now?: () => number;
 }
 
-/** Rejects if Redis does not reply, or not as expected. `unsynced` holds the units that Redis does not know yet. */
+/** Rejects if Redis sends no reply, an error or an unexpected reply. `unsynced`: units that Redis does not know yet. */
 export interface RedisQuota extends Quota {
   /** Decides equal reservations, one after another, in one script call. With `heldIn`, extends one unit. */
   decide(reservation: Reservation, times: number, unsynced?: AccountCounters, heldIn?: Windows): Promise<Decision[]>;

@@ -8,9 +8,9 @@
  * episode; `ban-policy.ts` explains the terms. One MGET reads both strings; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * `;3;` in a penalty is its format. Format 2 had the episode in place of the four zeros, and nothing after the level. Releases
- * of either format read the bans of both, but only the episodes of their own. The start of a ban in format 2 is unknown and
- * read as 0, so a lift at any time ends that ban.
+ * `;3;` in a penalty is its format. Format 2 had the episode in place of the four zeros, and nothing after the level. Each
+ * release reads the bans of both formats, but only the episodes of its own format. Format 2 has no start of a ban. The start
+ * is read as 0, so any lift ends the ban.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";

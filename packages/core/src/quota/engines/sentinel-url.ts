@@ -1,6 +1,6 @@
 export interface SentinelUrl {
   readonly sentinels: readonly SentinelAddress[];
-  /** The name that the sentinels have for the Redis: `sentinel monitor <name> ...`. */
+  /** The name of the Redis in the configuration of the sentinels: `sentinel monitor <name> ...`. */
   readonly name: string;
   /** The login to the Redis. */
   readonly username: string;

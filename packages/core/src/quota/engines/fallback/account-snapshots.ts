@@ -23,17 +23,17 @@ export interface AccountSnapshotsOptions {
 export interface AccountSnapshots {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
-  /** Takes a reply. Not for a call that began before the present outage: its reply lacks the units granted since. */
+  /** Keeps the counts of a reply. Do not call it if an outage began before the reply: the counts then lack units. */
   observe(reservation: Reservation, decision: Decision): void;
   /** Returns the units that the next call must report to Redis, and marks them as known to Redis. */
   drainUnsynced(account: string): AccountCounters | undefined;
   /**
-   * Marks the units as unknown to Redis, which has refused the call. The refused call has opened the breaker, and the first
-   * call after that outage reports the units.
+   * Undoes `drainUnsynced` after Redis has refused the call. The refusal has begun an outage, and the first call after the
+   * outage reports the units.
    */
   restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
-  /** The first call after the outage reports a snapshot that was created here. */
+  /** A new snapshot counts as not synced, so the first call after the outage reports it to Redis. */
   findOrCreate(account: string): AccountSnapshot;
 }
 
@@ -43,7 +43,7 @@ export interface AccountSnapshot {
   readonly bans: Map<string, Penalty>;
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
-  /** `currentOutage` when Redis last knew all units of this account, or -1. If it has changed since, a report is due. */
+  /** `currentOutage` when Redis last knew all units of the account, or -1. If `currentOutage` differs, a report is due. */
   syncedOutage: number;
 }
 
@@ -88,11 +88,11 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
     drainUnsynced(account) {
       const snapshot = snapshots.get(account);
       if (snapshot === undefined) return undefined;
-      // One report after an outage is enough: every local decision that adds units is made before the first call after it.
+      // One report after an outage is enough: no local decision adds unsynced units after the report.
       if (snapshot.syncedOutage === currentOutage()) return undefined;
       const { counters } = snapshot;
-      // If the call is lost, a new outage begins. The first call after it includes these units in `lastKnownUsed`, and Redis
-      // sets its counters to at least that. So they are never added twice.
+      // If the call is lost, a new outage begins. The next report includes these units in `lastKnownUsed`, and Redis raises
+      // its counters to at least this number. So the units are never added twice.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
       snapshot.syncedOutage = currentOutage();
       return counters;

@@ -5,7 +5,7 @@ import type { RedisConnection } from "../redis-connection.js";
 
 export interface BreakerOptions {
   readonly connection: Pick<RedisConnection, "redis" | "onLoss" | "reconnect">;
-  /** Writes to the Redis node that holds `account`, or to any node if it is empty. Not a read: a replica answers that too. */
+  /** Writes to the Redis node that holds `account`, or to any node if `account` is empty. A replica answers reads too. */
   readonly probe: (account: string) => Promise<unknown>;
   readonly deadlineMs: number;
   readonly log: Log;
@@ -78,7 +78,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   connection.onLoss(() => open());
   return {
     canCall() {
-      // A call that is sent now would fail, and nobody could tell whether Redis had received it.
+      // A call that is sent now would fail, and this instance would not know whether Redis had received it.
       if (!isOpen && !isReady(connection.redis)) open();
       return !isOpen;
     },
@@ -88,7 +88,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
         open(account, error);
         throw error;
       });
-      // Since then this instance has decided alone, and may have granted the units of this reply. So the reply is not used.
+      // In the outage, this instance may have granted units that the reply shows as left. So the reply is not used.
       if (outages !== outagesBefore) throw new Error("an outage began before the reply");
       return reply;
     },

@@ -19,8 +19,8 @@ export type FailureMode = "local" | "deny";
 
 /**
  * Decides in Redis. While the breaker is open, or if a call fails, decides from the last known counts of this instance, or
- * with `deny` throws SERVICE_UNAVAILABLE. `liftBan` acts on this instance and on Redis. It never rejects: `core.ts` lifts the
- * ban again whenever the key record is read.
+ * with `deny` throws SERVICE_UNAVAILABLE. `liftBan` acts on this instance and on Redis. It never rejects, because `core.ts`
+ * lifts the ban again whenever it reads the key record.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
   /** `call` must report `unsynced` to Redis. */
@@ -64,7 +64,7 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
   }
 
   return {
-    // A batch consults the breaker when it is sent, not when its first request arrives.
+    // `decide` checks the breaker when the batch is sent: the breaker may have opened since the first request arrived.
     reserve: batchEqual(decide),
     async extend({ heldIn, ...reservation }) {
       const [decision] = await decide(reservation, 1, heldIn);

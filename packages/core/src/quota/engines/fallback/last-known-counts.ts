@@ -32,7 +32,7 @@ export interface LastKnownCountsOptions extends Pick<AccountSnapshotsOptions, "n
   readonly capacity?: number;
 }
 
-/** Reports each window with the limit of the account. `limit - used` is what this instance may still grant. */
+/** Reports each window with the limit of the account. This instance may still grant `limit - used` units. */
 export interface LastKnownCounts
   extends Pick<Quota, "usage" | "refund" | "liftBan">,
     Pick<AccountSnapshots, "now" | "observe" | "drainUnsynced" | "restoreUnsynced"> {
@@ -49,12 +49,11 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     now,
     currentOutage,
     capacity,
-    // Minus infinity ends every ban, even one that begins later than now: after a failover the clock may have stepped back.
+    // Minus infinity ends every ban, even a ban that begins in the future: after a failover, the clock may have stepped back.
     onBanEnd: (target) => void local.liftBan({ ...target, liftedAgoMs: Number.NEGATIVE_INFINITY }),
   });
   const local: LocalQuota = createLocalQuota({ now: snapshots.now, banPolicy, capacity });
 
-  /** Seeds the local quota with the snapshot once in each outage. */
   function seededSnapshotOf(account: string, limits: Limits): AccountSnapshot {
     const snapshot = snapshots.findOrCreate(account);
     if (snapshot.seededOutage !== currentOutage()) {
@@ -75,7 +74,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** The used units with which this instance grants only its share of the rest. It has granted the unsynced units already. */
+  /** Leaves `shareOfRest` units, less the unsynced units, which this instance has granted already. */
   function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
     const shareOfRest = Math.floor((limit - lastKnownUsed) / instances);
     return { used: shareOfLimit(limit) - shareOfRest + unsyncedUnits, resetAtMs };
@@ -92,7 +91,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
           const counter = counterFor(before, decision[window]);
           const isHeldHere = heldIn?.[window].resetAtMs === counter.resetAtMs;
-          // The counter includes the held unit, so only the rest is added. It does not if the account was forgotten since.
+          // The counter includes the held unit, unless the account was evicted since. Only the other units are added.
           const heldUnits = isHeldHere ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
           const units = cost - heldUnits;
           const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
@@ -100,7 +99,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         });
         return decision;
       }
-      // Skipped if the extension may have reached Redis, which may have given the held unit back already.
+      // If Redis may have executed the extension, it may have given the held unit back already.
       if (heldIn !== undefined && !mayHaveExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
       const isOnlyAboveShare = decision.outcome === "impossible" && cost <= Math.min(limits.perMinute, limits.perDay);
       if (!isOnlyAboveShare) return decision;
