@@ -6,7 +6,7 @@ export const keyScopes = ["read", "write", "both"] as const;
 /** The operations that a key allows: to list and get pets, to create pets, or both. */
 export type KeyScope = (typeof keyScopes)[number];
 
-/** The catalogue as the keys of each scope may use it. Every other call throws INSUFFICIENT_SCOPE. */
+/** One catalogue for each scope. A call that the scope does not allow throws INSUFFICIENT_SCOPE. */
 export function scopedCatalogues(catalogue: Catalogue): Readonly<Record<KeyScope, Catalogue>> {
   const { list, listAsConnection, get, create } = catalogue;
   const needsRead = refusal("read");

@@ -30,7 +30,7 @@ interface CreatePet {
 /**
  * The pets of the store, for both APIs, with validation. `list`, `listAsConnection` and `create` may throw the Problem
  * VALIDATION_FAILED. Every call may throw SERVICE_UNAVAILABLE, if the database is unavailable or too busy, and
- * INSUFFICIENT_SCOPE, if the key may not make it.
+ * INSUFFICIENT_SCOPE, if the scope of the key does not allow the call.
  */
 export interface Catalogue {
   /**
@@ -53,7 +53,7 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
   async function readPage({ limit, status, cursor }: ListPets): Promise<PetPage> {
     // Identifiers begin at 1.
     const after = cursor === undefined ? 0n : decodeCursor(cursor, status);
-    // One row more than the page has tells whether another page exists, without counting.
+    // One row more than the page shows whether another page exists.
     const found = await (status === undefined
       ? database.run(selectPets, { after, limit: limit + 1 })
       : database.run(selectPetsByStatus, { after, status, limit: limit + 1 }));
@@ -83,10 +83,7 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
   };
 }
 
-/**
- * Returns the typed input. Throws VALIDATION_FAILED. The message lists all errors, but only the first few unknown names.
- * `subject` is the name of the whole input in it.
- */
+/** Throws VALIDATION_FAILED with a message that lists all errors, but only the first few unknown names. */
 function validate<T>(schema: z.ZodType<T>, input: unknown, subject: string): T {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
@@ -99,7 +96,7 @@ function validate<T>(schema: z.ZodType<T>, input: unknown, subject: string): T {
 
 const maxUnknownNames = 5;
 
-/** Other names are not repeated in messages, because they can hold anything. */
+/** Only plain names are repeated in messages, because a name can contain any text. */
 function isPlainName(name: string): boolean {
   return /^\w{1,40}$/.test(name) && !containsKey(name);
 }

@@ -2,8 +2,8 @@ import { Problem } from "../problem.js";
 import { type PetStatus, petStatuses } from "./pet.js";
 
 /**
- * A cursor holds the pet after which a page begins, and the status filter of the list: a version byte, a filter byte, and the
- * id of the pet in eight bytes, in base64url. It is opaque to clients. Any other text is refused.
+ * A cursor is a version byte, a byte for the status filter of the list, and eight bytes for the id of the pet before the
+ * page, in base64url. It is opaque to clients.
  */
 const cursorVersion = 1;
 const cursorLength = 10;
@@ -16,7 +16,7 @@ export function encodeCursor(lastId: bigint, status: PetStatus | undefined): str
   return bytes.toString("base64url");
 }
 
-/** The id after which the list continues. Throws INVALID_CURSOR if `encodeCursor` never returns this text for this status. */
+/** The id after which the list continues. Throws INVALID_CURSOR if `encodeCursor` never returns `cursor` for `status`. */
 export function decodeCursor(cursor: string, status: PetStatus | undefined): bigint {
   const bytes = Buffer.from(cursor, "base64url");
   if (bytes.length !== cursorLength || bytes.toString("base64url") !== cursor || bytes.readUInt8(0) !== cursorVersion) {
@@ -28,7 +28,7 @@ export function decodeCursor(cursor: string, status: PetStatus | undefined): big
   return bytes.readBigInt64BE(2);
 }
 
-/** 0 without a filter, else the position of the status in its list, from 1. */
+/** 0 without a filter, else the position of the status in `petStatuses`, from 1. */
 function filterByte(status: PetStatus | undefined): number {
   return status === undefined ? 0 : petStatuses.indexOf(status) + 1;
 }

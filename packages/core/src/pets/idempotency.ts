@@ -37,9 +37,9 @@ export function createOnceIn(database: Pick<Database, "run">): (create: Idempote
 
   return async (create) => {
     const digest = digestPet(create.pet);
-    // It includes the body: two bodies with one key must both reach PostgreSQL, which decides which came first.
+    // Includes the digest: if two bodies have one key, both must reach PostgreSQL, which decides which came first.
     const mapKey = `${create.accountId} ${digest.toString("base64")} ${create.key}`;
-    // Retries wait here for their first request. They take no connections of the pool.
+    // A retry waits here for the first request, so it takes no connection of the pool.
     const first = inFlight.get(mapKey);
     if (first !== undefined) return { pet: (await first).pet, replayed: true };
     const creation = createOrReplay(database, create, digest).finally(() => inFlight.delete(mapKey));

@@ -11,7 +11,7 @@ const maxBatchSize = 64;
 
 /**
  * Returns a function that adds a pet, and resolves with the stored one. Up to 64 pets added in one event loop iteration share
- * a statement. It throws SERVICE_UNAVAILABLE if the database is unavailable or too busy.
+ * a statement. The function throws SERVICE_UNAVAILABLE if the database is unavailable or too busy.
  */
 export function createAddPet(database: Pick<Database, "run">): (pet: NewPet) => Promise<Pet> {
   function insert(newPets: readonly NewPet[]): Promise<Pet[]> {
@@ -22,7 +22,7 @@ export function createAddPet(database: Pick<Database, "run">): (pet: NewPet) => 
     });
   }
 
-  /** If PostgreSQL refuses the statement, it stored none of the pets: each is inserted alone, so that only bad ones fail. */
+  /** If PostgreSQL refuses the statement, no pet is stored. Then each pet is inserted alone, so that only bad pets fail. */
   async function insertAll(newPets: readonly NewPet[]): Promise<(Pet | Problem)[]> {
     try {
       return await insert(newPets);

@@ -6,7 +6,6 @@ import type { NewPet, Pet, PetStatus } from "./pet.js";
 /** With the names of `Pet`, so that a row is a pet. */
 export const petColumns = ["pets.id", "pets.name", "pets.category_id as categoryId", "pets.status"] as const;
 
-/** The column of each field of a new pet, and its type in PostgreSQL. */
 export const newPetColumns: Readonly<Record<keyof NewPet, { name: keyof Tables["pets"]; type: string }>> = {
   name: { name: "name", type: "text" },
   categoryId: { name: "category_id", type: "bigint" },

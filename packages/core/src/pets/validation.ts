@@ -1,6 +1,6 @@
 /**
- * Validates the input of both APIs, with the same messages. An int64 value is a bigint, also one written as `1.0` or `1e3`;
- * `limit` is a number. A message names the field and the rule, and never repeats a value.
+ * Validates the input of both APIs, with the same messages. The APIs pass int64 values as bigint, even if the client wrote
+ * `1.0` or `1e3`, and `limit` as a number. A message names the field and the rule, and never repeats a value.
  */
 import { z } from "zod";
 import { isInt64, maxInt64, minInt64, type NewPet, type PetStatus, petStatuses } from "./pet.js";
@@ -31,7 +31,7 @@ const petStatus: z.ZodType<PetStatus> = z.enum(petStatuses, { error: missingOr(r
 
 const petName: z.ZodType<string> = z
   .string({ error: missingOr(rules.string) })
-  // PostgreSQL refuses U+0000 and alters lone surrogates; other control characters spoil displays and logs.
+  // PostgreSQL refuses U+0000, and UTF-8 has no lone surrogates. Other control characters change how a name is displayed.
   .refine((name) => name.isWellFormed(), { error: "must be well-formed Unicode", abort: true })
   .refine((name) => !controlCharacters.test(name), { error: "must not contain control characters", abort: true })
   .refine((name) => /\P{White_Space}/u.test(name), { error: "must contain a character that is not blank", abort: true })
@@ -43,7 +43,7 @@ export const newPetSchema: z.ZodType<NewPet> = z.strictObject(
 );
 
 const limit = z
-  // An integer above 2^53 exceeds the maximum too: `abort`, so that the message has the rule once.
+  // An integer above 2^53 would fail `max` too. With `abort`, the message states the rule only once.
   .int({ error: rules.limit, abort: true })
   .min(1, rules.limit)
   .max(100, rules.limit)
@@ -57,7 +57,7 @@ export const listPetsSchema: z.ZodType<ListPets> = z.strictObject(
   { error: "must be limit, status or cursor" },
 );
 
-/** The same parameters by the names of Relay's connections. */
+/** The same parameters, with the names that Relay gives them in connections. */
 export const petConnectionSchema: z.ZodType<ListPets> = z
   .object({ first: limit, status: petStatus.optional(), after: cursor })
   .transform(({ first, status, after }) => ({ limit: first, status, cursor: after }));
