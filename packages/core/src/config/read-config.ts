@@ -32,13 +32,11 @@ export interface HttpConfig {
   readonly stagingUrl: string | undefined;
   readonly trustedProxies: readonly string[];
   readonly metricsHost: string;
-  /** Without it, the metrics are not served. */
   readonly metricsPort: number | undefined;
   /** 0 is no limit. */
   readonly maxConnectionsPerAddress: number;
   readonly shutdownGraceMs: number;
   readonly shedding: SheddingConfig;
-  /** Without it, nothing is traced. */
   readonly tracing: TracingConfig | undefined;
 }
 
@@ -50,7 +48,6 @@ export interface SheddingConfig {
 
 export interface TracingConfig {
   readonly endpoint: string;
-  /** The headers of every export. They may hold the key of a hosted receiver. */
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly serviceName: string;
   readonly sampledShare: number;
@@ -58,7 +55,7 @@ export interface TracingConfig {
 
 export interface LogConfig {
   readonly level: LogLevel;
-  /** Lines for people instead of JSON. Undefined: if standard output is a terminal. */
+  /** Readable lines instead of JSON. If undefined: only if standard output is a terminal. */
   readonly isPretty: boolean | undefined;
   readonly serviceName: string;
 }
@@ -159,7 +156,7 @@ export function readConfig(environment: Environment): Config {
   };
 }
 
-/** The same for the database only: faults of other variables do not matter. */
+/** Ignores faults of variables that do not configure the database. */
 export function readDatabaseConfig(environment: Environment): DatabaseConfig {
   return readSettings({ database: databaseSettings }, withNewNames(environment)).database;
 }

@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Setting<Value> {
   readonly name: string;
   readonly type: z.ZodType<Value>;
-  /** The value may also be in the file that `<name>_FILE` names, without the line break at its end. */
+  /** If true, the file that `<name>_FILE` names may hold the value. A line break at the end of the file is ignored. */
   readonly isSecret: boolean;
 }
 
@@ -26,7 +26,7 @@ type Values<Read extends Tables> = {
   };
 };
 
-/** Throws an Error with one line for every faulty variable, by name: values are never shown. */
+/** Throws an Error with one line for each fault. The line names the variable and never shows its value. */
 export function readSettings<Read extends Tables>(tables: Read, environment: Environment): Values<Read> {
   const faults: string[] = [];
 

@@ -19,7 +19,7 @@ export const databaseUrl: z.ZodType<string> = z
   .refine(hasProtocol(/^postgres(ql)?:$/), "must be a URL that begins with postgres://")
   .refine(isReadByPg, "must percent-encode the user, the password and the name of the database");
 
-/** One URL, several ones of a cluster, or one of sentinels, whose commas are between the sentinels. */
+/** Commas separate the URLs of a cluster. In a URL of sentinels they separate the sentinels. */
 export const redisUrls: z.ZodType<string[]> = z
   .string()
   .transform((text) => (readSentinelUrl(text.trim()) === undefined ? listOf(text) : [text.trim()]))
@@ -64,7 +64,7 @@ function isRedisUrl(text: string): boolean {
   return succeeds(() => decodeURIComponent(`${username} ${password}`));
 }
 
-/** Without the certificates that the URL may name: they are read again for each connection. */
+/** Omits the query, because `Client` would read the certificate files that it names. Each connection reads them again. */
 function isReadByPg(url: string): boolean {
   return succeeds(() => new Client(url.split("?", 1)[0]));
 }
