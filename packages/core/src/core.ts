@@ -26,9 +26,8 @@ import { type KeyScope, scopedCatalogues } from "./scoped-catalogues.js";
 
 /** The domain, opened and wired: everything an API needs. */
 export interface Core extends AsyncDisposable {
-  /** By the scope of the key of a request. */
   readonly catalogues: Readonly<Record<KeyScope, Catalogue>>;
-  /** Throws SERVICE_UNAVAILABLE instead of a query: a key that was revoked since its last check reads and writes nothing. */
+  /** Valid calls throw SERVICE_UNAVAILABLE without a query, because the key may have been revoked since its last check. */
   readonly cataloguesForStaleKey: Readonly<Record<KeyScope, Catalogue>>;
   readonly accounts: AccountRepository;
   readonly keys: KeyRepository;
@@ -37,11 +36,9 @@ export interface Core extends AsyncDisposable {
   /** Counts requests without a valid key by client address. */
   readonly addressQuota: Quota;
   readonly anonymousLimits: Limits;
-  /** Reads only memory. So does `stats`. */
   health(): Health;
   stats(): {
     readonly database: ConnectionCounts;
-    /** The most connections that `database` may open. */
     readonly databasePoolSize: number;
     readonly keyCache: KeyCacheUse;
     readonly quotaOutages: number;
@@ -60,8 +57,8 @@ interface CoreDeps {
 }
 
 /**
- * Resolves without a reachable database too; calls that need it throw SERVICE_UNAVAILABLE until it is reachable. Throws
- * an error with a one-line message if the database refuses the user or the password.
+ * Resolves also while the database is unreachable. Until it is reachable, calls that need it throw SERVICE_UNAVAILABLE.
+ * Throws an error with a one-line message if the database refuses the user or the password.
  */
 export async function openCore(
   config: Pick<Config, "database" | "quota" | "isTestStore">,
@@ -70,7 +67,7 @@ export async function openCore(
   const { log, now, monotonicNow = performance.now.bind(performance) } = deps;
   const quotas = await openQuotas(config.quota, { log, now });
   const database = openDatabase(config.database, log);
-  // An open connection would keep the process alive. Nothing after this fails.
+  // Closes all connections, because they would keep the process alive. No later step of `openCore` fails.
   const reachability = await watchDatabase(config.database, database, log).catch(async (error: unknown) => {
     quotas[Symbol.dispose]();
     await database[Symbol.asyncDispose]();
@@ -85,7 +82,7 @@ export async function openCore(
   let isDisposed = false;
   const cleanUp = setInterval(() => {
     forgetIdempotencyKeys(database).catch((error: unknown) => {
-      // A closed database refuses the next statement of a clean-up that is running.
+      // The database was closed while the clean-up was running.
       if (isDisposed) return;
       log.warn({ error }, "could not delete old idempotency keys; the next attempt follows in a minute");
     });
@@ -99,10 +96,10 @@ export async function openCore(
     return { ...key, limits: limitsOf(key) };
   }
 
-  /** At each look-up, because this instance may have missed the change event, or Redis was unavailable at the last one. */
+  /** Each look-up of the key lifts the ban again, because Redis may have been unavailable at the last look-up. */
   async function liftBan({ accountId, lineage, banLiftedAgoMs }: KeyWithAccount): Promise<void> {
     const { longestBanMs, memoryMs } = config.quota.banPolicy;
-    // A ban that began before an older lift is forgotten, with its level.
+    // Every ban from before such an old lift has ended, and its level is forgotten.
     if (banLiftedAgoMs === undefined || banLiftedAgoMs > longestBanMs + memoryMs) return;
     await quotas.accounts.liftBan({ account: `${accountId}`, key: `${lineage}`, liftedAgoMs: banLiftedAgoMs });
   }

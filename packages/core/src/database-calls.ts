@@ -7,7 +7,6 @@ export interface DatabaseCall {
   readonly name: string;
 }
 
-/** Without a subscriber, a call costs one check. */
 export const databaseCalls: TracingChannel<unknown, DatabaseCall> = tracingChannel("petstore:database-call");
 
 export function traceDatabaseCall<Result>(

@@ -5,7 +5,7 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** True if the text may contain an API key. Such a text of a client is neither logged nor traced, nor repeated in a message. */
+/** True if the text may contain an API key. Do not log or trace such a text of a client, or repeat it in a message. */
 export function containsKey(text: string): boolean {
   return /pets_(live|test)_/i.test(text);
 }

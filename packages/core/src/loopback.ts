@@ -4,7 +4,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** True if connections to this host of a URL, or listening address, stay on the machine. `""` is a Unix socket. */
+/** True if connections to `host` stay on this machine. `host` is from a URL or a listening address. `""` is a Unix socket. */
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, "$1");
   const version = isIP(address);

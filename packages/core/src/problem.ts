@@ -65,7 +65,7 @@ export const errorGuide: URL = new URL("../errors.md", import.meta.url);
 export type ProblemCode = keyof typeof problems;
 
 interface ProblemOptions {
-  /** The error behind this one. It is logged once, when the response is written, and never sent. */
+  /** The error behind this one, for the log. It is never sent. */
   readonly cause?: unknown;
   /** Seconds until a retry can succeed, for the Retry-After header (RFC 9110 section 10.2.3). */
   readonly retryAfterSeconds?: number;
@@ -85,12 +85,11 @@ export class Problem extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
-  /** The only way from another error to a public one: anything thrown that is not a Problem becomes INTERNAL_ERROR. */
+  /** Anything thrown that is not a Problem becomes INTERNAL_ERROR. */
   static from(thrown: unknown): Problem {
     return thrown instanceof Problem ? thrown : new Problem("INTERNAL_ERROR", undefined, { cause: thrown });
   }
 
-  /** The schema `Error` of the REST interface. */
   toJSON(): Pick<Problem, "code" | "message" | "status"> {
     return { code: this.code, message: this.message, status: this.status };
   }

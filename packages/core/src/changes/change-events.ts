@@ -1,8 +1,8 @@
 /**
- * The messages that travel by NOTIFY. Triggers publish a change event in the transaction of the change; the command line
+ * The messages sent by NOTIFY. Triggers publish a change event in the transaction of the change. The `petstore` command
  * sends requests to the running instances, which respond. Every role that may connect to the database can send any text,
- * so an unreadable message is dropped. The channels and fields are those of release 1.0, whose instances may run on the
- * same database: `question` is the id of a request, `ask` the request.
+ * so an unreadable message is dropped. Instances of release 1.0 may use the same database, so channels and fields keep
+ * their names: `question` is the id of a request, and `ask` is the request.
  */
 import { z } from "zod";
 import type { QuotaMode } from "../quota/decision.js";
@@ -11,7 +11,7 @@ import type { Usage } from "../quota/quota.js";
 
 export const changeChannel = "petstore";
 export const responseChannel = "petstore_answer";
-/** The application name of the instances' listening connections, by which they are counted. */
+/** The application name of each connection that listens. The `petstore` command counts instances by this name. */
 export const subscriberName = "petstore-listen";
 
 export type ChangeEvent =

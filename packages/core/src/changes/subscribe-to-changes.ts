@@ -30,7 +30,7 @@ const timeoutMs = 1_000;
 const firstRetryDelayMs = 100;
 const longestRetryDelayMs = 1_000;
 
-/** Applies changes while this instance runs, and responds to the requests of operators. */
+/** Stops the use of cached keys that have changed, and responds to the requests of operators. */
 export function subscribeToChanges(deps: SubscribeDeps): Session {
   const { url, database, authenticator, quotas, instance, log } = deps;
   let isReported = false;
@@ -56,7 +56,7 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
     config: { connectionString: url, connectionTimeoutMillis: timeoutMs, ...keepAlive },
     async begin(client) {
       client.on("notification", ({ payload = "" }) => onMessage(payload));
-      // Set here, because an `application_name` in the URL precedes one in `config`.
+      // Not set in `config`, because an `application_name` in the URL would override it there.
       const text = `set application_name = '${subscriberName}'; listen ${changeChannel}`;
       await sendQuery(client, { text, timeoutMs });
       // Events before this moment may be lost.
