@@ -23,7 +23,7 @@ export interface RouterDeps {
   readonly now: () => number;
 }
 
-/** The app answers requests for unknown paths, and problems that the router does not answer. */
+/** The app handles unknown paths, and problems that the router does not handle. */
 export type CreateRouter = (deps: RouterDeps) => Router;
 
 export interface ServiceOptions extends Omit<RouterDeps, "admission" | "serveStaticFiles"> {
@@ -34,13 +34,13 @@ export interface ServiceOptions extends Omit<RouterDeps, "admission" | "serveSta
 }
 
 export interface Service extends Listener {
-  /** Prometheus scrapes it. Absent unless a port is configured for metrics. */
+  /** For Prometheus. Absent unless a port for metrics is configured. */
   readonly metricsUrl: string | undefined;
 }
 
 /**
- * Opens any number of APIs on one port, with metrics and traces if they are configured. Disposing drains the service: it
- * reports `draining` on `/readyz`, serves during the grace, finishes the requests in flight, and sends the last traces.
+ * Serves APIs on one port, with metrics and traces if they are configured. Disposing drains the service: `/readyz` reports
+ * `draining`, requests are served during the grace period, requests in flight finish, and the last traces are sent.
  */
 export async function openService({ createRouters, ...deps }: ServiceOptions): Promise<Service> {
   const { core, config, log, now } = deps;
@@ -106,8 +106,8 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
 }
 
 /**
- * Runs one API until a signal, and then ends the process. If it cannot start, prints one line and ends it with status 1.
- * `serviceName` names it in log lines and traces, unless OTEL_SERVICE_NAME is set.
+ * Runs one API until a signal, and then ends the process. If the API cannot start, prints one line and exits with status 1.
+ * Log lines and traces show `serviceName`, unless OTEL_SERVICE_NAME is set.
  */
 export async function runService(
   environment: NodeJS.ProcessEnv,
@@ -127,6 +127,6 @@ export async function runService(
     printError(error);
     process.exitCode = 1;
   }
-  // Everything is closed. An export of traces to a receiver that does not answer would hold the process for 5 s.
+  // All is closed. Without this line, an export of traces to a silent receiver delays the end for up to 5 s.
   process.exit();
 }

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Connection } from "./connections.js";
 import type { ServerLimits } from "./server.js";
 
-/** Resolves when every request handed to the app has its response; never, if the client leaves before that. */
+/** Resolves when all of `connection.responses` are sent, or the connection is lost. */
 export function responsesSent(connection: Connection): Promise<void> {
   const newest = connection.responses.at(-1);
   // Not `events.once`, which rejects on 'error'.
@@ -12,20 +12,20 @@ export function responsesSent(connection: Connection): Promise<void> {
     : new Promise((resolve) => newest.once("close", resolve));
 }
 
-/** Reads and drops all further input, so that the client can go on writing until it reads the answer. */
+/** Drops all further input. The client can continue to write until it reads the response. */
 export function stopReading(connection: Connection): void {
   if (!connection.isParsing) return;
   connection.isParsing = false;
   const { socket } = connection;
   socket.removeAllListeners("data");
-  // Node's own 'end' listener would close the writing side before the answer is on it.
+  // Node's own 'end' listener would end the socket before the response is sent.
   socket.removeAllListeners("end");
-  // A 'data' listener makes node:http take the socket back from its native parser.
+  // A 'data' listener makes Node detach its native parser from the socket.
   socket.on("data", () => {});
   socket.resume();
 }
 
-/** Sends what is queued, then FIN, and drops input until the client closes too or `lingerMs` pass. */
+/** Sends the queued data and FIN, then drops input until the client closes too or `lingerMs` have passed. */
 export function closeGracefully(connection: Connection): void {
   const { socket, lingerMs } = connection;
   stopReading(connection);
@@ -34,7 +34,7 @@ export function closeGracefully(connection: Connection): void {
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** node:http bounds how long a request may take to arrive, not how long its response may take to leave. */
+/** Node limits the time to receive a request, but not the time to send its response. */
 export function closeSlowReaders(connections: Iterable<Connection>, limits: ServerLimits): void {
   for (const connection of connections) {
     const response = connection.responses.find(({ closed }) => !closed);
@@ -45,7 +45,7 @@ export function closeSlowReaders(connections: Iterable<Connection>, limits: Serv
   }
 }
 
-/** Sends a response that is not in Node's own queue, after all others. The connection ends after it. */
+/** Sends a response that is not in Node's own queue, after all earlier ones, and then closes the connection. */
 export function respondLast(connection: Connection, response: ServerResponse): void {
   const { socket } = connection;
   response.shouldKeepAlive = false;
@@ -60,7 +60,7 @@ export function respondLast(connection: Connection, response: ServerResponse): v
   });
 }
 
-/** node:http keeps the parser on the socket. Not documented, and the same in Node.js 20 to 26. */
+/** Node keeps the parser in this property of the socket. It is not documented, but the same in Node.js 20 to 26. */
 interface ParsedSocket {
   readonly parser?: {
     onIncoming(request: IncomingMessage & { upgrade: boolean }, shouldKeepAlive: boolean): number;
@@ -68,18 +68,17 @@ interface ParsedSocket {
 }
 
 /**
- * The parser handles a whole read of 64 KiB at once. That can be 2,500 requests, each with a request and a response object,
- * and no public method stops it. We replace its callback. If the callback returns 2, Node's parser (llhttp) stops after this
- * request, as for an upgrade to another protocol, and ignores the rest of the read. The body of the last request is still
- * parsed.
+ * Drops all requests after the present one, whose body is still parsed. The parser handles a read of 64 KiB at once, which
+ * can hold 2,500 requests, and no public method stops it. If its callback returns 2, Node's parser (llhttp) ignores the
+ * rest of the read, as after an upgrade to another protocol.
  */
 export function dropFurtherRequests(connection: Connection): void {
   const { parser } = connection.socket as Socket & ParsedSocket;
   if (!parser) return;
   parser.onIncoming = (request) => {
-    // Otherwise node:http would end the connection of a request for an upgrade, before the answers are on it.
+    // If the request asks for an upgrade, Node would otherwise close the connection before the responses are sent.
     request.upgrade = false;
-    // Not while the parser runs.
+    // The parser must not be detached while it runs.
     setImmediate(() => stopReading(connection));
     return 2;
   };

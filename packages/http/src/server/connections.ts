@@ -8,16 +8,13 @@ import type { ServerLimits } from "./server.js";
 
 export interface Connection {
   readonly socket: Socket;
-  /**
-   * In the order of their requests. They close in this order: once the newest is closed, none is outstanding. Closed ones are
-   * removed when the next request arrives.
-   */
+  /** In the order of their requests, in which they also close. Closed ones are removed when the next request arrives. */
   readonly responses: ServerResponse[];
-  /** False once the parser is cut off: bytes that still arrive are dropped. */
+  /** False after `stopReading`: further bytes are dropped. */
   isParsing: boolean;
-  /** True once the connection has had its last request: later requests are dropped. */
+  /** Later requests are dropped. */
   hasLastRequest: boolean;
-  /** At the last check for slow readers. */
+  /** The response that the client was reading at the last check for slow readers, and for how long. */
   slowRead: { readonly response: ServerResponse; readonly forMs: number } | undefined;
   readonly lingerMs: number;
 }
@@ -25,26 +22,26 @@ export interface Connection {
 export interface Connections {
   get(socket: Duplex): Connection | undefined;
   /**
-   * Records a request. The request is the last one of its connection in three cases: the connection now has 64 outstanding
-   * requests, the process is at its limit, or the end of the request is not clear.
+   * Records a request. It is the last one of its connection if the connection now has 64 outstanding requests, the process
+   * is at its limit, or the end of the request is unclear.
    */
   accept(connection: Connection, response: ServerResponse): void;
   /**
-   * From now on a connection closes after its newest response. If the headers of that response were sent before, it closes
-   * after the following response.
+   * Each connection closes after its newest response. If the headers of this response are already sent, they promise
+   * keep-alive to the client. The connection then closes after the response to the next request.
    */
   drain(): void;
 }
 
 const maxOutstandingPerConnection = 64;
 
-/** `onRefused` is told about a connection beyond `maxConnectionsPerAddress`. */
+/** `onRefused` is called for each connection beyond `maxConnectionsPerAddress`. */
 export function trackConnections(server: Server, limits: ServerLimits, onRefused: (error: Error) => void): Connections {
   const connections = new Map<Duplex, Connection>();
   const openByAddress = new Map<string, number>();
   let outstandingInProcess = 0;
   let isDraining = false;
-  /** Set by `server.close`, after the grace period: each connection is closed after its newest response. */
+  /** After the grace period, each connection is closed after its newest response. */
   let isClosing = false;
 
   server.on("connection", (socket) => {
@@ -67,7 +64,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     const open = (openByAddress.get(address) ?? 1) - 1;
     if (open > 0) openByAddress.set(address, open);
     else openByAddress.delete(address);
-    // When a socket closes, node:http emits 'close' only on the response that is being sent, not on those behind it.
+    // When a socket closes, Node emits 'close' only on the response that is being sent, not on the later responses.
     for (const response of responses) {
       if (response.socket === null && !response.writableFinished) response.emit("close");
     }
@@ -81,7 +78,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   const timer = setInterval(() => closeSlowReaders(connections.values(), limits), limits.timeoutCheckMs).unref();
   server.once("close", () => clearInterval(timer));
 
-  // `server.close` calls this. The original of Node treats an ended response as sent, and cuts it for a slow client.
+  // `server.close` calls this. Node's version destroys the connection of a slow client that has not received its response.
   server.closeIdleConnections = () => {
     isClosing = true;
     for (const connection of connections.values()) {
@@ -90,7 +87,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
       if (isIdle) connection.socket.destroySoon();
     }
   };
-  // Node's version does not know the connections whose parser was cut off.
+  // Node's version does not know connections without a parser (`stopReading`).
   server.closeAllConnections = () => {
     for (const { socket } of connections.values()) socket.destroy();
   };
@@ -99,7 +96,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     get: (socket) => connections.get(socket),
     accept(connection, response) {
       const { responses } = connection;
-      // While the server drains, only the newest response closes the connection. So the earlier one keeps it open.
+      // While the server drains, only the newest response closes the connection.
       const earlier = responses.at(-1);
       if (isDraining && earlier !== undefined) earlier.shouldKeepAlive = true;
       while (responses[0]?.closed) responses.shift();
@@ -118,7 +115,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
       isDraining = true;
       for (const connection of connections.values()) {
         const newest = connection.responses.at(-1);
-        // Without effect if its headers were sent before: they say keep-alive, and the client may be sending its next request.
+        // Has no effect on headers that are already sent.
         if (newest !== undefined) newest.shouldKeepAlive = false;
       }
     },
@@ -128,10 +125,10 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
 function createConnection(socket: Socket, lingerMs: number): Connection {
   const state = { isParsing: true, hasLastRequest: false, slowRead: undefined };
   const connection: Connection = { socket, responses: [], lingerMs, ...state };
-  // A reset can come at any time, also while node:http has no listener of its own on the socket. 'close' follows it.
+  // A reset can come while Node has no error listener on the socket. 'close' follows, so nothing more is needed.
   socket.on("error", () => {});
-  // node:http closes through destroySoon after a response with `Connection: close`. With input unread the kernel then
-  // sends RST, and a client that is still uploading loses the very answer that refuses its upload (RFC 9112 section 9.6).
+  // Node calls `destroySoon` after a response with `Connection: close`. If input is unread, the kernel then sends RST, and a
+  // client that still uploads loses the response (RFC 9112 section 9.6).
   const closeAtOnce = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
     const isUploading = connection.responses.at(-1)?.req.complete === false;

@@ -6,25 +6,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export interface ListenOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 means any free port. */
   readonly port: number;
-  /** How long requests in flight may take at the end. By default 2.5 s: the standalone store ends within 5 s of Ctrl-C. */
+  /** The time for requests in flight, after the grace. By default 2.5 s, because `npm start` ends within 5 s of Ctrl-C. */
   readonly drainTimeoutMs?: number;
-  /** How long requests are still taken at the end. A balancer sends them until it notices that the service stops. */
+  /** How long a stopping service accepts requests. A load balancer sends them until it sees that `/readyz` is 503. */
   readonly graceMs?: number;
   readonly onDrain?: () => void;
-  /** Receives an error of the listening server, such as a connection that could not be accepted. The server goes on. */
+  /** Called for an error of the running server, such as a connection that it could not accept. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Disposing it waits for the grace period, answers requests in flight and closes the rest. */
+/** Disposing waits for `graceMs`, then for requests in flight, and then closes all connections. */
 export interface Listener extends AsyncDisposable {
   /** The address for a client on this machine. */
   readonly url: string;
   readonly port: number;
 }
 
-/** Rejects with one line that names the address and the remedy. */
+/** Rejects with a message that names the address and the remedy. */
 export async function listen(server: Server, options: ListenOptions): Promise<Listener> {
   const { host, port, drainTimeoutMs = 2_500, graceMs = 0, onDrain, onError } = options;
   try {
@@ -70,7 +70,7 @@ const advice: Readonly<Record<string, string>> = {
   EAI_AGAIN: noAddress,
 };
 
-/** The terminal and npm both send SIGINT. The second one within 500 ms is ignored. */
+/** The terminal and npm both send SIGINT, so a second signal within 500 ms is ignored. */
 const repeatMs = 500;
 
 /** Resolves at the first signal that asks the process to stop. A later one ends the process at once, with status 128 + n. */

@@ -4,8 +4,8 @@ import { closeGracefully, responsesSent, stopReading } from "./closing.js";
 import type { Connection, Connections } from "./connections.js";
 
 /**
- * Handles bad syntax, bad framing and timeouts. If the app already has the request, its body breaks off, so each request has
- * one answer. Otherwise `refuse` gets the problem.
+ * Handles bad syntax, bad framing and timeouts. If the app already has the request, the body ends with the problem, and the
+ * app responds. Otherwise calls `refuse`.
  */
 export function findMalformedRequests(
   server: Server,
@@ -15,12 +15,12 @@ export function findMalformedRequests(
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const connection = connections.get(socket);
     const problem = problemOf(error);
-    // A connection that timed out before its first byte has nothing to answer or to count.
+    // A connection that timed out before its first byte has no request.
     if (connection === undefined || problem === undefined || connection.socket.bytesRead === 0) {
       socket.destroy();
       return;
     }
-    // A malformed request that waits for earlier responses can time out too.
+    // A refused request can time out while it waits for earlier responses.
     if (!connection.isParsing) return;
     stopReading(connection);
     const newest = connection.responses.at(-1);
@@ -38,9 +38,9 @@ export function findMalformedRequests(
   });
 }
 
-/** Returns `undefined` for an error of the connection itself, on which no response can be sent. */
+/** Returns `undefined` if the connection failed, so that no response can be sent. */
 function problemOf(error: NodeJS.ErrnoException): Problem | undefined {
-  // The error itself holds the raw packet, and with it the client's key: it must not reach the log.
+  // Only the code: the error holds the raw packet with the API key, which must not reach the log.
   const cause = error.code;
   switch (cause) {
     case "HPE_HEADER_OVERFLOW":

@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Core, SheddingConfig } from "@petstore/core";
 
-/** The event loop has too much work, or too many requests wait for a database connection. */
+/** The event loop is late, or too many requests wait for a database connection. */
 export type OverloadReason = "event-loop" | "database";
 
-/** Tells whether one more request would delay all others. A timer measures it, so that a request only reads the result. */
+/** A timer measures the load, so that a request only reads the result. */
 export interface Overload extends Disposable {
   /** `undefined` while requests are served in time. */
   readonly reason: OverloadReason | undefined;

@@ -5,27 +5,24 @@ import { closeGracefully, respondLast } from "./closing.js";
 import { type Connection, type Connections, trackConnections } from "./connections.js";
 import { findMalformedRequests } from "./malformed-request.js";
 
-/** The time, the memory and the connections that clients can take from the server. Tests set smaller limits. */
+/** Tests set smaller limits. */
 const defaultLimits = {
   /** From the first byte of a request, or from the opening of the connection, to the end of the headers. */
   headersTimeoutMs: 10_000,
-  /** From the same moment to the end of the body. A body that was refused is read for this long too. */
+  /** From the same moment to the end of the body, also of a refused body. */
   requestTimeoutMs: 30_000,
   timeoutCheckMs: 5_000,
-  /**
-   * A connection on which nothing moves while a request is in flight is closed. This is longer than `requestTimeoutMs`
-   * and two checks, so that a client that falls silent in its body is answered 408.
-   */
+  /** Without traffic during a request. Longer than `requestTimeoutMs` and two checks, so an incomplete body gets 408. */
   stallTimeoutMs: 45_000,
-  /** How long a client may take to read a whole response, however steadily it reads. */
+  /** Time for a client to read a whole response, even if it reads steadily. */
   responseTimeoutMs: 30_000,
-  /** How long a client may take to read the last response after the server has closed its side. */
+  /** Time for a client to read the last response after the server has closed its side. */
   lingerMs: 1_000,
-  /** How much of a refused body is read and dropped before the connection is closed: 16 MiB. */
+  /** 16 MiB. If a refused body is longer, the connection is closed. */
   maxDrainedBytes: 16_777_216,
-  /** Further connections of the same client address are closed at once. 0 means no limit. */
+  /** Further connections are closed at once. 0 means no limit. */
   maxConnectionsPerAddress: 1_000,
-  /** From this number of outstanding requests on, each further request is the last one of its connection. */
+  /** At this limit, each further request is the last one of its connection. */
   maxOutstandingRequests: 2_000,
 };
 
@@ -43,8 +40,8 @@ export interface HttpServer {
 }
 
 /**
- * Creates a server whose app answers each request once. For input that it cannot parse, Node has no request object. So this
- * creates one and destroys it with the `Problem`, which `request.errored` then holds. The socket stays open for the response.
+ * The app of the server responds to all requests, also to malformed ones. Node creates no request object for input that it
+ * cannot parse. So this function creates one, and destroys it with the `Problem`, which the app finds in `request.errored`.
  */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const limits = { ...defaultLimits, ...deps.limits };
@@ -59,15 +56,14 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     keepAliveTimeout: 75_000,
     maxHeaderSize: 16 * 1024,
     insecureHTTPParser: false,
-    // Node would answer a missing Host by itself, with a bare 400. See validateRequestMessage.
+    // `validateRequestMessage` checks the Host. Node's own response, 400, has no body.
     requireHostHeader: false,
   });
   server.timeout = limits.stallTimeoutMs;
-  // 0 = no limit on the number. With a number, Node silently drops later fields, even Authorization. maxHeaderSize still
-  // limits the size.
+  // 0 means no limit. With a limit, Node silently drops later fields, even Authorization. `maxHeaderSize` limits their size.
   server.maxHeadersCount = 0;
-  // By default Node closes its sending side when a client closes its own after a request (RFC 9112 section 9.6), and the client
-  // may get no response.
+  // A client may close its sending side after a request (RFC 9112 section 9.6). By default Node then closes its own side
+  // too, and the client may get no response.
   Object.assign(server, { httpAllowHalfOpen: true });
 
   const connections = trackConnections(server, limits, deps.onRefused);
@@ -81,7 +77,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     request.url = originForm(request.url ?? "");
     deps.app(request, response);
   });
-  // `readBody` sends `100 Continue`. Other values of Expect are ignored (RFC 9110 section 10.1.1).
+  // `readBody` sends `100 Continue`. Other values of Expect may be ignored (RFC 9110 section 10.1.1).
   const emitRequest = (request: IncomingMessage, response: ServerResponse) => server.emit("request", request, response);
   server.on("checkContinue", emitRequest);
   server.on("checkExpectation", emitRequest);
@@ -92,8 +88,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     emitRequest(request, response);
   }
 
-  // Without a listener, Node closes the connection of a CONNECT. With one, Node does not wait for the earlier responses of the
-  // connection; `respondLast` does.
+  // Without a listener, Node closes the connection of a CONNECT. With one, Node does not wait for earlier responses, but
+  // `respondLast` does.
   server.on("connect", (request, socket) => {
     const connection = connections.get(socket);
     if (connection !== undefined) answerLast(connection, request);
@@ -101,7 +97,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   findMalformedRequests(server, connections, (connection, problem) => {
     const request = new messages.IncomingMessage(connection.socket);
     Object.assign(request, {
-      // The unknown method of OpenTelemetry's semantic conventions.
+      // OpenTelemetry's name for an unknown method.
       method: "_OTHER",
       // Gives the response CORS headers, so that a script can read the error.
       headers: { origin: "null" },
@@ -113,13 +109,12 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
 }
 
 /**
- * Returns the classes of the server's requests and responses. Express sets the prototype of each request to `app.request`
- * and of each response to `app.response`, and V8 handles an object slowly after its prototype was changed. The objects of
- * these classes have Express's prototypes from the start.
+ * Express sets the prototypes of each request and response to `app.request` and `app.response`. V8 is slow with an object
+ * whose prototype has changed. Objects of these classes have Express's prototypes from the start.
  */
 function createMessageClasses(app: Express) {
   class AppRequest extends IncomingMessage {
-    /** If the server calls `request.destroy(problem)`, only the request ends. The socket stays open for the response. */
+    /** `request.destroy(problem)` ends only the request. The socket stays open for the response. */
     override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
       if (error instanceof Problem) callback(this.listenerCount("error") > 0 ? error : null);
       else super._destroy(error, callback);
@@ -133,8 +128,8 @@ function createMessageClasses(app: Express) {
 }
 
 /**
- * Returns the path and the query of a request target (RFC 9112 section 3.2): `/pets` for `http://host/pets`. It is `/` for a
- * target without a path, such as `http://host` or `host:443` (CONNECT), because Express calls no handler without a path.
+ * The path and the query of a request target (RFC 9112 section 3.2): `/pets` for `http://host/pets`. A target without a
+ * path, such as `http://host` or `host:443` (CONNECT), gets the path `/`, because Express calls no handler without a path.
  */
 function originForm(target: string): string {
   if (target.startsWith("/") || target === "*") return target;
@@ -142,7 +137,7 @@ function originForm(target: string): string {
   return path.startsWith("/") ? path : `/${path}`;
 }
 
-/** Drops the rest of a body that the app did not read, up to `maxDrainedBytes`, so that the client can read the answer. */
+/** Drops the rest of a body that the app did not read, up to `maxDrainedBytes`, so that the client can read the response. */
 function drainUnreadBody(connection: Connection, response: ServerResponse, limits: ServerLimits): void {
   const request = response.req;
   // Runs before Node's own listener, which would drop the rest of the body without a limit.
