@@ -1,8 +1,8 @@
 /**
- * The one way into both APIs. Requests of a suspended account are counted like others, so that a flood of them gets 429. A
- * request without a valid key is counted by its address: it gets 401 while the address is within its limit, and 429 after
- * that. When a key can neither be checked nor found in the cache, the response is 503, and nothing is counted. While the
- * process is overloaded, every request that needs a key gets 503, before its key is checked.
+ * Authenticates and counts the requests to both APIs. A request without a valid key is counted by its address. It gets 401,
+ * or 429 if the address is over its limit. A suspended account is counted like any other, so that a flood gets 429. If the
+ * key can neither be checked nor found in the cache, the response is 503, and nothing is counted. An overloaded process
+ * answers 503 before it checks the key.
  */
 import {
   type Admitted,
@@ -37,17 +37,14 @@ export interface Admission {
   readonly admit: RequestHandler;
   /** For a route that needs a key and costs nothing. */
   readonly authenticate: RequestHandler;
-  /**
-   * Extends the unit that `admit` reserved to `cost` units, before the operation is executed. If they are not available,
-   * nothing stays reserved, and the refusal is thrown.
-   */
+  /** Reserves `cost` units in place of the unit of `admit`. Throws if the quota refuses, and then no unit stays reserved. */
   extend(res: Response, cost: number): Promise<void>;
   /**
-   * Checks the key again if the body arrived after admission: a slow body may take up to 30 s, and the key may have changed
-   * since. Called after the body is read. Throws the 401 or 403, or SERVICE_UNAVAILABLE if no record of the key can be read.
+   * Call it after the body is read. It checks the key again if the body arrived after admission: a body can take 30 s, and
+   * the key may have changed. Throws a problem with 401 or 403, or SERVICE_UNAVAILABLE if no record of the key can be read.
    */
   confirmKey(req: Request, res: Response): Promise<void>;
-  /** Gives back the reserved units, and reports the new quota. */
+  /** Gives back the reserved units, and sets the rate-limit headers again. */
   refund(res: Response): Promise<void>;
   /** Refuses a request that HTTP/1.1 forbids, and counts it by its address. */
   readonly refuseMalformed: RequestHandler;
@@ -75,7 +72,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       });
     }
     const authentication = await identify(req, res).catch(async (error: unknown) => {
-      // Nobody knows whether the key is valid, so neither its account nor the address is charged.
+      // The key may be valid or not, so neither its account nor the address is charged.
       await reportAddressQuota(res);
       throw error;
     });
@@ -100,14 +97,14 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
     reportQuota(res, await addressQuota.usage(anonymousReservation(res)));
   }
 
-  /** `heldIn` is the decision that admitted the first unit: if given, the reservation grows from that unit to `cost` units. */
+  /** Extends the admitted reservation `heldIn`. Without it, makes a new reservation. */
   async function reserveUnits(res: Response, quota: Quota, reservation: Reservation, heldIn?: Admitted): Promise<void> {
     const bucket = quota === accountQuota ? "account" : "address";
     let decision: Decision;
     try {
       decision = heldIn ? await quota.extend({ ...reservation, heldIn }) : await quota.reserve(reservation);
     } catch (error) {
-      // Redis is unavailable and QUOTA_ON_REDIS_FAILURE is deny. The quota still knows the last usage it saw.
+      // Redis is unavailable and QUOTA_ON_REDIS_FAILURE is deny. `usage` returns the last known counts.
       metrics.decided(bucket, "fallback", "undecided");
       reportQuota(res, await quota.usage(reservation));
       throw error;
@@ -136,8 +133,8 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       const context = contextOf(res);
       if (context.heldUnits === undefined) throw new Error("only an admitted request can be extended");
       const { quota, reservation, admitted } = context.heldUnits;
-      // A later `refund` must do nothing if this fails: a refusal has given the first unit back already, and after a failed
-      // call nobody knows whether it is still reserved.
+      // If `reserveUnits` throws, a later `refund` must do nothing. A refusal has already given the first unit back. After
+      // an error it is unknown whether the first unit is still reserved.
       context.heldUnits = undefined;
       await reserveUnits(res, quota, { ...reservation, cost }, admitted);
     },
@@ -167,15 +164,12 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
   };
 }
 
-/** Call it after the quota headers are set: the refusal has them too. */
+/** Call it after `reportQuota`, so that the refusal has the rate-limit headers. */
 export function refuseSuspended({ accountSuspendedAt }: KeyWithLimits): void {
   if (accountSuspendedAt !== undefined) throw new Problem("ACCOUNT_SUSPENDED");
 }
 
-/**
- * Sets the three headers of the REST interface (openapi.yaml), which describe one window, and the fields of
- * draft-ietf-httpapi-ratelimit-headers-10, which list both.
- */
+/** `X-RateLimit-*` describe one window. `RateLimit` describes both (draft-ietf-httpapi-ratelimit-headers-10). */
 export function reportQuota(res: Response, decision: Decision | Windows): void {
   const { minute, day, nowMs } = decision;
   const reported = reportedWindow(decision);

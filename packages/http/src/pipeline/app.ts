@@ -29,7 +29,7 @@ export function createApp(deps: AppDeps): Express {
   // Without `maxKeys: 0` the parser ignores all parameters after the thousandth.
   app.set("query parser", (text: string | null) => parse(text ?? "", "&", "=", { maxKeys: 0 }));
   app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
-  // First, so that they need no key, cost nothing and are not logged.
+  // Before `startRequest`, so that probes need no key, cost nothing and are not logged.
   app.get(["/livez", "/readyz"], answerHealth(deps, "status"));
   app.use(startRequest(deps));
   if (tracing !== undefined) app.use(tracing.traceRequest);

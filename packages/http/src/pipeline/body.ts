@@ -6,13 +6,12 @@ import { maxJsonDepth, parseExactJson } from "./exact-json.js";
 /** 64 KiB. A new pet needs less than 4 KB, even with every character escaped. GraphQL documents are longer. */
 const maxBodyBytes = 65_536;
 const noContentType = "The Content-Type header is missing; send Content-Type: application/json.";
-/** It drops a byte order mark, unlike `toString`. */
+/** Drops a byte order mark, unlike `toString`. */
 const utf8 = new TextDecoder();
 
 /**
- * The JSON body of a request, integers as bigint. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or INVALID_JSON (also for
- * nesting deeper than `maxDepth`). If the body breaks off, throws the `Problem` of `req.destroy(problem)`, or
- * MALFORMED_REQUEST.
+ * The JSON body of a request, integers as bigint. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, INVALID_JSON, or the
+ * problem of a body that ends too early.
  */
 export async function readJson(
   req: IncomingMessage,
@@ -26,11 +25,11 @@ export async function readJson(
   return parseExactJson(utf8.decode(bytes), maxDepth);
 }
 
-/** UTF-8 may be named or not (RFC 8259 section 8.1), and a semicolon may end the value (RFC 9110 section 5.6.6). */
+/** The charset UTF-8 is optional (RFC 8259 section 8.1), and a semicolon may end the value (RFC 9110 section 5.6.6). */
 function isPlainJson({ headers, headersDistinct }: IncomingMessage): boolean {
   const [type = "", another] = headersDistinct["content-type"] ?? [];
   const coding = headers["content-encoding"] ?? "identity";
-  // If there are two headers, a proxy may have checked the other one.
+  // A proxy may have checked only one of two headers.
   if (another !== undefined) return false;
   return (
     /^application\/json\s*(;\s*(charset=("utf-8"|utf-8)\s*)?)*$/i.test(type) && coding.toLowerCase() === "identity"
@@ -39,10 +38,10 @@ function isPlainJson({ headers, headersDistinct }: IncomingMessage): boolean {
 
 function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBodyBytes) throw new Problem("PAYLOAD_TOO_LARGE");
-  // If the body broke off while the request was being admitted, no further event follows.
+  // If the body ended too early during admission, no further event follows.
   if (req.errored) throw bodyProblem(req.errored);
-  // A client may wait for `100 Continue`. If its request was refused before this line, it never uploads the body. In HTTP/1.0
-  // the expectation is ignored (RFC 9110 section 10.1.1).
+  // A client that waits for `100 Continue` uploads no body if its request was refused before this line. A server ignores the
+  // expectation in HTTP/1.0 (RFC 9110 section 10.1.1).
   const isExpected = req.headers.expect?.toLowerCase() === "100-continue";
   if (isExpected && req.httpVersion !== "1.0") res.writeContinue();
   return new Promise((resolve, reject) => {
@@ -55,7 +54,7 @@ function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
       else reject(new Problem("PAYLOAD_TOO_LARGE"));
     });
     req.on("end", () => resolve(Buffer.concat(chunks, length)));
-    // Every request emits 'close'. An error is created only for a broken body, because its stack trace takes time.
+    // Every request emits 'close'. The check saves the time to create an unused error.
     req.on("close", () => {
       if (!req.readableEnded) reject(bodyProblem(undefined));
     });
@@ -63,7 +62,7 @@ function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
   });
 }
 
-/** If a request is malformed or too slow, the server calls `req.destroy(problem)`. That problem is the answer. */
+/** If a body is malformed or too slow, the server calls `req.destroy(problem)`. The problem becomes the response. */
 function bodyProblem(cause: unknown): Problem {
   if (cause instanceof Problem) return cause;
   return new Problem("MALFORMED_REQUEST", "The connection ended before the body did.", { cause });

@@ -4,7 +4,7 @@ import { Problem } from "@petstore/core";
 import type { Request } from "express";
 import ipaddr from "ipaddr.js";
 
-/** The bearer token (RFC 6750 section 2.1). Two headers are refused, because a proxy may have checked the other one. */
+/** The bearer token (RFC 6750 section 2.1). Two headers are refused: a proxy may have checked only one of them. */
 export function bearerToken(req: IncomingMessage): string | Problem {
   const [header, another] = req.headersDistinct.authorization ?? [];
   if (header === undefined) return new Problem("API_KEY_MISSING");
@@ -19,9 +19,9 @@ export function bearerToken(req: IncomingMessage): string | Problem {
 const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
 /**
- * The name under which the address quota counts an address. An IPv4 address has a bucket of its own. IPv6 addresses share
- * the bucket of their /64 prefix, because a subscriber gets a whole /64. An IPv4-mapped address (RFC 4291) and a NAT64
- * address (64:ff9b::/96, RFC 6052) use the bucket of their IPv4 address, because all IPv4 clients of a NAT64 share one /64.
+ * The bucket that counts an address. IPv6 addresses with the same /64 prefix share a bucket, because a subscriber gets a
+ * whole /64. An IPv4-mapped address (RFC 4291) and a NAT64 address (64:ff9b::/96, RFC 6052) use the bucket of their IPv4
+ * address, because all IPv4 clients of a NAT64 share one /64.
  */
 export function addressBucket(address: string | undefined): string {
   if (address === undefined || isIP(address) === 0) return "address:unknown";
@@ -38,10 +38,7 @@ export function addressBucket(address: string | undefined): string {
     .join(":")}::/64`;
 }
 
-/**
- * The address that sent the request. `req.ip` follows X-Forwarded-For through trusted proxies only, and none is trusted
- * unless configured. When a trusted proxy passed on something that is no address, the address of the proxy counts.
- */
+/** Reads X-Forwarded-For from trusted proxies only (`req.ip`). If it holds no address, returns the address of the proxy. */
 export function clientAddress(req: Request): string | undefined {
   const address = req.headers["x-forwarded-for"] === undefined ? undefined : req.ip;
   return address !== undefined && isIP(address) !== 0 ? address : req.socket.remoteAddress;

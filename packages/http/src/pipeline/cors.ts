@@ -19,13 +19,13 @@ const exposedHeaders = [
   "X-Request-Id",
 ].join(",");
 
-/** Any origin may call. Cookies are not used; the script sends the key in a header. */
+/** Any origin may call: the API uses no cookies, and a script sends the key in a header. */
 export function exposeToAnyOrigin(res: Response): void {
   res.setHeader("Access-Control-Allow-Origin", "*");
   res.setHeader("Access-Control-Expose-Headers", exposedHeaders);
 }
 
-/** Allows every request header that the browser asks for: requests carry no cookies, so a list would protect nothing. */
+/** Allows every request header that the browser asks for. Without cookies, a list would protect nothing. */
 export function answerPreflight(admission: Pick<Admission, "reportAddressQuota">): RequestHandler {
   return async (req, res) => {
     contextOf(res).route = "preflight";

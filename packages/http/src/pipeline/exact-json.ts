@@ -1,23 +1,20 @@
 import { Problem } from "@petstore/core";
 import { parse, splitNumber } from "lossless-json";
 
-/**
- * RFC 8259 section 9 lets a parser limit the nesting. Without a fixed limit the call stack sets it, which depends on the
- * caller: one API could accept a body that the other refuses.
- */
+/** Without this limit (RFC 8259 section 9), the size of the call stack would be the limit, and the APIs could differ. */
 export const maxJsonDepth = 100;
 
 /**
- * JSON text (RFC 8259) without rounding: whole numbers in any spelling (`1`, `1.0`, `1e3`) become bigint, others number.
- * Exception: a number with a fraction or an exponent that needs more than 40 digits as an integer becomes a JavaScript
- * number, perhaps rounded. An int64 needs at most 19.
+ * Parses JSON (RFC 8259) without rounding integers: whole numbers in any form (`1`, `1.0`, `1e3`) become bigint, others
+ * number. Exception: a whole number of more than 40 digits that is written with a fraction or an exponent becomes number,
+ * perhaps rounded. An int64 has at most 19 digits.
  *
  * Throws INVALID_JSON, also for an object that repeats a name and for nesting deeper than `maxDepth`.
  */
 export function parseExactJson(text: string, maxDepth: number = maxJsonDepth): unknown {
   try {
     const value = parse(text, undefined, { parseNumber });
-    // The parser refuses a repeated name with two values, but accepts one with the same value twice.
+    // The parser accepts a repeated name if both values are equal.
     if (countNames(text) !== countProperties(value, maxDepth)) throw new SyntaxError("an object repeats a name");
     return value;
   } catch (error) {
@@ -47,9 +44,9 @@ function parseNumber(text: string): bigint | number {
 
 /** The exact value of a decimal with a fraction or an exponent, if it is whole and has at most 40 digits. */
 function exactInteger(text: string): bigint | undefined {
-  // As in 1.23e4: the exponent is that of the first significant digit.
+  // The exponent belongs to the first significant digit: 12300 has the digits 123 and the exponent 4.
   const { sign, digits, exponent } = splitNumber(text);
   const zeros = exponent + 1 - digits.length;
-  // An exponent of a billion must not become a bigint of that size.
+  // `1e1000000000` must not become a bigint of a billion digits.
   return zeros >= 0 && exponent < 40 ? BigInt(`${sign}${digits}${"0".repeat(zeros)}`) : undefined;
 }

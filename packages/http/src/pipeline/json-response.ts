@@ -5,11 +5,10 @@ export const jsonMediaType = "application/json; charset=utf-8";
 
 const maxAcceptLength = 1_000;
 
-/** The media type that the request accepts most (RFC 9110 section 12.5.1), the first of several equal ones, or `undefined`. */
+/** The media type that the client prefers (RFC 9110 section 12.5.1), the first of equal ones. `undefined` if none fits. */
 export function acceptedType(req: Request, mediaTypes: readonly string[]): string | undefined {
   const { accept } = req.headers;
-  // A header longer than any client needs is ignored, as the RFC allows: the GraphQL API negotiates before
-  // authentication, so parsing has to be cheap.
+  // Ignores a long header, as the RFC allows. The GraphQL API reads it before authentication, so parsing must be cheap.
   if (accept === undefined || accept === "*/*" || accept.length > maxAcceptLength) return mediaTypes[0];
   return req.accepts([...mediaTypes]) || undefined;
 }
@@ -20,11 +19,11 @@ export const acceptsJson: RequestHandler = (req, _res, next) => {
   next();
 };
 
-/** A negotiated Content-Type stays. Express's `res.json` would serialize again and compute an ETag. */
+/** Keeps a negotiated Content-Type. Express's `res.json` would serialize again and compute an ETag. */
 export function sendJson(res: Response, status: number, text: string): void {
   res.statusCode = status;
   if (!res.hasHeader("Content-Type")) res.setHeader("Content-Type", jsonMediaType);
-  // Node sets it by itself, but not in a response to HEAD or to HTTP/1.0.
+  // Node sets this header too, but not in a response to HEAD or to HTTP/1.0.
   res.setHeader("Content-Length", Buffer.byteLength(text));
   res.end(text);
 }

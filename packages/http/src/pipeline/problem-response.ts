@@ -5,8 +5,8 @@ import { sendJson } from "./json-response.js";
 import { contextOf } from "./request-context.js";
 
 /**
- * The last handler of an API. Anything thrown becomes one response, or closes the connection if a response has begun.
- * `format` is called after the headers are set, and returns the body, by default the schema `Error` of the REST API.
+ * The last handler of an API. Turns a thrown value into one response, or closes the connection if a response has begun.
+ * `format` returns the body, by default the schema `Error` of the REST API. It can read the headers of the response.
  */
 export function answerProblems(
   { admission, log }: { readonly admission: Pick<Admission, "refund">; readonly log: Log },
@@ -22,7 +22,7 @@ export function answerProblems(
       log.error({ requestId: context.id, code: problem.code, error: problem.cause }, "request failed");
     }
     if (res.headersSent) {
-      // Half a response cannot be replaced. Cutting it off tells the client that it is not complete.
+      // The closed connection tells the client that the response is incomplete.
       res.destroy();
       return;
     }
@@ -43,7 +43,7 @@ export function setProblemHeaders(res: Response, problem: Problem): void {
   if (problem.retryAfterSeconds !== undefined) res.setHeader("Retry-After", `${problem.retryAfterSeconds}`);
 }
 
-/** RFC 6750 section 3. A suspended account has no error code there. */
+/** RFC 6750 section 3 has no error code for a suspended account. */
 function challengeOf({ code, status }: Problem): string | undefined {
   if (status !== 401 && status !== 403) return undefined;
   const realm = 'Bearer realm="petstore"';
@@ -51,7 +51,7 @@ function challengeOf({ code, status }: Problem): string | undefined {
   return `${realm}, error="${code === "INSUFFICIENT_SCOPE" ? "insufficient_scope" : "invalid_token"}"`;
 }
 
-/** Adds a link (RFC 8288) to those of the response. It is relative, so it is right at any address of the service. */
+/** The link (RFC 8288) is relative, so it works at any address of the service. */
 export function addHelpLink(res: Response, code: ProblemCode): void {
   res.links({ help: `/docs/errors#${code}` });
 }

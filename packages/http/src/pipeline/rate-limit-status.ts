@@ -13,18 +13,16 @@ export interface RateLimitStatusDeps {
   readonly monotonicNow: () => number;
 }
 
-/** How long an answer is repeated from memory: a client that polls must not cost Redis a call each time. */
-const repeatedForMs = 1_000;
+/** A client that polls causes at most one call to Redis in this time. */
+const cachedForMs = 1_000;
 const maxKeys = 10_000;
 
-/**
- * `GET /rate_limit`, as GitHub has it. It needs a key and costs nothing. The quota is read at most once a second for each
- * record of a key, and a changed key or account gets a new record.
- */
+/** `GET /rate_limit` needs a key and costs nothing. */
 export function createRateLimitStatus({ admission, core, monotonicNow }: RateLimitStatusDeps): Router {
+  // A changed key or account has a new record, so its quota is read again.
   const reads = new LRUCache<KeyWithLimits, Promise<Usage>>({
     max: maxKeys,
-    ttl: repeatedForMs,
+    ttl: cachedForMs,
     ttlResolution: 0,
     perf: { now: monotonicNow },
     memoMethod: ({ accountId, lineage, limits }) =>
@@ -34,7 +32,7 @@ export function createRateLimitStatus({ admission, core, monotonicNow }: RateLim
   const answer: RequestHandler = async (req, res, next) => {
     const key = admittedKeyOf(res);
     const usage = await reads.memo(key);
-    // Before the method and the media type are checked, so that these refusals report the quota too.
+    // Before the method and the media type are checked, so that their refusals report the quota too.
     reportQuota(res, usage);
     refuseSuspended(key);
     if (req.method !== "GET" && req.method !== "HEAD") return next();

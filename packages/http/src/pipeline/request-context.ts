@@ -17,11 +17,10 @@ export interface RequestContext {
   readonly scheme: "http" | "https";
   /** Requests without a valid key are counted by this address. */
   readonly clientAddress: string | undefined;
-  /** The route's template, never the path itself: a path can hold anything a client sends. */
+  /** The template of the route, not the path: a path can hold any text of a client. */
   route: string;
   /** The trace of the caller, or of this service if it records traces. */
   traceId: string | undefined;
-  /** The operation of a GraphQL request, as soon as it is known. */
   operation: GraphqlOperation | undefined;
   /** The valid key of the request, also if the quota then refuses the request. */
   key: KeyWithLimits | undefined;
@@ -38,7 +37,7 @@ export interface RequestContext {
 
 interface GraphqlOperation {
   readonly type: "query" | "mutation" | "subscription";
-  /** A GraphQL name that is safe to log. Undefined for an operation without a name. */
+  /** Safe to log. Absent if the operation has no name, or if its name contains an API key. */
   readonly name: string | undefined;
   /** In units of the quota, once it is computed. */
   readonly cost: number | undefined;
@@ -55,9 +54,9 @@ declare global {
 export function createRequestContext(req: Request): RequestContext {
   return {
     id: requestId(req),
-    // Express reads the header only from a trusted proxy. It can hold any text, so all but `https` counts as `http`.
+    // Express reads the header only from a trusted proxy. It can hold any text, so any other value counts as `http`.
     scheme: req.headers["x-forwarded-proto"] !== undefined && req.protocol === "https" ? "https" : "http",
-    // A closed connection no longer has its address, so it is read at the start.
+    // Read at the start, because a closed connection has no address.
     clientAddress: clientAddress(req),
     route: "unmatched",
     traceId: callersTraceId(req),
@@ -81,7 +80,7 @@ export function admittedKeyOf(res: Response): KeyWithLimits {
   return key;
 }
 
-/** As the scope of the key allows. If the key is stale, a call validates its input and then throws SERVICE_UNAVAILABLE. */
+/** The catalogue for the scope of the key. With a stale key, its calls check the input and throw SERVICE_UNAVAILABLE. */
 export function catalogueFor(res: Response, core: Pick<Core, "catalogues" | "cataloguesForStaleKey">): Catalogue {
   const catalogues = contextOf(res).isKeyStale ? core.cataloguesForStaleKey : core.catalogues;
   return catalogues[admittedKeyOf(res).scope];
@@ -96,18 +95,18 @@ export function onRoute(template: string): RequestHandler {
 }
 
 /**
- * Version, trace id, parent id and flags (W3C Trace Context, section 3.2). Version `ff` is invalid, `00` has exactly these 55
- * characters, and a later one may have further fields (section 4.3).
+ * Version, trace id, parent id and flags (W3C Trace Context, section 3.2). Version `ff` is invalid. A header of version
+ * `00` has exactly 55 characters. Later versions may have further fields (section 4.3).
  */
 const traceparent = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-[^,]*)?$/;
 
-/** A malformed or repeated `traceparent` is ignored. Node joins repeated ones with a comma, so they do not match. */
+/** Ignores a malformed or repeated `traceparent`. Node joins repeated headers with a comma, so they do not match. */
 function callersTraceId(req: Request): string | undefined {
   const sent = req.headers.traceparent;
   return typeof sent === "string" ? traceparent.exec(sent)?.[1] : undefined;
 }
 
-/** The client's own id when it is safe to repeat and to log, else a new one. */
+/** The id that the client sent, if it is safe to return and to log. Otherwise a new id. */
 function requestId(req: Request): string {
   const given = req.headers["x-request-id"];
   const isSafe = typeof given === "string" && /^[\w.:+/=-]{1,128}$/.test(given) && !containsKey(given);

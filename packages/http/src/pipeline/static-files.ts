@@ -12,7 +12,7 @@ import { contextOf } from "./request-context.js";
 export interface StaticFile {
   readonly path: string;
   readonly mediaType: string;
-  /** A function is called once, at the first request, so that a start renders nothing. */
+  /** A function is called at the first request, so that the service starts without rendering pages. */
   readonly content: Content | (() => Content);
   /** Only for a page that needs more than `strictPolicy`. */
   readonly contentSecurityPolicy?: string;
@@ -22,12 +22,12 @@ type Content = string | Buffer;
 
 export type ServeStaticFiles = (files: readonly StaticFile[]) => RequestHandler;
 
-/** Browsers get its page for an unknown path. */
+/** The page at this path is the response to a browser for an unknown path. */
 export const notFoundPath = "/404";
 
 export interface StaticFileServer {
   readonly serveStaticFiles: ServeStaticFiles;
-  /** Stands after every route. A request with a key, or for a path of an API, goes on and gets the Error body. */
+  /** Comes after all routes. Only browsers get the page. */
   readonly serveNotFoundPage: RequestHandler;
 }
 
@@ -49,10 +49,7 @@ const filesPerAddress: Limits = { perMinute: 600, perDay: 1_000_000 };
 /** Addresses counted at once, about 500 bytes each. */
 const maxAddresses = 10_000;
 
-/**
- * Static files need no key and cost no units. A browser keeps a file and asks whether it is still current (RFC 9110 section
- * 13.1.2), so a deploy never mixes old scripts with new pages.
- */
+/** Static files need no key and cost no units. */
 export function createStaticFileServer(
   admission: Pick<Admission, "reportAddressQuota" | "refund">,
   log: Log,
@@ -70,12 +67,12 @@ export function createStaticFileServer(
     });
   }
 
-  // Requests at the same time wait for the same compression: a large script takes 30 ms.
+  // Simultaneous requests wait for the same compression: a large script takes 30 ms.
   const prepared = new Map<StaticFile, Promise<PreparedFile>>();
   let notFoundPage: StaticFile | undefined;
 
   async function serveFile(file: StaticFile, req: Request, res: Response): Promise<void> {
-    // One route for all files: each route adds 11 series to the metrics.
+    // One route for all files: each route adds at least 17 series to the metrics.
     contextOf(res).route = "static";
     await countFile(res);
     let preparing = prepared.get(file);
@@ -97,7 +94,7 @@ export function createStaticFileServer(
         if (file === undefined || file.path === notFoundPath || !isRead(req)) return next();
         await serveFile(file, req, res);
       };
-      // A router with its own error handler, so that a refusal has the Error shape in both APIs.
+      // The router has its own error handler, so that a refusal has the REST body in both APIs.
       return Router({ caseSensitive: true, strict: true }).use(serve, answerProblems({ admission, log }));
     },
     async serveNotFoundPage(req, res, next) {
@@ -122,7 +119,7 @@ function isFromBrowser(req: Request): boolean {
 
 interface PreparedFile {
   readonly bytes: Buffer;
-  /** `undefined` if it is not shorter, as for an archive. */
+  /** Absent if compression does not make the file shorter. */
   readonly compressed: Buffer | undefined;
   readonly headers: Map<string, string>;
 }
@@ -133,6 +130,7 @@ async function prepare(file: StaticFile): Promise<PreparedFile> {
   const compressed = await promisify(gzip)(bytes, { level: 9 });
   const headers = new Map([
     ["Content-Type", mediaType],
+    // The browser revalidates each file (RFC 9110 section 13.1.2), so a new page never loads an old script.
     ["Cache-Control", "no-cache"],
     // A weak tag, because the compressed form has other bytes and the same meaning.
     ["ETag", `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`],
@@ -144,7 +142,7 @@ async function prepare(file: StaticFile): Promise<PreparedFile> {
   return { bytes, compressed: compressed.length < bytes.length ? compressed : undefined, headers };
 }
 
-/** Express answers HEAD, and 304 if the client has the current version. */
+/** Express handles HEAD, and sends 304 if the client has the current version. */
 function send({ headers, compressed, bytes }: PreparedFile, req: Request, res: Response): void {
   res.setHeaders(headers);
   const isCompressed = compressed !== undefined && req.acceptsEncodings("gzip") !== false;

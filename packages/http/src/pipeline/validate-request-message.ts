@@ -6,7 +6,7 @@ const maxHeaderFields = 200;
 /** `uri-host [ ":" port ]`: a bracketed IP literal or a reg-name, which may be empty (RFC 3986 section 3.2.2). */
 const hostValue = /^(?:\[[\w.:]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
-/** Also returns the problem with which the server has destroyed the request. `undefined` for a valid request. */
+/** Returns the problem of an invalid request, also if the server has set it with `request.destroy(problem)`. */
 export function validateRequestMessage(request: IncomingMessage): Problem | undefined {
   const { rawHeaders, httpVersion, errored } = request;
   if (errored instanceof Problem) return errored;
@@ -16,7 +16,7 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return malformed("This service speaks HTTP/1.1 and HTTP/1.0 only.");
   }
-  // With other characters, or with #, Express and Node find different paths (RFC 9112 section 3.2, RFC 3986 section 2).
+  // With such characters, Express and Node find different paths (RFC 9112 section 3.2, RFC 3986 section 2).
   if (/[^\x21-\x7e]|#/.test(request.url ?? "")) {
     return malformed("The request target can hold only printable ASCII characters without #; percent-encode others.");
   }
@@ -25,15 +25,15 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
 }
 
 /**
- * Prevents request smuggling. With a Transfer-Encoding other than `chunked`, or any in HTTP/1.0, a proxy and this service may
- * disagree on where the request ends. So the bytes that follow are never read as a request (RFC 9112 sections 6.1 and 6.3).
+ * False for a Transfer-Encoding other than `chunked`, or any in HTTP/1.0. A proxy may then find a different end of the
+ * request. To prevent request smuggling, the following bytes are never read as a request (RFC 9112 sections 6.1 and 6.3).
  */
 export function hasClearFraming({ headers, httpVersion }: IncomingMessage): boolean {
   const coding = headers["transfer-encoding"];
   return coding === undefined || (httpVersion !== "1.0" && coding.toLowerCase() === "chunked");
 }
 
-/** RFC 9112 section 3.2. With two Host headers a client could bypass a proxy that filters by the other one. */
+/** RFC 9112 section 3.2. A proxy that filters by host may have checked only one of two Host headers. */
 function hostProblem(request: IncomingMessage): Problem | undefined {
   const [host, another] = request.headersDistinct.host ?? [];
   if (host === undefined) {
