@@ -16,10 +16,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => 
 
 type HealthReport = { readonly status: string; readonly [causes: string]: unknown };
 
-/**
- * Answers probes before everything else: no key, no quota, no log line. `/livez` checks nothing, so an unavailable
- * dependency never restarts the process. `/readyz` is 503 while this instance cannot serve requests, or is stopping.
- */
+/** `/livez` checks nothing, so that an unavailable dependency never restarts the process. */
 export function answerHealth({ core, overload, isDraining }: HealthDeps, detail: HealthDetail): Handler {
   function answer(res: ServerResponse, status: number, report: HealthReport): void {
     res.statusCode = status;
@@ -37,7 +34,7 @@ export function answerHealth({ core, overload, isDraining }: HealthDeps, detail:
   };
 }
 
-/** An overloaded instance stays ready: removing it would only move its load to the others. */
+/** An overloaded instance stays ready: its removal would only move its load to the others. */
 function readiness(health: Health, overload: OverloadReason | undefined): [status: number, report: HealthReport] {
   if (!health.isDatabaseReachable) return [503, { status: "not ready", missing: ["database"] }];
   const degraded = [

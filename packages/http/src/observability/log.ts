@@ -1,10 +1,7 @@
 import type { LogLevel } from "@petstore/core";
 import { type DestinationStream, type Logger, pino } from "pino";
 
-/**
- * Removes API keys from every line, and file paths from the messages in `error`. `base` holds the fields that every line
- * begins with.
- */
+/** Removes API keys from every line, and file paths from the messages in `error`. Every line has the fields of `base`. */
 export function createLog(level: LogLevel, destination: DestinationStream, base: object = {}): Logger {
   return pino(
     {
@@ -18,10 +15,10 @@ export function createLog(level: LogLevel, destination: DestinationStream, base:
   );
 }
 
-/** A limit, because an error can be its own cause. */
+/** An error can be its own cause. */
 const maxCauses = 5;
 
-/** Without the stack, which shows paths and source. */
+/** Omits the stack, which shows paths and source. */
 function describeError(error: unknown, causesLeft: number = maxCauses): unknown {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = "code" in error ? error.code : undefined;
@@ -30,7 +27,7 @@ function describeError(error: unknown, causesLeft: number = maxCauses): unknown 
   return { name: error.name, code, message: escapeControls(redactPaths(error.message)), cause };
 }
 
-/** pino escapes what a JSON string must not contain. A terminal also obeys the other control and format characters. */
+/** pino escapes only the characters that JSON forbids in a string. A terminal obeys more control and format characters. */
 function escapeControls(message: string): string {
   return message.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     return `\\u{${character.codePointAt(0)?.toString(16)}}`;

@@ -12,13 +12,13 @@ export interface MetricsDeps extends HealthDeps, Pick<ListenOptions, "onError"> 
   readonly droppedLogLines: () => number;
 }
 
-/** Serves `/metrics`, and the probes with their causes, on an address of its own, or nothing if no port is configured. */
+/** Serves `/metrics` and the probes with their causes on an address of its own. Opens nothing if no port is configured. */
 export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefined> {
   const { config, registry, onError } = deps;
   if (config.metricsPort === undefined) return undefined;
   registerStateMetrics(deps);
   collectDefaultMetrics({ register: registry, gcDurationBuckets: [0.01, 0.1, 1] });
-  // 27 series about the parts of V8's heap, which tell an operator nothing more than its whole size.
+  // Three series for each part of V8's heap tell an operator no more than the size of the heap.
   for (const part of ["total", "used", "available"]) {
     registry.removeSingleMetric(`nodejs_heap_space_size_${part}_bytes`);
   }
@@ -36,7 +36,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
       );
     });
   });
-  // A scrape or an unused connection must not delay the end of the service.
+  // A scrape or an idle connection must not delay the end of the service.
   const options = { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100, onError };
   const listener = await listen(server, options);
   const stopMeasuring = measureDatabaseCalls(registry);
@@ -49,10 +49,10 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
   };
 }
 
-/** The context of a call is one object from its start to its end. */
+/** Both listeners of a call get the same object. */
 type MeasuredCall = DatabaseCall & { startedAtMs?: number };
 
-/** Runs until the returned function is called. Name, labels and buckets are those of OpenTelemetry's semantic conventions. */
+/** Returns a function that stops it. OpenTelemetry's semantic conventions define the name, the labels and the buckets. */
 function measureDatabaseCalls(registry: Registry): () => void {
   const durations = new Histogram({
     name: "db_client_operation_duration_seconds",
@@ -79,7 +79,7 @@ function measureDatabaseCalls(registry: Registry): () => void {
   return () => void databaseCalls.unsubscribe(listeners);
 }
 
-/** Either one value, or one for each value of the metric's label. */
+/** One number, or one for each value of the label. */
 type Values = number | Readonly<Record<string, number>>;
 
 type MetricClass = new (config: GaugeConfiguration<string> & { collect(): void }) => Gauge | Counter;

@@ -10,8 +10,8 @@ export interface OpenLog extends AsyncDisposable, Pick<StandardOutput, "print" |
 }
 
 /**
- * JSON lines on standard output, or lines for people. An uncaught exception is logged like any other error before it ends the
- * process; Node would print its stack. Disposing writes the buffered lines.
+ * Writes JSON lines, or lines for people, to standard output. Logs an uncaught exception without its stack, which Node would
+ * print, and ends the process. Disposing writes the buffered lines.
  */
 export function openLog({ level, isPretty = process.stdout.isTTY, serviceName }: LogConfig): OpenLog {
   const output = openStandardOutput();
@@ -24,7 +24,7 @@ export function openLog({ level, isPretty = process.stdout.isTTY, serviceName }:
   });
   process.on("uncaughtException", (error) => {
     log.fatal({ error }, "uncaught exception");
-    // Also if the service ends before the flush.
+    // The process may end before the flush.
     process.exitCode = 1;
     void output.flush().then(() => process.exit(1));
   });
@@ -35,15 +35,12 @@ export function readVersion(): string {
   return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }
 
-/** The same in every line of a process, or shown elsewhere in the line. */
+/** Fields that are the same in every line, or that have their own place in the line. */
 const hidden = ["level", "time", "msg", "service", "version", "host", "pid", "durationMs", "requestId"];
-/** "POST /graphql query ListPets 200", or "GET /v1/pets 401 API_KEY_MISSING". */
+/** As in "POST /graphql query ListPets 200" or "GET /v1/pets 401 API_KEY_MISSING". */
 const ofRequest = ["method", "route", "operationType", "operationName", "status", "code"];
 
-/**
- * One JSON line of the log as one readable line. It is formatted in this process: a transport of pino starts a worker
- * thread, and pino-pretty brings thirteen packages for these lines.
- */
+/** Written by hand: a transport of pino starts a worker thread, and pino-pretty has thirteen dependencies. */
 export function prettyLine(json: string): string {
   const entry = JSON.parse(json) as Readonly<Record<string, unknown>>;
   const sentence = entry.status === undefined ? ["msg"] : ofRequest;

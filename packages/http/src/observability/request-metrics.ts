@@ -4,7 +4,7 @@ import type { RequestContext } from "../pipeline/request-context.js";
 import type { OverloadReason } from "../server/overload.js";
 
 /**
- * Names, labels and buckets of the HTTP metrics are those of OpenTelemetry's semantic conventions. No label is text of a
+ * OpenTelemetry's semantic conventions define names, labels and buckets of the HTTP metrics. No label holds text of a
  * client, so the number of series is bounded.
  */
 export interface RequestMetrics {
@@ -15,7 +15,7 @@ export interface RequestMetrics {
   shed(reason: OverloadReason): void;
 }
 
-/** `undecided`: Redis is unavailable, and the configuration does not allow a decision without it. */
+/** `undecided`: Redis is unavailable, and QUOTA_ON_REDIS_FAILURE is deny. */
 const outcomes = ["admitted", "refused", "banned", "impossible", "undecided"] as const;
 
 const methods = ["GET", "POST", "OPTIONS", "_OTHER"];
@@ -54,7 +54,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     registers,
   });
 
-  // An alert on an increase, and a panel without data, need the series to exist before the first event.
+  // Without these series, an alert on an increase misses the first event, and a panel has no data.
   for (const http_request_method of methods) {
     for (const url_scheme of ["http", "https"]) inFlight.set({ http_request_method, url_scheme }, 0);
   }
@@ -77,7 +77,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
         http_route: route,
         http_response_status_code: status,
         url_scheme: scheme,
-        // By the convention, a refusal of a faulty request is no error of the server.
+        // By the convention, a 4xx is not an error of the server.
         ...(problemCode !== undefined && status >= 500 && { error_type: problemCode }),
       };
       durations.observe(labels, durationMs / 1_000);

@@ -1,15 +1,15 @@
 /**
- * Standard output and standard error may go to a full disk, a closed pipe or a pipe that nobody reads. None of these may
- * hold up the process: text waits in a bounded buffer, and is dropped when the buffer is full.
+ * Standard output and standard error may go to a full disk, a closed pipe or a pipe that nobody reads. The process must not
+ * wait for them: text is put into a bounded buffer, and dropped if the buffer is full.
  */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import sonicBoom from "sonic-boom";
 
 export interface StandardOutput {
-  /** Writes a line together with others, at most a second later. */
+  /** Writes a line at most a second later, together with others. */
   write(line: string): void;
-  /** Writes text for a person, and the lines before it, without delay. */
+  /** Writes text, and the lines before it, without delay. */
   print(text: string): void;
   dropped(): number;
   /** Writes the buffer. Resolves at the first error, and after 200 ms at the latest; never rejects. */
@@ -23,8 +23,8 @@ const retryMs = 100;
 const maxBufferBytes = 1_048_576;
 
 /**
- * The stream of `pino.destination()`, without its two additions: a hook on `exit` that retries every error for ever, and a
- * listener that turns the log off at the first EPIPE without counting the lines.
+ * Not `pino.destination()`: at `exit` it retries an error for ever, and at the first EPIPE it turns the log off without
+ * counting the lines.
  */
 export function openStandardOutput(): StandardOutput {
   makeNonBlocking();
@@ -44,14 +44,14 @@ export function openStandardOutput(): StandardOutput {
     dropped += 1;
   });
 
-  /** `flushSync` would retry every error for ever. With `minLength: 0`, a write continues until the buffer is empty. */
+  /** `flushSync` would retry an error for ever. With `minLength: 0`, a write continues until the buffer is empty. */
   function writeRest(sync: boolean): void {
     giveUpAtMs = Math.min(giveUpAtMs, performance.now() + flushTimeoutMs);
     Object.assign(stream, { minLength: 0, sync });
     stream.write("");
   }
 
-  // Without a `flush` before the exit, the lines behind a write in flight are lost: nothing can wait for its end any more.
+  // If no `flush` came before the exit, lines after a write in flight are lost: nothing can wait for this write.
   process.once("exit", () => writeRest(true));
   return {
     write: stream.write.bind(stream),
@@ -69,7 +69,7 @@ export function openStandardOutput(): StandardOutput {
   };
 }
 
-/** Writes a line on standard error at once, or drops it when that is impossible for 200 ms. */
+/** Writes a line on standard error, or drops the line if it cannot be written for 200 ms. */
 export function printError(error: unknown): void {
   makeNonBlocking();
   const giveUpAtMs = performance.now() + flushTimeoutMs;
@@ -83,8 +83,8 @@ export function printError(error: unknown): void {
 }
 
 /**
- * Reading `process.stdout` makes Node set the pipe non-blocking. A write to a full pipe that blocks would hold a thread that
- * `process.exit` waits for. The error listener stops Node from crashing when it prints itself.
+ * Node makes a pipe non-blocking when `process.stdout` is read. `process.exit` would wait for the thread of a blocking
+ * write to a full pipe. The error listener prevents a crash when Node itself prints.
  */
 function makeNonBlocking(): void {
   for (const stream of [process.stdout, process.stderr]) {

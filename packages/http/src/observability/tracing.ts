@@ -1,9 +1,9 @@
 /**
- * Traces over OTLP/HTTP: a span for each request, and for each call of PostgreSQL and Redis. Names and attributes are those of
- * OpenTelemetry's semantic conventions. The query string is left out, because it can hold a whole GraphQL request.
+ * Sends traces over OTLP/HTTP: a span for each request, and for each call of PostgreSQL and Redis. OpenTelemetry's semantic
+ * conventions define names and attributes. The query string is omitted, because it can hold a whole GraphQL request.
  *
- * OpenTelemetry's own instrumentations are not used: instrumentation-http records path, query and User-Agent as they are;
- * instrumentation-pg records SQL; instrumentation-express patches nothing in an ES module without a loader hook.
+ * OpenTelemetry's own instrumentations are not used. instrumentation-http records path, query and User-Agent unchanged.
+ * instrumentation-pg records SQL. instrumentation-express patches nothing in an ES module without a loader hook.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,7 +31,7 @@ import { contextOf } from "../pipeline/request-context.js";
 import { readVersion } from "./open-log.js";
 
 export interface Tracing extends AsyncDisposable {
-  /** Opens the span of a request, a child of the caller's span if `traceparent` names one. */
+  /** Opens the span of a request. Its parent is the span in `traceparent`, if any. */
   readonly traceRequest: RequestHandler;
 }
 
@@ -39,7 +39,7 @@ export interface Tracing extends AsyncDisposable {
 type SpanStorage = AsyncLocalStorage<Span | undefined>;
 
 const exportTimeoutMs = 5_000;
-/** How long a silent receiver delays the end of the process. */
+/** A silent receiver delays the end of the process for this time. */
 const lastExportMs = 1_000;
 
 export function openTracing(config: TracingConfig, log: Log): Tracing {
@@ -52,7 +52,7 @@ export function openTracing(config: TracingConfig, log: Log): Tracing {
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ "service.name": serviceName, "service.version": readVersion() }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampledShare) }),
-    // It drops spans when the receiver is too slow: memory is bounded, and requests never wait.
+    // Drops spans if the receiver is slow: memory is bounded, and requests never wait.
     spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: exportTimeoutMs })],
   });
   const reportFailure = (error: unknown) => log.warn({ error }, "traces could not be sent");
@@ -77,9 +77,9 @@ function traceRequests(tracer: Tracer, storage: SpanStorage): RequestHandler {
   const propagator = new W3CTraceContextPropagator();
   return (req, res, next) => {
     const context = contextOf(res);
-    // The context has a trace only for a valid header. The propagator also accepts some repeated ones.
+    // `traceId` is set only for a valid header. The propagator also accepts some repeated headers.
     const traceparent = context.traceId && req.headers.traceparent;
-    // Without `tracestate`, which every span would repeat: it holds any text of a client, also an API key.
+    // Omits `tracestate`, which can hold any text of a client, also an API key. Every span would repeat it.
     const parent = propagator.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter);
     const { scheme, clientAddress } = context;
     const attributes = {
@@ -96,7 +96,7 @@ function traceRequests(tracer: Tracer, storage: SpanStorage): RequestHandler {
       span.updateName(`${req.method} ${route}`);
       span.setAttributes({
         "http.route": route,
-        // Without one if the client closed the connection before a response.
+        // No status if the client closed the connection before a response.
         ...(res.headersSent && { "http.response.status_code": res.statusCode }),
         ...(operation !== undefined && { "graphql.operation.type": operation.type }),
         ...(operation?.name !== undefined && { "graphql.operation.name": operation.name }),
@@ -111,7 +111,7 @@ function traceRequests(tracer: Tracer, storage: SpanStorage): RequestHandler {
 
 const maxTextLength = 256;
 
-/** Text of a client for an attribute: at most 256 characters, and no API key, also not with percent-encoded characters. */
+/** Returns at most 256 characters, or `[redacted]` if the text contains an API key, also a percent-encoded one. */
 function safeText(text: string): string {
   const decoded = text.replace(/%([0-7][\da-f])/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
@@ -119,12 +119,12 @@ function safeText(text: string): string {
   return containsKey(decoded) ? "[redacted]" : text.slice(0, maxTextLength);
 }
 
-/** Opens a span for each database call of a traced request. A call of the service for itself has no parent, and no span. */
+/** Opens a span for each database call of a traced request. A call of the service itself has no span. */
 function traceDatabaseCalls(tracer: Tracer, storage: SpanStorage): () => void {
-  // `tracePromise` runs the call, and the listeners of its end, with the context that this function returns.
+  // `tracePromise` runs the call, and the listeners of its end, with the span that this function returns.
   databaseCalls.start.bindStore(storage, ({ system, name }) => {
     const parent = storage.getStore();
-    // A timer that a request has started, such as a probe of Redis, runs after the end of the request.
+    // A timer that a request has started, such as a probe of Redis, can run after the end of the request.
     if (!parent?.isRecording()) return undefined;
     const attributes = { "db.system.name": system, "db.query.summary": name };
     const context = trace.setSpan(ROOT_CONTEXT, parent);
@@ -138,7 +138,7 @@ function traceDatabaseCalls(tracer: Tracer, storage: SpanStorage): () => void {
     error({ error }: { readonly error: unknown }) {
       const span = storage.getStore();
       span?.setStatus({ code: SpanStatusCode.ERROR });
-      // The message of a server can repeat text of a client, so only the code or the name is shown.
+      // Not the message: a database can repeat text of a client.
       const name = error instanceof Error ? error.name : "_OTHER";
       span?.setAttribute("error.type", error instanceof Problem ? error.code : name);
     },
