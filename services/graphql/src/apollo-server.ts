@@ -13,9 +13,8 @@ import { createOperationPlugin } from "./operation/operation-plugin.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
 
 /**
- * The Apollo Server that executes every operation. We call its `executeOperation` and do not use its HTTP integration,
- * because admission must run before the body is read. `operation-plugin.ts` gives it documents that are already parsed and
- * validated.
+ * Executes every operation, through `executeOperation`. Apollo Server's HTTP integration is not used, because admission must
+ * run before the body is read. `operation-plugin.ts` supplies parsed and validated documents.
  */
 export function createApolloServer(
   { admission, log }: Pick<RouterDeps, "admission" | "log">,
@@ -33,15 +32,15 @@ export function createApolloServer(
     logger: {
       debug: () => {},
       info: () => {},
-      // The messages are strings, and the log shows text only from an Error.
+      // The log shows no text except the message of an Error.
       warn: (message: unknown) => log.warn({ error: new Error(`${message}`) }, "apollo"),
       error: (message: unknown) => log.error({ error: new Error(`${message}`) }, "apollo"),
     },
     plugins: [
       ...plugins,
-      // After the caller's plugins, so that they see the document and the variables before this plugin replaces both.
+      // Last, so that other plugins see the document and the variables before this plugin replaces them.
       createOperationPlugin(admission),
-      // Each turns off a feature that is on by default, or that environment variables or the schema can turn on.
+      // These features are on by default, or environment variables or the schema can turn them on.
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),

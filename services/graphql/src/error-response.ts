@@ -3,15 +3,15 @@ import { addHelpLink, contextOf, sendJson } from "@petstore/http";
 import type { Response } from "express";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 
-/** The media type of GraphQL over HTTP; application/json is the other one. */
+/** The newer media type of GraphQL over HTTP. The default is application/json. */
 export const graphqlMediaType = "application/graphql-response+json; charset=utf-8";
 
-/** A problem as an error of the response. The code and the status of the REST API are its extensions. */
+/** The extensions are the code, the status and the Retry-After of the REST API. */
 export function formatProblem({ message, code, status, retryAfterSeconds }: Problem): GraphQLFormattedError {
   return { message, extensions: { code, status, ...(retryAfterSeconds && { retryAfter: retryAfterSeconds }) } };
 }
 
-/** The error of a request that is refused as a whole. A 429 repeats the X-RateLimit headers, which few clients show. */
+/** A 429 repeats the X-RateLimit headers, because few GraphQL clients show headers. */
 export function formatRefusal(problem: Problem, res: Response): GraphQLFormattedError {
   const error = formatProblem(problem);
   if (problem.status !== 429) return error;
@@ -20,16 +20,15 @@ export function formatRefusal(problem: Problem, res: Response): GraphQLFormatted
   return { ...error, extensions: { ...error.extensions, ...rateLimit } };
 }
 
-/** An error that a plugin or a resolver threw. It is masked unless it is a problem. */
+/** For an error of a plugin or a resolver. Masks the error unless it is a problem. */
 export function formatExecutionError(error: unknown): GraphQLFormattedError {
   const { locations, path } = error instanceof GraphQLError ? error : {};
   return { ...formatProblem(problemOf(error)), ...(locations && { locations }), ...(path && { path }) };
 }
 
 /**
- * The problem behind an error of the execution. The only error of a client that graphql itself finds in a valid document
- * names its node: a variable is null, and the argument must not be (GraphQL specification, section 5.8.5). All other errors
- * that graphql finds are our faults.
+ * During the execution, graphql itself finds one error of a client: a null variable for an argument that must not be null
+ * (GraphQL specification, section 5.8.5). This error names its node. Other errors of graphql are our faults.
  */
 export function problemOf(error: unknown): Problem {
   const thrown = error instanceof GraphQLError ? (error.originalError ?? error) : error;
@@ -38,8 +37,8 @@ export function problemOf(error: unknown): Problem {
 }
 
 /**
- * GraphQL over HTTP, sections 6.4.1 and 6.4.2: for clients of application/json a status other than 200 means that the body
- * may not be a GraphQL response. Clients of the newer media type read the status first.
+ * GraphQL over HTTP, sections 6.4.1 and 6.4.2: a client of application/json relies on the body only if the status is 200. A
+ * client of `graphqlMediaType` relies on the body with any status.
  */
 export function sendRequestError(res: Response, code: ProblemCode, errors: readonly GraphQLFormattedError[]): void {
   contextOf(res).problemCode = code;

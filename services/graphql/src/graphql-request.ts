@@ -1,6 +1,6 @@
 /**
- * Reads a GraphQL request from a JSON body or a query string (draft "GraphQL over HTTP", sections 5.2 to 5.4). A batch is not
- * a valid request.
+ * Reads a GraphQL request from a JSON body or a query string (draft "GraphQL over HTTP", sections 5.2 to 5.4). A batch is
+ * refused.
  */
 import { hash } from "node:crypto";
 import { Problem } from "@petstore/core";
@@ -43,11 +43,11 @@ function readParameters(parameters: Request["query"]): unknown {
 }
 
 function fromJson(parameter: unknown): unknown {
-  // The parameter lacks the outer object of a body, so it has one level less.
+  // A parameter has one level less than a body: the outer object is missing.
   return typeof parameter === "string" && parameter !== "" ? parseExactJson(parameter, bodyDepth - 1) : undefined;
 }
 
-/** Returns the hash in lower case. Throws VALIDATION_FAILED if it is not the one of the document that was sent with it. */
+/** Returns the hash in lower case. Throws VALIDATION_FAILED if it is malformed, or not the hash of `document`. */
 function readPersistedQueryHash(persistedQuery: unknown, document: string | undefined): string | undefined {
   if (persistedQuery === undefined || persistedQuery === null) return undefined;
   const { version, sha256Hash } = persistedQuery as { readonly version?: unknown; readonly sha256Hash?: unknown };

@@ -14,19 +14,18 @@ export interface GraphqlExecutionDeps {
   readonly log: Log;
 }
 
-/** The codes of refusals before execution that are sent as a GraphQL request error. */
 const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", "VALIDATION_FAILED"];
 
-/** urql recognises a miss by this message, Apollo Client by the code too. */
+/** urql recognises this error by its message, Apollo Client by its message or its code. */
 const persistedQueryNotFound = formatProblem(new Problem("PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound"));
 
 /**
  * Executes an admitted request and sends the response. The status is 200 after an execution, also if fields have errors.
- * Exception: if the operation failed with SERVICE_UNAVAILABLE and created nothing, that problem is thrown, so that the client
- * gets 503 and its units back, as in the REST API.
+ * Exception: if a field failed with SERVICE_UNAVAILABLE and no pet was created, throws this problem. The client then gets
+ * 503 and its units back, as in the REST API.
  *
- * Before the execution, a syntax error, a persisted query that is not found, and the codes in `requestErrorCodes` are sent as
- * a GraphQL request error, with status 400, or 200 for application/json. Every other refusal is thrown.
+ * Before the execution, sends a syntax error, an unknown persisted query, and a refusal with one of `requestErrorCodes` as
+ * a GraphQL request error (`sendRequestError`). Throws every other refusal.
  */
 export async function respondToGraphql(
   { apollo, core, documents, log }: GraphqlExecutionDeps,
@@ -60,7 +59,7 @@ export async function respondToGraphql(
     return sendRequestError(res, refusal.code, errors);
   }
   const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
-  // `data` is null then: no field that fails so can be null. But another field of the mutation may have created a pet.
+  // Such a field makes `data` null. But another field of the mutation may have created a pet.
   if (unavailable !== undefined && createdPets.length === 0) throw unavailable;
 
   const isReplay = createdPets.length > 0 && createdPets.every(({ replayed }) => replayed);

@@ -19,11 +19,11 @@ import { createDocuments } from "./operation/documents.js";
 import { buildPetSchema, type OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlRouterDeps extends RouterDeps {
-  /** Apollo Server plugins. They see every operation whose document is valid. */
+  /** They see every operation whose document is valid. */
   readonly plugins?: readonly ApolloServerPlugin<OperationContext>[];
 }
 
-/** The GraphQL API at `/graphql`, its schema, and GraphiQL. The last two need no key to load and cost nothing. */
+/** The GraphQL API, its schema, and GraphiQL. The schema and GraphiQL need no key and cost nothing. */
 export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   const { core, admission, serveStaticFiles, log, plugins = [] } = deps;
   const guides = readGuides("services/graphql/docs", new URL("../docs/", import.meta.url));

@@ -1,7 +1,7 @@
 /**
- * Parses and validates documents. Limits on the size of an operation are checked before validation, so that validation and
- * execution stay cheap. The depth and the number of fields are those of the response: fields with the same response key
- * count once, and a fragment counts at each spread.
+ * Parses and validates documents. The limits are checked before validation, so that validation and execution stay cheap.
+ * Depth and fields are counted as in the response: fields with the same response key count once, and a fragment at each
+ * spread.
  */
 import { problems } from "@petstore/core";
 import {
@@ -25,9 +25,9 @@ const maxErrors = 5;
 const maxDepth = 20;
 /** The introspection queries of tools have 230 fields, or 301 with the `__typename` that caching clients add. */
 const maxFields = 320;
-/** For one response key in one place. Independent fragments repeat fields, and validation compares each with each. */
+/** For one response key in one place of the response: validation compares each field with each other one. */
 const maxRepetitions = 100;
-/** Further response keys for a field in one place. They allow a large response to a short document. */
+/** A short document could get a large response if it selected a field under many aliases. */
 const maxCopies = 10;
 
 /** Upper bounds of the heap that a cached document uses, measured with tiny, wide and deep documents. */
@@ -60,7 +60,7 @@ export function parseDocument(schema: GraphQLSchema, text: string): ParsedDocume
   const fault = sizeFault(document);
   if (fault !== undefined) return refused("GRAPHQL_VALIDATION_FAILED", [new GraphQLError(fault)]);
   const errors = validate(schema, document, specifiedRules, { maxErrors, hideSuggestions: true });
-  // Above the limit graphql adds an error that says so.
+  // Above the limit, graphql adds one more error, which states the limit.
   if (errors.length > 0) return refused("GRAPHQL_VALIDATION_FAILED", errors.slice(0, maxErrors));
   return { kind: "valid", text, document };
 }
@@ -87,7 +87,7 @@ export function heapBytes(text: string, parsed: ParsedDocument): number {
   );
 }
 
-/** The limit that an operation or a fragment of the document exceeds, or `undefined`. */
+/** The message for the first limit that an operation or a fragment exceeds, or `undefined`. */
 function sizeFault(document: DocumentNode): string | undefined {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
@@ -99,7 +99,7 @@ function sizeFault(document: DocumentNode): string | undefined {
   function measure(sets: readonly SelectionSetNode[], depth: number): string | undefined {
     if (depth > maxDepth) return `An operation may nest at most ${maxDepth} levels deep.`;
     const children = new Map<string, FieldNode[]>();
-    // The loop also visits the sets that it adds, and a fragment that is spread again only once.
+    // The loop also visits the sets that are added to `pending`. It visits a repeated fragment once.
     const pending = new Set(sets);
     for (const { selections } of pending) {
       for (const selection of selections) {
@@ -116,7 +116,7 @@ function sizeFault(document: DocumentNode): string | undefined {
     }
     fieldsLeft -= children.size;
     if (fieldsLeft < 0) return `An operation may select at most ${maxFields} fields.`;
-    // Root fields may repeat: each one costs a unit, except introspection.
+    // A root field may have any number of aliases, because each one costs a unit. Introspection is free, so it is limited.
     const names = [...children.values()].map(([field]) => field?.name.value ?? "");
     const limited = names.filter((name) => depth > 1 || name.startsWith("__"));
     copiesLeft -= limited.length - new Set(limited).size;
@@ -133,7 +133,7 @@ function sizeFault(document: DocumentNode): string | undefined {
   }
 
   for (const definition of document.definitions) {
-    // Validation compares the fields of a fragment also if no operation uses it.
+    // Fragments too: validation compares the fields of a fragment that no operation uses.
     if (!("selectionSet" in definition)) continue;
     fieldsLeft = maxFields;
     copiesLeft = maxCopies;

@@ -1,6 +1,6 @@
 /**
- * The Apollo Server plugin that decides whether an operation is executed. It checks the operation's name, variables, HTTP
- * method and cost, and reserves the cost. A refusal is thrown as a `Problem`, and then nothing is executed.
+ * Decides whether Apollo Server executes an operation: checks the operation's name, variables, HTTP method and cost, and
+ * reserves the cost. Throws a refusal as a `Problem`, and then nothing is executed.
  */
 import type { ApolloServerPlugin } from "@apollo/server";
 import { containsKey, Problem } from "@petstore/core";
@@ -26,7 +26,7 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
       let variables: Variables = {};
       let quotaExtension: Promise<void> | undefined;
       return {
-        /** Apollo Server parses and validates only if there is no document yet. */
+        /** With a document, Apollo Server does not parse and validate the text. */
         async didResolveSource(requestContext) {
           Object.assign(requestContext, { document: requestContext.contextValue.document });
         },
@@ -47,10 +47,7 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
           await quotaExtension;
         },
 
-        /**
-         * Replaces the document and the variables during execution only; before and after it, other plugins see the ones that
-         * the client sent.
-         */
+        /** Only the execution gets the changed document and variables. Other plugins see the client's. */
         async executionDidStart(requestContext) {
           const { document, operation, request } = requestContext;
           Object.assign(requestContext, {
@@ -67,8 +64,8 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
         /** Keeps the problems as they were thrown, for the status, the headers and the log. */
         async didEncounterErrors({ contextValue, errors }) {
           contextValue.problems.push(...errors.map(problemOf));
-          // Apollo Server calls the hooks of all plugins in parallel. If another plugin refuses the operation while our
-          // quota call runs, wait for the call, which sets the rate-limit headers. `didResolveOperation` throws its error.
+          // Plugins run in parallel. If another plugin refuses the operation during our quota call, the call must end first,
+          // because it sets the rate-limit headers. `didResolveOperation` throws its error.
           await quotaExtension?.catch(() => {});
         },
       };
@@ -76,10 +73,7 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
   };
 }
 
-/**
- * The units of an operation: its root fields as graphql executes them (GraphQL specification, section 6.3.2), at least 1.
- * Introspection reads no data and adds nothing.
- */
+/** Counts the root fields as graphql executes them (GraphQL specification, section 6.3.2), except introspection. */
 export function operationCost(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -97,7 +91,7 @@ export function operationCost(
   return Math.max(1, counted.length);
 }
 
-/** The name for log and traces. The client chose it: it may be long, or an API key. */
+/** The name for log and traces. A client can send a long name, or an API key as the name. */
 function describedName({ name }: OperationDefinitionNode): string | undefined {
   return name === undefined || containsKey(name.value) ? undefined : name.value.slice(0, maxDescribedName);
 }

@@ -1,7 +1,7 @@
 /**
- * Reads the variables of an operation before its cost is known (GraphQL specification, section 6.1.2). The execution does not
- * read them again. `readVariables` refuses only what core never sees: a missing required variable, a null for a non-null type,
- * and a value of a Boolean variable that is not true or false. Core's validators refuse every other invalid value.
+ * Reads the variables of an operation (GraphQL specification, section 6.1.2), because its cost depends on them.
+ * `readVariables` refuses a missing required variable, a null for a non-null type, and a value of a Boolean variable that
+ * is not true or false. Core never sees these values. Its validators refuse every other invalid value.
  */
 import { Problem, rules } from "@petstore/core";
 import {
@@ -45,8 +45,8 @@ export function readVariables(schema: GraphQLSchema, operation: OperationDefinit
 }
 
 /**
- * `readVariables` has converted the values already, and graphql would convert them again by their declared types. So this
- * declares each variable with our type `ID`, which keeps any value as it is.
+ * `readVariables` has already converted the values, and graphql would convert them again to their declared types. Our type
+ * `ID` keeps any value unchanged.
  */
 export function declareVariablesAsId(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   if (!operation.variableDefinitions?.length) return document;
@@ -59,10 +59,10 @@ export function declareVariablesAsId(document: DocumentNode, operation: Operatio
 
 const idType = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: int64Id.name } } as const;
 
-/** There is no case for lists: no argument of the schema is a list, so no valid document has such a variable. */
+/** Lists need no case: no argument of the schema is a list, so no valid document has such a variable. */
 function read(value: unknown, type: GraphQLNamedInputType): unknown {
   if (typeof value === "object" && value !== null) {
-    // No rule of core accepts NaN: it refuses the value in its usual words, and does not have to expect objects.
+    // Core refuses NaN in every field, with the usual message. So core's rules need no case for objects.
     if (!isInputObjectType(type) || Array.isArray(value)) return Number.NaN;
     const fields = type.getFields();
     const entries = Object.entries(value).map(([name, held]) => {

@@ -5,15 +5,15 @@ import { Arg, buildSchemaSync, Ctx, createParameterDecorator, Int, Mutation, Que
 import { PetConnectionType } from "./pet-connection-type.js";
 import { NewPetInput, PetType, petStatusEnum } from "./pet-types.js";
 
-/** The context value of one operation in Apollo Server, for its plugins and for the resolvers. */
+/** The context value of one operation, for the plugins and the resolvers. */
 export interface OperationContext {
   readonly res: Response;
   readonly document: DocumentNode;
   readonly catalogue: Catalogue;
   readonly accountId: bigint;
-  /** One for each pet that `createPet` returned. `replayed`: an earlier request with the same idempotency key added it. */
+  /** The results of `createPet`. `replayed`: an earlier request with the same idempotency key created the pet. */
   readonly createdPets: { readonly replayed: boolean }[];
-  /** The problems of the operation and its fields, as they were thrown. */
+  /** All problems of the operation and its fields. */
   readonly problems: Problem[];
 }
 
@@ -26,17 +26,14 @@ const cursorDescription = "A cursor of `petsConnection`, or the cursor in a `nex
 const keyDescription =
   "1 to 255 printable ASCII characters. A repetition within 24 hours, in either API, adds no second pet.";
 
-/**
- * The argument `input` unchanged. type-graphql's own decorator drops properties that the type does not have, and then core
- * could not refuse them.
- */
+/** type-graphql's own decorator drops properties that the type does not have, and then core could not refuse them. */
 const UncheckedInput = () =>
   createParameterDecorator<OperationContext>(({ args }) => args.input, {
     arg: { name: "input", typeFunc: () => NewPetInput },
   });
 
 /**
- * A variable of a wrong type arrives too (`variables.ts`): core validates every value. Arguments are in reverse order, because
+ * An argument can have a wrong type (`variables.ts`): core validates every value. Arguments are in reverse order, because
  * type-graphql adds them to the schema from the last to the first.
  */
 @Resolver()
@@ -61,7 +58,7 @@ class PetResolver {
     @Arg("first", () => Int, { defaultValue: 20, description: "1 to 100." }) first: number,
   ): Promise<PetConnectionType> {
     const page = await catalogue.listAsConnection({ first, status: status ?? undefined, after: after ?? undefined });
-    // A cursor holds a pet of this list, and pets are never removed. So with `after` there is a previous page.
+    // A cursor names a pet of this list, and pets are never removed. So a page after a cursor has a previous page.
     return new PetConnectionType(page, after != null);
   }
 

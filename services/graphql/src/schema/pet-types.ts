@@ -1,4 +1,4 @@
-/** The GraphQL types of the schema. They describe shapes only: core validates all values. */
+/** These types only describe shapes. Core validates all values. */
 import "reflect-metadata";
 import { type NewPet, type Pet, type PetStatus, parseInt64, petStatuses } from "@petstore/core";
 import { parseExactJson } from "@petstore/http";
@@ -6,9 +6,9 @@ import { GraphQLScalarType, Kind, type ValueNode } from "graphql";
 import { Field, InputType, ObjectType, registerEnumType } from "type-graphql";
 
 /**
- * The `ID` of this schema is an int64. It replaces GraphQL's own ID, which does not accept bigint. The output is a decimal
- * string, which every browser reads exactly. The input is a string or an integer, in literals and in variables, also above
- * 2^53. Any other string, number or boolean is passed on, and core's validator refuses it with the wording of both APIs.
+ * Replaces GraphQL's own `ID`, which does not accept bigint. The output is a decimal string, which every browser reads
+ * exactly. The input is a string or an integer, also above 2^53. Core's validator refuses any other string, number or
+ * boolean, with the same message in both APIs.
  */
 export const int64Id: GraphQLScalarType<unknown, string> = new GraphQLScalarType({
   name: "ID",
@@ -28,7 +28,7 @@ function parseIdLiteral(node: ValueNode): unknown {
   switch (node.kind) {
     case Kind.INT:
     case Kind.FLOAT:
-      // The same as a JSON number: `1.0` and `1e3` are integers.
+      // As in JSON, `1.0` and `1e3` are integers.
       return parseExactJson(node.value);
     case Kind.STRING:
       return readInt64(node.value);
@@ -39,7 +39,7 @@ function parseIdLiteral(node: ValueNode): unknown {
   }
 }
 
-/** type-graphql finds the GraphQL enum by this object: a field names it as its type. */
+/** This object identifies the enum in type-graphql. */
 export const petStatusEnum: Readonly<Record<string, PetStatus>> = Object.fromEntries(
   petStatuses.map((status) => [status, status]),
 );
