@@ -72,7 +72,7 @@ function readFile(path: string): string {
 
 function servers({ publicUrl, stagingUrl }: Environments): { readonly url: string; readonly description: string }[] {
   const staging = { url: `${stagingUrl}/v1`, description: "Staging" };
-  // On the staging environment both addresses are the same, and it must not be called production.
+  // In the staging environment both addresses are the same, and must not be called production.
   if (stagingUrl !== undefined && stagingUrl === publicUrl) return [staging];
   const isPublic = publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname);
   const production = { url: `${publicUrl ?? ""}/v1`, description: isPublic ? "Production" : "This service" };

@@ -15,7 +15,6 @@ import type { Request, RequestHandler, Router } from "express";
 const deprecatedAtMs = Date.UTC(2026, 10, 20);
 const removedAtMs = Date.UTC(2030, 11, 5);
 
-/** Adds listPets, createPet and getPet of the REST interface (openapi.yaml). */
 export function addPetRoutes(router: Router, { admission, config, core, now }: RouterDeps): void {
   // Without a public URL the links are relative.
   const origin = config.publicUrl ?? "";
@@ -42,7 +41,7 @@ export function addPetRoutes(router: Router, { admission, config, core, now }: R
     .all(methodNotAllowed("GET", "HEAD", "POST"));
 
   const notice = `<${origin}/docs/get-pet-removal.md>; rel="deprecation"; type="text/markdown"`;
-  /** Before admission, so that refusals have the headers too: Deprecation (RFC 9745), Sunset (RFC 8594) and links. */
+  /** Sets Deprecation (RFC 9745), Sunset (RFC 8594) and Link before admission, so that refusals have them too. */
   const setRemovalHeaders: RequestHandler = (_req, res, next) => {
     res.setHeader("Deprecation", `@${deprecatedAtMs / 1000}`);
     res.setHeader("Sunset", new Date(removedAtMs).toUTCString());
@@ -65,18 +64,15 @@ export function addPetRoutes(router: Router, { admission, config, core, now }: R
     .all(methodNotAllowed("GET", "HEAD"));
 }
 
-/**
- * The query of GET /pets for the validator that both APIs share. The limit becomes a number. A repeated parameter becomes an
- * array, which no rule accepts.
- */
+/** Converts the limit for the validator of both APIs. The validator refuses a repeated parameter, which is an array. */
 function readListQuery({ query }: Request): Record<string, unknown> {
   const { limit } = query;
   if (typeof limit !== "string") return query;
-  // A number only in plain digits.
+  // `Number` would also accept 1e1, 0x10 and spaces.
   return { ...query, limit: /^(0|[1-9]\d{0,9})$/.test(limit) ? Number(limit) : Number.NaN };
 }
 
-/** The address of the next page: the valid query of this page, with the cursor. */
+/** The parameters are valid, so they need no encoding. */
 function nextPageUrl(url: string, { limit, status }: Record<string, unknown>, cursor: string): string {
   const filter = `${status === undefined ? "" : `status=${status}&`}${limit === undefined ? "" : `limit=${limit}&`}`;
   return `${url}?${filter}cursor=${cursor}`;
@@ -87,19 +83,19 @@ const invalidQuotedKey =
 
 /**
  * The Idempotency-Key of a request, without quotes. The draft (draft-ietf-httpapi-idempotency-key-header-07, section 2.1)
- * requires a quoted string, but most clients send a bare one.
+ * requires a quoted string, but most clients send no quotes.
  */
 function readIdempotencyKey(req: Request): string | undefined {
   const [header, another] = req.headersDistinct["idempotency-key"] ?? [];
   if (header === undefined) return undefined;
   if (another !== undefined) throw new Problem("VALIDATION_FAILED", "Idempotency-Key must be sent once");
   if (!header.startsWith('"')) return header;
-  // RFC 8941 section 3.3.3: inside the quotes \" and \\ are the only escapes, and no other quote or backslash is allowed.
+  // RFC 8941 section 3.3.3: inside the quotes, each quote and backslash must be escaped, and no other character may be.
   if (!/^"([^"\\]|\\["\\])*"$/.test(header)) throw new Problem("VALIDATION_FAILED", invalidQuotedKey);
   return header.slice(1, -1).replace(/\\(["\\])/g, "$1");
 }
 
-/** The Pet of the REST interface (openapi.yaml) as JSON. Written by hand, because `JSON.stringify` does not accept bigint. */
+/** `JSON.stringify` does not accept bigint. */
 function petJson({ id, name, categoryId, status }: AllFields<Pet, "id" | "name" | "categoryId" | "status">): string {
   return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId},"status":"${status}"}`;
 }

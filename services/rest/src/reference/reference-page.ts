@@ -113,7 +113,7 @@ function prose(text: string): readonly Markup[] {
   return text.split("`").map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
 }
 
-/** A prepared request. `fill` holds values by field name; the other fields are cleared. */
+/** A prepared request. `fill` holds values by field name. All other fields are cleared. */
 interface ReadyQuery {
   readonly label: string;
   readonly fill: Readonly<Record<string, string>>;

@@ -41,7 +41,6 @@ function planRow(plan: Plan): Markup {
   return html`<tr data-plan="${plan}"><th scope="row">${name}</th><td>${perMinute}</td><td>${perDay}</td></tr>`;
 }
 
-/** A plan as the tables of plans show it. */
 export function describePlan(plan: Plan): readonly [name: string, perMinute: string, perDay: string] {
   const name = `${plan.charAt(0).toUpperCase()}${plan.slice(1)}`;
   if (plan === "enterprise") return [name, "as agreed", "as agreed"];
