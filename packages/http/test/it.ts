@@ -41,3 +41,14 @@ export function connectionHeaders(client: RawClient): (string | undefined)[] {
 export function keptAlive(count: number): string[] {
   return Array(count).fill("keep-alive");
 }
+
+/** A reset would lose the answers that the client has not read yet, and reject this. */
+export async function sendAllThenRead({ socket, closed }: RawClient, bytes: string | Buffer): Promise<void> {
+  socket.pause();
+  await new Promise<void>((resolve, reject) => {
+    socket.once("error", reject);
+    socket.end(bytes, resolve);
+  });
+  socket.resume();
+  await closed;
+}

@@ -27,15 +27,12 @@ describe("listen", () => {
   });
 });
 
-it("an error while a connection is accepted is reported, and the server goes on", async () => {
-  const server = createServer((_req, res) => void res.end("served"));
-  const errors: unknown[] = [];
-  const onError = (error: unknown) => void errors.push(error);
-  await using listener = await listen(server, { host: "127.0.0.1", port: 0, onError });
+it("an error while a connection is accepted is reported, and the server goes on", async ({ server, client }) => {
   const error = new Error("accept EMFILE");
-  server.emit("error", error);
-  expect(errors).toEqual([error]);
-  expect(await (await fetch(listener.url)).text()).toBe("served");
+  server.server.emit("error", error);
+  expect(server.faults).toEqual([error]);
+  client.write(list);
+  await client.received(1);
 });
 
 describe("the end of a listener", () => {
@@ -63,9 +60,7 @@ describe("the end of a listener", () => {
     expect(connectionHeaders(client)).toEqual(["keep-alive", "keep-alive", "close"]);
   });
 
-  it("does not cut a response that a client is still reading", async () => {
-    await using server = await startTestServer({}, { drainTimeoutMs: 20_000 });
-    using client = openRawClient(server.port);
+  it("does not cut a response that a client is still reading", async ({ server, client }) => {
     client.socket.pause();
     client.write(large);
     await expect.poll(() => server.handled).toHaveLength(1);

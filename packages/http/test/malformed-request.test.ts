@@ -16,29 +16,25 @@ const malformed = "MALFORMED_REQUEST";
 const impatient = { limits: { headersTimeoutMs: 1_000, requestTimeoutMs: 2_000, timeoutCheckMs: 20 } };
 describe("a request that the parser refuses", () => {
   it.for<[string, string | Buffer]>([
-    ["a bad request line", "GET/pets\r\n\r\n"],
     ["an unknown method", `BREW /pets HTTP/1.1\r\n${host}\r\n`],
-    ["a header without a name", `GET /pets HTTP/1.1\r\n${host}: x\r\n\r\n`],
     ["a space before the colon", `GET /pets HTTP/1.1\r\n${host}X : y\r\n\r\n`],
     ["a folded header", `GET /pets HTTP/1.1\r\n${host}X: y\r\n z\r\n\r\n`],
     ["bare line feeds", "GET /pets HTTP/1.1\nHost: x\n\n"],
     ["Content-Length with Transfer-Encoding", `${create}Content-Length: 3\r\n${chunked}0\r\n\r\n`],
     ["two Content-Length headers", `${create}Content-Length: 3\r\nContent-Length: 4\r\n\r\n1234`],
-    ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["a TLS handshake", Buffer.from("16030100c8010000c40303", "hex")],
   ])("gets the Error body, once: %s", async ([_name, bytes], { server, client }) => {
     client.write(bytes);
     await client.closed;
     const [answer, ...more] = client.answers();
-    expect(answer?.status).toBe(400);
-    expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "MALFORMED_REQUEST", status: 400 });
+    expect(answer).toMatchObject({ status: 400, json: { code: malformed, status: 400 } });
     expect(answer?.headers).toMatchObject({
       "content-type": "application/json; charset=utf-8",
       "content-length": `${answer?.text.length}`,
       connection: "close",
       date: expect.stringContaining("GMT"),
     });
-    expect([more, server.handled, server.malformedRequests]).toEqual([[], [], ["MALFORMED_REQUEST"]]);
+    expect([more, server.handled, server.malformedRequests]).toEqual([[], [], [malformed]]);
   });
 });
 

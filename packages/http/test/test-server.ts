@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import type { Socket } from "node:net";
 import { Problem } from "@petstore/core";
 import express from "express";
 import { readJson } from "../src/pipeline/body.js";
@@ -22,8 +23,8 @@ export interface TestServer extends AsyncDisposable {
   readonly faults: readonly unknown[];
   /** Lets the requests waiting in `GET /slow` be answered. */
   release(): void;
-  /** Resolves when the server has closed the next connection that it accepts. */
-  nextClosed(): Promise<void>;
+  /** Resolves with the next connection that the server accepts, when the server has closed it. */
+  nextClosed(): Promise<Socket>;
 }
 
 /**
@@ -83,7 +84,8 @@ export async function startTestServer(
     connections.drain();
     draining.onDrain?.();
   };
-  const options = { host: "127.0.0.1", port: 0, drainTimeoutMs: 5_000, onError, ...draining, onDrain };
+  // A test does not end if a connection ends only because the time is up.
+  const options = { host: "127.0.0.1", port: 0, drainTimeoutMs: 600_000, onError, ...draining, onDrain };
   const listener = await listen(server, options);
   return {
     server,
@@ -96,7 +98,7 @@ export async function startTestServer(
     release,
     nextClosed: () =>
       new Promise((resolve) => {
-        server.once("connection", (socket) => socket.once("close", () => resolve()));
+        server.once("connection", (socket) => socket.once("close", () => resolve(socket)));
       }),
     async [Symbol.asyncDispose]() {
       release();

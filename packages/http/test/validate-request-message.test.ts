@@ -38,8 +38,7 @@ describe("a request message", () => {
     "GET /pets HTTP/2.0\r\nHost: a\r\n\r\n",
   ])("may not be %j", async (request, { client }) => {
     client.write(request);
-    const [answer] = await client.received(1);
-    expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "MALFORMED_REQUEST", status: 400 });
+    expect(await client.received(1)).toMatchObject([{ status: 400, code: "MALFORMED_REQUEST" }]);
   });
 
   it.for([
@@ -50,10 +49,9 @@ describe("a request message", () => {
   ])("may not be %j, and nothing behind it is a request", async (request, { server, client }) => {
     client.write(request + list);
     await client.closed;
-    const [answer, ...more] = client.answers();
-    expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "MALFORMED_REQUEST", status: 400 });
-    expect(answer?.headers.connection).toBe("close");
-    expect([more, server.handled.length]).toEqual([[], 1]);
+    const headers = { connection: "close" };
+    expect(client.answers()).toMatchObject([{ status: 400, code: "MALFORMED_REQUEST", headers }]);
+    expect(server.handled).toHaveLength(1);
   });
 
   it.for([200, 2_499])(
@@ -64,8 +62,7 @@ describe("a request message", () => {
         seen = request.headers.authorization;
       });
       client.write(`GET /pets HTTP/1.1\r\nHost: a\r\n${"a:b\r\n".repeat(count - 1)}Authorization: Bearer late\r\n\r\n`);
-      const [answer] = await client.received(1);
-      expect(JSON.parse(answer?.text ?? "")).toMatchObject({ code: "HEADERS_TOO_LARGE", status: 431 });
+      expect(await client.received(1)).toMatchObject([{ status: 431, code: "HEADERS_TOO_LARGE" }]);
       expect(seen).toBe("Bearer late");
     },
   );
