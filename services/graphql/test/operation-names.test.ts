@@ -7,37 +7,26 @@ import { openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore();
 
-it("a log line contains the operation, and neither a key nor the text of the document", async () => {
-  const { key } = await store.issueKey();
-  async function lineOf(query: string, options: { readonly operationName?: string } = {}): Promise<object> {
-    const line = await store.lineOf(await store.ask(query, { key, ...options }));
-    expect(JSON.stringify(line)).not.toMatch(/mauve|\{ id|pets_(live|test)/i);
-    const { operationType, operationName, cost } = line;
-    return { operationType, operationName, cost };
-  }
+const { key } = await store.issueKey();
+const create = 'createPet(input: {name: "mauve", categoryId: 1}) { id }';
 
-  expect(await lineOf("query List { pets { id } again: pets { id } }")).toEqual({
-    operationType: "query",
-    operationName: "List",
-    cost: 2,
-  });
-  const pet = '{name: "mauve", categoryId: 1}';
-  expect(
-    await lineOf(`query A { pets { id } } mutation B { createPet(input: ${pet}) { id } }`, { operationName: "B" }),
-  ).toEqual({ operationType: "mutation", operationName: "B", cost: 1 });
-  expect(await lineOf("{ pets { id } }")).toEqual({ operationType: "query", cost: 1 });
-  const long = "a".repeat(1_000);
-  expect(await lineOf(`query ${long} { pets { id } }`)).toMatchObject({ operationName: "a".repeat(64) });
-  expect(await lineOf(`query ${key} { pets { id } }`)).toEqual({ operationType: "query", cost: 1 });
-  expect(await lineOf(`query ${"x".repeat(50)}${key} { pets { id } }`)).toEqual({ operationType: "query", cost: 1 });
-  // Refused before its cost is known.
-  expect(await lineOf("query Count($limit: Int!) { pets(limit: $limit) { id } }")).toEqual({
-    operationType: "query",
-    operationName: "Count",
-  });
-  // The document has no such operation.
-  expect(await lineOf("query A { pets { id } }", { operationName: "mauve" })).toEqual({});
-});
+it.each<[what: string, expected: readonly unknown[], query: string, operationName?: string]>([
+  ["two root fields", ["query", "List", 2], "query List { pets { id } again: pets { id } }"],
+  ["the chosen operation", ["mutation", "B", 1], `query A { pets { id } } mutation B { ${create} }`, "B"],
+  ["no name", ["query", undefined, 1], "{ pets { id } }"],
+  ["a long name", ["query", "a".repeat(64), 1], `query ${"a".repeat(1_000)} { pets { id } }`],
+  ["a key as its name", ["query", undefined, 1], `query ${key} { pets { id } }`],
+  ["a key in its name", ["query", undefined, 1], `query ${"x".repeat(50)}${key} { pets { id } }`],
+  ["variables that are refused", ["query", "Count", undefined], "query Count($n: Int!) { pets(limit: $n) { id } }"],
+  ["another operationName", [undefined, undefined, undefined], "query A { pets { id } }", "mauve"],
+])(
+  "a log line has type, name and cost of an operation, no key and no text: %s",
+  async (_what, expected, query, name) => {
+    const line = await store.lineOf(await store.ask(query, { key, ...(name && { operationName: name }) }));
+    expect(JSON.stringify(line)).not.toMatch(/mauve|\{ id|pets_(live|test)/i);
+    expect([line.operationType, line.operationName, line.cost]).toEqual(expected);
+  },
+);
 
 it("a span contains the type and the name of the operation", async () => {
   await using receiver = await openTraceReceiver();

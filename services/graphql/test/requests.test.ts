@@ -6,13 +6,9 @@ import { errorBody, openSharedStore } from "./test-store.js";
 const store = await openSharedStore();
 const { key } = await store.issueKey();
 const query = "{ pets { id } }";
-const create = (name: string) => `mutation { createPet(input: {name: "${name}", categoryId: 1}) { id } }`;
-
-const error = (status: number, code: string, message?: unknown) => ({ status, json: errorBody(status, code, message) });
-const post = (body: string) => store.call("POST", "/graphql", { key, body });
-const get = (parameters: Record<string, string>, method = "GET") =>
+const create = 'createPet(input: {name: "by get", categoryId: 1}) { id }';
+const get = (parameters: string | Record<string, string>, method = "GET") =>
   store.call(method, `/graphql?${new URLSearchParams(parameters)}`, { key });
-const namesOfPets = async () => (await store.ask("{ pets(limit: 100) { name } }", { key })).text;
 
 const json = "application/json; charset=utf-8";
 const newer = "application/graphql-response+json; charset=utf-8";
@@ -36,65 +32,40 @@ it("an empty operationName is none, in GET and in POST", async () => {
   expect((await store.ask(query, { key, operationName: "" })).text).toBe(got.text);
 });
 
-describe("a POST", () => {
-  it.each([
-    ["null", "body must be a JSON object"],
-    ["{}", "query is required"],
-    ['{"query": null}', "query is required"],
-    ['{"query": ""}', "query is required"],
-    ['{"query": ["{ pets { id } }"]}', "query must be a string"],
-    ['{"query": "{ pets { id } }", "variables": []}', "variables must be a JSON object"],
-    ['{"query": "{ pets { id } }", "operationName": 1}', "operationName must be a string"],
-    ['{"query": "{ pets { id } }", "extensions": []}', "extensions must be a JSON object"],
-  ])("of %s is 400: %s", async (body, message) => {
-    expect(await post(body)).toMatchObject(error(400, "VALIDATION_FAILED", expect.stringContaining(message)));
-  });
-
-  it("of a batch is 400, and nothing is executed", async () => {
-    const one = { query: create("batched") };
-    expect(await post(JSON.stringify([one, one]))).toMatchObject(error(400, "VALIDATION_FAILED"));
-    expect(await namesOfPets()).not.toContain("batched");
-  });
-
-  it("of several operations needs an operationName that is one of them", async () => {
-    const document = "query A { a: pets { id } } query B { b: pets { id } }";
-    for (const options of [{ operationName: "C" }, {}]) {
-      expect((await store.ask(document, { key, ...options })).code).toBe("GRAPHQL_VALIDATION_FAILED");
-    }
-  });
+it.each([
+  ["null", "body must be a JSON object"],
+  [`[{"query": "${query}"}]`, "body must be a JSON object"],
+  ["{}", "query is required"],
+  ['{"query": null}', "query is required"],
+  ['{"query": ""}', "query is required"],
+  ['{"query": ["{ pets { id } }"]}', "query must be a string"],
+  ['{"query": "{ pets { id } }", "variables": []}', "variables must be a JSON object"],
+  ['{"query": "{ pets { id } }", "operationName": 1}', "operationName must be a string"],
+  ['{"query": "{ pets { id } }", "extensions": []}', "extensions must be a JSON object"],
+])("a POST of %s is 400: %s", async (body, message) => {
+  const json = errorBody(400, "VALIDATION_FAILED", expect.stringContaining(message));
+  expect(await store.call("POST", "/graphql", { key, body })).toMatchObject({ status: 400, json });
 });
 
 describe("a GET", () => {
   it("has query, variables and operationName as parameters", async () => {
-    const document = `query A($limit: Int!) { pets(limit: $limit) { id } } ${create("a")}`.replace(
-      "mutation",
-      "mutation B",
-    );
+    const document = `query A($limit: Int!) { pets(limit: $limit) { id } } mutation B { ${create} }`;
     const answer = await get({ query: document, variables: '{"limit": 1}', operationName: "A" });
     expect(answer).toMatchObject({ status: 200, json: { data: { pets: expect.any(Array) } } });
   });
 
-  it.each<[string, Record<string, string>, string]>([
-    ["no query", {}, "VALIDATION_FAILED"],
-    ["variables that are not JSON", { query, variables: "{" }, "INVALID_JSON"],
+  it.each([
+    ["no query", "", "VALIDATION_FAILED"],
+    ["variables that are not JSON", `query=${query}&variables={`, "INVALID_JSON"],
+    ["a repeated parameter", `query=${query}&query=${query}`, "VALIDATION_FAILED"],
   ])("with %s is 400", async (_what, parameters, code) => {
-    expect(await get(parameters)).toMatchObject(error(400, code));
-  });
-
-  it("with a repeated parameter is 400", async () => {
-    const answer = await store.call("GET", "/graphql?query=%7Bpets%7Bid%7D%7D&query=%7Bpets%7Bname%7D%7D", { key });
-    expect(answer).toMatchObject(error(400, "VALIDATION_FAILED", "no query parameter may be repeated"));
+    expect(await get(parameters)).toMatchObject({ status: 400, json: errorBody(400, code) });
   });
 
   it.each(["GET", "HEAD"])("of a mutation (%s) is 405 with Allow: POST, and adds no pet", async (method) => {
-    const answer = await get({ query: create("by get") }, method);
+    const answer = await get({ query: `mutation { ${create} }` }, method);
     expect(answer).toMatchObject({ status: 405, headers: { allow: "POST" } });
-    expect(await namesOfPets()).not.toContain("by get");
-  });
-
-  it("has the same headers as HEAD, which has no body", async () => {
-    const [got, head] = [await get({ query }), await get({ query }, "HEAD")];
-    expect([head.status, head.text, head.headers["content-length"]]).toEqual([200, "", got.headers["content-length"]]);
+    expect(await store.execute("select name from pets")).toEqual([]);
   });
 });
 
