@@ -87,9 +87,7 @@ test("commits are on the disk before they are acknowledged", async ({ database }
   expect(settings).toEqual([{ setting: "on" }, { setting: "on" }, { setting: "on" }]);
 });
 
-test("the command line finds the server until it is disposed, which leaves no process after 5 s", async ({
-  directory,
-}) => {
+test("the command line finds the server until it is disposed, which leaves no process", async ({ directory }) => {
   expect(await embeddedPostgresUrl(join(directory, "nothing"))).toBeUndefined();
   const database = await openAlone(directory);
   expect(await embeddedPostgresUrl(directory)).toBe(database.url);
@@ -98,9 +96,7 @@ test("the command line finds the server until it is disposed, which leaves no pr
   expect(processes.length).toBeGreaterThan(3);
 
   // Twice, under an open transaction.
-  const before = performance.now();
   await Promise.all([database[Symbol.asyncDispose](), database[Symbol.asyncDispose]()]);
-  expect(performance.now() - before).toBeLessThan(5_000);
   expect(await open).toBe("cut");
   expect(stillRunning(processes)).toEqual([]);
   expect(await embeddedPostgresUrl(directory)).toBeUndefined();

@@ -1,13 +1,10 @@
 import { once } from "node:events";
-import { readdir, rm, stat, writeFile } from "node:fs/promises";
+import { rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { expect, onTestFinished, vi } from "vitest";
 import { connectWithScram } from "../src/connection.js";
-import { administratorUrl, killServer, openAlone, postmasterPid, query, test } from "./test-server.js";
-
-const roleFiles = ["owner-password", "service-password", "superuser-password"];
+import { administratorUrl, openAlone, postmasterPid, query, test } from "./test-server.js";
 
 test("services get a role that reads and writes rows and creates, alters and drops nothing", async ({ database }) => {
   await query(database.ownerUrl, "CREATE TABLE later (id bigint GENERATED ALWAYS AS IDENTITY, n int)");
@@ -44,9 +41,9 @@ test("the three roles have three passwords, and only their owner can read the fi
   const urls = [database.url, database.ownerUrl, await administratorUrl(directory)].map((url) => new URL(url));
   expect(urls.map(({ username }) => username)).toEqual(["petstore_service", "petstore", "postgres"]);
   expect(new Set(urls.map(({ password }) => password)).size).toBe(3);
-  const root = join(directory, "cluster");
-  expect((await readdir(root)).filter((name) => name.includes("password")).sort()).toEqual(roleFiles);
-  for (const name of roleFiles) expect((await stat(join(root, name))).mode & 0o777).toBe(0o600);
+  for (const name of ["owner-password", "service-password", "superuser-password"]) {
+    expect((await stat(join(directory, "cluster", name))).mode & 0o777).toBe(0o600);
+  }
 });
 
 test("nobody connects without a password", async ({ directory, database: _ }) => {
@@ -101,17 +98,6 @@ test("a removed password file of a service is replaced, and its role gets the ne
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
 
-test("the command line sends nothing to another program on the port of a server that was killed", async ({
-  directory,
-}) => {
-  const { port, password } = new URL(await killServer(directory));
-
-  await using impostor = await openImpostor([cleartextRequest], Number(port));
-  expect(await embeddedPostgresUrl(directory)).toBeUndefined();
-  expect(impostor.connections()).toBe(0);
-  expect(impostor.received()).not.toContain(password);
-});
-
 test.each([
   ["asks for the password in clear text", () => [cleartextRequest]],
   ["asks for an MD5 digest of it", () => [md5Request]],
@@ -139,13 +125,12 @@ const noRequest = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0
 
 interface Impostor extends AsyncDisposable {
   readonly port: number;
-  connections(): number;
   /** Everything that was sent to it. */
   received(): string;
 }
 
 /** Sends the next of `requests` after each message of a session. */
-async function openImpostor(requests: readonly Buffer[], port = 0): Promise<Impostor> {
+async function openImpostor(requests: readonly Buffer[]): Promise<Impostor> {
   const sockets: Socket[] = [];
   let received = "";
   const server = createServer((socket) => {
@@ -157,11 +142,10 @@ async function openImpostor(requests: readonly Buffer[], port = 0): Promise<Impo
       const request = left.shift();
       if (request !== undefined) socket.write(request);
     });
-  }).listen(port, "127.0.0.1");
+  }).listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     port: (server.address() as { port: number }).port,
-    connections: () => sockets.length,
     received: () => received,
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();

@@ -79,15 +79,14 @@ export function startOwner(directory: string): Owner {
   };
 }
 
-/** Starts the server of a directory, kills it together with its owner, and returns the address that it had. */
-export async function killServer(directory: string): Promise<string> {
+/** Starts the server of a directory, and kills it together with its owner. */
+export async function killServer(directory: string): Promise<void> {
   await using owner = startOwner(directory);
-  const opened = await owner.next();
+  await owner.next();
   const pid = await postmasterPid(directory);
   await owner.kill();
   process.kill(pid, "SIGKILL");
   while (stillRunning([pid]).length > 0) await delay(5);
-  return String(opened?.url);
 }
 
 /** The superuser's address of the server that runs on this directory. */
