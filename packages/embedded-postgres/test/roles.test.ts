@@ -123,14 +123,8 @@ const scramRequest = Buffer.concat([
 /** AuthenticationOk, then ReadyForQuery. */
 const noRequest = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
 
-interface Impostor extends AsyncDisposable {
-  readonly port: number;
-  /** Everything that was sent to it. */
-  received(): string;
-}
-
-/** Sends the next of `requests` after each message of a session. */
-async function openImpostor(requests: readonly Buffer[]): Promise<Impostor> {
+/** Sends the next of `requests` after each message of a session. `received` returns everything that was sent to it. */
+async function openImpostor(requests: readonly Buffer[]) {
   const sockets: Socket[] = [];
   let received = "";
   const server = createServer((socket) => {

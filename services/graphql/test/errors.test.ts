@@ -63,12 +63,8 @@ describe("an error in the variables is VALIDATION_FAILED in REST's words, withou
 
   // tools/checks/conformance tests the values that a REST request can also have, and deep values.
   it.each<[field: string, query: string, variables: unknown, message: string]>([
-    ...[1e300, true, [[1]], { toString: 1 }].map((value): [string, string, unknown, string] => [
-      "pets",
-      list,
-      { limit: value },
-      `limit ${limit}`,
-    ]),
+    ["pets", list, { limit: true }, `limit ${limit}`],
+    ["pets", list, { limit: { toString: 1 } }, `limit ${limit}`],
     ["petsConnection", connection, { first: 1e300 }, `first ${limit}`],
     ["petsConnection", connection, { first: "mauve", after: 1.5 }, `first ${limit}; after must be a string`],
     ["pets", list, { limit: 1, status: ["a"], cursor: true }, `${status}; cursor must be a string`],
