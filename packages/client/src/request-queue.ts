@@ -67,8 +67,6 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
 
   return async (send, { isRetry, signal }) => {
     signal.throwIfAborted();
-    const circuitError = tracker.circuitError();
-    if (circuitError !== undefined) throw circuitError;
     if (waiting.size >= maxQueued && !isRetry) {
       throw new PetStoreError("QUEUE_FULL", `The queue is full: ${maxQueued} calls are waiting.`);
     }
