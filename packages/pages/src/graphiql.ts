@@ -5,11 +5,10 @@
 import type { StaticFile } from "@petstore/http";
 import { keyForm } from "./frame.js";
 import { html } from "./html.js";
-import type { Guide } from "./links.js";
 import { pageFiles, readAssets } from "./page-files.js";
 
 /** The page at `/graphiql`, the guides, and the styles and scripts of both. */
-export function graphiqlFiles(guides: readonly Guide[]): readonly StaticFile[] {
+export function graphiqlFiles(folder: string, directory: URL): readonly StaticFile[] {
   const page = {
     path: "/graphiql",
     title: "GraphiQL",
@@ -24,7 +23,7 @@ ${keyForm}
     module: "graphiql",
     contentSecurityPolicy: policy,
   };
-  return [...pageFiles([page], guides), ...readAssets("./vendored/", "/pages/vendored")];
+  return [...pageFiles([page], folder, directory), ...readAssets("./vendored/", "/pages/vendored")];
 }
 
 /** Wider than the default policy: the editor adds inline styles, and its style sheet contains fonts and icons as data: URLs. */

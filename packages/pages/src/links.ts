@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
-
 export interface Link {
   readonly path: string;
   readonly title: string;
@@ -9,10 +6,6 @@ export interface Link {
 /** A link to a guide. `file` is its Markdown file, relative to the root of the repository. */
 export interface GuideLink extends Link {
   readonly file: string;
-}
-
-export interface Guide extends GuideLink {
-  readonly markdown: string;
 }
 
 /**
@@ -39,10 +32,3 @@ export const guideLinks: readonly GuideLink[] = [
   },
   { path: "/docs/errors", title: "Error codes", file: "packages/core/errors.md" },
 ];
-
-/** The guides in this folder, relative to the root of the repository. `directory` is the same folder as a URL. */
-export function readGuides(folder: string, directory: URL): readonly Guide[] {
-  return guideLinks
-    .filter(({ file }) => dirname(file) === folder)
-    .map((link) => ({ ...link, markdown: readFileSync(new URL(basename(link.file), directory), "utf8") }));
-}

@@ -1,19 +1,22 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { extname } from "node:path";
+import { basename, dirname, extname } from "node:path";
 import { errorGuide } from "@petstore/core";
 import { notFoundPath, type StaticFile } from "@petstore/http";
 import { type Page, renderPage } from "./frame.js";
 import { html } from "./html.js";
-import { type Guide, guideLinks } from "./links.js";
+import { type GuideLink, guideLinks } from "./links.js";
 import { renderMarkdown } from "./markdown.js";
 
+interface Guide extends GuideLink {
+  readonly markdown: string;
+}
+
 /**
- * The pages, the guides of an API with the guide to errors, the page for unknown paths, and the files that all of them load.
- * A guide is also there as Markdown.
+ * The pages, the guides of `folder` and the guide to errors, the page for unknown paths, and the files that all of them
+ * load. Each guide is served as Markdown too. `folder` is relative to the root of the repository, and `directory` is its URL.
  */
-export function pageFiles(pages: readonly Page[], apiGuides: readonly Guide[]): readonly StaticFile[] {
-  const errors = guideLinks.filter(({ path }) => path === "/docs/errors");
-  const guides = [...apiGuides, ...errors.map((link) => ({ ...link, markdown: readFileSync(errorGuide, "utf8") }))];
+export function pageFiles(pages: readonly Page[], folder: string, directory: URL): readonly StaticFile[] {
+  const guides = [...readGuides(folder, directory), ...readGuides("packages/core", errorGuide)];
   return [
     ...[...pages, ...guides.map(guidePage), notFound].map((page) => ({
       ...page,
@@ -45,6 +48,13 @@ export function readAssets(folder: string, path: string): StaticFile[] {
     if (mediaType === undefined) return [];
     return { path: `${path}/${name}`, mediaType, content: readFileSync(new URL(name, directory)) };
   });
+}
+
+/** `directory` is the URL of the folder, or of a file in it. */
+function readGuides(folder: string, directory: URL): readonly Guide[] {
+  return guideLinks
+    .filter(({ file }) => dirname(file) === folder)
+    .map((link) => ({ ...link, markdown: readFileSync(new URL(basename(link.file), directory), "utf8") }));
 }
 
 function guidePage(guide: Guide): Page {

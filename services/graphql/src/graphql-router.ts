@@ -8,7 +8,7 @@ import {
   onRoute,
   type RouterDeps,
 } from "@petstore/http";
-import { graphiqlFiles, readGuides } from "@petstore/pages";
+import { graphiqlFiles } from "@petstore/pages";
 import { type RequestHandler, Router } from "express";
 import { printSchema } from "graphql";
 import { createApolloServer } from "./apollo-server.js";
@@ -26,7 +26,6 @@ export interface GraphqlRouterDeps extends RouterDeps {
 /** The GraphQL API, its schema, and GraphiQL. The schema and GraphiQL need no key and cost nothing. */
 export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   const { core, admission, serveStaticFiles, log, plugins = [] } = deps;
-  const guides = readGuides("services/graphql/docs", new URL("../docs/", import.meta.url));
   const schema = buildPetSchema();
   const apollo = createApolloServer(deps, schema, plugins);
   const documents = createDocuments(schema);
@@ -55,7 +54,8 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
     mediaType: "text/plain; charset=utf-8",
     content: () => `${printSchema(schema)}\n`,
   };
-  router.use(serveStaticFiles([schemaText, ...graphiqlFiles(guides)]));
+  const pages = graphiqlFiles("services/graphql/docs", new URL("../docs/", import.meta.url));
+  router.use(serveStaticFiles([schemaText, ...pages]));
   router.use(answerProblems(deps, (problem, res) => JSON.stringify({ errors: [formatRefusal(problem, res)] })));
   return router;
 }

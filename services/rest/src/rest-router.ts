@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { RouterDeps } from "@petstore/http";
-import { type Page, pageFiles, readGuides } from "@petstore/pages";
+import { type Page, pageFiles } from "@petstore/pages";
 import { Router } from "express";
 import { openApiJson, openApiYaml, readOpenApiDocument } from "./openapi-document.js";
 import { addPetRoutes } from "./pet-routes.js";
@@ -20,7 +20,6 @@ export function createRestRouter(deps: RouterDeps): Router {
     },
     { path: "/usage", title: "Usage", main: usageMain, styles: ["reference", "usage"], module: "usage" },
   ];
-  const guides = readGuides("services/rest/docs", new URL("../docs/", import.meta.url));
   const router = Router({ caseSensitive: true, strict: true });
   addPetRoutes(router, deps);
   router.use(
@@ -41,7 +40,7 @@ export function createRestRouter(deps: RouterDeps): Router {
         mediaType: "application/gzip",
         content: readFileSync(new URL("../dist/petstore-client.tgz", import.meta.url)),
       },
-      ...pageFiles(pages, guides),
+      ...pageFiles(pages, "services/rest/docs", new URL("../docs/", import.meta.url)),
     ]),
   );
   return router;
