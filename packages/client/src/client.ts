@@ -30,7 +30,7 @@ export function createPetStoreClient({
   ...options
 }: PetStoreClientOptions): PetStoreClient {
   const base = new URL(baseUrl).href;
-  // Without this check each call would fail later: in `localhost:3000/v1` the scheme is `localhost`.
+  // `localhost:3000/v1` is an address with the scheme `localhost`. Without this check each call would fail.
   if (!/^https?:\/\/[^/?#@]+\/[^?#]*$/.test(base)) {
     throw new TypeError("baseUrl must be an http or https address without credentials, query and fragment");
   }

@@ -37,7 +37,7 @@ export type ServiceErrorCode = (typeof serviceErrorCodes)[number];
  * Errors that the client detects:
  * - `NETWORK_ERROR`: the request failed without a response.
  * - `TIMEOUT`: no complete response arrived within `timeoutMs`.
- * - `UNEXPECTED_RESPONSE`: the response is not from the pet store, but for example from a proxy.
+ * - `UNEXPECTED_RESPONSE`: the response is not from the pet store. It may be from a proxy.
  * - `QUEUE_FULL`: `maxQueued` calls are waiting already.
  */
 export type ClientErrorCode = "NETWORK_ERROR" | "TIMEOUT" | "UNEXPECTED_RESPONSE" | "QUEUE_FULL";
@@ -55,7 +55,7 @@ export class PetStoreError extends Error {
   readonly status: number | undefined;
   /** How long to wait before the same call can succeed, from Retry-After. Always set for the service's 429 errors. */
   readonly retryAfterMs: number | undefined;
-  /** The end of that wait, on the local clock. */
+  /** The end of `retryAfterMs`, on the local clock. */
   readonly retryAt: Date | undefined;
   /** The id of the request in the service's log. */
   readonly requestId: string | undefined;
@@ -83,7 +83,7 @@ export class ApiKeyBannedError extends PetStoreError {
   }
 }
 
-/** The error that a response describes; `undefined` for a success (2xx). */
+/** Returns `undefined` for a success (2xx). */
 export function failureOf({ status, headers, text }: PetStoreResponse, nowMs: number): PetStoreError | undefined {
   if (status >= 200 && status < 300) return undefined;
   const retryAfterMs = readRetryAfterMs(headers, nowMs);

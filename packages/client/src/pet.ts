@@ -3,10 +3,7 @@ export type Int64 = bigint | number | string;
 
 export type PetStatus = "available" | "pending" | "sold";
 
-/**
- * A pet. Its identifiers are 64-bit integers, so they are bigint: a number would round them. `JSON.stringify` writes them
- * as strings of digits.
- */
+/** The identifiers are bigint, because a number would round them. `JSON.stringify` writes them as strings of digits. */
 export interface Pet {
   readonly id: bigint;
   readonly name: string;
@@ -26,7 +23,6 @@ export function writeNewPet({ name, categoryId, status }: NewPet): string {
   const fields: Record<keyof NewPet, string | undefined> = {
     name: JSON.stringify(name),
     categoryId: `${toInt64(categoryId, "categoryId")}`,
-    // `JSON.stringify(undefined)` is `undefined`.
     status: JSON.stringify(status),
   };
   const given = Object.entries(fields).filter(([, json]) => json !== undefined);
@@ -71,8 +67,8 @@ export function toInt64(value: Int64, name: string): bigint {
 }
 
 /**
- * JSON.parse rounds integers above 2^53, and Node 20 has no `context.source` for its reviver. Therefore long integers
- * are put in quotes before parsing. Strings are matched as a whole, so digits inside them stay as they are.
+ * JSON.parse rounds integers above 2^53, and in Node 20 a reviver does not get the digits. So long integers are put in
+ * quotes before parsing. Strings are matched as a whole, so digits inside them do not change.
  */
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const longInteger = /^-?\d{16,}$/;

@@ -6,7 +6,7 @@ export interface CallOptions {
 }
 
 export interface ListAllOptions extends CallOptions {
-  /** Pets per page, 1 to 100. */
+  /** Pets per page, 1 to 100. Defaults to 100, and in `list` to 20. */
   readonly limit?: number | undefined;
   /** Return only pets with this status. */
   readonly status?: PetStatus | undefined;
@@ -19,8 +19,8 @@ export interface ListOptions extends ListAllOptions {
 
 export interface CreateOptions extends CallOptions {
   /**
-   * A repeated create with the same key adds no second pet, for 24 hours. By default each call gets a new key. Pass your
-   * own key if you may have to repeat a call whose result you do not know.
+   * A create with the same key adds no second pet within 24 hours. By default each call gets a new key. Pass your own key
+   * if you may have to repeat a call whose result you do not know.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -34,16 +34,13 @@ export interface PetPage {
 
 /** The pets of the service. Calls wait in a queue when the quota is low. They reject with a PetStoreError. */
 export interface Pets {
-  /** Fetches one page. Without `limit` it holds up to 20 pets. */
+  /** Fetches one page. */
   list(options?: ListOptions): Promise<PetPage>;
-  /**
-   * Iterates over all pages, and fetches a page only when the loop reaches it. `limit` defaults to 100. Pets that are
-   * created during the iteration may be missing.
-   */
+  /** Fetches a page only when the loop reaches it. Pets that are created during the iteration may be missing. */
   pages(options?: ListAllOptions): AsyncGenerator<PetPage, void, void>;
-  /** Iterates over all pets, page by page. Pets that are created during the iteration may be missing. */
+  /** Iterates over the pets of `pages`. */
   all(options?: ListAllOptions): AsyncGenerator<Pet, void, void>;
-  /** Adds a pet. Retries of the request add no second one. */
+  /** Adds a pet. Retries add no second pet. */
   create(newPet: NewPet, options?: CreateOptions): Promise<Pet>;
   /**
    * Fetches one pet.

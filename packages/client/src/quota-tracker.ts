@@ -1,7 +1,7 @@
 /**
- * Decides how many requests may start now. Responses can arrive in any order, and other programs may spend from the same
- * account. So the smallest `remaining` of a window is used. After a pause a single probe request is sent, each response
- * then allows one more request in flight, and fewer are allowed when few units remain.
+ * Decides how many requests may start now. Responses arrive in any order, and other programs may use the same account. So
+ * the smallest `remaining` of a window counts. After a pause one probe may start. Each response then allows one more request
+ * in flight, as long as enough units remain.
  */
 import { isUnavailable, type PetStoreError } from "./pet-store-error.js";
 import type { RateLimit } from "./response-headers.js";
@@ -60,21 +60,21 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
 
   function updateWindow(request: number, { limit, remaining, reset, resetInMs }: RateLimit): void {
     const startedAfterUpdate = request > window.newestAtUpdate;
-    // An earlier reset in the response to an older request belongs to a window that has ended. In the response to a
-    // newer request it means that the shorter window decides now, or that the account has another plan.
+    // An older request reports an earlier reset if its window has ended. A newer request does so if the service now reports
+    // the minute instead of the day, or if the account has another plan.
     if (reset < window.reset && !startedAfterUpdate) return;
     const isNewPlan = limit !== window.limit && startedAfterUpdate;
     const isSameWindow = reset === window.reset && !isNewPlan;
     const left = isSameWindow ? Math.min(remaining, window.remaining) : remaining;
     window = { limit, remaining: left, reset, endsAtMs: now() + resetInMs, newestAtUpdate: newestRequest };
-    // The comparison is also false for NaN, so the client then waits for every reset.
+    // If `maxWaitMs` is NaN, the client waits for every reset.
     if (left === 0 && !(resetInMs > maxWaitMs)) pauseFor(resetInMs + random() * resumeSpreadMs);
   }
 
   function recordFailure(request: number, failure: PetStoreError): void {
     const { code, status, retryAfterMs = 0 } = failure;
     if (isUnavailable(failure)) {
-      // Requests that were in flight together count as one failure, unless a probe has succeeded since.
+      // Requests that were in flight together count as one failure, unless a probe has succeeded since the pause.
       if (startedSincePause(request) || responsesSincePause > 0) consecutiveFailures += 1;
       pauseFor(Math.max(retryAfterMs, fullJitterMs(consecutiveFailures, random)));
     } else if (status === 429) {
@@ -82,7 +82,7 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
     } else {
       return;
     }
-    // The circuit ends before the pause, at the error's own `retryAt`: a call at that time is queued again.
+    // The circuit ends at the `retryAt` of the error, even if the pause lasts longer. A call after `retryAt` is queued.
     const untilMs = now() + retryAfterMs;
     const opensCircuit = code === "API_KEY_BANNED" || retryAfterMs > maxWaitMs;
     if (opensCircuit && untilMs > (openCircuit?.untilMs ?? 0)) openCircuit = { error: failure, untilMs };
@@ -119,7 +119,7 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
   };
 }
 
-/** After a longer delay, such as Infinity, `setTimeout` would fire at once. */
+/** With a longer delay, such as Infinity, `setTimeout` would fire at once. */
 export const longestTimerMs: number = 2 ** 31 - 1;
 const firstBackoffMs = 1_000;
 const longestBackoffMs = 30_000;

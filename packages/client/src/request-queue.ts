@@ -1,11 +1,10 @@
 /**
- * The queue of requests. Bottleneck 2.19.5 decides when one starts.
+ * The queue of requests. Bottleneck 2.19.5 decides when the next request starts.
  *
- * - A job of Bottleneck belongs to no call: it starts the first waiting call. Bottleneck cannot remove a job, so the job of
- *   an aborted call starts a later call. So there are never more jobs than calls have waited at the same time.
- * - No reservoir interval: its timer runs every 250 ms and drifts. Instead the reservoir is set to the number of requests
- *   that the quota tracker allows. Bottleneck applies that one tick later, and the tracker may allow less by then. So each
- *   job checks the tracker again when it starts.
+ * - Bottleneck cannot remove the job of an aborted call. So a job belongs to no call: it starts the first waiting call, and
+ *   a new call adds a job only if there are fewer jobs than waiting calls.
+ * - No reservoir interval: its timer runs every 250 ms and drifts. Instead `update` sets the reservoir to the free slots of
+ *   the tracker. Bottleneck applies the new value one tick later, so each job checks the tracker again.
  * - No `highWater`: it would count the jobs of aborted calls.
  */
 import Bottleneck from "bottleneck/light.js";
@@ -47,10 +46,10 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
     if (queuedJobs < waiting.size) {
       queuedJobs += 1;
       newestJob += 1;
-      // Bottleneck's own ids come from Math.random: with a fixed one, as in some tests, it refuses the second job.
+      // By default Bottleneck takes the id from Math.random. If a test fixes Math.random, it refuses the second job.
       limiter.schedule({ id: `${newestJob}` }, runJob).catch(rejectWaiting);
     }
-    // Before the free slots: if a pause ended between the two readings, nothing would set the reservoir again.
+    // Read before the free slots: if the pause ended between the two readings, no timer would set the reservoir again.
     const resumeInMs = tracker.pauseRemainingMs();
     limiter.updateSettings({ reservoir: tracker.freeSlots() }).catch(rejectWaiting);
     // Set only while calls wait, so that an idle client does not keep the process alive.
@@ -73,7 +72,7 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
     return new Promise((resolve, reject) => {
       const stopWaiting = (): void => {
         waiting.delete(call);
-        // A listener would keep the signal in memory as long as the caller's.
+        // With a listener, Node keeps this signal in memory as long as the caller's signal.
         signal.removeEventListener("abort", onAbort);
       };
       const onAbort = (): void => {

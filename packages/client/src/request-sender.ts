@@ -42,12 +42,9 @@ type AttemptResult =
   | (ResponseInfo & { readonly response: PetStoreResponse; readonly failure: undefined })
   | (ResponseInfo & { readonly response?: undefined; readonly failure: PetStoreError });
 
-/**
- * Sends requests through the queue, and retries them after temporary failures. Each retry is queued again: the retries
- * of Bottleneck do not take a unit from its reservoir.
- */
+/** Sends requests through the queue. Queues each retry again: Bottleneck's retries take no unit from its reservoir. */
 export function createRequestSender({
-  // Reads the global at each request, so that a later replacement (for tracing or tests) takes effect.
+  // Reads the global at each request: tracing or a test may replace it later.
   fetch = (...request) => globalThis.fetch(...request),
   timeoutMs = 30_000,
   maxConcurrent = 8,
@@ -57,20 +54,20 @@ export function createRequestSender({
   now = Date.now,
   random = Math.random,
 }: SendingOptions): SendRequest {
-  // Bottleneck would start no request. The comparison is also false for NaN.
+  // Otherwise Bottleneck starts no request. The comparison is also false for NaN.
   if (!(maxConcurrent >= 1)) throw new RangeError("maxConcurrent must be at least 1");
   const tracker = createQuotaTracker({ maxConcurrent, maxWaitMs, now, random });
   const runInQueue = createRequestQueue(tracker, maxConcurrent, maxQueued);
 
   return async (request, callerSignal) => {
-    // A signal for each call, because Node warns about a leak at the eleventh listener of one signal. In Node 20 each
-    // call and each attempt leaves about 60 bytes in the caller's signal until that is collected.
+    // A signal for each call, because Node warns about a leak at the eleventh listener of one signal. In Node 20 the
+    // caller's signal keeps about 60 bytes for each call and each attempt.
     const signal = AbortSignal.any(callerSignal === undefined ? [] : [callerSignal]);
     for (let retry = 0; ; retry += 1) {
       const { response, failure } = await runInQueue(() => attempt(request, signal), { isRetry: retry > 0, signal });
       if (failure === undefined) return response;
       const { retryAfterMs = 0 } = failure;
-      // The comparison is also false for NaN, which would retry for ever.
+      // If `maxRetries` is NaN, `retry >= maxRetries` would never be true.
       if (!isRetryable(failure) || !(retry < maxRetries) || retryAfterMs > maxWaitMs) throw failure;
       // An aborted call rejects when it is queued again.
       await pause(Math.max(fullJitterMs(retry + 1, random), retryAfterMs), signal);
@@ -108,7 +105,7 @@ export function createRequestSender({
       return { rateLimit: undefined, failure };
     } finally {
       clearTimeout(timer);
-      // Node keeps a combined signal in memory as long as it has a listener.
+      // With a listener, Node keeps this signal in memory as long as the call's signal.
       ended.abort();
     }
     const rateLimit = readRateLimit(response.headers, now());

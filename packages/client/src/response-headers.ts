@@ -27,15 +27,12 @@ export function readRetryAfterMs(headers: Headers, nowMs: number): number | unde
   const field = headers.get("retry-after");
   const seconds = parseWholeNumber(field);
   if (seconds !== undefined) return seconds * 1000;
-  // Date.parse accepts more than HTTP dates: `7, 7`, which two proxies may have added, would be a day in 2001.
+  // Two proxies may each add the header. Date.parse would read their combined value `7, 7` as a day in 2001.
   const dateMs = Date.parse(field?.endsWith("GMT") ? field : "");
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - serverTimeMs(headers, nowMs));
 }
 
-/**
- * The cursor of the Link header's target with rel="next"; `undefined` on the last page. The client uses only the cursor
- * and never requests the target itself, so that it sends the API key to no other address.
- */
+/** Reads the link with rel="next". The client never requests its target: another address must not get the API key. */
 export function readNextCursor(headers: Headers): string | undefined {
   for (const [, target = "", parameters = ""] of (headers.get("link") ?? "").matchAll(link)) {
     if (!relNext.test(parameters)) continue;
@@ -51,8 +48,8 @@ const link = /<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
 const relNext = /;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next(?![^\s;,]))/i;
 
 /**
- * The time of the Date header. It is rounded down to a second, so a wait is never too short. The local clock is used only
- * if the header is missing, or hidden from a browser by CORS.
+ * The Date header, which is rounded down to a second, so that a wait is never too short. Uses the local clock only if the
+ * header is missing, or CORS hides it from a browser.
  */
 function serverTimeMs(headers: Headers, nowMs: number): number {
   const dateMs = Date.parse(headers.get("date") ?? "");
