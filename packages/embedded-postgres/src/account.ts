@@ -1,5 +1,5 @@
-// PostgreSQL refuses to run as root, so root lends the server an account. It creates none: the owner of the existing
-// data, else `postgres`, else `nobody` is enough, because that account needs nothing but its own data directory.
+// PostgreSQL refuses to run as root. For root, the server runs as the owner of the existing data, else as `postgres`, else
+// as `nobody`. No account is created, because the server needs only its data directory.
 import { type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chown, stat } from "node:fs/promises";
@@ -10,7 +10,7 @@ export interface ServerAccount {
   readonly gid: number;
 }
 
-/** Undefined when the server can run as the caller: everybody but root. */
+/** Returns undefined unless the caller is root. */
 export async function chooseAccount(existingData: string): Promise<ServerAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const data = await stat(existingData).catch(() => undefined);
@@ -28,15 +28,14 @@ export async function giveTo(account: ServerAccount | undefined, ...paths: reado
 }
 
 /**
- * The name of a folder for a program that works in it. Following /proc/self/cwd checks no folder above, so data below a home
- * with mode 700 works, and the folders above stay closed to the account. PostgreSQL accepts no name of more than 1,023 bytes,
- * and a line break in a name would damage `postmaster.pid`.
+ * The path of the working directory of a program. With /proc/self/cwd, the account needs no access to the folders above,
+ * such as a home with mode 700. PostgreSQL accepts at most 1,023 bytes, and a line break would damage `postmaster.pid`.
  */
 export function nameInside(directory: string): string {
   return process.platform === "linux" ? "/proc/self/cwd" : directory;
 }
 
-/** A clean environment, and a session of its own: a terminal's Ctrl-C is for us, who then stop the server. */
+/** A clean environment, and a session of its own, which Ctrl-C in the terminal does not reach. */
 export function spawnOptions(
   account: ServerAccount | undefined,
   cwd: string,
@@ -58,9 +57,9 @@ export async function runAs(
   { cwd = "/", input = "" }: { readonly cwd?: string; readonly input?: string } = {},
 ): Promise<{ readonly exitCode: number | null; readonly output: string }> {
   const child = spawn(program, args, { ...spawnOptions(account, cwd), stdio: "pipe" });
-  // Rejects if the program cannot be started. Without free descriptors, the child has no streams then.
+  // Rejects if the program cannot be started. Without free descriptors, such a child has no streams.
   await once(child, "spawn");
-  // A program that ends without reading its input says why in its output.
+  // If a program ends without reading its input, its output contains the reason.
   child.stdin.on("error", () => {}).end(input);
   const [[exitCode], stdout, stderr] = await Promise.all([
     once(child, "close"),
@@ -70,14 +69,11 @@ export async function runAs(
   return { exitCode, output: stdout + stderr };
 }
 
-/**
- * The reason of a failure in one line, from the output of one of PostgreSQL's programs; `cause` keeps the output. The words
- * are stable: the programs run with LC_ALL=C and in a pinned version.
- */
+/** Finds the reason of a failure in the output. The words are stable: the version is pinned, and LC_ALL is C. */
 export function explainOutput(program: string, directory: string, output: string): Error {
   const fatal = /(?:FATAL|PANIC|error): +(?!the database system is )(.+)/.exec(output)?.[1];
   const reason = (fatal ?? output.trim().split("\n").at(-1))?.replaceAll(nameInside(directory), () => directory);
-  // The message of the checkpoint itself is on a level that is not logged.
+  // PostgreSQL does not log the error of the checkpoint, because `log_min_messages=log` hides errors.
   const hint = reason === "checkpoint request failed" ? ": the disk is full or broken" : "";
   return new Error(`${program} failed: ${reason || "it gave no reason"}${hint}`, { cause: output });
 }

@@ -1,4 +1,3 @@
-// The PostgreSQL programs for this platform, at a place from which the server's account can run them.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, readFile, rename, rm } from "node:fs/promises";
@@ -7,10 +6,10 @@ import { runAs, type ServerAccount } from "./account.js";
 
 const serverOfYourOwn = "run services/rest on a server of your own, with DATABASE_URL";
 
-/** Not below /tmp: its cleaners delete files of a server that still runs. Only root writes below /var. */
+/** Not below /tmp, where cleaners delete the files of a running server. Only root writes here. */
 const rootCopies = "/var/cache/petstore";
 
-/** Returns their folder. Throws one line when the platform has no build, or when its programs cannot run here. */
+/** Returns the folder of the PostgreSQL programs. Throws if the platform has none, or the account cannot run them. */
 export async function findBinaries(account: ServerAccount | undefined): Promise<string> {
   const installed = await findInstalled();
   if (await canRun(installed, account)) return installed;
@@ -29,7 +28,7 @@ async function findInstalled(): Promise<string> {
   }
 }
 
-/** Tried, not computed from modes: ACLs and noexec mounts count too. */
+/** Runs a program, because its mode does not show ACLs and noexec mounts. */
 async function canRun(binaries: string, account: ServerAccount | undefined): Promise<boolean> {
   try {
     return (await runAs(account, join(binaries, "postgres"), ["--version"])).exitCode === 0;

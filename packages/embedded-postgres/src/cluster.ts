@@ -1,6 +1,6 @@
-// One cluster is one folder, `cluster/`: PostgreSQL's `data/`, a password file for each role, a `reserve` file for a full
-// disk, and `server.log`. It is made as `cluster.new-*`, with its roles and its database, and then renamed, so it is complete
-// or absent. If two processes make one at once, the rename of the second fails, and it uses the first one's.
+// A cluster is the folder `cluster/`: PostgreSQL's `data/`, a password file for each role, a `reserve` file for a full disk,
+// and `server.log`. It is created as `cluster.new-*` and then renamed, so it is complete or absent. If two processes create
+// it at once, the second rename fails, and both use the first cluster.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
@@ -37,11 +37,11 @@ type NewCluster = Omit<Cluster, "superuserPassword">;
 const unfinished = "cluster.new-";
 const initdbOptions = [
   `--username=${roleNames.superuser}`,
-  // Nobody can connect until the superuser has a password. initdb would ask for it if local connections used SCRAM too.
+  // If local connections used SCRAM too, initdb would ask for a password. Until one is set, nobody can connect.
   "--auth-local=reject",
   "--auth-host=scram-sha-256",
   "--encoding=UTF8",
-  // The same order of text on every machine, independent of its C library and ICU.
+  // Text has the same order on every machine, independent of its C library and ICU.
   "--locale=C",
   "--locale-provider=builtin",
   "--builtin-locale=C.UTF-8",
@@ -64,7 +64,7 @@ export async function prepareCluster(directory: string): Promise<Cluster> {
   const account = await chooseAccount(paths.data);
   const cluster = { ...paths, directory, account, binaries: await findBinaries(account) };
   if (!existsSync(paths.root)) await makeCluster(cluster);
-  // Without the folder, an error would name the program that should work in it.
+  // If the folder is missing, the error of `spawn` would name the program instead of the folder.
   await access(paths.data);
   const superuserPassword = await readPassword(paths.root, "superuser");
   if (superuserPassword === undefined) {
@@ -76,11 +76,11 @@ export async function prepareCluster(directory: string): Promise<Cluster> {
   return { ...cluster, superuserPassword };
 }
 
-/** Only for the owner. A complete cluster exists then, so nobody needs the others. */
+/** Only the owner calls this: its cluster is complete, so nobody needs the unfinished ones. */
 export async function removeUnfinished(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.startsWith(unfinished)) continue;
-    // An orphaned initdb may still be writing there; the next owner gets what is left.
+    // An orphaned initdb may still write files there. The next owner removes them.
     await rm(join(directory, name), { recursive: true, force: true, maxRetries: 2 }).catch(() => {});
   }
 }
@@ -93,7 +93,7 @@ async function makeCluster(cluster: NewCluster): Promise<void> {
     const { exitCode, output } = await runAs(account, join(binaries, program), options, { cwd: data, input });
     if (exitCode !== 0) throw explainOutput(program, data, output);
   };
-  // As the superuser, in PostgreSQL's single-user mode, which listens on no port. With -j, a blank line ends a statement.
+  // Single-user mode runs as the superuser and listens on no port. With -j, a blank line ends a statement.
   const execute = (database: string, statements: readonly string[]) => {
     const options = ["--single", "-j", "-D", nameInside(data), "-c", "exit_on_error=true", database];
     return run("postgres", options, statements.map((statement) => `${statement};\n\n`).join(""));
@@ -101,7 +101,7 @@ async function makeCluster(cluster: NewCluster): Promise<void> {
   try {
     await mkdir(data, { recursive: true, mode: 0o700 });
     await giveTo(account, data);
-    // Without /proc, the account has to walk the whole way.
+    // Without /proc, the account must be able to enter these folders.
     if (process.platform !== "linux") await giveTo(account, directory, root);
     await run("initdb", [`--pgdata=${nameInside(data)}`, ...initdbOptions]);
     await preparePassword(root, "superuser", (setPassword) => execute("template1", [...setupStatements, setPassword]));
@@ -116,7 +116,7 @@ async function makeCluster(cluster: NewCluster): Promise<void> {
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  // Windows has no descriptor of a directory to sync.
+  // Windows cannot open a directory.
   if (process.platform === "win32") return;
   await using handle = await open(path, "r");
   await handle.sync();

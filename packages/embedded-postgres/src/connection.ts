@@ -16,9 +16,9 @@ const lowestPort = 20_000;
 const highestPort = 32_767;
 
 /**
- * Connects to a server that proves that it knows the password. With SCRAM (RFC 5802) both sides do, and neither sends it.
- * pg would also answer a request for the password in clear text or as an MD5 digest, even after a request for SCRAM.
- * Another program may listen on a port that was once ours, so each such request ends the connection.
+ * Another program may listen on the port of an earlier server. With SCRAM (RFC 5802) the server proves that it knows the
+ * password, and neither side sends it. pg would also send the password in clear text or as an MD5 digest, even after a
+ * request for SCRAM, so a request for either ends the connection.
  */
 export async function connectWithScram(
   role: Role,
@@ -38,7 +38,7 @@ export async function connectWithScram(
     application_name: `petstore owner ${process.pid}`,
     connectionTimeoutMillis: connectTimeoutMs,
   });
-  // These listeners run before those of pg, which writes nothing to a destroyed stream.
+  // These listeners run before the listeners of pg, which writes nothing to a destroyed stream.
   for (const request of ["authenticationCleartextPassword", "authenticationMD5Password"]) {
     client.connection.prependListener(request, () => {
       client.password = "";
@@ -49,7 +49,7 @@ export async function connectWithScram(
   client.connection.once("authenticationSASLFinal", () => {
     isProven = true;
   });
-  // "end" follows; without a listener the process would die of this event.
+  // Without a listener, an error would end the process. "end" follows the error.
   client.on("error", () => {});
   const ended = new Promise<void>((resolve) => client.once("end", () => resolve()));
   try {

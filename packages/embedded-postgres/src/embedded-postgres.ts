@@ -8,11 +8,11 @@ import { holdReserve, releaseReserve } from "./reserve.js";
 import { preparePassword, readPassword } from "./roles.js";
 import { isAlive, isRunning, readPostmaster, type StartedServer, startServer, stopServer } from "./server.js";
 
-/** Owned by this process alone. Disposing stops the server within 5 s. The next owner adopts the server of a killed one. */
+/** Owned by this process alone. Disposing stops the server within 5 s. If its owner is killed, the next owner adopts it. */
 export interface EmbeddedPostgres extends AsyncDisposable {
-  /** For services: its role reads and writes rows, and nothing else. With the password: not for logs. */
+  /** For services: its role may only read and write rows. It contains the password, so do not log it. */
   readonly url: string;
-  /** For migrations: its role owns the database. With the password: not for logs. */
+  /** For migrations: its role owns the database. It contains the password, so do not log it. */
   readonly ownerUrl: string;
   /** Resolves when this process owns no server any more, with the reason in one line. */
   readonly lost: Promise<Error>;
@@ -21,14 +21,14 @@ export interface EmbeddedPostgres extends AsyncDisposable {
 const startTimeoutMs = 60_000;
 const deadOwnerGraceMs = 500;
 const pollMs = 50;
-/** Another program takes the port, or another server of this data runs or still has processes. */
+/** Another program took the port, or another server of this data still has processes. */
 const passingFailure =
   /Address already in use|could not create any TCP\/IP sockets|"postmaster\.pid" already exists|pre-existing shared memory/;
-/** If PostgreSQL ends more often within a minute, another start would not help. */
+/** After more recoveries within a minute, another one would not help. */
 const maxRecoveries = 5;
 const recoveriesWindowMs = 60_000;
 
-/** Starts or adopts the server of a directory, or names its owner. Throws one line when it can do neither. */
+/** Starts or adopts the server of a directory, or returns the process that owns it. Otherwise throws one line. */
 export async function openEmbeddedPostgres(
   directory: string,
   now: () => number = () => performance.now(),
@@ -48,22 +48,21 @@ export async function openEmbeddedPostgres(
     await holdReserve(cluster);
     return { url, ownerUrl, ...keepOwning(cluster, owned, now) };
   } catch (error) {
-    // The caller gets nothing that it could dispose of.
     await stopServer(cluster, postmaster);
     throw error;
   }
 }
 
 /**
- * For a process that does not own the server: the services' address, or undefined if no server runs. A server that was
- * killed leaves `postmaster.pid`, and another program may listen on its port.
+ * For a process that does not own the server: the address for services, or undefined if no server runs. This connects,
+ * because a killed server leaves `postmaster.pid`, and another program may listen on its port.
  */
 export async function embeddedPostgresUrl(directory: string): Promise<string | undefined> {
   const { root, data } = clusterPaths(directory);
   const postmaster = await readPostmaster(data);
   if (postmaster === undefined || !(await isRunning(postmaster, data))) return undefined;
   const password = await readPassword(root, "service");
-  // The owner of the cluster has not set one yet.
+  // The owner of the cluster has not set a password yet.
   if (password === undefined) return undefined;
   try {
     const { client } = await connectWithScram("service", password, postmaster.port);
@@ -75,9 +74,9 @@ export async function embeddedPostgresUrl(directory: string): Promise<string | u
 }
 
 /**
- * Several processes may run this loop at once. PostgreSQL lets one of their servers live, and one process gets the lock,
- * maybe not the one that started that server. It then adopts the server. An owner that lost its connection claims the
- * ownership again, and gives its `disposal`, at which this rejects when the caller can stop the server.
+ * Several processes may run this loop at once. PostgreSQL lets one server run. The process that gets the lock owns this
+ * server, even if another process started it. An owner that lost its connection passes its `disposal`: if `disposal` is
+ * aborted, this rejects as soon as the caller can stop the server.
  */
 async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Owned | InUse> {
   const timeout = AbortSignal.timeout(startTimeoutMs);
@@ -85,18 +84,18 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
   let started: StartedServer | undefined;
   while (!timeout.aborted) {
     const postmaster = await readPostmaster(cluster.data);
-    // The caller finds a server by its file, which a new server writes a moment after its start.
+    // The caller can stop only a server that has written `postmaster.pid`.
     if (started === undefined || started.pid === postmaster?.pid) disposal?.throwIfAborted();
     const running = postmaster !== undefined && (await isRunning(postmaster, cluster.data));
     if (running) {
       const claim = await claimOwnership(cluster, postmaster).catch(async (refusal: unknown) => {
-        // A server that another process started may have an owner.
+        // If another process started the server, it may have an owner.
         if (started?.pid === postmaster.pid) await stopServer(cluster, postmaster);
         throw refusal;
       });
       if (claim !== undefined && "client" in claim) return claim;
       if (claim !== undefined) {
-        // The server takes a moment to notice that our last connection ended, or that an owner was killed.
+        // The server holds the lock for a moment after our last connection ended, or after its owner was killed.
         const isOurs = disposal !== undefined && claim.holderPid === process.pid;
         if (!isOurs && (isAlive(claim.holderPid) || grace.aborted)) return claim;
       }
@@ -139,7 +138,7 @@ function keepOwning(
   const stop = async (): Promise<void> => {
     disposal.abort();
     const outcome = await current.catch(() => undefined);
-    // The new owner has to stop the server.
+    // The new owner stops the server.
     if (outcome !== undefined && "holderPid" in outcome) return;
     await stopServer(cluster, await readPostmaster(cluster.data));
   };
@@ -154,8 +153,8 @@ function keepOwning(
 }
 
 /**
- * When one of its processes crashes, PostgreSQL ends every connection, ours too, recovers, and goes on. On a full disk, it
- * ends if that recovery was faster than the removal of the reserve. A server that has ended is started again.
+ * After a crash of one of its processes, PostgreSQL ends every connection, recovers and continues. On a full disk it ends if
+ * its recovery needs space before this has removed the reserve. A server that has ended is started again.
  */
 async function recover(cluster: Cluster, port: number, disposal: AbortSignal): Promise<Owned | InUse> {
   await releaseReserve(cluster);

