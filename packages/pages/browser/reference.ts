@@ -28,6 +28,12 @@ function handleForm(form: HTMLFormElement): void {
       void send(form, fields, button.dataset.withoutKey === undefined ? apiKey() : undefined);
     });
   }
+  const nextPage = within(form, ".answer button");
+  nextPage.addEventListener("click", () => {
+    const { searchParams } = new URL(nextPage.dataset.address ?? "", location.href);
+    for (const field of fields) if (field.dataset.in === "query") field.value = searchParams.get(field.name) ?? "";
+    void send(form, fields, apiKey());
+  });
 }
 
 async function send(form: HTMLFormElement, fields: readonly Field[], key: string | undefined): Promise<void> {
@@ -50,20 +56,20 @@ async function send(form: HTMLFormElement, fields: readonly Field[], key: string
     const { status, statusText, headers, ok } = response;
     state.className = ok ? "status good" : "status bad";
     state.replaceChildren(element("strong", `${status} ${statusText}`), ` in ${tookMs} ms, ${remainingText(headers)}`);
-    output.replaceChildren(
-      element("pre", element("code", text === "" ? "(no body)" : indentJson(text))),
-      collapsible(`${[...headers].length} response headers`, headersTable(headers), true),
-      collapsible("The same request with curl", element("pre", element("code", curlCommand(request, key))), false),
-      ...nextPageButton(form, fields, headers),
-    );
+    within(output, ".body").textContent = text === "" ? "(no body)" : indentJson(text);
+    within(output, "table").replaceWith(headersTable(headers));
+    within(output, ".curl").textContent = curlCommand(request, key);
+    const nextPage = within(output, "button");
+    nextPage.dataset.address = /<([^>]+)>; rel="next"/.exec(headers.get("Link") ?? "")?.[1] ?? "";
+    nextPage.hidden = nextPage.dataset.address === "";
+    output.hidden = false;
   } catch (error) {
     // The service is unavailable, or a header value is invalid. Show the error to the user.
     state.className = "status bad";
     state.textContent = `No response: ${error instanceof Error ? error.message : error}`;
-    output.replaceChildren();
+    output.hidden = true;
   }
   form.removeAttribute("aria-busy");
-  output.hidden = output.childElementCount === 0;
 }
 
 function readRequest(form: HTMLFormElement, fields: readonly Field[]): FormRequest {
@@ -82,12 +88,6 @@ function readRequest(form: HTMLFormElement, fields: readonly Field[]): FormReque
   return { method: form.dataset.method ?? "GET", url: `/v1${path}${search}`, headers, body };
 }
 
-function collapsible(title: string, content: HTMLElement, isOpen: boolean): HTMLElement {
-  const details = element("details", element("summary", title), content);
-  details.toggleAttribute("open", isOpen);
-  return details;
-}
-
 /** The request as a curl command. The key is a variable in it, so the command is safe to share. */
 function curlCommand({ method, url, headers, body }: FormRequest, key: string | undefined): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -99,17 +99,4 @@ function curlCommand({ method, url, headers, body }: FormRequest, key: string | 
     ...(body === undefined ? [] : [`-d ${quote(body)}`]),
     quote(new URL(url, location.href).href),
   ].join(" \\\n  ");
-}
-
-function nextPageButton(form: HTMLFormElement, fields: readonly Field[], headers: Headers): HTMLElement[] {
-  const target = /<([^>]+)>; rel="next"/.exec(headers.get("Link") ?? "")?.[1];
-  if (target === undefined) return [];
-  const { searchParams } = new URL(target, location.href);
-  const button = element("button", "Next page") as HTMLButtonElement;
-  button.type = "button";
-  button.addEventListener("click", () => {
-    for (const field of fields) if (field.dataset.in === "query") field.value = searchParams.get(field.name) ?? "";
-    void send(form, fields, apiKey());
-  });
-  return [button];
 }

@@ -48,7 +48,10 @@ ${
 </div>
 <button type="submit">Send</button>
 <p class="status" role="status"></p>
-<div class="answer" role="region" aria-label="Response of ${id}" hidden></div>
+<div class="answer" role="region" aria-label="Response of ${id}" hidden><pre><code class="body"></code></pre>
+<details open><summary>Response headers</summary><table></table></details>
+<details><summary>The same request with curl</summary><pre><code class="curl"></code></pre></details>
+<button type="button">Next page</button></div>
 </form>`;
 }
 
