@@ -1,6 +1,6 @@
 /**
- * The API key of the user. It is kept in sessionStorage, so it lasts as long as the tab and is available to all pages of
- * this origin. It is sent only in the Authorization header of requests to this origin.
+ * The API key of the user. In sessionStorage it lasts as long as the tab, and all pages of this origin can read it. It is
+ * sent only in the Authorization header of requests to this origin.
  */
 import { byId } from "./elements.js";
 
@@ -39,7 +39,7 @@ export function openKeyForm(onKey: () => void): void {
     show();
     input.focus();
   });
-  // After a step back the browser may show the page as it was, with a key that another page has removed since.
+  // After a step back, the browser may restore a page that shows a key which another page has removed.
   addEventListener("pageshow", ({ persisted }) => {
     if (persisted) show();
   });

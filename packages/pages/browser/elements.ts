@@ -1,4 +1,4 @@
-/** Returns the element with this id. Throws if the page does not have it, because page and script then do not match. */
+/** Throws if the page has no element with this id. */
 export function byId(id: string): HTMLElement {
   return within(document, `#${id}`);
 }
@@ -23,7 +23,6 @@ export function headersTable(headers: Headers): HTMLElement {
   return table;
 }
 
-/** Also for a response without these headers, as from a proxy. */
 export function remainingText(headers: Headers): string {
   const remaining = headers.get("X-RateLimit-Remaining");
   if (remaining === null) return "no X-RateLimit headers";

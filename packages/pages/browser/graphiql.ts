@@ -80,9 +80,9 @@ function mount(): void {
 }
 
 /**
- * Corrects accessibility defects of GraphiQL, each time it adds elements. Its editors have no accessible name. Its
- * scrolling areas cannot get the keyboard focus. Its tabs contain buttons, which a tab must not (ARIA 1.2, "tab":
- * children presentational), so the tab roles are removed and a plain list of buttons remains.
+ * Corrects accessibility defects each time GraphiQL adds elements. Editors have no accessible name. Scrolling areas cannot
+ * get the keyboard focus. A tab must not contain buttons (ARIA 1.2, "tab": children presentational), so the tab roles are
+ * removed, and a list of buttons remains.
  */
 function fixAccessibility(): void {
   for (const editor of container.querySelectorAll("section[aria-label] textarea:not([aria-label])")) {
@@ -107,7 +107,7 @@ async function sendRequest({ operationName, ...request }: GraphiqlRequest, key: 
     headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
     body: JSON.stringify(isInQuery ? { ...request, operationName } : request),
   });
-  // The user may have entered another key, or removed this one.
+  // The user may have changed or removed the key.
   if (key === apiKey()) showHeaders(response);
   // JSON.parse rounds nothing here, because identifiers are strings in GraphQL.
   return response.json();

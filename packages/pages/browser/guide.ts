@@ -1,7 +1,7 @@
-// Shows the address of this service in the examples of a guide, and adds a button to each of them that copies it.
+// Shows the address of this service in the examples of a guide, and adds a copy button to each example.
 import { element, within } from "./elements.js";
 
-/** The address of `npm start`, which the guides use. */
+/** The guides use the address of `npm start`. */
 const documentedOrigin = "http://127.0.0.1:3000";
 const copiedMs = 2_000;
 

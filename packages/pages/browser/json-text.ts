@@ -1,4 +1,4 @@
-/** Returns `undefined` if the text is not JSON, as in a proxy's own response. */
+/** Returns `undefined` if the text is not JSON, as in a response of a proxy. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -37,10 +37,10 @@ function handleForm(form: HTMLFormElement): void {
 }
 
 async function send(form: HTMLFormElement, fields: readonly Field[], key: string | undefined): Promise<void> {
-  // A double click must not add two pets, nor an older response replace a newer one.
+  // A double click must not add two pets, and an older response must not replace a newer one.
   if (form.hasAttribute("aria-busy")) return;
   const request = readRequest(form, fields);
-  // Screen readers announce the status, and not the long answer.
+  // Screen readers announce the status, but not the long answer.
   const state = within(form, ".status");
   const output = within(form, ".answer");
   const startedAtMs = performance.now();
@@ -88,7 +88,7 @@ function readRequest(form: HTMLFormElement, fields: readonly Field[]): FormReque
   return { method: form.dataset.method ?? "GET", url: `/v1${path}${search}`, headers, body };
 }
 
-/** The request as a curl command. The key is a variable in it, so the command is safe to share. */
+/** The command has a variable for the key, so the user can share it. */
 function curlCommand({ method, url, headers, body }: FormRequest, key: string | undefined): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   return [

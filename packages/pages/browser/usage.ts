@@ -10,7 +10,6 @@ interface WindowStatus {
   readonly reset: number;
 }
 
-/** The body of `GET /rate_limit`. */
 interface RateLimitStatus {
   readonly plan: string;
   readonly minute: WindowStatus;
@@ -27,7 +26,7 @@ const gauges = byId("gauges");
 const controls = byId("refresh-controls");
 /** The service has refused the current key, so the page does not refresh by itself. */
 let isRefused = false;
-/** Aborted by the next refresh. A late response would show old numbers, or those of another key. */
+/** The next refresh aborts this one. A late response would show old numbers, or the numbers of another key. */
 let refreshing = new AbortController();
 
 byId("refresh").addEventListener("click", () => {
@@ -67,13 +66,12 @@ async function refresh(): Promise<void> {
   }
 }
 
-/** A screen reader reads each change of this text, so a refresh that changes nothing does not write it again. */
+/** A screen reader reads the text each time it is written, so the same text is not written again. */
 function announce(text: string, className = ""): void {
   state.className = className;
   if (state.textContent !== text) state.textContent = text;
 }
 
-/** Old numbers would be wrong while this text is shown. */
 function showNoQuota(text: string, className = ""): void {
   announce(text, className);
   time.textContent = "";
@@ -103,7 +101,6 @@ function showWindow(gauge: HTMLElement, { limit, remaining, reset }: WindowStatu
   within(gauge, ".reset").textContent = `resets at ${localTime(reset)}`;
 }
 
-/** Marks the row of the plan in the table. */
 function markPlan(name: string | undefined): void {
   for (const row of document.querySelectorAll<HTMLElement>("#plans [data-plan]")) {
     row.toggleAttribute("data-current", row.dataset.plan === name);

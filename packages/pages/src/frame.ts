@@ -4,7 +4,7 @@ import { guideLinks, type Link, pageLinks } from "./links.js";
 export interface Page extends Link {
   /** Renders the content of the page, at its first request. */
   readonly main: () => Markup;
-  /** The names of style sheets, in addition to those of every page. */
+  /** The names of style sheets that not every page loads. */
   readonly styles?: readonly string[];
   /** The names of scripts that run before the module. */
   readonly scripts?: readonly string[];
@@ -14,7 +14,6 @@ export interface Page extends Link {
   readonly contentSecurityPolicy?: string;
 }
 
-/** Returns a complete HTML page: the shared layout with the page's own content in `main`. */
 export function renderPage({ path, title, main, styles = [], scripts = [], module }: Page): string {
   const link = (to: Link) =>
     html`<li><a href="${to.path}"${to.path === path ? html` aria-current="page"` : undefined}>${to.title}</a></li>`;

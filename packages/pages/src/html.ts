@@ -1,4 +1,4 @@
-/** Safe HTML. Only `html` and `trusted` create it, so that no unescaped text gets into a page by accident. */
+/** Safe HTML. Only `html` and `trusted` create it, so that no page contains unescaped text by accident. */
 export interface Markup {
   readonly markup: string;
 }

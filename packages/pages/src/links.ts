@@ -9,8 +9,8 @@ export interface GuideLink extends Link {
 }
 
 /**
- * The links in the header and in the footer of every page. The addresses are the same in every topology: `npm start` serves
- * all of them, and the balancers in tools/deploy send each path to the service that has it.
+ * Every page links to these pages in its header, and to the guides in its footer. The paths are the same in every deployment,
+ * because the balancers in tools/deploy send each path to the service that has it.
  */
 export const pageLinks: readonly Link[] = [
   { path: "/", title: "Reference" },

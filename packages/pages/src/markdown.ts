@@ -7,7 +7,7 @@ import typescript from "highlight.js/lib/languages/typescript";
 import { Marked, type Tokens } from "marked";
 import { html, type Markup, trusted } from "./html.js";
 
-/** The languages of the code in the guides, by the name after the fence. Code without a name is not highlighted. */
+/** The languages of code in the guides, by the name after the fence. */
 const languages = { graphql, js: javascript, json, sh: bash, ts: typescript };
 
 /** Renders a guide: headings are links to themselves, code is highlighted, and a link without a target becomes plain text. */
@@ -31,7 +31,7 @@ export function renderMarkdown(markdown: string, targetOf: (href: string) => str
       code({ text, lang = "" }: Tokens.Code) {
         const isKnown = highlighter.getLanguage(lang) !== undefined;
         const content = isKnown ? trusted(highlighter.highlight(text, { language: lang }).value) : html`${text}`;
-        // The keyboard can scroll a long line only if the block can have the focus.
+        // The keyboard can scroll a long line only if the block can get the focus.
         return html`<div class="code"><pre tabindex="0"><code>${content}</code></pre></div>\n`.markup;
       },
     },
@@ -39,7 +39,7 @@ export function renderMarkdown(markdown: string, targetOf: (href: string) => str
   return trusted(marked.parse(markdown, { async: false }));
 }
 
-/** The same anchor as on GitHub, so that a link to a heading works there and here. */
+/** The anchor of GitHub, so that links to a heading work on GitHub and on this page. */
 function slugOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -12,8 +12,8 @@ interface Guide extends GuideLink {
 }
 
 /**
- * The pages, the guides of `folder` and the guide to errors, the page for unknown paths, and the files that all of them
- * load. Each guide is served as Markdown too. `folder` is relative to the root of the repository, and `directory` is its URL.
+ * The pages, the guides in a folder, the guide to errors, the page for unknown paths, and the files that the pages load. Each
+ * guide is served as Markdown too. `folder` is relative to the root of the repository, and `directory` is its URL.
  */
 export function pageFiles(pages: readonly Page[], folder: string, directory: URL): readonly StaticFile[] {
   const guides = [...readGuides(folder, directory), ...readGuides("packages/core", errorGuide)];
@@ -75,7 +75,7 @@ const notFound: Page = {
 <p>Check the address for a typing error, or start at the <a href="/">first page</a>. The guides are listed below.</p>`,
 };
 
-/** A link to another guide leads to its page, and a link to any other file leads nowhere. */
+/** A link to a guide has its page as target. A link to another file has no target. */
 function targetOf(href: string, { file }: Guide): string | undefined {
   if (/^([a-z]+:|#)/.test(href)) return href;
   const { pathname, hash } = new URL(href, `file:///${file}`);
