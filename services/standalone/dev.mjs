@@ -1,5 +1,5 @@
-// `npm run dev`: serves the store from a build that follows the sources. A saved change is compiled and served in about two
-// seconds. A change that does not compile is reported, and the store continues to serve the last good build.
+// `npm run dev` compiles and serves a saved change in about two seconds. If a change does not compile, the store continues
+// to serve the last good build.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, utimesSync } from "node:fs";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { watch } from "chokidar";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-/** Neither compiled nor served by the store. An editor writes files whose name begins with a dot or ends in a tilde. */
+/** Not part of the store. Editors write files whose names begin with a dot or end in a tilde. */
 const ignored = /[\\/](\.[^\\/]*|[^\\/]*~|dist|node_modules|test|test-results\.json|[^\\/]+\.test\.ts)$/;
 /** An editor may write a file in several steps. */
 const settleMs = 20;
@@ -19,7 +19,7 @@ const changed = new Set();
 let isStopping = false;
 let wake = () => {};
 let store = startStore();
-// Also after an error in this program.
+// Stops the store also after an error in this program.
 process.once("exit", () => store.kill("SIGTERM"));
 
 const watcher = watch([`${root}packages`, `${root}services`], { ignored, ignoreInitial: true });
@@ -39,7 +39,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 while (!isStopping) {
   if (changed.size === 0) await new Promise((resolve) => (wake = resolve));
   await delay(settleMs);
-  distrustBuilds(changed);
+  outdateBuildRecords(changed);
   changed.clear();
   const isCompiled = !isStopping && (await compile());
   if (isStopping) break;
@@ -55,10 +55,10 @@ await end(store);
 process.exit();
 
 /**
- * Makes the compiler compare the contents of the sources. It compares only times with the record of a build, and misses a
- * change that was saved while that build ran.
+ * A change that was saved during a build is older than the record of the build, so the compiler would miss it. If the record
+ * has the time 0, the compiler compares the contents of the sources.
  */
-function distrustBuilds(paths) {
+function outdateBuildRecords(paths) {
   for (const path of paths) {
     const folder = relative(root, path).split(sep).slice(0, 2).join(sep);
     for (const name of [".tsbuildinfo", ".tsbuildinfo-browser"]) {
@@ -88,7 +88,7 @@ function startNode(options) {
   return spawn(process.execPath, options, { cwd: root, stdio: "inherit" });
 }
 
-/** The store closes its PostgreSQL at SIGTERM. Ctrl-C reaches it without us. */
+/** `kill` returns false if the store has ended already, for example after Ctrl-C. */
 async function end(program) {
   if (program.kill("SIGTERM")) await once(program, "exit");
 }

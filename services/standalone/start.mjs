@@ -1,5 +1,5 @@
-// `npm start` on a machine with only Node: installs and builds if anything changed, then serves. The service runs in this
-// process, so that a signal sent to it reaches the service and no wrapper.
+// `npm start` installs and builds if anything changed, and then serves. The service runs in this process, so that a signal
+// to this process reaches the service.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -16,21 +16,21 @@ const rootInputs = [
 ];
 const rootOutputs = ["node_modules/.modules.yaml", "node_modules/.pnpm/lock.yaml"];
 const packageFolders = ["packages", "services", "tools/admin"];
-/** Neither built nor run by the store. */
+/** Neither the build nor the store reads them. */
 const ignored = new Set([".turbo", "test", "test-results.json"]);
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const recordFile = join(root, "node_modules/.cache/petstore-start.json");
 const { engines, packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 
-// Output that nobody reads ends nothing.
+// A closed output must not end the store.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 refuseOldNode();
 if (!isBuilt()) build();
 stopWithNpm();
 await import("./dist/main.js");
 
-/** Before the install, which takes a while. This file must load in Node.js 18. */
+/** This file must load in Node.js 18, so that this message appears. */
 function refuseOldNode() {
   const oldest = engines.node.replace(">=", "");
   if (process.versions.node.localeCompare(oldest, "en", { numeric: true }) >= 0) return;
@@ -50,7 +50,7 @@ function isBuilt() {
 function build() {
   // Read before the build: if a source changes during the build, the next start builds again.
   const { inputs } = readBuildState();
-  // The first install takes a while: pnpm shows how far it is.
+  // The first install takes a while, so pnpm shows its progress.
   run("Installing", ["install", "--frozen-lockfile"], "inherit");
   const targets = ["--filter=@petstore/standalone...", "--filter=@petstore/admin"];
   run("Building", ["exec", "turbo", "run", "build", ...targets], "pipe");
@@ -64,9 +64,8 @@ function build() {
 }
 
 /**
- * Returns two digests: one of the files that install and build read, and one of the files that they write. `npm start`
- * compares them with those of the last build, because pnpm and turbo need four seconds to find that nothing changed. Any
- * doubt, such as a new branch or a build by hand, counts as a change.
+ * Returns a digest of the files that install and build read, and one of the files that they write. pnpm and turbo would need
+ * four seconds to find that nothing changed. A new branch or a build by hand counts as a change.
  */
 function readBuildState() {
   const inputs = createHash("sha256").update(`${process.platform} ${process.arch} ${process.version}\n`);
@@ -82,7 +81,7 @@ function addFolder(folder, inputs, outputs) {
     if (ignored.has(entry.name)) continue;
     const path = join(folder, entry.name);
     if (!entry.isDirectory()) addFile(inputs, path);
-    // The modules themselves belong to pnpm: a look at the folder shows whether one was added or removed.
+    // The folder itself changes if pnpm adds or removes a module.
     else if (entry.name === "node_modules") addFile(outputs, path);
     else addFolder(path, entry.name === "dist" ? outputs : inputs, outputs);
   }
@@ -90,7 +89,7 @@ function addFolder(folder, inputs, outputs) {
 
 function addFile(digest, path) {
   const file = statSync(path, { throwIfNoEntry: false });
-  // No program can set the ctime, so a replaced file is noticed even if its size and mtime are the same.
+  // No program can set the ctime: it shows a replaced file of the same size and mtime.
   digest.update(`${path} ${file?.size} ${file?.mtimeMs} ${file?.ctimeMs}\n`);
 }
 
@@ -109,7 +108,7 @@ function run(step, pnpmArguments, output) {
   process.exit(1);
 }
 
-/** SIGTERM sent to npm alone ends npm and its shell, and does not reach this process. */
+/** SIGTERM to npm alone ends npm and its shell, and does not reach this process. */
 function stopWithNpm() {
   if (process.env.npm_lifecycle_event !== "start") return;
   const shell = process.ppid;

@@ -3,7 +3,7 @@ import { dataDirectory } from "@petstore/embedded-postgres";
 
 export interface StoreConfig extends Config {
   readonly directory: string;
-  /** How long the store may take to stop, with the time in which it still takes requests. */
+  /** How long the store may take to stop, with the grace period in which it still takes requests. */
   readonly stopTimeoutMs: number;
   readonly warning: string | undefined;
 }
@@ -11,10 +11,7 @@ export interface StoreConfig extends Config {
 /** Without a grace period the store ends within 5 seconds of Ctrl-C. */
 const stopTimeoutMs = 4_500;
 
-/**
- * Reads everything before anything starts, so a fault is reported at once. `database.url` is only known later. Without
- * PUBLIC_URL, the address of the store is used if it is known.
- */
+/** `database.url` is known only when PostgreSQL runs. PUBLIC_URL defaults to the address of the store, if it is known. */
 export function readStoreConfig(environment: NodeJS.ProcessEnv, userId: number | undefined): StoreConfig {
   const embedded = {
     DATABASE_URL: "postgres://embedded",
@@ -32,7 +29,7 @@ export function readStoreConfig(environment: NodeJS.ProcessEnv, userId: number |
   };
 }
 
-/** Undefined for a port that is not chosen yet, and for other machines, which may use another address. */
+/** Undefined if the port is not chosen yet, or if other machines can connect, because they may use another address. */
 function ownUrl({ host, port }: HttpConfig): string | undefined {
   if (port === 0 || !isLoopback(host)) return undefined;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

@@ -3,7 +3,7 @@ import { type Core, type KeyMode, mintApiKey } from "@petstore/core";
 
 const demoAccountName = "demo";
 
-/** On the first start: creates an account to try the store with, and returns its key, of this mode. Later: `undefined`. */
+/** Creates an account to try the store with, and returns its key. Returns `undefined` after the first start. */
 export async function createDemoAccount({ accounts, keys }: Core, mode: KeyMode): Promise<string | undefined> {
   const created = await accounts.create({ name: demoAccountName, plan: "free" });
   const account = created ?? (await accounts.findByName(demoAccountName));
