@@ -116,7 +116,7 @@ async function makeCluster(cluster: NewCluster): Promise<void> {
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open a directory.
+  // Windows cannot sync a directory.
   if (process.platform === "win32") return;
   await using handle = await open(path, "r");
   await handle.sync();
