@@ -1,52 +1,34 @@
 import { describe, expect, it } from "vitest";
-import { type Refused, reportedWindow, retryAfterSeconds } from "../../src/quota/decision.js";
-import type { WindowState } from "../../src/quota/window.js";
+import { reportedWindow, retryAfterSeconds } from "../../src/quota/decision.js";
 
 const nowMs = Date.UTC(2031, 4, 14, 12);
-const minute: WindowState = { limit: 60, used: 50, resetAtMs: nowMs + 60_000 };
-const day: WindowState = { limit: 1_000, used: 500, resetAtMs: nowMs + 3_600_000 };
-const retryAtMs = minute.resetAtMs;
-const refusal: Refused = { outcome: "refused", mode: "local", nowMs, minute, day, by: "minute", retryAtMs };
+const minuteResetAtMs = nowMs + 60_000;
+const dayResetAtMs = nowMs + 3_600_000;
 
-describe("reportedWindow", () => {
+describe("the reported window", () => {
   it.each([
-    ["the window with least remaining", { minute, day }, minute],
-    ["the window with least remaining", { minute, day: { ...day, used: 991 } }, { ...day, used: 991 }],
-    ["on a tie the later reset", { minute, day: { ...day, used: 990 } }, { ...day, used: 990 }],
-    [
-      "nothing remaining rather than less than nothing",
-      { minute: { ...minute, used: 90 }, day: { ...day, used: 1_000 } },
-      { ...day, used: 1_000 },
-    ],
-  ] as const)("is %s", (_, windows, reported) => {
-    expect(reportedWindow({ nowMs, ...windows })).toEqual(reported);
-    expect(reportedWindow({ outcome: "admitted", mode: "local", nowMs, ...windows })).toEqual(reported);
-  });
-
-  const both = { minute: { ...minute, used: 60 }, day: { ...day, used: 998 } };
-  it.each([
-    ["the one that refused, even if the other has less remaining", both, "day", both.day],
-    ["the one that refused", both, "minute", both.minute],
-    [
-      "the one with least remaining where both refuse and end together",
-      { minute: { ...minute, used: 59 }, day: { ...day, used: 998, resetAtMs: minute.resetAtMs } },
-      "day",
-      { ...minute, used: 59 },
-    ],
-  ] as const)("of a refusal is %s", (_, windows, by, reported) => {
-    expect(reportedWindow({ ...refusal, ...windows, by })).toEqual(reported);
+    ["has the least remaining", 50, 500, dayResetAtMs, undefined, "minute"],
+    ["has the least remaining", 50, 991, dayResetAtMs, undefined, "day"],
+    ["resets later, if both have the same number remaining", 50, 990, dayResetAtMs, undefined, "day"],
+    ["resets later, if a lowered plan leaves nothing in either", 90, 1_000, dayResetAtMs, undefined, "day"],
+    ["refused", 60, 998, dayResetAtMs, "minute", "minute"],
+    ["refused, even if the other has less remaining", 60, 998, dayResetAtMs, "day", "day"],
+    ["has the least remaining, if the day refused and both end together", 59, 998, minuteResetAtMs, "day", "minute"],
+  ] as const)("%s", (_, minuteUsed, dayUsed, dayEndsAtMs, by, reported) => {
+    const minute = { limit: 60, used: minuteUsed, resetAtMs: minuteResetAtMs };
+    const day = { limit: 1_000, used: dayUsed, resetAtMs: dayEndsAtMs };
+    const windows = { mode: "local", nowMs, minute, day } as const;
+    const decision = by === undefined ? windows : { ...windows, outcome: "refused" as const, by, retryAtMs: nowMs };
+    expect(reportedWindow(decision)).toBe(decision[reported]);
   });
 });
 
-describe("retryAfterSeconds", () => {
-  it.each([
-    [1, 1],
-    [999, 1],
-    [1_000, 2],
-    [1_001, 2],
-    [59_999, 60],
-    [60_000, 61],
-  ])("%i ms before the reset is %i s, so that a request made then comes after it", (beforeMs, seconds) => {
-    expect(retryAfterSeconds({ ...refusal, retryAtMs: nowMs + beforeMs })).toBe(seconds);
-  });
+it.each([
+  [999, 1],
+  [1_000, 2],
+  [1_001, 2],
+])("Retry-After %i ms before the reset is %i s, so that a request made then comes after it", (beforeMs, seconds) => {
+  const window = { limit: 60, used: 60, resetAtMs: minuteResetAtMs };
+  const refused = { outcome: "refused", mode: "local", nowMs, minute: window, day: window, by: "minute" } as const;
+  expect(retryAfterSeconds({ ...refused, retryAtMs: nowMs + beforeMs })).toBe(seconds);
 });
