@@ -68,21 +68,6 @@ describeWithRedis("on one Redis", async () => {
       expect(await clientCommands(server), "extensions").toEqual({ evalsha: 2 });
     });
 
-    it("decides simultaneous requests of one key in batches of 64, each one EVALSHA, one after another", async () => {
-      await using opened = openOn(redis, oneStrike);
-      const caller = createCaller(opened, limits);
-      await caller.reserve(noon - 60_000);
-      await server.command("CONFIG", "RESETSTAT");
-      const decisions = await Promise.all(Array.from({ length: 200 }, () => caller.reserve(noon)));
-      expect(decisions.map(({ minute }) => minute.used)).toEqual([1, 2, 3, ...Array(197).fill(4)]);
-      expect(decisions.map(({ outcome }) => outcome)).toEqual([
-        ...Array(4).fill("admitted"),
-        "refused",
-        ...Array(195).fill("banned"),
-      ]);
-      expect(await clientCommands(server)).toEqual({ evalsha: Math.ceil(200 / 64) });
-    });
-
     it("goes on without an error when Redis forgets its scripts", async () => {
       await using opened = openOn(redis, oneStrike);
       const caller = createCaller(opened, limits);
@@ -168,17 +153,6 @@ describeWithRedis("on a Redis Cluster", async () => {
 
   // A script whose keys are in different slots fails on a cluster.
   describeQuota("redis cluster", "shared", async (banPolicy) => openOn(cluster, banPolicy));
-
-  it("sends one EVALSHA, to one master, for each request", async () => {
-    await using opened = openOn(cluster, oneStrike);
-    const caller = createCaller(opened, { perMinute: 50, perDay: 1_000 });
-    await caller.reserve(noon - 60_000);
-    for (const node of servers.nodes) await node.command("CONFIG", "RESETSTAT");
-    await caller.outcomes(noon, 200);
-    const sent = await Promise.all(servers.nodes.map(clientCommands));
-    expect(sent.flatMap(({ evalsha }) => evalsha ?? [])).toEqual([200]);
-    expect(sent.flatMap(({ eval: whole }) => whole ?? [])).toEqual([]);
-  });
 });
 
 function openOn(redis: Redis | Cluster, banPolicy: BanPolicy): OpenedQuota {

@@ -15,12 +15,17 @@ function openBatches() {
   return { calls, request: (account: string) => request({ account, limits, cost: 1 }) };
 }
 
-it("makes one call for the equal reservations of one event loop iteration, with a result for each", async () => {
+it("makes one call for up to 64 equal reservations of one event loop iteration, with a result for each", async () => {
   const { calls, request } = openBatches();
   expect(await Promise.all(["ant", "bee", "ant", "ant"].map((account) => request(account)))).toEqual([0, 0, 1, 2]);
   expect(calls).toEqual([
     { account: "ant", times: 3 },
     { account: "bee", times: 1 },
+  ]);
+  await Promise.all(Array(65).fill("cat").map(request));
+  expect(calls.slice(2)).toEqual([
+    { account: "cat", times: 64 },
+    { account: "cat", times: 1 },
   ]);
 });
 
