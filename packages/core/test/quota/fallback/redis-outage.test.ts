@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describeWithRedis, shared } from "@petstore/harness";
 import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
-import { Redis } from "ioredis";
+import { Redis, ReplyError } from "ioredis";
 import { expect, it, vi } from "vitest";
 import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";
 import { openRedis } from "../../../src/quota/engines/redis-connection.js";
@@ -144,21 +144,6 @@ describeWithRedis("the quota when Redis", async () => {
     expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", day: { used: 11 } });
   });
 
-  it("is stopped: the first call that misses its deadline ends the wait of all", async () => {
-    using opened = await openQuotasOnRedis({ urls: [server.url], decisionTimeoutMs: 1_000 });
-    const account = newAccount(100);
-    await opened.accounts.reserve(account);
-    server.pause();
-    const settled = () => opened.accounts.reserve(account).then(() => performance.now());
-    const first = settled();
-    await sleep(700);
-    const [firstMs, secondMs] = await Promise.all([first, settled()]);
-    // Alone, the second one would wait for 700 ms more.
-    expect(secondMs - firstMs).toBeLessThan(350);
-    server.resume();
-    await expect.poll(opened.mode).toBe("shared");
-  });
-
   it("loads its data: is used again as soon as they are loaded", async () => {
     const perKey = {
       "key-load-delay": "100000",
@@ -180,14 +165,15 @@ describeWithRedis("the quota when Redis", async () => {
     await expect.poll(opened.mode, { timeout: 5_000 }).toBe("shared");
   });
 
-  it("rejects a call: a call in flight does not use its reply, because this instance has decided alone since", async () => {
+  it.each([
+    ["rejects a call: does not use the reply to a call in flight", new ReplyError("OOM"), "an outage began"],
+    ["misses a deadline: ends the wait of a call in flight", new Error("no reply"), "max retries per request"],
+  ])("%s, because this instance decides alone now", async (_, error, reason) => {
     using connection = await openRedis({ urls: [server.url], isCluster: false, decisionTimeoutMs: 0 });
     using breaker = createBreaker({ connection, probe: async () => {}, deadlineMs: 30_000, log: silentLog });
-    const { redis } = connection;
-    const rejected = breaker.run("one", () => redis.eval("return redis.error_reply('OOM')", 0));
-    const inFlight = breaker.run("two", () => redis.blpop("never", 0.1));
-    await expect(rejected).rejects.toThrow("OOM");
-    await expect(inFlight).rejects.toThrow("an outage began");
+    const inFlight = breaker.run("two", () => connection.redis.blpop("never", 0.1));
+    await expect(breaker.run("one", () => Promise.reject(error))).rejects.toBe(error);
+    await expect(inFlight).rejects.toThrow(reason);
     expect(breaker.outages()).toBe(1);
   });
 
