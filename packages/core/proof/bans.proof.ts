@@ -31,7 +31,7 @@ describe.each([
   });
 });
 
-/** The programs know nothing of each other. Each sends a request, waits for its response and Retry-After, and repeats. */
+/** The programs do not know of each other. Each sends a request, waits for its response and Retry-After, and repeats. */
 async function simulate(programs: number, limits: Limits, seed: number) {
   const random = createRandom(seed);
   // A run starts at a random time of day, often shortly before midnight, often with a day that is used up within some

@@ -8,7 +8,7 @@ import { admitAll, messages, newAccount, openQuotasOnRedis } from "./quotas-on-r
 const recovers = { timeout: 30_000 };
 
 describeWithRedis("the quota on a Redis behind Sentinel", () => {
-  it("logs in to the primary and to the sentinels, and watches these, when they accept the password at last", async () => {
+  it("logs in to primary and sentinels, and watches these when they accept the password at last", async () => {
     await using group = await openRedisSentinels({ password: "p@ss,word" });
     const setPassword = (password: string) =>
       Promise.all(
