@@ -3,15 +3,15 @@ import { createClient, endClient } from "./connection.js";
 
 interface SessionOptions {
   readonly config: ClientConfig;
-  /** Prepares a connection that was just opened. */
+  /** Prepares a new connection. */
   readonly begin?: (client: Client) => Promise<void>;
-  /** Resolves with the reason why the connection is of no use, if there is one. */
+  /** Resolves with the reason why the connection cannot be used, or with `undefined`. */
   readonly check: (client: Client) => Promise<unknown>;
-  /** Receives the result of each check. `obstacle` is `undefined` if there is none. */
+  /** Receives the result of each check, or its error. */
   readonly onResult: (obstacle: unknown) => void;
   readonly checkIntervalMs: number;
-  /** The time until the next check, after this number of failures in a row. */
-  readonly retryDelayMs: (failures: number) => number;
+  /** The time from a failure to the next check. `earlierFailures` counts the failures in a row before this failure. */
+  readonly retryDelayMs: (earlierFailures: number) => number;
 }
 
 export interface Session extends AsyncDisposable {
@@ -20,8 +20,8 @@ export interface Session extends AsyncDisposable {
 }
 
 /**
- * A connection outside the pool, which is opened again when it is lost. It is checked at an interval, because only a query
- * notices that a server has vanished.
+ * Opens a connection outside the pool, and a new one after a loss. Checks the connection at an interval, because only a
+ * query notices that a server has vanished.
  */
 export function openSession(options: SessionOptions): Session {
   const { config, begin, check, onResult, checkIntervalMs, retryDelayMs } = options;
