@@ -31,13 +31,12 @@ export interface AccountRepository {
   list(): Promise<Account[]>;
   /** The account with its new plan and limits; `undefined` if no account has this name. */
   setPlan(change: NewAccount): Promise<Account | undefined>;
-  /** Refuses the requests of all its keys. `undefined` if no account has this name, or it is suspended already. */
+  /** Disables all keys of the account. `undefined` if no account has this name, or the account is already suspended. */
   suspend(name: string): Promise<Account | undefined>;
-  /** Ends the suspension. `undefined` if no account has this name, or it is not suspended. */
+  /** Ends the suspension. `undefined` if no account has this name, or the account is not suspended. */
   resume(name: string): Promise<Account | undefined>;
 }
 
-/** `actor` makes the changes, for the audit log. */
 export function createAccountRepository(database: Database, actor: string): AccountRepository {
   async function run(action: string, change: Query<Row<Account>>): Promise<Account | undefined> {
     const [account] = await runAudited<Account>(database, { subject: "account", action, actor, change });
@@ -68,7 +67,7 @@ export function createAccountRepository(database: Database, actor: string): Acco
   };
 }
 
-/** The schema lets an account have both limits or neither. */
+/** Tests one limit only, because the schema lets an account have both limits or neither. */
 export const customLimitsColumn: AliasedRawBuilder<CustomLimits | null, "customLimits"> = sql<CustomLimits | null>`
   case when minute_limit is not null then json_build_object('perMinute', minute_limit, 'perDay', day_limit) end
 `.as("customLimits");

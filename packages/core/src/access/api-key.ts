@@ -1,7 +1,7 @@
 /**
- * An API key is `pets_<live|test>_<secret>_<checksum>`: a secret of 32 base62 characters (190 bits), and a CRC-32 in six
- * more. The checksum finds a typing error without a query, and the format lets scanners find leaked keys. Only the
- * SHA-256 of the key and its visible prefix are stored; a secret of this size needs no slow hash.
+ * An API key is `pets_<live|test>_<secret>_<checksum>`. The secret has 32 base62 characters (190 bits), and the checksum, a
+ * CRC-32, has six. The checksum finds a typing error without a query. The format lets scanners find leaked keys. Only the
+ * SHA-256 of the key and its visible prefix are stored. A secret of this size needs no slow hash.
  */
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
@@ -27,18 +27,18 @@ export function mintApiKey(mode: KeyMode, randomBytes: (size: number) => Uint8Ar
   return `${unsigned}_${checksum(unsigned)}`;
 }
 
-/** True if this service could have minted the key. Costs no I/O. */
+/** True if the format and the checksum are correct. */
 export function isWellFormedApiKey(text: string): boolean {
   const match = pattern.exec(text);
   return match !== null && checksum(match[1] ?? "") === match[2];
 }
 
-/** The key's SHA-256 in hexadecimal digits, as the database stores it. */
+/** The SHA-256 of the key in hexadecimal digits. The database stores its 32 bytes. */
 export function digestApiKey(key: string): string {
   return hash("sha256", key, "hex");
 }
 
-/** The start of a key, by which people recognise it. The other 24 characters of the secret, of 142 bits, stay unknown. */
+/** People recognise a key by this prefix. The other 24 characters of the secret (142 bits) stay unknown. */
 export function visiblePrefix(key: string): string {
   return key.slice(0, "pets_live_".length + 8);
 }

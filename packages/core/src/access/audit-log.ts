@@ -1,4 +1,4 @@
-/** A statement that changes an account or a key adds its own entries to the log: change and entry are in one transaction. */
+/** One statement changes an account or a key and adds the entry to the log, so both are in one transaction. */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
 import { type Row, runUnprepared } from "../database/records.js";
@@ -7,16 +7,16 @@ import { type Query, queryBuilder } from "../database/statement.js";
 /** The change of one account or one key. */
 export interface AuditEntry {
   readonly at: Date;
-  /** The person who made the change, as the command line reports it. Nothing verifies it. */
+  /** The person or the service that made the change. Nothing verifies this name. */
   readonly actor: string;
   /** The command, such as `key revoke`. */
   readonly action: string;
   readonly accountId: bigint;
   /** Absent if the account was deleted. */
   readonly accountName?: string;
-  /** Absent if the account was changed. */
+  /** Absent if the change is to the account itself. */
   readonly keyId?: bigint;
-  /** The account or the key after the change, without its ids. */
+  /** Fields of the account or the key after the change. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -26,7 +26,7 @@ interface AuditQuery {
   readonly limit: number;
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function listAuditEntries(database: Database, query: AuditQuery): Promise<AuditEntry[]> {
   const { accountId, limit } = query;
   const newest = queryBuilder
@@ -53,7 +53,7 @@ interface AuditedChange<Changed> {
   readonly actor: string;
   /** Returns the rows after the change. */
   readonly change: Query<Row<Changed>>;
-  /** SQL: common table expressions that `change` reads, each followed by a comma. */
+  /** Common table expressions that `change` reads. A comma follows each of them. */
   readonly before?: RawBuilder<unknown> | undefined;
 }
 

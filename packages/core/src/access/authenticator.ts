@@ -1,7 +1,7 @@
 /**
- * Finds the account behind a bearer token. A well-formed key costs one query every few seconds and one after each change,
- * however many requests use it. The order is: the cached record of a known key up to 5 s old, the cache of unknown keys, one
- * look-up for all requests with the same key, and, if PostgreSQL is unavailable or too busy, a stale record, older than 5 s.
+ * Finds the account behind a bearer token. A cached record decides for 5 s, unless the key or its account changes. Then
+ * one look-up in PostgreSQL serves all requests with the same key. Unknown keys have a cache of their own. If PostgreSQL is
+ * unavailable or too busy, a stale record decides: a record that is older than 5 s.
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
@@ -14,12 +14,11 @@ interface AuthenticatorDeps {
   readonly keys: { findByDigest(digest: string): Promise<KeyWithLimits | undefined> };
   /** Milliseconds of a monotonic clock: the age of a record does not depend on the time of day. */
   readonly monotonicNow: () => number;
-  /** Test keys work only in a test store. */
   readonly isTestStore: boolean;
 }
 
 export interface KeyWithLimits extends KeyWithAccount {
-  /** The limits of its account: its own, or those of its plan. */
+  /** The custom limits of the account, or the limits of its plan. */
   readonly limits: CustomLimits;
 }
 
@@ -39,36 +38,35 @@ export type Authentication =
 
 export interface Authenticator {
   /**
-   * `client` identifies the sender: look-ups of unknown keys are limited per client. Rejects with SERVICE_UNAVAILABLE if
-   * the look-up fails and there is no stale record. For a malformed key, or one with a fresh cached record, the result is
-   * returned directly, not as a promise.
+   * Limits the look-ups of unknown keys for each `client`. Rejects with SERVICE_UNAVAILABLE if the look-up fails and there
+   * is no stale record.
    */
   authenticate(token: string, client: string): Authentication | Promise<Authentication>;
-  /** A key of the account, or the account itself, has changed: its cached records are not used again. */
+  /** Discards the cached records of an account, because the account or one of its keys has changed. */
   invalidateAccount(accountId: bigint): void;
-  /** Change events may be lost: no cached record is used again. */
+  /** Discards all cached records, because change events may be lost. */
   invalidateAll(): void;
   cache(): KeyCacheUse;
 }
 
 export interface KeyCacheUse {
-  /** Checks of well-formed keys whose outcome was cached and fresh, or that waited for the look-up of another request. */
+  /** Checks that used a fresh cached result, or waited for the look-up of another request. */
   readonly hits: number;
   readonly misses: number;
-  /** Keys not looked up because their client had sent too many unknown keys. */
+  /** Look-ups refused because the client had sent too many unknown keys. */
   readonly refusals: number;
   readonly size: number;
 }
 
-/** From this age on, a record is read again in the background, so that a key in steady use waits for no look-up. */
+/** A record older than this is read again in the background. So requests with a busy key wait for no look-up. */
 const refreshAfterMs = 4_000;
 /** How long an instance may miss a revocation or a change of plan while PostgreSQL answers. */
 const freshMs = 5_000;
-/** The greatest age of a stale record. The limit for unknown keys does not apply to a key with a record up to this age. */
+/** The greatest age of a stale record. Up to this age, the limit for unknown keys does not apply to the key. */
 const staleMs = 3_600_000;
 /**
- * For this time after a failed look-up, stale records are used at once. With the default time limits, the next look-up fails
- * before this time ends.
+ * For this time after a failed look-up, requests use stale records without waiting. With the default time limits, the next
+ * look-up, in the background, fails before this time ends. So steady requests do not wait again.
  */
 const unreachableMs = 3_000;
 const capacity = 10_000;
@@ -76,17 +74,16 @@ const capacity = 10_000;
 interface CachedKey {
   readonly key: KeyWithLimits;
   readonly checkedAtMs: number;
-  /** Shows if the record is older than a change. */
   readonly lookUpNumber: number;
 }
 
 export function createAuthenticator({ keys, monotonicNow, isTestStore }: AuthenticatorDeps): Authenticator {
   const known = createLruCache<CachedKey>(capacity);
-  /** When the look-up of an unknown key began. A separate cache, so that unknown keys do not evict known ones. */
+  /** When the look-up of an unknown key began. The cache is separate, so that unknown keys do not evict known keys. */
   const unknown = createLruCache<number>(capacity);
   const lookUps = new Map<string, Promise<CachedKey | undefined>>();
   const limiter = createUnknownKeyLimiter(monotonicNow);
-  /** Look-ups and changes are numbered in one sequence. */
+  /** Numbers look-ups and changes together. A record is current if its look-up began after the last change. */
   let sequence = 0;
   const lastChangeOf = new Map<bigint, number>();
   let lastChangeOfAny = 0;
@@ -132,7 +129,7 @@ export function createAuthenticator({ keys, monotonicNow, isTestStore }: Authent
         return undefined;
       }
       const cached = { key, ...read };
-      // The row may be older than the change. So read again.
+      // The key or its account changed during the query, so the row may be out of date.
       if (!isCurrent(cached)) continue;
       unknown.delete(digest);
       known.set(digest, cached);
@@ -148,7 +145,7 @@ export function createAuthenticator({ keys, monotonicNow, isTestStore }: Authent
   async function lookUpOrUseStale(digest: string, client: string): Promise<Authentication> {
     const stale = monotonicNow() - failedAtMs < unreachableMs ? staleRecord(digest) : undefined;
     if (stale !== undefined) {
-      // One look-up at a time is enough to notice a recovery. One for each key would fill the queue of the pool.
+      // One look-up at a time is enough to notice a recovery. A look-up for each key would fill the queue of the pool.
       if (lookUps.size === 0) ignoreFailure(sharedLookUp(digest, client));
       return authenticationOf(stale, true);
     }
@@ -210,7 +207,7 @@ function invalid(message?: string): Authentication {
   return { outcome: "rejected", problem: new Problem("API_KEY_INVALID", message) };
 }
 
-/** A background refresh ignores its failure. A request that awaits the same look-up still gets it. */
+/** The look-up runs in the background. A request that awaits the same look-up still gets the error. */
 function ignoreFailure(lookUp: Promise<unknown>): void {
   lookUp.catch(() => {});
 }

@@ -14,31 +14,26 @@ export interface KeyRecord {
   readonly createdAt: Date;
   readonly expiresAt?: Date;
   readonly revokedAt?: Date;
-  /** The first key of a chain of rotations. All keys of the chain share strikes and bans. */
+  /** The id of the first key in a chain of rotations. All keys of the chain share strikes and bans. */
   readonly lineage: bigint;
-  /** When a ban of the lineage was last lifted, by the clock of PostgreSQL. */
+  /** When a ban of the lineage was last lifted. */
   readonly banLiftedAt?: Date;
   readonly name?: string;
   /** `visiblePrefix` of the key. A key of version 1.1 or earlier has none. */
   readonly prefix?: string;
   readonly scope: KeyScope;
-  /** The UTC day of the last request with the key while it worked, such as 2027-01-31. */
+  /** The UTC day of the last request that the key authenticated, such as 2027-01-31. */
   readonly lastUsedOn?: string;
 }
 
-/**
- * Everything that authentication needs, in one row. Its times are also given relative to the moment of the read, by
- * PostgreSQL's clock, because the clock of an instance may be wrong.
- */
+/** Everything that authentication needs. PostgreSQL computes the durations: the clock of an instance may be wrong. */
 export interface KeyWithAccount extends KeyRecord {
   readonly plan: Account["plan"];
   readonly customLimits?: Account["customLimits"];
-  /** Milliseconds until `expiresAt`; zero or less when that has passed. */
+  /** Zero or less if the key has expired. */
   readonly expiresInMs?: number;
   readonly banLiftedAgoMs?: number;
-  /** Present while the account is suspended. */
   readonly accountSuspendedAt?: Date;
-  /** True if `lastUsedOn` is today. */
   readonly isUsedToday: boolean;
 }
 
@@ -48,10 +43,10 @@ interface FoundKey extends KeyRecord {
 
 interface NewKey {
   readonly accountId: bigint;
-  /** The key itself: its digest and its visible prefix are stored. */
+  /** The key itself. Only its digest and its visible prefix are stored. */
   readonly text: string;
   readonly name?: string;
-  /** Both by default. */
+  /** `both` by default. */
   readonly scope?: KeyScope;
   readonly expiresAt?: Date;
 }
@@ -61,42 +56,40 @@ interface Rotation {
   /** The new key. */
   readonly text: string;
   readonly expiresAt?: Date;
-  /** How long the replaced key works at most. */
   readonly graceMs: number;
 }
 
 type KeyEnd = { readonly at: Date } | { readonly inMs: number };
 
 /**
- * Every call throws SERVICE_UNAVAILABLE if PostgreSQL is unreachable or too busy. "Now" is the clock of PostgreSQL, which
- * all instances and operators share.
+ * Every call throws SERVICE_UNAVAILABLE if PostgreSQL is unreachable or too busy. The clock of PostgreSQL gives the current
+ * time, because the clocks of instances and operators may differ.
  */
 export interface KeyRepository {
   add(key: NewKey): Promise<KeyRecord>;
   /** All keys of the account, ended ones included, ascending by id. */
   list(accountId: bigint): Promise<KeyRecord[]>;
-  /** The revoked key; `undefined` if no key has this id. A second call keeps the time of the first. */
+  /** The revoked key; `undefined` if no key has this id. A second call keeps the first `revokedAt`. */
   revoke(id: bigint): Promise<KeyRecord | undefined>;
   /** The keys of the account that this call has revoked. */
   revokeAll(accountId: bigint): Promise<KeyRecord[]>;
-  /** The key with at least one new value; `undefined` if no key has this id. */
+  /** `values` has at least one value. Resolves with the changed key; `undefined` if no key has this id. */
   change(id: bigint, values: { readonly name?: string; readonly scope?: KeyScope }): Promise<KeyRecord | undefined>;
   /**
    * Adds a new key of the same lineage, name and scope as a working key. The old key ends after the grace, or at its own
-   * expiry if that is earlier. `undefined` if no key has this id, or it has already ended.
+   * expiry if this is earlier. `undefined` if no key has this id, or the key has already ended.
    */
   rotate(rotation: Rotation): Promise<{ readonly old: KeyRecord; readonly replacement: KeyRecord } | undefined>;
-  /** The key with its new end, earlier or later than the old one; `undefined` if no such key exists, or it was revoked. */
+  /** Sets an earlier or a later expiry. `undefined` if no key has this id, or the key was revoked. */
   expire(id: bigint, end: KeyEnd): Promise<KeyRecord | undefined>;
-  /** Lets every instance end the ban of the key and forget its strikes. `undefined` if no key has this id. */
+  /** Makes every instance end the ban of the lineage and forget its strikes. `undefined` if no key has this id. */
   liftBan(id: bigint): Promise<KeyRecord | undefined>;
   find(id: bigint): Promise<KeyRecord | undefined>;
-  /** By a whole key, or else by its visible prefix, which several keys may share. */
+  /** `text` is a whole key or starts with a visible prefix. Several keys may share a prefix. */
   search(text: string): Promise<FoundKey[]>;
   findByDigest(digest: string): Promise<KeyWithAccount | undefined>;
 }
 
-/** `actor` makes the changes, for the audit log. */
 export function createKeyRepository(database: Database, actor: string): KeyRepository {
   function run(action: string, change: Query<Row<KeyRecord>>, before?: RawBuilder<unknown>): Promise<KeyRecord[]> {
     return runAudited<KeyRecord>(database, { subject: "key", action, actor, change, before });
@@ -113,7 +106,7 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
   async function revokeAll(accountId: bigint): Promise<KeyRecord[]> {
     const all = updateUnrevoked.set({ revoked_at: sql`now()` }).where("account_id", "=", accountId);
     const revoked = await run("key revoke-all", all);
-    // The statement waits for a rotation of one of the keys, and then does not see the key that the rotation has added.
+    // A concurrent rotation may have added a key that this statement did not see. So look for more keys.
     return revoked.length === 0 ? [] : [...revoked, ...(await revokeAll(accountId))];
   }
 
@@ -140,7 +133,7 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
       const ended = updateUnrevoked
         .set({ expires_at: sql`least(expires_at, ${later(graceMs)})` })
         .where("id", "=", id)
-        // Not `now()`, the start of the transaction: a rotation at the same time may have ended the key since then.
+        // `now()` is the start of the transaction. A concurrent rotation may have ended the key after that.
         .where(sql<boolean>`coalesce(expires_at > clock_timestamp(), true)`);
       const added = queryBuilder
         .insertInto("api_keys")
@@ -199,7 +192,6 @@ const keyColumns = [
   sql<string | null>`to_char(last_used_on, 'YYYY-MM-DD')`.as("lastUsedOn"),
 ] as const;
 
-/** PostgreSQL's clock decides which day it is. */
 export const today: RawBuilder<string> = sql`(now() at time zone 'UTC')::date`;
 
 const selectKeyByDigest = statement<{ digest: Buffer }, Row<KeyWithAccount>>(
@@ -229,7 +221,7 @@ function later(milliseconds: number): RawBuilder<Date> {
   return sql<Date>`now() + ${milliseconds}::float8 * interval '1 millisecond'`;
 }
 
-/** Subtracts epochs, because a time may be `infinity`, which PostgreSQL before 17 cannot subtract. */
+/** Subtracts epochs, because PostgreSQL before 17 cannot subtract the time `infinity`. */
 function millisecondsBetween(from: string, to: string): RawBuilder<number | null> {
   const milliseconds = `(extract(epoch from ${to}) - extract(epoch from ${from})) * 1000`;
   return sql<number | null>`(${sql.raw(milliseconds)})::float8`;

@@ -4,12 +4,9 @@ import { type Statement, statement } from "../database/statement.js";
 import type { Log } from "../log.js";
 import { type KeyWithAccount, today } from "./key-repository.js";
 
-/**
- * Writes the day on which each key was last used, at most once a day for each key, in the background. If that fails, the next
- * look-up of the key reports it again.
- */
+/** Writes the day of the last use of each key in the background, at most once a day. */
 export interface KeyUses extends Disposable {
-  /** Takes each key that was read from PostgreSQL for a request. A key that is refused does not count as used. */
+  /** Call this with each key that a request reads from PostgreSQL. A refused key does not count as used. */
   record(key: KeyWithAccount): void;
 }
 
@@ -32,7 +29,7 @@ export function createKeyUses(database: Pick<Database, "run">, log: Log): KeyUse
       await database.run(writeLastUse, { ids });
       hasFailed = false;
     } catch (error) {
-      // Keys in use report again every few seconds.
+      // The next look-up of each key, some seconds later, records the key again.
       if (!hasFailed) log.warn({ error }, "could not write when keys were last used; their next look-ups try again");
       hasFailed = true;
     }
@@ -49,7 +46,7 @@ export function createKeyUses(database: Pick<Database, "run">, log: Log): KeyUse
   };
 }
 
-/** Skips rows that another statement is changing: it never waits, and two instances cannot block each other. */
+/** Skips rows that another statement is changing. So this statement never waits, and instances cannot block each other. */
 export const writeLastUse: Statement<{ ids: readonly bigint[] }, unknown> = statement(
   "write",
   "write-last-use",

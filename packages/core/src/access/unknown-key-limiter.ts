@@ -2,19 +2,19 @@ import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
 
 /**
- * Bounds the look-ups of keys that do not exist, per client. A client has 10 of them, and 5 more every second. Only a
- * look-up that finds nothing is charged, so any number of valid keys can share an address. A valid key is refused only if
- * it is not cached and its address has sent too many unknown keys.
+ * Limits the look-ups of unknown keys. A client has a budget of 10, which regains 5 per second. Only a look-up that finds
+ * nothing is charged, so any number of valid keys can share an address. A valid key is refused only if it has no cached
+ * record and its address has sent too many unknown keys.
  */
 export interface UnknownKeyLimiter {
-  /** Runs a look-up when the budget of the client allows it, or rejects with SERVICE_UNAVAILABLE without running it. */
+  /** Runs the look-up as soon as the budget allows it. Rejects with SERVICE_UNAVAILABLE if the budget is used up. */
   run<Found>(client: string, lookUp: () => Promise<Found | undefined>): Promise<Found | undefined>;
   refusals(): number;
 }
 
 const burst = 10;
 const refillPerMs = 5 / 1_000;
-/** Clients remembered at once, about 340 bytes each. A client that is forgotten begins with a full budget. */
+/** Clients remembered at once, about 340 bytes each. A forgotten client begins with a full budget again. */
 const maxClients = 50_000;
 
 interface Budget {
@@ -66,7 +66,7 @@ export function createUnknownKeyLimiter(monotonicNow: () => number): UnknownKeyL
         if (found === undefined) budget.left -= 1;
         return found;
       } catch (error) {
-        // The waiting look-ups would fail one after the other, each after its own timeout.
+        // Otherwise the waiting look-ups would fail one after the other, each after its own timeout.
         for (const { fail } of budget.waiting.splice(0)) fail(error);
         throw error;
       } finally {
