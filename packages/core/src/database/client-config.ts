@@ -1,7 +1,7 @@
 import { type ClientConfig, TypeOverrides, types } from "pg";
 import type { DatabaseConfig } from "./database.js";
 
-/** Finds a connection that a firewall has forgotten, or whose server has vanished. */
+/** TCP keep-alive detects a vanished server, and a connection that a firewall has dropped. */
 export const keepAlive: Pick<ClientConfig, "keepAlive" | "keepAliveInitialDelayMillis"> = {
   keepAlive: true,
   keepAliveInitialDelayMillis: 30_000,
@@ -14,7 +14,7 @@ export function clientConfigOf(config: DatabaseConfig, statementTimeoutMs: numbe
     connectionTimeoutMillis: config.acquireTimeoutMs,
     ...keepAlive,
     types: exactTypes(),
-    // PgBouncer in transaction mode refuses these startup parameters. The role or PgBouncer has to set them there.
+    // PgBouncer in transaction mode refuses these startup parameters. The role or PgBouncer must set them.
     ...(!isTransactionPooler(config.url) && {
       statement_timeout: statementTimeoutMs,
       lock_timeout: lockTimeoutMs(statementTimeoutMs),
@@ -24,22 +24,19 @@ export function clientConfigOf(config: DatabaseConfig, statementTimeoutMs: numbe
 }
 
 /**
- * True if the URL leads to a PgBouncer in transaction mode. Two transactions may then run in two sessions, so the service
- * prepares no statement by name, sets no time limit, and does not listen.
+ * True if the URL leads to a PgBouncer in transaction mode. Each transaction may then run in another session. So the service
+ * prepares no statements by name, sets no time limits for a session, and does not listen.
  */
 export function isTransactionPooler(url: string): boolean {
   return URL.canParse(url) && new URL(url).searchParams.get("pgbouncer") === "true";
 }
 
-/** Shorter than the statement timeout, so that the error shows which of the two it was: a lock or a slow query. */
+/** Shorter than the statement timeout, so that a wait for a lock ends with its own error (55P03). */
 export function lockTimeoutMs(statementTimeoutMs: number): number {
   return Math.ceil(statementTimeoutMs * 0.9);
 }
 
-/**
- * Reads int8 as bigint, and a time such as `infinity` as the last or first possible Date. On our connections only: other
- * users of pg in the process keep its defaults.
- */
+/** Reads int8 as bigint, and `infinity` as the last possible Date. Other users of pg in this process keep its defaults. */
 function exactTypes(): TypeOverrides {
   const overrides = new TypeOverrides();
   const { INT8, TIMESTAMPTZ } = types.builtins;

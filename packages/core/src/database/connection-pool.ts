@@ -1,4 +1,3 @@
-/** Connections that run one statement at a time. */
 import { type Client, DatabaseError, Pool, type PoolClient } from "pg";
 import { clientConfigOf, isTransactionPooler, lockTimeoutMs } from "./client-config.js";
 import {
@@ -13,7 +12,7 @@ import type { ConnectionCounts, ConnectionOptions } from "./database.js";
 import { asProblem, DatabaseTimeout } from "./database-errors.js";
 
 export interface ConnectionPool extends AsyncDisposable {
-  /** Runs a query on a connection of its own. Rejects with a Problem. */
+  /** Runs a query alone on its connection. Rejects with a Problem. */
   run<Row>(query: BoundQuery): Promise<Row[]>;
   /** Closes the connections without a query in flight. The next query opens a new one. */
   dropIdle(): void;
@@ -32,17 +31,16 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
   const isBehindPgBouncer = isTransactionPooler(config.url);
   const clients = new Set<PoolClient>();
   const busy = new Set<PoolClient>();
-  /** The last timeout set on each connection. Absent: the timeout of writes, with which every connection starts. */
+  /** The last timeout set on each connection. A new connection starts with the timeout of writes. */
   const statementTimeouts = new WeakMap<PoolClient, number>();
   pool.on("error", onLoss);
   pool.on("connect", (client) => {
     clients.add(client);
-    // Without a listener, the error of a connection that breaks during a query would end the process.
+    // If the connection breaks during a query, pg emits `error`. Without a listener, the event would end the process.
     client.on("error", () => {});
   });
   pool.on("remove", (client) => clients.delete(client));
-  // pg emits `acquire` before a query gets the client, and `release` before another query can get it. So `dropIdle` never
-  // destroys a client that a query has.
+  // pg emits both events while no query has the client. So `dropIdle` never destroys a client that a query has.
   pool.on("acquire", (client) => busy.add(client));
   pool.on("release", (_error, client) => busy.delete(client));
 
@@ -57,7 +55,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     } catch (error) {
       const problem = asProblem(error);
       if (client !== undefined) {
-        // A connection that failed or timed out may still be busy with the query: it must not serve another one.
+        // PostgreSQL may still be busy with the query on this connection, so the pool closes the connection.
         client.release(problem.code === "SERVICE_UNAVAILABLE");
         if (error instanceof DatabaseTimeout) onTimeout();
       }
@@ -77,7 +75,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     }
   }
 
-  /** Costs a round trip if the limits change: rarely, except in a pool of fewer than 5, where reads share no connections. */
+  /** Costs a round trip if the limits change. This is rare in a pool of 5 or more, where reads share connections. */
   async function setTimeLimits(client: PoolClient, timeoutMs: number): Promise<void> {
     if ((statementTimeouts.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;
     await sendQuery(client, {
@@ -99,7 +97,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async [Symbol.asyncDispose]() {
       const ended = [...clients].map((client) => new Promise((resolve) => client.once("end", resolve)));
-      // A server that is silent closes no connection. A query in flight has a time limit of its own.
+      // A silent server never closes the connections, so this process does. A query in flight has its own time limit.
       const timer = setInterval(dropIdle, closeTimeoutMs);
       await Promise.all([pool.end(), ...ended]);
       clearInterval(timer);

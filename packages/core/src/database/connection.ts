@@ -8,13 +8,13 @@ export interface BoundQuery {
   readonly name?: string;
   readonly text: string;
   readonly values?: unknown[];
-  /** The server enforces it, except behind PgBouncer. This process gives up `answerGraceMs` later. */
+  /** PostgreSQL enforces this limit, except behind PgBouncer. This process gives up `answerGraceMs` later. */
   readonly timeoutMs: number;
 }
 
 /**
- * The constructor of pg reads the certificate files that the URL names. The pool calls it in a callback, where an error would
- * end the process. So `connect` rejects with that error instead.
+ * The constructor of pg throws if a certificate file in the URL is unreadable. In a callback of the pool, this error would
+ * end the process. So `connect` rejects with the error instead.
  */
 export function createClient(config: ClientConfig): Client {
   try {
@@ -61,25 +61,25 @@ export function sendQuery<Row>(
 export class NotPrimary extends Error {}
 
 /**
- * Closes the connection and rejects with `NotPrimary` if the server is a standby: a balancer or a name may point to one for a
- * moment after a failover. Without a pooler, one check of each new connection is enough, because PostgreSQL closes its
- * connections before a primary becomes a standby.
+ * Closes the connection and rejects with `NotPrimary` if the server is a standby. After a failover, a load balancer or a DNS
+ * name may point to a standby for a moment. PostgreSQL closes its connections before a primary becomes a standby. So one
+ * check of each new connection is enough without a pooler.
  *
- * The same query sets the only date style that pg reads, because the role or the database may have another one. PgBouncer
+ * The same query sets the date style. The role or the database may have another style, and pg reads only ISO. PgBouncer
  * keeps this setting for the connection, also in transaction mode.
  */
 export async function requirePrimary(client: ClientBase, timeoutMs: number): Promise<void> {
   const text = "select pg_is_in_recovery() as value, set_config('datestyle', 'ISO', false)";
   const [row] = await sendQuery<{ readonly value: boolean }>(client, { text, timeoutMs });
   if (row?.value === false) return;
-  // The pool would wait until the server closes the connection too.
+  // The pool would wait until the server closes the connection.
   destroySocket(client);
   throw new NotPrimary("the server is a standby, not the primary");
 }
 
 export const closeTimeoutMs = 500;
 
-/** Never rejects. `client.end()` alone waits until the server closes the connection too, and a vanished server never does. */
+/** Never rejects. `client.end()` alone waits until the server closes the connection. A vanished server never does. */
 export async function endClient(client: Client, timeoutMs: number = closeTimeoutMs): Promise<void> {
   const timer = setTimeout(() => destroySocket(client), timeoutMs);
   // If the connection is already lost, nothing is left to end.
@@ -88,6 +88,6 @@ export async function endClient(client: Client, timeoutMs: number = closeTimeout
 }
 
 export function destroySocket(client: ClientBase): void {
-  // A client of a pool has a connection too; only its type has none.
+  // The type `ClientBase` lacks `connection`, but every client has one.
   (client as Client).connection.stream.destroy();
 }

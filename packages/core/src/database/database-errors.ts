@@ -2,12 +2,12 @@ import { DatabaseError } from "pg";
 import { Problem } from "../problem.js";
 
 /**
- * SQLSTATE classes and codes of errors that may be gone at a later attempt:
+ * SQLSTATE classes and codes of errors after which another attempt may succeed:
  *
- * - by itself: connection lost (08), disk or connections used up (53), operator intervention and the statement timeout (57),
+ * - soon: connection lost (08), disk or connections used up (53), operator intervention and the statement timeout (57),
  *   system error (58), a read-only replica (25006), a transaction cut off (25P0x), a conflict between transactions (40), a
  *   lock timeout (55P03)
- * - when an operator has repaired the database: it takes no connections (55000), does not exist (3D000) or refuses our user
+ * - after a repair by an operator: the database takes no connections (55000), does not exist (3D000) or refuses our user
  *   (28)
  * - on a new connection: a prepared statement that is missing (26000) or out of date after a migration (0A000)
  */
@@ -16,15 +16,12 @@ const transient = /^(08|26000|28|53|57|58|25006|25P0|3D000|40|55000|55P03|0A000)
 /** The statement timeout and the lock timeout. */
 const late = /^(57014|55P03)/;
 
-/** The database was silent, or no connection to it became free, within the limit. */
+/** The database did not answer in time, or no connection became free in time. */
 export class DatabaseTimeout extends Error {
   override readonly name = "DatabaseTimeout";
 }
 
-/**
- * The Problem for a failed connection or query: SERVICE_UNAVAILABLE if a retry can help. Every error that the server
- * itself did not send (a refused connection, a timeout, a broken socket) is of that kind.
- */
+/** SERVICE_UNAVAILABLE if a retry can help, or if PostgreSQL did not send the error, as with a broken socket. */
 export function asProblem(error: unknown): Problem {
   const code = sqlState(error);
   if (code !== undefined && !transient.test(code)) return Problem.from(error);
@@ -36,12 +33,12 @@ export function databaseUnavailable(cause: unknown, reason = "The database is un
   return new Problem("SERVICE_UNAVAILABLE", `${reason}; try again shortly.`, { cause, retryAfterSeconds: 1 });
 }
 
-/** True if the server ended the connection, or cannot use its prepared statement: a read may be sent again on another one. */
+/** True if the server ended the connection or cannot use its prepared statement. A read may then use another connection. */
 export function canRetryOnAnotherConnection(error: unknown): boolean {
   return /^(08|57P0|26000|0A000)/.test(sqlState(error) ?? "");
 }
 
-/** The SQLSTATE of an error or of the Problem that it became, if the server sent one. */
+/** The SQLSTATE of an error of PostgreSQL, or of a Problem with such a cause. `undefined` for other errors. */
 export function sqlState(error: unknown): string | undefined {
   return databaseErrorOf(error)?.code;
 }

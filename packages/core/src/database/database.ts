@@ -6,7 +6,7 @@ import { databaseUnavailable } from "./database-errors.js";
 import { openPipelinedReads } from "./pipelined-reads.js";
 import type { Statement } from "./statement.js";
 
-/** For each of the two kinds of connections. */
+/** Options of the pool, or of the connections that reads share. */
 export interface ConnectionOptions {
   /** The most connections to open. */
   readonly size: number;
@@ -22,7 +22,6 @@ export interface DatabaseConfig {
   readonly directUrl?: string | undefined;
   readonly poolSize: number;
   readonly acquireTimeoutMs: number;
-  /** PostgreSQL enforces this limit and the next one, except behind PgBouncer. This process always gives up 100 ms later. */
   readonly readTimeoutMs: number;
   readonly writeTimeoutMs: number;
 }
@@ -31,7 +30,7 @@ export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): ConnectionCounts;
-  /** Refuses every statement until the next call with `undefined`: a pooler may have moved open connections to a standby. */
+  /** Refuses all statements; `undefined` allows them again. A pooler may have moved open connections to a standby. */
   refuse(cause: Error | undefined): void;
 }
 
@@ -57,12 +56,12 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
       values: statement.bind(values),
       timeoutMs: statement.access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,
     };
-    // `undefined`: no shared connection could take the read, or it was lost before the answer.
+    // `undefined` for a write, if no shared connection takes the read, or if its connection is lost before the answer.
     const rows = statement.access === "read" ? await reads.send<Row>(query) : undefined;
     return rows ?? pool.run(query);
   }
 
-  /** Closes all idle connections after a timeout: a firewall that dropped one has probably dropped the others. */
+  /** After a timeout, closes all idle connections, because a firewall may have dropped these too. */
   function dropIdle(): void {
     reads.dropIdle();
     pool.dropIdle();
@@ -78,13 +77,12 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
     refuse(cause) {
       refusal = cause;
     },
-    /** Waits for running statements, but not for a server that is silent. */
+    /** Waits for running statements, but not for a silent server. */
     async [Symbol.asyncDispose]() {
       await Promise.all([reads[Symbol.asyncDispose](), pool[Symbol.asyncDispose]()]);
     },
   };
 }
 
-/** How many connections of the pool serve pipelined reads. The others run one statement at a time. */
 const sharedConnections = 2;
 const smallestPoolToShare = 5;

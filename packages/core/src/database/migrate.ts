@@ -3,20 +3,20 @@ import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { DatabaseError, Pool } from "pg";
 import { migrations } from "./migrations/migrations.js";
 
-/** This version cannot serve requests without it. */
+/** The service needs a database with this migration. */
 export const newestMigration: string = Object.keys(migrations).at(-1) ?? "";
 
 /**
- * How long a migration waits for a table that a long transaction reads, such as a backup. PostgreSQL makes all later requests
- * for the table wait behind the migration, so it gives up soon and begins again after a pause, in which they are served.
+ * How long a migration waits for a table that a long transaction reads, such as a backup. All later requests for the table
+ * wait behind the migration. So the migration gives up soon, and begins again after `pauseMs`.
  */
 const tableWaitMs = 200;
 const pauseMs = 1_000;
 
 /**
- * Brings the database to the current schema and returns the names of the migrations that ran. Any number of processes may call
- * it at once: one migrates, the others wait for at most `lockWaitMs`, and find nothing left to do. The server ends a session
- * that stopped in the middle of its migration before the others give up.
+ * Brings the database to the current schema, and returns the names of the migrations that ran. Several processes may call
+ * this at once: one migrates, and the others wait for at most `lockWaitMs`. If the first process stops in the middle,
+ * PostgreSQL ends its session before the others give up.
  */
 export async function migrate(
   url: string,
@@ -62,7 +62,7 @@ export async function pendingMigrations(url: string): Promise<string[]> {
   return inTransaction(url, pendingIn);
 }
 
-/** With the name and the columns of Kysely's migrator, which other versions use. */
+/** Has the name and columns of Kysely's migrator, which created this table in older databases. */
 const createMigrationTable =
   'create table if not exists kysely_migration (name varchar(255) primary key, "timestamp" varchar(255) not null)';
 const isoTime = `to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -77,7 +77,7 @@ async function inTransaction<Result>(
     max: 1,
     connectionTimeoutMillis: 5_000,
   });
-  // The statement in flight reports the fault. Without these listeners, the event would end the process.
+  // Without listeners, an `error` event would end the process. The statement in flight reports the error.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   await using db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
@@ -85,8 +85,8 @@ async function inTransaction<Result>(
 }
 
 /**
- * Kysely's migrator is not used: its lock waits for an hour and belongs to the session, which a PgBouncer in transaction
- * mode does not keep. This lock and its time limits belong to the transaction and end with it.
+ * Kysely's migrator waits up to an hour for its lock. The lock belongs to a session, which a PgBouncer in transaction mode
+ * does not keep. This lock and its time limits end with the transaction.
  */
 async function lock(db: Transaction<unknown>, waitMs: number, idleMs: number): Promise<void> {
   await sql`select set_config('lock_timeout', ${`${waitMs}`}, true),

@@ -1,7 +1,7 @@
 /**
- * Connections that reads share. Queries are collected until `process.nextTick` and leave together. PostgreSQL answers them
- * in order ("pipeline mode"), which saves both sides most of their system calls. A read waits for the earlier ones on its
- * connection, so a connection that falls behind takes no more.
+ * Connections that reads share. Queries are collected until `process.nextTick` and sent in one write. This saves most system
+ * calls of this process and of PostgreSQL, which answers in order ("pipeline mode"). A read waits for all earlier reads on
+ * its connection. So a connection that falls behind takes no more reads.
  */
 import type { Writable } from "node:stream";
 import type { Client } from "pg";
@@ -22,8 +22,8 @@ import { asProblem, canRetryOnAnotherConnection, DatabaseTimeout } from "./datab
 export interface PipelinedReads extends AsyncDisposable {
   /**
    * Sends a query on the connection with the fewest queries in flight. Returns `undefined`, not a promise, if no connection
-   * can take it. Resolves with `undefined` if the connection was lost before the answer. In both cases the query may be
-   * sent elsewhere. Rejects with a Problem.
+   * can take the query. Resolves with `undefined` if the connection was lost before the answer. In both cases the caller may
+   * send the query elsewhere. Rejects with a Problem.
    */
   send<Row>(query: BoundQuery): Promise<Row[] | undefined> | undefined;
   /** Closes the connections without a query in flight. Later queries open new ones. */
@@ -35,18 +35,18 @@ interface Pipeline {
   readonly client: Client;
   isReady: boolean;
   inFlight: number;
-  /** How many queries must end before the next check. */
+  /** How many queries must still end before the next check. If fewer end, the connection is behind. */
   due: number;
   isBehind: boolean;
   /**
-   * The first error that ended the connection. After a timeout, the queries in flight fail with it too: no time is left. After
-   * any other error, they may be sent on another connection.
+   * The first error that ended the connection. After a timeout, all queries in flight fail, because they have no time left.
+   * After another error, the queries in flight may be sent on another connection.
    */
   failure: unknown;
 }
 
 const checkIntervalMs = 100;
-/** A connection is behind if the queries in flight 100 ms ago would need over 500 ms at its speed since then. */
+/** A connection is behind if fewer than a fifth of its queries end in 100 ms. All of them would need over 500 ms. */
 const maxIntervalsToEmptyQueue = 5;
 const reconnectAfterMs = 250;
 
@@ -54,10 +54,9 @@ export function openPipelinedReads({ size, config, onLoss, onTimeout }: Connecti
   const pipelines = new Set<Pipeline>();
   let connectAtMs = 0;
   let isDisposed = false;
-  // Checks after the answers that have arrived were read, even if this process was busy.
+  // `setImmediate` runs after Node has read the answers that have arrived. So a busy process misses no answer.
   const checks = setInterval(() => setImmediate(check), checkIntervalMs).unref();
 
-  /** Until the connection is ready, other connections take the queries. */
   async function open(): Promise<void> {
     const client = createClient({ ...clientConfigOf(config, config.readTimeoutMs), pipeline: true });
     const pipeline: Pipeline = { client, isReady: false, inFlight: 0, due: 0, isBehind: false, failure: undefined };
@@ -71,7 +70,7 @@ export function openPipelinedReads({ size, config, onLoss, onTimeout }: Connecti
       await requirePrimary(client, config.readTimeoutMs);
       pipeline.isReady = true;
     } catch {
-      // The health check reports why. A later query tries again.
+      // The health check reports the error. A later query tries again.
       drop(pipeline);
       await end(pipeline);
     }
@@ -93,7 +92,7 @@ export function openPipelinedReads({ size, config, onLoss, onTimeout }: Connecti
       pipeline.isBehind = pipeline.due > 0;
       pipeline.due = pipeline.inFlight / maxIntervalsToEmptyQueue;
     }
-    // A late check must not shorten the time until the next one.
+    // A late check must not shorten the time until the next check.
     checks.refresh();
   }
 
@@ -115,7 +114,7 @@ export function openPipelinedReads({ size, config, onLoss, onTimeout }: Connecti
       if (error instanceof DatabaseTimeout) onTimeout();
       if (error instanceof DatabaseTimeout || canRetryOnAnotherConnection(error)) pipeline.failure ??= error;
       const problem = asProblem(pipeline.failure ?? error);
-      // The connection takes no more queries. The ones in flight are still answered, unless a timeout destroys the socket.
+      // The connection takes no more queries. Queries in flight still get answers, unless a timeout destroys the socket.
       if (problem.code === "SERVICE_UNAVAILABLE" && drop(pipeline)) void end(pipeline);
       if (pipeline.failure !== undefined && !(pipeline.failure instanceof DatabaseTimeout)) return undefined;
       throw problem;
@@ -148,7 +147,6 @@ export function openPipelinedReads({ size, config, onLoss, onTimeout }: Connecti
   };
 }
 
-/** Collects queries until `process.nextTick` and sends them in one write: many small writes cost more than the queries. */
 function corkUntilNextTick(stream: Writable): void {
   if (stream.writableCorked > 0) return;
   stream.cork();

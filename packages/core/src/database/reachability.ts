@@ -7,21 +7,19 @@ import { sqlState } from "./database-errors.js";
 import { newestMigration } from "./migrate.js";
 import { openSession } from "./session.js";
 
-/** The database as of the last check. Reading it costs nothing. */
 export interface Reachability extends AsyncDisposable {
-  /** True if the database can serve requests. */
+  /** True if the database could serve requests at the last check. */
   isReachable(): boolean;
 }
 
 const checkIntervalMs = 1_000;
-/** Shorter, so that the instance soon gets requests again when the database has recovered. */
+/** Shorter, so that the instance gets requests again soon after the database has recovered. */
 const unreachableCheckIntervalMs = 250;
 
 /**
- * Resolves after the first check. If that fails, the database is unreachable until a later check succeeds. A database
- * that lacks a migration counts as unreachable. Throws one line if the server refuses the user or the password, because
- * waiting does not help then. Uses no connection of the pool, so that a busy pool does not look like an unreachable
- * database.
+ * Resolves after the first check, even if the check fails. A database that lacks a migration counts as unreachable. Throws
+ * an error with a one-line message if the server refuses the user or the password, because waiting does not help then.
+ * Uses no connection of the pool, because a busy pool does not mean that the database is unreachable.
  */
 export async function watchDatabase(
   config: DatabaseConfig,
@@ -34,7 +32,7 @@ export async function watchDatabase(
     config: { ...clientConfigOf(config, config.readTimeoutMs), application_name: "petstore-health" },
     check: (client) => findObstacle(client, config.readTimeoutMs),
     onResult(obstacle) {
-      // At the start, the thrown line says it already.
+      // At the start, `watchDatabase` throws this error instead.
       const isThrown = !isStarted && isRefusal(obstacle);
       if (isReachable && obstacle !== undefined && !isThrown) {
         log.warn({ error: obstacle }, "the database cannot serve requests");
@@ -59,7 +57,7 @@ export async function watchDatabase(
   };
 }
 
-/** SQL states of class 28: invalid authorization. */
+/** SQLSTATE class 28: invalid authorization. */
 function isRefusal(obstacle: unknown): boolean {
   return /^28/.test(sqlState(obstacle) ?? "");
 }

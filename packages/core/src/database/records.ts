@@ -8,7 +8,7 @@ export function withoutNulls<Fields>(row: Row<Fields>): Fields {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Fields;
 }
 
-/** Runs a query that already holds its values. For calls that are too rare to prepare a statement. */
+/** Runs a rare query, without a prepared statement. */
 export async function runUnprepared<Fields>(
   database: Pick<Database, "run">,
   access: Access,

@@ -1,6 +1,6 @@
 /**
- * Kysely builds each statement once, when the module loads; a request only binds its values. Building the statement of a list
- * for every request would cost more CPU time than all other work for the list.
+ * Kysely builds each statement once, when the module loads. A request only binds its values. To build the SQL of a list for
+ * each request would cost more CPU time than all other work for the list.
  */
 import {
   type CompiledQuery,
@@ -20,17 +20,17 @@ export interface Statement<Values, Row> {
   readonly name: string;
   readonly text: string;
   bind(values: Values): unknown[];
-  /** Never set: it carries the type of the rows. */
+  /** Never set. `Database.run` takes the type of the rows from this field. */
   readonly row?: Row;
 }
 
 /**
- * A `write` has a connection to itself while it runs. A `read` may share its connection and be sent twice. So it must change
- * nothing and, in a service, find a few rows by an index.
+ * A `write` runs alone on its connection. A `read` may share its connection with other reads, and may be sent twice. So a
+ * `read` must change nothing. In a service, a `read` must find a few rows by an index.
  */
 export type Access = "write" | "read";
 
-/** Returns the place in the statement where a value is inserted. */
+/** Marks the place of a named value in the SQL. */
 type PlaceholderFor<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
 
 /** A prepared statement with named parameters. */
@@ -52,7 +52,7 @@ export function statement<Values, Row>(
 
 export interface Query<Row> extends OperationNodeSource {
   compile(compiler: Kysely<Tables>): CompiledQuery;
-  /** Never called. It is declared for its type: TypeScript rejects a query that lacks a column of `Row`. */
+  /** Never called. Its type makes TypeScript reject a query that lacks a column of `Row`. */
   execute(compiler: Kysely<Tables>): Promise<readonly Row[] | QueryResult<Row>>;
 }
 
@@ -60,7 +60,6 @@ class Placeholder {
   constructor(readonly name: PropertyKey) {}
 }
 
-/** Builds queries, and runs none. */
 export const queryBuilder: Kysely<Tables> = new Kysely({
   dialect: new PostgresDialect({ pool: () => Promise.reject(new Error("queryBuilder runs no queries")) }),
 });

@@ -9,7 +9,7 @@ export interface Tables {
     id: Generated<bigint>;
     name: string;
     plan: Plan;
-    /** Both are set for Enterprise, whose quota is agreed individually, and neither for the other plans. */
+    /** An Enterprise account has both limits. Other accounts have neither. */
     minute_limit: number | null;
     day_limit: number | null;
     created_at: Generated<Date>;
@@ -22,7 +22,7 @@ export interface Tables {
     created_at: Generated<Date>;
     expires_at: Date | null;
     revoked_at: Date | null;
-    /** The first key of a chain of rotations; null in the row of that key. */
+    /** The id of the first key in a chain of rotations. Null for the first key itself. */
     lineage: bigint | null;
     ban_lifted_at: Date | null;
     name: string | null;
@@ -48,7 +48,7 @@ export interface Tables {
     pet_id: bigint;
     created_at: Date;
   };
-  /** A field of `Pet` is a column of the same name, with these exceptions. */
+  /** Each field of `Pet` is a column. Only these two columns differ in name or type. */
   pets: Omit<Pet, "id" | "categoryId"> & {
     id: Generated<bigint>;
     category_id: bigint;

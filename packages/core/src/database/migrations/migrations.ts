@@ -92,7 +92,7 @@ create trigger api_keys_changed
   after delete or update of account_id, digest, expires_at, revoked_at, lineage, ban_lifted_at, scope on api_keys
   for each row execute function tell_key_changed();
 `,
-  // Only the owner of the table may change or delete entries. PUBLIC has no right on a new table.
+  // Only the owner of the table may change or delete entries. PUBLIC, grantee 0, has no right on a new table.
   "0004-lasting-audit-log": `
 do $$
 declare
