@@ -2,37 +2,24 @@ import { isLeak } from "@petstore/harness/responses";
 import type { StoreDatabase } from "../../src/store-database.js";
 import { count, groupBy, hasRateLimit, isFailure, type Result } from "./results.js";
 
-/** Counted after every test. Every count must be 0. */
-export type Oracles = Readonly<Record<Oracle, number>>;
-
-type Oracle =
-  | "acknowledged creates without a pet"
-  /** For answered and for failed creates. */
-  | "second pets of one idempotency key"
-  /** In a window in which a fault began or ended: above 105 % of the limit. */
-  | "units above a limit"
-  | "responses without X-RateLimit headers"
-  | "requests over 5 s"
-  /** With a key, SQL, a stack or a path. */
-  | "responses and log lines that leak"
-  /** With a 5xx answer or without an answer. */
-  | "failed requests";
+export type Oracles = Awaited<ReturnType<typeof countOracles>>;
 
 export interface Evidence {
   /** The results of each account. */
   readonly loads: readonly (readonly Result[])[];
   /** The log lines of each program. */
   readonly outputs: readonly (readonly string[])[];
-  /** The times at which a fault began or ended. */
+  /** When a fault began or ended. */
   readonly faultTimes: readonly number[];
 }
 
 const hangMs = 5_000;
 
+/** Run after every test. Every count must be 0. */
 export async function countOracles(
   { loads, outputs, faultTimes }: Evidence,
   database: Pick<StoreDatabase, "countByName">,
-): Promise<Oracles> {
+) {
   const results = loads.flat();
   const acknowledged = results.flatMap(({ acknowledgedPet }) => acknowledgedPet ?? []);
   // Includes refused and lost creates: a retry must not create a second pet after them.
@@ -49,7 +36,7 @@ export async function countOracles(
   };
 }
 
-/** In each minute or day of the account, by the headers of the responses. */
+/** In each minute or day of the account, by the headers of the responses. A fault allows 105 % of the limit. */
 function unitsAboveLimit(results: readonly Result[], faultTimes: readonly number[]): number {
   const windows = groupBy(results.filter(hasRateLimit), ({ rateLimit }) => rateLimit.reset * 1_000);
   let units = 0;

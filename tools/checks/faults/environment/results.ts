@@ -12,9 +12,9 @@ export interface Result
   readonly failure: string | undefined;
   readonly leaks: boolean;
   /** The name of the pet that the request creates, with its own idempotency key. */
-  readonly requestedPet: string | undefined;
+  readonly requestedPet?: string;
   /** The same name if the answer acknowledges the create. */
-  readonly acknowledgedPet: string | undefined;
+  readonly acknowledgedPet?: string | undefined;
 }
 
 export function resultOf(received: HttpAnswer): Result {
@@ -31,8 +31,6 @@ export function resultOf(received: HttpAnswer): Result {
     text,
     failure: isFailed ? `${status} ${code}` : undefined,
     leaks: isLeak(`${text}\n${Object.values(headers).join("\n")}`),
-    requestedPet: undefined,
-    acknowledgedPet: undefined,
   };
 }
 
