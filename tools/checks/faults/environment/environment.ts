@@ -8,7 +8,7 @@ import { it as base, type Figures } from "@petstore/harness/test-with-figures";
 import { openStoreDatabase, type StoreDatabase } from "../../src/store-database.js";
 import { oneOfEach, rest } from "./apis.js";
 import { type CreatesOptions, startCreates } from "./creates.js";
-import { type BurstOptions, type Load, type LoadOptions, sendBurst, startLoad, type Target } from "./load.js";
+import { type Load, type LoadOptions, startLoad, type Target } from "./load.js";
 import { countOracles } from "./oracles.js";
 import type { Result } from "./results.js";
 import { type Instance, type Service, type Settings, startService } from "./services.js";
@@ -20,6 +20,10 @@ export type Environment = ReturnType<typeof openEnvironment>;
 interface AccountLoadOptions extends Partial<LoadOptions> {
   /** For a new account. Unlimited by default. */
   readonly limits?: Limits;
+}
+
+interface BurstOptions extends AccountLoadOptions {
+  readonly requests: number;
 }
 
 const unlimited: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
@@ -143,16 +147,11 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
       loads.push(creates);
       return creates;
     },
-    /** Sends requests to all services by default. */
-    async sendBurst(
-      options: Omit<BurstOptions, "targets">,
-      targets: readonly Target[] = services,
-    ): Promise<readonly Result[]> {
-      const answers = await sendBurst({ ...options, targets });
-      environment.keep(answers);
-      return answers;
+    /** Sends the requests, lists by default, as fast as they are answered. */
+    async sendBurst(options: BurstOptions): Promise<readonly Result[]> {
+      return (await environment.startLoad({ call: ({ list }) => list, pauseMs: 0, ...options })).results;
     },
-    /** Gives results to the oracles that no load or burst has. */
+    /** Gives results to the oracles that no load has. */
     keep: (results: readonly Result[]) => void loads.push({ results, stop: async () => {} }),
     /** Notes that a fault begins or ends now. */
     markFault(): number {

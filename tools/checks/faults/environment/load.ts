@@ -69,17 +69,6 @@ export function startLoad(options: LoadOptions): Load {
   };
 }
 
-export interface BurstOptions extends Omit<LoadOptions, "pauseMs"> {
-  readonly requests: number;
-}
-
-/** Sends the requests, lists by default, as fast as they are answered. */
-export async function sendBurst(options: BurstOptions): Promise<readonly Result[]> {
-  const load = startLoad({ call: ({ list }) => list, ...options, pauseMs: 0 });
-  await load.done;
-  return load.results;
-}
-
 /** Creates a pet. Its name is also the idempotency key: repeat a create with its name. By default the name is new. */
 export async function createPet(
   connection: Connection,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresServer } from "@petstore/harness/postgres";
-import { type Call, graphqlCall, rest } from "../environment/apis.js";
+import { type Api, type Call, graphqlCall, rest } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
-import { sendBurst } from "../environment/load.js";
+import { startLoad } from "../environment/load.js";
 import { median } from "../environment/measures.js";
 import { isUnavailable, slowestMs } from "../environment/results.js";
 import type { Service } from "../environment/services.js";
@@ -28,13 +28,14 @@ const settings = {
   DATABASE_READ_TIMEOUT_MS: `${statementTimeoutMs}`,
   DATABASE_WRITE_TIMEOUT_MS: `${statementTimeoutMs}`,
 };
+const listPets = ({ list }: Api) => list;
 const small = { perMinute: 1_000_000_000, perDay: 3 };
 
 it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", async ({ environment, figures }) => {
   environment.allowFailures();
   /** Sends one request after the other. */
   const sendOften = (service: Service, call: Call, apiKey: string, requests: number) =>
-    environment.sendBurst({ requests, clients: 1, apiKey, call: () => call }, [service]);
+    environment.sendBurst({ targets: [service], requests, clients: 1, apiKey, call: () => call });
   const server = await environment.openPostgres();
   const services = await environment.startServices(settings);
   await environment.warmUp();
@@ -53,8 +54,8 @@ it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", 
   const held: Promise<unknown>[] = [];
   for (let wave = 0; wave < 8 && (await countIn(server, waiting)) < services.length * poolSize; wave += 1) {
     // These requests are part of the fault, so the oracles do not see them.
-    const options = { requests: poolSize, clients: poolSize, apiKey: holdingKey };
-    held.push(...services.map((service) => sendBurst({ ...options, targets: [service] })));
+    const options = { requests: poolSize, clients: poolSize, apiKey: holdingKey, pauseMs: 0, call: listPets };
+    held.push(...services.map((service) => startLoad({ ...options, targets: [service] }).done));
     await sleep(stallMs);
   }
   await sleep(keyAgeMs);

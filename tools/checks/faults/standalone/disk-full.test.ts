@@ -86,8 +86,8 @@ async function startOnSmallDisk(environment: Environment, skip: (reason: string)
   const apiKey = await environment.issueKey();
   const creates = await environment.startCreates({ clients: 8, target: () => store });
   await until(() => count(creates.results, isAcknowledged) >= createsBefore);
-  const reads = { requests: readsAtOnce, clients: 4, apiKey };
-  return { disk, store, creates, read: () => environment.sendBurst(reads, [store]) };
+  const reads = { requests: readsAtOnce, clients: 4, apiKey, targets: [store] };
+  return { disk, store, creates, read: () => environment.sendBurst(reads) };
 }
 
 /** Resolves with true when the statement ends the server, and the connection with it. */
