@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { loopback } from "@petstore/embedded-postgres";
+import { choosePort, loopback } from "@petstore/embedded-postgres";
 import { openTogether, until } from "../processes/resources.js";
 import { openRedisServer, type RedisServer, roleOf, running } from "./redis-server.js";
 
@@ -31,13 +31,18 @@ const settings = {
 export function openRedisCluster({ replicas = 0 }: { readonly replicas?: 0 | 1 } = {}): Promise<RedisCluster> {
   return openTogether(async (use) => {
     const nodes: RedisServer[] = [];
-    while (nodes.length < masterCount * (1 + replicas)) nodes.push(use(await openRedisServer({ settings })));
+    while (nodes.length < masterCount * (1 + replicas)) nodes.push(use(await openNode()));
     const addresses = nodes.map(({ port }) => `${loopback}:${port}`);
     const options = ["--cluster-replicas", `${replicas}`, "--cluster-yes"];
     await promisify(execFile)("redis-cli", ["--cluster", "create", ...addresses, ...options]);
     await settle(nodes);
     return clusterOf(nodes);
   });
+}
+
+/** By default a node also listens 10,000 above its own port, where Linux takes ports for outgoing connections. */
+async function openNode(): Promise<RedisServer> {
+  return openRedisServer({ settings: { ...settings, "cluster-port": `${await choosePort(undefined)}` } });
 }
 
 function clusterOf(nodes: readonly RedisServer[]): Omit<RedisCluster, keyof AsyncDisposable> {

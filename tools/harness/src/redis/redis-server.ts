@@ -1,5 +1,4 @@
-import { randomInt } from "node:crypto";
-import { loopback } from "@petstore/embedded-postgres";
+import { choosePort, loopback } from "@petstore/embedded-postgres";
 import { Redis } from "ioredis";
 import { type Program, startProgram } from "../processes/program.js";
 import { openTemporaryDirectory, openTogether, whenKilled } from "../processes/resources.js";
@@ -32,10 +31,6 @@ interface Run {
   readonly connection: Redis;
 }
 
-const startAttempts = 10;
-/** A node of a Redis Cluster also listens 10,000 above its own port. Ports of outgoing connections begin at 32768. */
-const [lowestPort, highestPort] = [10_000, 22_767];
-
 /** Rejects on a machine without Redis. The settings are directives of redis.conf by their names. */
 export function openRedisServer({ settings = {} }: { readonly settings?: Settings } = {}): Promise<RedisServer> {
   return openRedisProcess({ settings, ready: /Ready to accept connections/, password: settings.requirepass });
@@ -55,9 +50,9 @@ interface RedisProcessOptions {
 export function openRedisProcess(options: RedisProcessOptions): Promise<RedisServer> {
   return openTogether(async (use) => {
     const { path } = use(await openTemporaryDirectory());
-    const start = (port: number) => startRedis(port, path, options);
-    const { port, run } = await startOnFreePort(start);
-    return use(serverOf(port, run, start));
+    const port = await choosePort(undefined);
+    const start = () => startRedis(port, path, options);
+    return use(serverOf(port, await start(), start));
   });
 }
 
@@ -70,7 +65,7 @@ export async function roleOf(server: RedisServer): Promise<readonly unknown[]> {
   return (await server.command("ROLE")) as readonly unknown[];
 }
 
-function serverOf(port: number, firstRun: Run, start: (port: number) => Promise<Run>): RedisServer {
+function serverOf(port: number, firstRun: Run, start: () => Promise<Run>): RedisServer {
   let run = firstRun;
   let isPaused = false;
   const kill = async (): Promise<void> => {
@@ -87,7 +82,7 @@ function serverOf(port: number, firstRun: Run, start: (port: number) => Promise<
     kill,
     async restart() {
       await kill();
-      run = await start(port);
+      run = await start();
     },
     pause() {
       run.program.signal("SIGSTOP");
@@ -99,20 +94,6 @@ function serverOf(port: number, firstRun: Run, start: (port: number) => Promise<
     },
     [Symbol.asyncDispose]: kill,
   };
-}
-
-/** Redis ends when another process has the port. */
-async function startOnFreePort(
-  start: (port: number) => Promise<Run>,
-): Promise<{ readonly port: number; readonly run: Run }> {
-  for (let attempt = 1; ; attempt += 1) {
-    const port = randomInt(lowestPort, highestPort + 1);
-    try {
-      return { port, run: await start(port) };
-    } catch (error) {
-      if (attempt === startAttempts) throw error;
-    }
-  }
 }
 
 async function startRedis(
