@@ -15,21 +15,18 @@ export interface StoreInBrowser {
   issueKey(customLimits?: CustomLimits): Promise<string>;
 }
 
-export interface VisitOptions {
+interface VisitOptions {
   readonly width: number;
   readonly colorScheme?: "light" | "dark";
 }
 
-/** A browser window. Disposing closes it. */
-export interface Visit extends AsyncDisposable {
-  readonly page: Page;
-  /** Bytes received over the network since the window was opened, headers included. */
-  receivedBytes(): number;
-  /** Fails for an error, a request to another origin, a page wider than the window, or an issue that axe finds. */
-  expectNoFault(): Promise<void>;
-}
+type Visit = Awaited<ReturnType<typeof openVisit>>;
 
-const withStore = base.extend<{ $file: { store: StoreInBrowser } }>({
+export const it = base.extend<{
+  $file: { store: StoreInBrowser };
+  /** Opens a window on the store. When the test ends, the page in the window must have no fault. */
+  $test: { open: (options: VisitOptions) => Promise<Visit> };
+}>({
   store: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
     async ({}, use) => {
@@ -51,12 +48,6 @@ const withStore = base.extend<{ $file: { store: StoreInBrowser } }>({
     },
     { scope: "file" },
   ],
-});
-
-export const it = withStore.extend<{
-  /** Opens a window on the store. When the test ends, the page in the window must have no fault. */
-  open: (options: VisitOptions) => Promise<Visit>;
-}>({
   open: async ({ store }, use) => {
     const visits: Visit[] = [];
     await use(async (options) => {
@@ -71,8 +62,8 @@ export const it = withStore.extend<{
   },
 });
 
-export async function openVisit({ browser, origin }: StoreInBrowser, options: VisitOptions): Promise<Visit> {
-  const { width, colorScheme = "light" } = options;
+/** Opens a browser window. Disposing closes it. */
+export async function openVisit({ browser, origin }: StoreInBrowser, { width, colorScheme = "light" }: VisitOptions) {
   const context = await browser.newContext({ baseURL: origin, viewport: { width, height: 844 }, colorScheme });
   const page = await context.newPage();
   /** Errors of scripts, of the Content-Security-Policy and of loading. A refused API call and an unknown page are no errors. */
@@ -96,7 +87,9 @@ export async function openVisit({ browser, origin }: StoreInBrowser, options: Vi
   });
   return {
     page,
+    /** Bytes received over the network since the window was opened, headers included. */
     receivedBytes: () => receivedBytes,
+    /** Fails for an error, a request to another origin, a page wider than the window, or an issue that axe finds. */
     async expectNoFault() {
       expect(errors).toEqual([]);
       expect(otherOrigins).toEqual([]);

@@ -27,34 +27,23 @@ export function startFullSpeed(clients: readonly PetStoreClient[]): () => Promis
   };
 }
 
-/** A `fetch` that counts the responses. */
-export interface Witness {
-  readonly fetch: Fetch;
-  readonly counts: {
-    readonly successes: number;
-    /** Responses with the status 429. */
-    readonly refused: number;
-    readonly bans: number;
-    /** Repeated creates that the service had already done. */
-    readonly replays: number;
-  };
-}
-
-/** @param isLost decides by the idempotency key whether a response is lost after the service has done its work */
-export function createWitness(inner: Fetch = fetch, isLost: (key: string) => boolean = () => false): Witness {
+/**
+ * A `fetch` that counts the responses.
+ *
+ * @param isLost decides by the idempotency key whether a response is lost after the service has done its work
+ */
+export function createWitness(inner: Fetch = fetch, isLost: (key: string) => boolean = () => false) {
   const counts = { successes: 0, refused: 0, bans: 0, replays: 0 };
-  return {
-    counts,
-    async fetch(input, init) {
-      const response = await inner(input, init);
-      const text = await response.text();
-      if (isLost(new Headers(init?.headers).get("idempotency-key") ?? "")) throw new TypeError("the response is lost");
-      const { status, headers, ok } = response;
-      if (ok) counts.successes += 1;
-      if (status === 429) counts.refused += 1;
-      if (text.includes('"API_KEY_BANNED"')) counts.bans += 1;
-      if (headers.has("idempotency-replayed")) counts.replays += 1;
-      return new Response(text, { status, headers });
-    },
+  const countingFetch: Fetch = async (input, init) => {
+    const response = await inner(input, init);
+    const text = await response.text();
+    if (isLost(new Headers(init?.headers).get("idempotency-key") ?? "")) throw new TypeError("the response is lost");
+    const { status, headers, ok } = response;
+    if (ok) counts.successes += 1;
+    if (status === 429) counts.refused += 1;
+    if (text.includes('"API_KEY_BANNED"')) counts.bans += 1;
+    if (headers.has("idempotency-replayed")) counts.replays += 1;
+    return new Response(text, { status, headers });
   };
+  return { counts, fetch: countingFetch };
 }

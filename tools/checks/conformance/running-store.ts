@@ -11,9 +11,9 @@ import {
   startService,
 } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
-import { openStoreDatabase, type StoreDatabase, unhurried } from "../src/store-database.js";
+import { openStoreDatabase, unhurried } from "../src/store-database.js";
 
-export interface RunningStoreOptions {
+interface RunningStoreOptions {
   /** One process for each name. */
   readonly services?: readonly ServiceName[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -23,18 +23,10 @@ export interface RunningStoreOptions {
 
 export type ServiceName = "rest" | "graphql";
 
-/** Services in processes of their own over one PostgreSQL, and one Redis if it is installed. */
-export interface RunningStore extends AsyncDisposable {
-  readonly services: readonly Service[];
-  /** The origin of the first service with this name. */
-  originOf(name: ServiceName): string;
-  /** Kills the first service with this name, and starts it again on its port. */
-  killAndRestart(name: ServiceName): Promise<void>;
-  /** Issues keys, by default for a new account with limits that no test uses up, and runs SQL. */
-  readonly database: StoreDatabase;
-}
+export type RunningStore = Awaited<ReturnType<typeof openRunningStore>>;
 
-export function openRunningStore(options: RunningStoreOptions = {}): Promise<RunningStore> {
+/** Services in processes of their own over one PostgreSQL, and one Redis if it is installed. */
+export function openRunningStore(options: RunningStoreOptions = {}) {
   const { services: names = ["rest", "graphql"], environment = {}, isProbed = false } = options;
   return openTogether(async (use) => {
     const redis = isInstalled("redis-server") ? use(await openRedisServer()) : undefined;
@@ -64,8 +56,10 @@ export function openRunningStore(options: RunningStoreOptions = {}): Promise<Run
     return {
       services,
       database: use(openStoreDatabase(database.directUrl)),
-      originOf: (name) => serviceOf(name).origin,
-      async killAndRestart(name) {
+      /** The origin of the first service with this name. */
+      originOf: (name: ServiceName) => serviceOf(name).origin,
+      /** Kills the first service with this name, and starts it again on its port. */
+      async killAndRestart(name: ServiceName): Promise<void> {
         const killed = serviceOf(name);
         await killed.kill();
         services[names.indexOf(name)] = use(await start(name, { port: killed.port }));

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
 import { type Answer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
-import { createResponseCheck, type OpenApi, type ResponseCheck } from "@petstore/harness/responses";
+import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
 import { it as base } from "@petstore/harness/test-with-figures";
 import type { Pet } from "../conformance/apis/api.js";
 import { type ApiName, createResponseFaults } from "../conformance/apis/response-faults.js";
@@ -30,20 +30,7 @@ export interface TestCase {
   addFault(fault: string): void;
 }
 
-/** Shared by the test cases of one test. Disposing closes the connections. */
-export interface Session extends Disposable {
-  readonly document: OpenApi & RequestDocument;
-  readonly responseCheck: ResponseCheck;
-  readonly keys: FuzzServices["keys"];
-  /** The acknowledged pets by their ids. */
-  readonly pets: Map<string, Pet>;
-  /** Requests so far. */
-  readonly sent: Readonly<Record<ApiName, number>>;
-  /** Every status with a code that an API has answered. */
-  readonly answers: Readonly<Record<ApiName, ReadonlySet<string>>>;
-  /** Rejects with every fault and every request of the test case, if there is a fault. */
-  run(test: (testCase: TestCase) => Promise<void>): Promise<void>;
-}
+export type Session = Awaited<ReturnType<typeof openSession>>;
 
 const unlimited = 1_000_000_000;
 /** A response must depend on the request alone, not on the number of requests. */
@@ -84,26 +71,33 @@ async function issueKeys({ issueKey }: StoreDatabase): Promise<FuzzServices["key
   };
 }
 
-/** @param change plants a fault in a response, to prove that it is found */
+/**
+ * Shared by the test cases of one test. Disposing closes the connections.
+ *
+ * @param change plants a fault in a response, to prove that it is found
+ */
 export async function openSession(
   { store, keys }: FuzzServices,
   change: (request: FuzzRequest, answer: Answer) => Answer = (_request, answer) => answer,
-): Promise<Session> {
+) {
   const clients = { rest: openHttpClient(store.originOf("rest")), graphql: openHttpClient(store.originOf("graphql")) };
-  const document = (await (await fetch(`${clients.rest.origin}/openapi.json`)).json()) as Session["document"];
+  const document = (await (await fetch(`${clients.rest.origin}/openapi.json`)).json()) as OpenApi & RequestDocument;
   const responseCheck = createResponseCheck(document);
   const responseFaults = createResponseFaults(responseCheck, Object.values(keys));
   const sent = { rest: 0, graphql: 0 };
+  /** Every status with a code that an API has answered. */
   const answers = { rest: new Set<string>(), graphql: new Set<string>() };
 
   return {
     document,
     responseCheck,
     keys,
-    pets: new Map(),
+    /** The acknowledged pets by their ids. */
+    pets: new Map<string, Pet>(),
     sent,
     answers,
-    async run(test) {
+    /** Rejects with every fault and every request of the test case, if there is a fault. */
+    async run(test: (testCase: TestCase) => Promise<void>): Promise<void> {
       const requests: FuzzRequest[] = [];
       const faults: string[] = [];
       const testCase: TestCase = {

@@ -4,12 +4,13 @@ import { isLeak, type ResponseCheck } from "@petstore/harness/responses";
 
 export type ApiName = "rest" | "graphql";
 
-/** Returns the faults of a response to any request. Each fault begins with its kind. */
-export type ResponseFaults = (api: ApiName, method: string, path: string, answer: Answer) => readonly string[];
-
-/** @param secrets keys that no response may contain */
-export function createResponseFaults(responseCheck: ResponseCheck, secrets: readonly string[]): ResponseFaults {
-  return (api, method, path, answer) => {
+/**
+ * Returns a function that returns the faults of a response to any request. Each fault begins with its kind.
+ *
+ * @param secrets keys that no response may contain
+ */
+export function createResponseFaults(responseCheck: ResponseCheck, secrets: readonly string[]) {
+  return (api: ApiName, method: string, path: string, answer: Answer): readonly string[] => {
     const { status, headers, text } = answer;
     const faults = Object.entries(requiredHeaders)
       .filter(([name, format]) => !format.test(headers[name] ?? ""))

@@ -7,13 +7,6 @@ import { promisify } from "node:util";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import type { Additions } from "./additions.js";
 
-export interface SourceCopy extends AsyncDisposable {
-  add(additions: Additions): Promise<void>;
-  /** The paths of the files that do not compile. */
-  build(): Promise<readonly string[]>;
-  urlOf(path: string): URL;
-}
-
 /** This file compares the types of the client with those of core. */
 export const typeComparison = "tools/checks/conformance/client/pet-types.test.ts";
 
@@ -25,7 +18,7 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
 
 /** The copy has the output of the last build, so that only changed packages are built again. */
-export async function copySources(): Promise<SourceCopy> {
+export async function copySources() {
   const directory = await openTemporaryDirectory();
   const pathOf = (path: string) => join(directory.path, path);
   const copied = [...packages, ...ofChecks, "tsconfig.base.json"];
@@ -33,7 +26,7 @@ export async function copySources(): Promise<SourceCopy> {
   await symlink(join(root, "node_modules"), pathOf("node_modules"));
   await writeFile(pathOf("tools/checks/tsconfig.json"), JSON.stringify(comparisonConfig));
   return {
-    async add(additions) {
+    async add(additions: Additions): Promise<void> {
       for (const [path, changes] of Object.entries(additions)) {
         let text = await readFile(pathOf(path), "utf8");
         for (const [after, added] of changes) {
@@ -43,7 +36,8 @@ export async function copySources(): Promise<SourceCopy> {
         await writeFile(pathOf(path), text);
       }
     },
-    async build() {
+    /** Returns the paths of the files that do not compile. */
+    async build(): Promise<readonly string[]> {
       try {
         const projects = [...services, "packages/client", "tools/checks"];
         await promisify(execFile)(process.execPath, [tsc, "-b", ...projects], { cwd: directory.path });
@@ -55,7 +49,7 @@ export async function copySources(): Promise<SourceCopy> {
         return [...new Set(paths)].sort();
       }
     },
-    urlOf: (path) => pathToFileURL(pathOf(path)),
+    urlOf: (path: string): URL => pathToFileURL(pathOf(path)),
     [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
   };
 }

@@ -5,30 +5,15 @@ import { promisify } from "node:util";
 import type { Session } from "@petstore/harness/postgres";
 import { postmasterOf } from "@petstore/harness/processes";
 
-/** A file system in memory with a fixed size. Disposing unmounts it. */
-export interface SmallDisk extends AsyncDisposable {
-  /** Fills it to the last byte. */
-  fill(): Promise<void>;
-  free(): Promise<void>;
-}
-
-/**
- * The disk of a standalone store after a loss of power. It holds the part of PostgreSQL's log that was flushed, and the
- * old state of every other file, because the way to an answer flushes only the log. PostgreSQL must repair the rest.
- */
-export interface PowerLossDisk {
-  /** Notes the flushed part of the log, and kills every process of PostgreSQL. */
-  losePower(): Promise<void>;
-  /** Replaces the files with the state that was flushed. */
-  restore(): Promise<void>;
-}
-
 const run = promisify(execFile);
 /** The large pieces fill the disk quickly, the small ones to the last byte. */
 const pieces = [1024 * 1024, 4096];
 
-/** `undefined` where this process may not mount. Only root may, and in a container often not even root. */
-export async function mountSmallDisk(folder: string, megabytes: number): Promise<SmallDisk | undefined> {
+/**
+ * A file system in memory with a fixed size. Disposing unmounts it. `undefined` where this process may not mount: only root
+ * may, and in a container often not even root.
+ */
+export async function mountSmallDisk(folder: string, megabytes: number) {
   try {
     await run("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=0700`, "tmpfs", folder]);
   } catch (error) {
@@ -37,7 +22,8 @@ export async function mountSmallDisk(folder: string, megabytes: number): Promise
   }
   const ballast = join(folder, "ballast");
   return {
-    async fill() {
+    /** Fills it to the last byte. */
+    async fill(): Promise<void> {
       for (const size of pieces) while (await fits(ballast, Buffer.alloc(size)));
     },
     free: () => rm(ballast),
@@ -45,15 +31,20 @@ export async function mountSmallDisk(folder: string, megabytes: number): Promise
   };
 }
 
-/** Keeps the present state of the files. Nothing may write now. The session ends with the power. */
-export async function openPowerLossDisk(directory: string, session: Session): Promise<PowerLossDisk> {
+/**
+ * The disk of a standalone store after a loss of power. It holds the part of PostgreSQL's log that was flushed, and the
+ * old state of every other file, because the way to an answer flushes only the log. PostgreSQL must repair the rest.
+ * Nothing may write while this keeps the old state. The session ends with the power.
+ */
+export async function openPowerLossDisk(directory: string, session: Session) {
   const data = join(directory, "cluster", "data");
   const [before, after] = [join(directory, "before"), join(directory, "after")];
   await rm(before, { recursive: true, force: true });
   await copy(data, before);
   let flushed = { file: "", bytes: 0 };
   return {
-    async losePower() {
+    /** Notes the flushed part of the log, and kills every process of PostgreSQL. */
+    async losePower(): Promise<void> {
       const [row = {}] = await session.query(
         `select file_name, file_offset, array(select pid from pg_stat_activity where pid <> pg_backend_pid()) as others
          from pg_walfile_name_offset(pg_current_wal_flush_lsn())`,
@@ -63,7 +54,8 @@ export async function openPowerLossDisk(directory: string, session: Session): Pr
       // The backend that has answered ends when it notices the end of its parent.
       for (const pid of [parent, ...(row.others as readonly number[])]) process.kill(pid, "SIGKILL");
     },
-    async restore() {
+    /** Replaces the files with the state that was flushed. */
+    async restore(): Promise<void> {
       await rename(data, after);
       await rename(before, data);
       const log = join(data, "pg_wal");
