@@ -2,6 +2,5 @@ export { type Answer, type HttpAnswer, nowMs, parseJson, type RateLimit, readAns
 export { noticesWithinMs, startBalancer } from "./balancer.js";
 export { type FaultProxy, openFaultProxy } from "./fault-proxy.js";
 export { type HttpClient, isAnswering, openHttpClient, type RequestOptions } from "./http-client.js";
-export { openHttpServer } from "./http-server.js";
+export { openHttpServer, openTraceReceiver } from "./http-server.js";
 export { openRawClient, type RawClient } from "./raw-client.js";
-export { openTraceReceiver } from "./trace-receiver.js";
