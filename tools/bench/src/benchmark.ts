@@ -10,7 +10,6 @@ export interface Benchmark {
   run(options: RunOptions): Promise<Rounds>;
 }
 
-/** The rounds of each server or engine. */
 export type Rounds = Readonly<Record<string, readonly Measured[]>>;
 
 /** The values of one round, by measure. */

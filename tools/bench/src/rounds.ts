@@ -21,7 +21,6 @@ export async function measureRounds<Subject extends { readonly name: string }>(
   return measured;
 }
 
-/** Writes one line for each step to standard error. */
 export function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }

@@ -14,7 +14,6 @@ import { openRedisServer } from "@petstore/harness/redis";
 import { openStoreDatabase, unhurried } from "../src/store-database.js";
 
 interface RunningStoreOptions {
-  /** One process for each name. */
   readonly services?: readonly ServiceName[];
   readonly environment?: Readonly<Record<string, string>>;
   /** Loads the probes of `Service`. */

@@ -13,14 +13,12 @@ export interface Fixture {
   /** A client of the process whose clock is after the removal date. */
   readonly laterClient: HttpClient;
   readonly database: StoreDatabase;
-  /** A valid key. */
   readonly key: string;
 }
 
 /** Causes one documented response of an operation. The valid request of the operation has no key. */
 type Cause = (fixture: Fixture, request: Request) => Promise<HttpAnswer>;
 
-/** A valid request for each operation. */
 export const validRequests: Readonly<Record<string, Request>> = {
   listPets: { method: "GET", path: "/v1/pets?limit=1&status=available" },
   createPet: { method: "POST", path: "/v1/pets", body: '{"name":"Ada","categoryId":9223372036854775807}' },
@@ -67,12 +65,10 @@ export const causes: Readonly<Record<string, Cause>> = {
     sendWith(request.body ? { body: "{}" } : { path: "/v1/pets?limit=0" })(fixture, request),
 };
 
-/** Sends the request with a valid key and one change. */
 function sendWith(change: Partial<Request>): Cause {
   return ({ client, key }, request) => send(client, { ...request, key, ...change });
 }
 
-/** Sends the request with a new key. */
 function sendWithKey(options: IssueOptions): Cause {
   return async ({ client, database }, request) => {
     const { key } = await database.issueKey(options);

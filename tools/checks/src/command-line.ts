@@ -3,7 +3,6 @@ import type { Project, Projects } from "./projects.js";
 
 export type Command =
   | { readonly kind: "help"; readonly text: string }
-  /** The arguments are wrong; `reason` says how. */
   | { readonly kind: "wrong"; readonly reason: string }
   | RunCommand;
 

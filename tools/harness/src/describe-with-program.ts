@@ -16,7 +16,6 @@ export function describeWithProgram(
   describe.todo(name);
 }
 
-/** A suite that needs `redis-server`. */
 export function describeWithRedis(name: string, suite: () => void | Promise<void>): void {
   describeWithProgram("redis-server", name, suite);
 }

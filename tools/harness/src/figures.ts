@@ -6,7 +6,6 @@ export interface Figure {
   readonly isMet: boolean;
 }
 
-/** A line for each figure. */
 export function formatFigures(figures: readonly Figure[]): string {
   return formatTable(
     figures.map(({ what, measured, limit, isMet }) => [isMet ? "ok" : "MISSED", `${what}:`, measured, `(${limit})`]),
@@ -18,7 +17,6 @@ export function rounded(number: number): number {
   return Math.abs(number) < 1_000 ? Number(number.toPrecision(4)) : Math.round(number);
 }
 
-/** Aligned columns. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

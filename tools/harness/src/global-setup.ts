@@ -4,7 +4,6 @@ import { openPgBouncer } from "./postgres/pgbouncer.js";
 import { openTemporaryPostgres } from "./postgres/postgres-server.js";
 import type {} from "./postgres/test-database.js";
 
-/** Provides `postgresUrl`, `serviceUrl` and `pgbouncerUrl`; returns the teardown. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await openTemporaryPostgres();
   // biome-ignore lint/style/noProcessEnv: `npm run test:pgbouncer` sets this.

@@ -1,6 +1,5 @@
 import type { PetStatus } from "@petstore/core";
 
-/** The requests of a workload in one API. */
 export interface ApiRequests {
   list(limit: number, status?: PetStatus): Operation;
   readonly create: Operation;
@@ -8,7 +7,6 @@ export interface ApiRequests {
   readonly createOnce: Operation;
 }
 
-/** One kind of request, and its expected response. */
 export interface Operation {
   /** The text makes the name of a new pet, and its idempotency key, different from all others. */
   request(unique: string): HttpRequest;

@@ -61,10 +61,8 @@ export interface Api {
   send(call: Call): Promise<Reply | undefined>;
 }
 
-/** Sends a request to the service of an interface. */
 export type Send = (method: string, path: string, options: RequestOptions) => Promise<Answer>;
 
-/** Receives every response of an API, with its method and path. */
 export type AnswerListener = (method: string, path: string, answer: Answer) => void;
 
 export function clientHeaders({ authorization, address, headers }: Call): NonNullable<Call["headers"]> {

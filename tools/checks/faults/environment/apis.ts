@@ -69,7 +69,6 @@ export function requestOf({ method, path, headers = {}, body }: Call, lines: str
   return `${method} ${path} HTTP/1.1\r\n${host}${own.join("")}${length}${lines}\r\n${body ?? ""}`;
 }
 
-/** The start of a create, without its body. */
 export function startOfCreate(api: Api, lines: string): string {
   return `POST ${api.create("", "").path} HTTP/1.1\r\n${host}${lines}\r\n`;
 }
@@ -79,7 +78,6 @@ export function mintUnknownKey(): string {
   return mintApiKey("live", randomBytes);
 }
 
-/** The header line that carries a key. */
 export function authorization(apiKey: string): string {
   return `Authorization: Bearer ${apiKey}\r\n`;
 }

@@ -28,7 +28,6 @@ interface BurstOptions extends AccountLoadOptions {
 
 const unlimited: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
-/** Migrates the database and connects to it. Disposing disconnects. */
 async function openMigratedDatabase(databaseUrl: string): Promise<StoreDatabase> {
   await migrate(databaseUrl);
   return openStoreDatabase(databaseUrl);
@@ -127,7 +126,6 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
       await environment.startLoad({ clients: 16, pauseMs: 0, requests: 1_500 });
     },
 
-    /** The key of a new account. */
     async issueKey(limits: Limits = unlimited): Promise<string> {
       return (await database.issueKey({ customLimits: limits })).key;
     },

@@ -1,4 +1,3 @@
-/** Callers and headers of requests. */
 import fc from "fast-check";
 import { mostly, notoriousStrings, weighted } from "./json.js";
 

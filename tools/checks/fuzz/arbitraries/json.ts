@@ -58,7 +58,6 @@ export const numberText: fc.Arbitrary<string> = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((double) => JSON.stringify(double)),
 );
 
-/** JSON text of these strings. */
 export function quoted(strings: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return strings.map((text) => JSON.stringify(text));
 }

@@ -8,7 +8,6 @@ export interface Answer {
 
 /** A response with its values read. Times are epoch milliseconds of this process. */
 export interface HttpAnswer extends Answer {
-  /** See `parseJson`. */
   readonly json: unknown;
   /** The first error code in the body, of REST or of GraphQL. */
   readonly code: string | undefined;

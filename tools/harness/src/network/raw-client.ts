@@ -17,7 +17,6 @@ export interface RawClient extends Disposable {
   received(count: number): Promise<readonly HttpAnswer[]>;
   /** Resolves when the server has closed its side, with FIN or RST. */
   readonly closed: Promise<void>;
-  /** True after the server has closed its side. */
   isClosed(): boolean;
   /** True after the server has ended the connection with RST, which can lose an answer. */
   wasReset(): boolean;
@@ -86,7 +85,6 @@ export function openRawClient(port: number): RawClient {
   };
 }
 
-/** An answer that is complete in a buffer. */
 interface WholeAnswer extends Answer {
   /** The offset of the next answer. */
   readonly end: number;

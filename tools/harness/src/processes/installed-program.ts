@@ -18,7 +18,6 @@ export function missingPrograms(programs: readonly string[], ci: string = proces
   return missing;
 }
 
-/** The PATH of this process. */
 export function searchPath(): string {
   // biome-ignore lint/style/noProcessEnv: tests and tools use the programs of this machine.
   return process.env.PATH ?? "";

@@ -42,7 +42,6 @@ export const graphqlMain: URL = mainOf("graphql");
 /** The program of `npm start`. */
 export const standaloneMain: URL = mainOf("standalone");
 
-/** See `ProbeQuestion`. */
 export const probe: string = new URL("./probe.js", import.meta.url).href;
 const probes = [probe, new URL("./coverage-recorder.js", import.meta.url).href];
 
