@@ -56,7 +56,7 @@ async function sendThroughAll(row: Row): Promise<void> {
     const key = await issueKey(row);
     const address = newAddress();
     const send = (request: Request): Promise<Reply | undefined> => {
-      const operation = typeof request.operation === "function" ? request.operation(catalogue) : request.operation;
+      const operation = request.operation(catalogue);
       const authorization = request.authorization?.(key ?? "") ?? (key === undefined ? [] : [`Bearer ${key}`]);
       return api.send({ ...request, operation, authorization, address });
     };

@@ -22,7 +22,7 @@ export type KeyKind =
   | ("suspended" | "read" | "write" | "test");
 
 export interface Request extends Partial<Omit<Call, "operation" | "authorization" | "address">> {
-  readonly operation: Operation | ((catalogue: Catalogue) => Operation);
+  operation(catalogue: Catalogue): Operation;
   /** By default the key of the row as a bearer token. */
   authorization?(key: string): readonly string[];
 }
@@ -73,22 +73,20 @@ type Options = Omit<Request, "operation">;
 
 /** Values are JSON text: `{ limit: "1", status: '"sold"' }`. */
 export function list(query: Query | ((catalogue: Catalogue) => Query) = {}, options: Options = {}): Request {
-  if (typeof query !== "function") return { operation: { kind: "list", query }, ...options };
-  return { operation: (catalogue) => ({ kind: "list", query: query(catalogue) }), ...options };
+  const queryOf = typeof query === "function" ? query : () => query;
+  return { operation: (catalogue) => ({ kind: "list", query: queryOf(catalogue) }), ...options };
 }
 
 /** `input` is the JSON text of a NewPet. */
 export function create(input: string = rex, options: Options & { readonly idempotencyKey?: string } = {}): Request {
   const { idempotencyKey, ...others } = options;
-  return {
-    operation: { kind: "create", input, ...(idempotencyKey !== undefined && { idempotencyKey }) },
-    ...others,
-  };
+  const operation: Operation = { kind: "create", input, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+  return { operation: () => operation, ...others };
 }
 
 export function get(id: string | ((catalogue: Catalogue) => string)): Request {
-  if (typeof id !== "function") return { operation: { kind: "get", id } };
-  return { operation: (catalogue) => ({ kind: "get", id: id(catalogue) }) };
+  const idOf = typeof id === "function" ? id : () => id;
+  return { operation: (catalogue) => ({ kind: "get", id: idOf(catalogue) }) };
 }
 
 export const rex = '{"name":"Rex","categoryId":1}';
