@@ -23,12 +23,33 @@ interface InstalledPostgresOptions {
 /** Needs Debian's `postgresql`, or `postgres` in PATH. */
 export function openInstalledPostgres({ data, settings }: InstalledPostgresOptions = {}): Promise<InstalledPostgres> {
   return openTogether(async (use) => {
-    if (data !== undefined) return use(await start(data, settings));
-    const directory = use(await openServerDirectory());
-    const newData = join(directory.path, "data");
-    const initdb = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync", `--pgdata=${newData}`];
-    await runPostgresProgram("initdb", initdb);
-    return use(await start(newData, settings));
+    const directory = data ?? join(use(await openServerDirectory()).path, "data");
+    if (data === undefined) {
+      const initdb = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync", `--pgdata=${directory}`];
+      await runPostgresProgram("initdb", initdb);
+    }
+    const port = await choosePort(undefined);
+    const all = {
+      ...{ port: `${port}`, listen_addresses: loopback, unix_socket_directories: "", logging_collector: "off" },
+      ...{ fsync: "off", wal_level: "replica", ...settings },
+    };
+    const program = startProgram({
+      name: "PostgreSQL",
+      command: join(programFolder ?? "", "postgres"),
+      args: ["-D", directory, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+      environment: { LC_ALL: "C" },
+      directory: "/",
+      user: serverUser,
+    });
+    use({
+      async [Symbol.asyncDispose]() {
+        // An immediate shutdown, which does not wait for clients.
+        program.signal("SIGQUIT");
+        await program.ended;
+      },
+    });
+    await program.printed(/database system is ready to accept/);
+    return { url: `postgres://postgres@${loopback}:${port}/postgres` };
   });
 }
 
@@ -66,30 +87,3 @@ const programFolder = folderOf("pg_rewind");
 
 /** A PATH in which the programs of the server come first. */
 export const postgresPath: string = [programFolder ?? [], searchPath()].flat().join(":");
-
-function start(data: string, settings: InstalledPostgresOptions["settings"]): Promise<InstalledPostgres> {
-  return openTogether(async (use) => {
-    const port = await choosePort(undefined);
-    const all = {
-      ...{ port: `${port}`, listen_addresses: loopback, unix_socket_directories: "", logging_collector: "off" },
-      ...{ fsync: "off", wal_level: "replica", ...settings },
-    };
-    const program = startProgram({
-      name: "PostgreSQL",
-      command: join(programFolder ?? "", "postgres"),
-      args: ["-D", data, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
-      environment: { LC_ALL: "C" },
-      directory: "/",
-      user: serverUser,
-    });
-    use({
-      async [Symbol.asyncDispose]() {
-        // An immediate shutdown, which does not wait for clients.
-        program.signal("SIGQUIT");
-        await program.ended;
-      },
-    });
-    await program.printed(/database system is ready to accept/);
-    return { url: `postgres://postgres@${loopback}:${port}/postgres` };
-  });
-}

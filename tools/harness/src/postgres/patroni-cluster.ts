@@ -48,7 +48,9 @@ export function openPatroniCluster(): Promise<PatroniCluster> {
     for (const node of others) node.start();
     const cluster = clusterOf(nodes, use(await startPrimaryBalancer(nodes)));
     await cluster.untilComplete();
-    await createDatabase(await cluster.primary());
+    const { url } = await cluster.primary();
+    await query(url, "create role petstore login password 'petstore'");
+    await query(url, "create database petstore owner petstore");
     return cluster;
   });
 }
@@ -83,11 +85,6 @@ function clusterOf(nodes: readonly PatroniNode[], { port }: Balancer): Omit<Patr
       await promisify(execFile)("patronictl", args, { env: { PATH: searchPath(), LC_ALL: "C.UTF-8" } });
     },
   };
-}
-
-async function createDatabase({ url }: PatroniNode): Promise<void> {
-  await query(url, "create role petstore login password 'petstore'");
-  await query(url, "create database petstore owner petstore");
 }
 
 /** As any node that runs sees them; empty if none answers. */

@@ -51,8 +51,35 @@ export function openRedisProcess(options: RedisProcessOptions): Promise<RedisSer
   return openTogether(async (use) => {
     const { path } = use(await openTemporaryDirectory());
     const port = await choosePort(undefined);
-    const start = () => startRedis(port, path, options);
-    return use(serverOf(port, await start(), start));
+    let run = await startRedis(port, path, options);
+    let isPaused = false;
+    const kill = async (): Promise<void> => {
+      await run.program.kill();
+      isPaused = false;
+    };
+    const server: RedisServer = {
+      port,
+      url: `redis://${loopback}:${port}`,
+      get isRunning() {
+        return !isPaused && !run.program.hasEnded();
+      },
+      command: (name, ...args) => run.connection.call(name, ...args),
+      kill,
+      async restart() {
+        await kill();
+        run = await startRedis(port, path, options);
+      },
+      pause() {
+        run.program.signal("SIGSTOP");
+        isPaused = true;
+      },
+      resume() {
+        run.program.signal("SIGCONT");
+        isPaused = false;
+      },
+      [Symbol.asyncDispose]: kill,
+    };
+    return use(server);
   });
 }
 
@@ -63,37 +90,6 @@ export function running(servers: readonly RedisServer[]): readonly RedisServer[]
 /** The answer of ROLE, which begins with `master`, `slave` or `sentinel`. */
 export async function roleOf(server: RedisServer): Promise<readonly unknown[]> {
   return (await server.command("ROLE")) as readonly unknown[];
-}
-
-function serverOf(port: number, firstRun: Run, start: () => Promise<Run>): RedisServer {
-  let run = firstRun;
-  let isPaused = false;
-  const kill = async (): Promise<void> => {
-    await run.program.kill();
-    isPaused = false;
-  };
-  return {
-    port,
-    url: `redis://${loopback}:${port}`,
-    get isRunning() {
-      return !isPaused && !run.program.hasEnded();
-    },
-    command: (name, ...args) => run.connection.call(name, ...args),
-    kill,
-    async restart() {
-      await kill();
-      run = await start();
-    },
-    pause() {
-      run.program.signal("SIGSTOP");
-      isPaused = true;
-    },
-    resume() {
-      run.program.signal("SIGCONT");
-      isPaused = false;
-    },
-    [Symbol.asyncDispose]: kill,
-  };
 }
 
 async function startRedis(
