@@ -16,16 +16,10 @@ interface Creates {
   readonly creates: readonly Result[];
 }
 
-interface Clients extends Creates {
-  /** Waits for this many more creates. */
-  createMore(count: number): Promise<void>;
-}
+type Action = (clients: Creates & { createMore(count: number): Promise<void> }) => Promise<void>;
 
 /** Creates the database and its roles in a new server, and runs the action while clients create pets. */
-export async function duringCreates(
-  options: GuideOptions,
-  action: (clients: Clients) => Promise<void>,
-): Promise<Creates> {
+export async function duringCreates(options: GuideOptions, action: Action): Promise<Creates> {
   await runBlock("roles", options);
   const environment = environmentOf(options);
   await migrate(environment.DATABASE_OWNER_URL);
@@ -34,6 +28,7 @@ export async function duringCreates(
   await using service = await startService({ environment });
   const target = { origin: service.origin, api: rest };
   const { results: creates, stop } = startCreates({ apiKey, clients: 4, target: () => target });
+  /** Waits for this many more creates. */
   async function createMore(count: number): Promise<void> {
     const expected = creates.length + count;
     await vi.waitUntil(() => creates.length >= expected, { timeout: 120_000 });

@@ -28,18 +28,14 @@ interface BurstOptions extends AccountLoadOptions {
 
 const unlimited: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
-async function openMigratedDatabase(databaseUrl: string): Promise<StoreDatabase> {
-  await migrate(databaseUrl);
-  return openStoreDatabase(databaseUrl);
-}
-
 /** A test with an environment. The oracles run after it. */
 export const it = base.extend<{ $file: { sharedDatabase: StoreDatabase }; $test: { environment: Environment } }>({
   sharedDatabase: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
     async ({}, use) => {
       await using created = await createTestDatabase();
-      await using database = await openMigratedDatabase(created.url);
+      await migrate(created.url);
+      await using database = openStoreDatabase(created.url);
       await use(database);
     },
     { scope: "file" },
@@ -68,9 +64,10 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
       return database;
     },
 
-    /** The services use this existing database from now on. */
+    /** Migrates this existing database. The services use it from now on. */
     async useDatabase(url: string): Promise<void> {
-      database = environment.use(await openMigratedDatabase(url));
+      await migrate(url);
+      database = environment.use(openStoreDatabase(url));
     },
     /** Starts a PostgreSQL that the test can harm. The services use it from now on. */
     async openPostgres(): Promise<PostgresServer> {
