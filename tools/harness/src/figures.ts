@@ -18,18 +18,12 @@ export function rounded(number: number): number {
 }
 
 export function formatTable(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
-  }
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const lines = rows.map((row) => {
+    const cells = row.map((cell, column) => cell.padEnd(widthOf(column)));
+    return cells.join("  ").trimEnd();
+  });
+  return lines.join("\n");
 }
 
 /** The smallest value that at least `percent` of all values do not exceed (nearest rank); NaN for no values. */
