@@ -23,13 +23,7 @@ export interface Usage {
 const resolution = 1;
 
 let longestMs = 0;
-let lastClocks: Clocks | undefined;
-
-interface Clocks {
-  readonly wallMs: number;
-  /** The CPU time of all threads, which is never less than that of the loop. */
-  readonly processMs: number;
-}
+let isMeasuring = false;
 
 process.on("message", async (question: ProbeQuestion) => {
   if (question === "block") answerBlock();
@@ -46,21 +40,24 @@ function answerBlock(): void {
     process.send?.(longestMs);
     longestMs = 0;
   }, 2 * resolution);
-  if (lastClocks !== undefined) return;
-  lastClocks = readClocks();
-  setInterval(measureBlock, resolution).unref();
+  if (!isMeasuring) startMeasuring();
 }
 
 /** Time without a processor does not count: a turn of the loop counts at most for the CPU time of the process in it. */
-function measureBlock(): void {
-  const now = readClocks();
-  const before = lastClocks ?? now;
-  const blockedMs = Math.min(now.wallMs - before.wallMs - resolution, now.processMs - before.processMs);
-  longestMs = Math.max(longestMs, blockedMs);
-  lastClocks = now;
+function startMeasuring(): void {
+  isMeasuring = true;
+  let before = readClocks();
+  const measure = (): void => {
+    const now = readClocks();
+    const blockedMs = Math.min(now.wallMs - before.wallMs - resolution, now.processMs - before.processMs);
+    longestMs = Math.max(longestMs, blockedMs);
+    before = now;
+  };
+  setInterval(measure, resolution).unref();
 }
 
-function readClocks(): Clocks {
+/** The CPU time of all threads is never less than that of the loop. */
+function readClocks() {
   return { wallMs: performance.now(), processMs: usedMicroseconds() / 1_000 };
 }
 
