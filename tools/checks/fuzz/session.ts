@@ -1,12 +1,12 @@
 /** A test with both services, and sessions that send requests to them. */
-import { randomBytes } from "node:crypto";
-import { mintApiKey } from "@petstore/core";
 import { type Answer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
 import { it as base } from "@petstore/harness/test-with-figures";
 import type { Pet } from "../conformance/apis/api.js";
 import { type ApiName, createResponseFaults } from "../conformance/apis/response-faults.js";
 import { openRunningStore, type RunningStore } from "../conformance/running-store.js";
+import { mintUnknownKey } from "../faults/environment/apis.js";
+import { unthrottled } from "../faults/environment/services.js";
 import type { StoreDatabase } from "../src/store-database.js";
 import type { KeyKind } from "./arbitraries/headers.js";
 import type { RequestDocument } from "./arbitraries/rest-requests.js";
@@ -33,11 +33,6 @@ export interface TestCase {
 export type Session = Awaited<ReturnType<typeof openSession>>;
 
 const unlimited = 1_000_000_000;
-/** A response must depend on the request alone, not on the number of requests. */
-const environment = {
-  ANONYMOUS_REQUESTS_PER_MINUTE: `${unlimited}`,
-  ANONYMOUS_REQUESTS_PER_DAY: `${unlimited}`,
-};
 /** 130 of each status, more than the longest page: the first pages of each status stay as they are while pets are added. */
 const addFirstPets = `insert into pets (name, category_id, status)
   select 'pet', n, status from generate_series(1, 130) n, unnest(enum_range(null::pet_status)) status order by n`;
@@ -49,7 +44,8 @@ export const it = base.extend<{ $file: { services: FuzzServices } }>({
   services: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
     async ({}, use) => {
-      await using store = await openRunningStore({ environment });
+      // A response must depend on the request alone, not on the number of requests.
+      await using store = await openRunningStore({ environment: unthrottled });
       await store.database.execute(addFirstPets);
       await use({ store, keys: await issueKeys(store.database) });
     },
@@ -65,7 +61,7 @@ async function issueKeys({ issueKey }: StoreDatabase): Promise<FuzzServices["key
     smallQuota: (await issueKey({ customLimits: { perMinute: 60, perDay: 1_000 } })).key,
     tinyQuota: (await issueKey({ customLimits: { perMinute: 3, perDay: unlimited } })).key,
     malformed: "pets_live_nonsense",
-    unknown: mintApiKey("live", randomBytes),
+    unknown: mintUnknownKey(),
     revoked: (await issueKey({ accountId, isRevoked: true })).key,
     expired: (await issueKey({ accountId, expiresAt: new Date(0) })).key,
   };
