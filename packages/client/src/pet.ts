@@ -67,8 +67,8 @@ export function toInt64(value: Int64, name: string): bigint {
 }
 
 /**
- * JSON.parse rounds integers above 2^53, and in Node 20 a reviver does not get the digits. So long integers are put in
- * quotes before parsing. Strings are matched as a whole, so digits inside them do not change.
+ * JSON.parse rounds integers above 2^53, and in Node 20 a reviver does not get the digits. This is why long integers are put
+ * in quotes before parsing. Strings are matched as a whole, so digits inside them do not change.
  */
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const longInteger = /^-?\d{16,}$/;

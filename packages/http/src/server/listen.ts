@@ -13,7 +13,7 @@ export interface ListenOptions {
   /** How long a stopping service accepts requests. A load balancer sends them until it sees that `/readyz` is 503. */
   readonly graceMs?: number;
   readonly onDrain?: () => void;
-  /** Called for an error of the running server, such as a connection that it could not accept. */
+  /** Receives the errors of the running server, such as a connection that it could not accept. */
   readonly onError: (error: unknown) => void;
 }
 
