@@ -32,7 +32,7 @@ export function createApolloServer(
     logger: {
       debug: () => {},
       info: () => {},
-      // The log shows no text except the message of an Error.
+      // The log writes text only as the message of an Error.
       warn: (message: unknown) => log.warn({ error: new Error(`${message}`) }, "apollo"),
       error: (message: unknown) => log.error({ error: new Error(`${message}`) }, "apollo"),
     },

@@ -24,8 +24,8 @@ const persistedQueryNotFound = formatProblem(new Problem("PERSISTED_QUERY_NOT_FO
  * Exception: if a field failed with SERVICE_UNAVAILABLE and no pet was created, throws this problem. The client then gets
  * 503 and its units back, as in the REST API.
  *
- * Before the execution, sends a syntax error, an unknown persisted query, and a refusal with one of `requestErrorCodes` as
- * a GraphQL request error (`sendRequestError`). Throws every other refusal.
+ * If the operation is not executed, sends a GraphQL request error (`sendRequestError`) for a syntax error, an unknown
+ * persisted query, or a refusal with one of `requestErrorCodes`. Throws every other refusal.
  */
 export async function respondToGraphql(
   { apollo, core, documents, log }: GraphqlExecutionDeps,

@@ -1,7 +1,7 @@
 /**
- * Finds the account behind a bearer token. A cached record decides for 5 s, unless the key or its account changes. Then
- * one look-up in PostgreSQL serves all requests with the same key. Unknown keys have a cache of their own. If PostgreSQL is
- * unavailable or too busy, a stale record decides: a record that is older than 5 s.
+ * Finds the account behind a bearer token. A cached record decides for 5 s, or until the key or its account changes. After
+ * that, one look-up in PostgreSQL serves all requests with the same key. Unknown keys have a cache of their own. If PostgreSQL
+ * is unavailable or too busy, a stale record decides: a record that is older than 5 s.
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
@@ -42,9 +42,9 @@ export interface Authenticator {
    * is no stale record.
    */
   authenticate(token: string, client: string): Authentication | Promise<Authentication>;
-  /** Discards the cached records of an account, because the account or one of its keys has changed. */
+  /** The account or one of its keys has changed: stops the use of its cached records. */
   invalidateAccount(accountId: bigint): void;
-  /** Discards all cached records, because change events may be lost. */
+  /** Change events may be lost: stops the use of all cached records. */
   invalidateAll(): void;
   cache(): KeyCacheUse;
 }
@@ -65,8 +65,8 @@ const freshMs = 5_000;
 /** The greatest age of a stale record. Up to this age, the limit for unknown keys does not apply to the key. */
 const staleMs = 3_600_000;
 /**
- * For this time after a failed look-up, requests use stale records without waiting. With the default time limits, the next
- * look-up, in the background, fails before this time ends. So steady requests do not wait again.
+ * For this time after a failed look-up, requests use stale records without waiting, and one look-up runs in the background.
+ * With the default time limits it fails after about 2 s, and this time begins again. So steady requests do not wait.
  */
 const unreachableMs = 3_000;
 const capacity = 10_000;

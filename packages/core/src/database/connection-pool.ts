@@ -40,7 +40,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     client.on("error", () => {});
   });
   pool.on("remove", (client) => clients.delete(client));
-  // pg emits both events while no query has the client. So `dropIdle` never destroys a client that a query has.
+  // pg emits `acquire` before a query gets the client, and `release` after it. So `dropIdle` destroys no client in use.
   pool.on("acquire", (client) => busy.add(client));
   pool.on("release", (_error, client) => busy.delete(client));
 

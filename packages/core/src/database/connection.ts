@@ -72,7 +72,7 @@ export async function requirePrimary(client: ClientBase, timeoutMs: number): Pro
   const text = "select pg_is_in_recovery() as value, set_config('datestyle', 'ISO', false)";
   const [row] = await sendQuery<{ readonly value: boolean }>(client, { text, timeoutMs });
   if (row?.value === false) return;
-  // The pool would wait until the server closes the connection.
+  // Otherwise the pool would wait until the server closes the connection.
   destroySocket(client);
   throw new NotPrimary("the server is a standby, not the primary");
 }

@@ -30,7 +30,7 @@ export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): ConnectionCounts;
-  /** Refuses all statements; `undefined` allows them again. A pooler may have moved open connections to a standby. */
+  /** Refuses all statements, as a pooler may have moved open connections to a standby. `undefined` allows them again. */
   refuse(cause: Error | undefined): void;
 }
 
@@ -56,7 +56,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
       values: statement.bind(values),
       timeoutMs: statement.access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,
     };
-    // `undefined` for a write, if no shared connection takes the read, or if its connection is lost before the answer.
+    // Undefined: it is a write, no shared connection takes the read, or the connection was lost before the answer.
     const rows = statement.access === "read" ? await reads.send<Row>(query) : undefined;
     return rows ?? pool.run(query);
   }

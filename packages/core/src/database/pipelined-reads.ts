@@ -39,8 +39,8 @@ interface Pipeline {
   due: number;
   isBehind: boolean;
   /**
-   * The first error that ended the connection. After a timeout, all queries in flight fail, because they have no time left.
-   * After another error, the queries in flight may be sent on another connection.
+   * The first error that ended the connection. After a timeout, all queries in flight fail: they were sent before the
+   * connection fell behind, so little of their time is left. After another error, they may be sent on another connection.
    */
   failure: unknown;
 }

@@ -26,7 +26,7 @@ export interface Statement<Values, Row> {
 
 /**
  * A `write` runs alone on its connection. A `read` may share its connection with other reads, and may be sent twice. So a
- * `read` must change nothing. In a service, a `read` must find a few rows by an index.
+ * `read` must change nothing. In a service it must find a few rows by an index, because other reads wait for it.
  */
 export type Access = "write" | "read";
 

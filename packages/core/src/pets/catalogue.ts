@@ -53,7 +53,7 @@ export function createCatalogue(database: Pick<Database, "run">): Catalogue {
   async function readPage({ limit, status, cursor }: ListPets): Promise<PetPage> {
     // Identifiers begin at 1.
     const after = cursor === undefined ? 0n : decodeCursor(cursor, status);
-    // One row more than the page shows whether another page exists.
+    // Reads one row more than a page has, to know whether another page follows.
     const found = await (status === undefined
       ? database.run(selectPets, { after, limit: limit + 1 })
       : database.run(selectPetsByStatus, { after, status, limit: limit + 1 }));

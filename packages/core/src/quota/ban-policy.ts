@@ -3,15 +3,16 @@ import { dayMs } from "./window.js";
 /**
  * When a key that keeps calling after 429 is banned, and for how long ("Behaviour when the limit is exceeded" in the contract,
  * rule 3). A refusal starts an *episode* (see `Penalty`). Each further refusal in it is a *strike*, unless `graceMs` or
- * `earlyMs` excuses it. A program that honours Retry-After gets at most one strike in an episode. So if a ban needs 120
- * strikes, 120 such programs can share a key.
+ * `earlyMs` excuses it. A program that honours Retry-After is refused at most once in an episode. So 120 such programs, which
+ * share a key, get at most 119 strikes: the first refusal is none.
  */
 export interface BanPolicy {
   /** Fewest strikes within one episode that ban a key. 0 switches bans off. */
   readonly minimumStrikes: number;
   /**
-   * A ban needs this many strikes per unit of the account's minute limit, or `minimumStrikes` if that is more. With 2, and
-   * episodes of at most a minute, a caller below twice its minute limit is never banned, even if the day refuses it.
+   * A ban needs this many strikes per unit of the account's minute limit, or `minimumStrikes` if that is more. An episode
+   * lasts at most a minute. So with the default of 2, a caller that sends fewer requests in a minute than twice its limit is
+   * never banned, even if its day has no units left.
    */
   readonly strikesPerUnit: number;
   /** Refusals this soon after the first one of an episode are no strikes: they were already in flight. */

@@ -37,7 +37,8 @@ interface Impossible extends Decided {
 /**
  * The window in the X-RateLimit headers: the window that refused, else the window with the least remaining. In the last
  * minute of a day, both windows have the same Reset, so a client cannot tell them apart. Then the window with the least
- * remaining is reported even after a refusal. Otherwise Remaining could rise before the reset.
+ * remaining is reported even after a refusal. Otherwise Remaining could rise: from 1, left in the minute, to 2, left in a day
+ * that refuses a cost of 3.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;

@@ -8,7 +8,7 @@ import type { ServerLimits } from "./server.js";
 
 export interface Connection {
   readonly socket: Socket;
-  /** In the order of their requests, in which they also close. Closed ones are removed when the next request arrives. */
+  /** Oldest request first. Responses close in this order. Closed ones are removed when the next request arrives. */
   readonly responses: ServerResponse[];
   /** False after `stopReading`: further bytes are dropped. */
   isParsing: boolean;
@@ -41,7 +41,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   const openByAddress = new Map<string, number>();
   let outstandingInProcess = 0;
   let isDraining = false;
-  /** After the grace period, each connection is closed after its newest response. */
+  /** The grace period is over: idle connections are closed, and each other one after its newest response. */
   let isClosing = false;
 
   server.on("connection", (socket) => {

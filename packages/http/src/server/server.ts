@@ -12,7 +12,7 @@ const defaultLimits = {
   /** From the same moment to the end of the body, also of a refused body. */
   requestTimeoutMs: 30_000,
   timeoutCheckMs: 5_000,
-  /** Without traffic during a request. Longer than `requestTimeoutMs` and two checks, so an incomplete body gets 408. */
+  /** No traffic for this time during a request. Longer than `requestTimeoutMs` plus two checks: 408 comes first. */
   stallTimeoutMs: 45_000,
   /** Time for a client to read a whole response, even if it reads steadily. */
   responseTimeoutMs: 30_000,
@@ -22,7 +22,7 @@ const defaultLimits = {
   maxDrainedBytes: 16_777_216,
   /** Further connections are closed at once. 0 means no limit. */
   maxConnectionsPerAddress: 1_000,
-  /** At this limit, each further request is the last one of its connection. */
+  /** From this number on, each new request is the last one of its connection. */
   maxOutstandingRequests: 2_000,
 };
 

@@ -65,7 +65,7 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
         async didEncounterErrors({ contextValue, errors }) {
           contextValue.problems.push(...errors.map(problemOf));
           // Plugins run in parallel. If another plugin refuses the operation during our quota call, the call must end first,
-          // because it sets the rate-limit headers. `didResolveOperation` throws its error.
+          // because it sets the rate-limit headers. Its error is thrown in `didResolveOperation`.
           await quotaExtension?.catch(() => {});
         },
       };

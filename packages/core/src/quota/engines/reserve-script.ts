@@ -8,9 +8,9 @@
  * episode; `ban-policy.ts` explains the terms. One MGET reads both strings; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * `;3;` in a penalty is its format. Format 2 had the episode in place of the four zeros, and nothing after the level. Each
- * release reads the bans of both formats, but only the episodes of its own format. Format 2 has no start of a ban. The start
- * is read as 0, so any lift ends the ban.
+ * The 3 in a penalty is its format. In format 2, the first four numbers were the episode, and the string ended after the
+ * level. The zeros keep the ban in the same place, so older releases read it too, but no episode of the other format. Format 2
+ * has no start of the ban. The start is read as 0, so any lift ends the ban.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";
@@ -55,7 +55,7 @@ end`;
  * - 6 to 8: the units to give back before the decision, and the starts of the minute and the day that they are held in, or
  *   three zeros
  * - 9 to 11 for the minute and 12 to 14 for the day, only after an outage: the start of the window, `lastKnownUsed` and
- *   `unsyncedUnits`. The script counts them before it gives units back, because the held units may be among them.
+ *   `unsyncedUnits`. The script adds these before it gives units back, because the held units may be unsynced units.
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}

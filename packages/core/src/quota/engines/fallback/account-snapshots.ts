@@ -1,5 +1,5 @@
 /**
- * The counts and bans in the last replies of Redis, for each account, and the units that must still be reported to Redis.
+ * The counts and bans in the last decisions of Redis, for each account, and the units that must still be reported to Redis.
  * The fallback starts from them when Redis becomes unavailable.
  */
 import { createLruCache } from "../../../lru-cache.js";
@@ -23,13 +23,13 @@ export interface AccountSnapshotsOptions {
 export interface AccountSnapshots {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
-  /** Keeps the counts of a reply. Do not call it if an outage began before the reply: the counts then lack units. */
+  /** Keeps the counts of a decision. Do not call it if an outage began before the reply: the counts then lack units. */
   observe(reservation: Reservation, decision: Decision): void;
   /** Returns the units that the next call must report to Redis, and marks them as known to Redis. */
   drainUnsynced(account: string): AccountCounters | undefined;
   /**
-   * Undoes `drainUnsynced` after Redis has refused the call. The refusal has begun an outage, and the first call after the
-   * outage reports the units.
+   * Undoes `drainUnsynced` after Redis has answered the call with an error. The error has opened the breaker, so the first
+   * call after this outage reports the units.
    */
   restoreUnsynced(account: string, units: AccountCounters): void;
   find(account: string): AccountSnapshot | undefined;
@@ -43,7 +43,7 @@ export interface AccountSnapshot {
   readonly bans: Map<string, Penalty>;
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
-  /** `currentOutage` when Redis last knew all units of the account, or -1. If `currentOutage` differs, a report is due. */
+  /** The `currentOutage` in which Redis last knew all units of the account; -1 if never. If it has changed, a report is due. */
   syncedOutage: number;
 }
 
@@ -91,8 +91,8 @@ export function createAccountSnapshots(options: AccountSnapshotsOptions): Accoun
       // One report after an outage is enough: no local decision adds unsynced units after the report.
       if (snapshot.syncedOutage === currentOutage()) return undefined;
       const { counters } = snapshot;
-      // If the call is lost, a new outage begins. The next report includes these units in `lastKnownUsed`, and Redis raises
-      // its counters to at least this number. So the units are never added twice.
+      // If the call is lost, it is unknown whether Redis has added the units. So they now belong to `lastKnownUsed`: the next
+      // report only raises the counters of Redis to at least this number, and never adds them again.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
       snapshot.syncedOutage = currentOutage();
       return counters;

@@ -5,7 +5,7 @@ import type { RedisConnection } from "../redis-connection.js";
 
 export interface BreakerOptions {
   readonly connection: Pick<RedisConnection, "redis" | "onLoss" | "reconnect">;
-  /** Writes to the Redis node that holds `account`, or to any node if `account` is empty. A replica answers reads too. */
+  /** Writes to the Redis node that holds `account`, or to any node if `account` is empty. A read would succeed on a replica. */
   readonly probe: (account: string) => Promise<unknown>;
   readonly deadlineMs: number;
   readonly log: Log;
@@ -46,8 +46,8 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   }
 
   /**
-   * Reconnects if a call got no reply: other calls on the connection would wait for their own deadlines too, and a paused
-   * Redis would execute them later. A lost connection reconnects by itself.
+   * Reconnects if another server may answer, or if a call got no reply: other calls on the connection would wait for their
+   * own deadlines too, and a paused Redis would execute them later. A lost connection reconnects by itself.
    */
   function reconnectAfter(error: unknown): void {
     const canStay = error instanceof ReplyError && error instanceof Error && !mayReachAnother.test(error.message);

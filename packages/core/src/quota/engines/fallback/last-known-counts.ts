@@ -3,11 +3,11 @@
  * share of what was left of each window. In a window that begins during the outage, it grants its share of the limit.
  * After the outage it reports to Redis the units that it granted, and the last known counters in case Redis lost its data.
  *
- * With even load, all instances (n) together grant the limit. With uneven load, they grant at most limit x (2 - 1/n) in each
- * window that overlaps the outage: an instance that last saw an account early in the window does not know the later units of
- * the others. With a limit of 60 and n = 3, Redis has granted 60. One instance knows that and grants 0. Two know none of these
- * units and grant 20 each: 60 + 20 + 20 = 100. The operations guide also gives the bounds for a Redis that loses its
- * data, and for a limit below n.
+ * With even load, an account gets no more than its limit in a window. With uneven load on n instances, it gets at most
+ * limit x (2 - 1/n) in a window that overlaps the outage, the units of Redis included: an instance that last saw the account
+ * early in the window does not know the later units of the others. Example with a limit of 60 and n = 3: Redis has granted 60.
+ * One instance knows this and grants nothing. Two have seen none of these units, and each grants its share of 20. Together
+ * these are 100. The operations guide gives the bounds for a Redis that loses its data, and for a limit below n.
  */
 import { type BanPolicy, isLifted } from "../../ban-policy.js";
 import { type Admitted, type Decision, refusingWindow } from "../../decision.js";
@@ -49,7 +49,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     now,
     currentOutage,
     capacity,
-    // Minus infinity ends every ban, even a ban that begins in the future: after a failover, the clock may have stepped back.
+    // Lifts even a ban that begins in the future: after a failover, the clock may have stepped back.
     onBanEnd: (target) => void local.liftBan({ ...target, liftedAgoMs: Number.NEGATIVE_INFINITY }),
   });
   const local: LocalQuota = createLocalQuota({ now: snapshots.now, banPolicy, capacity });
@@ -74,7 +74,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** Leaves `shareOfRest` units, less the unsynced units, which this instance has granted already. */
+  /** Leaves this instance its share of the rest, less the unsynced units, which it has granted already. */
   function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
     const shareOfRest = Math.floor((limit - lastKnownUsed) / instances);
     return { used: shareOfLimit(limit) - shareOfRest + unsyncedUnits, resetAtMs };
