@@ -29,7 +29,6 @@ export type { Catalogue, PetPage } from "./pets/catalogue.js";
 export {
   type AllFields,
   maxInt64,
-  minInt64,
   type NewPet,
   type Pet,
   type PetStatus,

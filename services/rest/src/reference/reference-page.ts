@@ -93,7 +93,7 @@ function responseTables(section: Section, { headers, examples, responses: shared
     const header = headers[$ref.replace("#/components/headers/", "")];
     return html`<tr><td><code>${field}</code></td><td>${prose(header?.description ?? "")}</td><td><code>${String(header?.example)}</code></td></tr>`;
   });
-  const [[, success] = []] = responses;
+  const success = responses[0]?.[1];
   return html`<h3>Status and code</h3>
 <table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead><tbody>
 ${rows}
