@@ -1,4 +1,4 @@
-import { Problem, type ProblemCode } from "@petstore/core";
+import { containsKey, Problem, type ProblemCode } from "@petstore/core";
 import { addHelpLink, contextOf, sendJson } from "@petstore/http";
 import type { Response } from "express";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
@@ -8,7 +8,13 @@ export const graphqlMediaType = "application/graphql-response+json; charset=utf-
 
 /** The extensions are the code, the status and the Retry-After of the REST API. */
 export function formatProblem({ message, code, status, retryAfterSeconds }: Problem): GraphQLFormattedError {
-  return { message, extensions: { code, status, ...(retryAfterSeconds && { retryAfter: retryAfterSeconds }) } };
+  const extensions = { code, status, ...(retryAfterSeconds && { retryAfter: retryAfterSeconds }) };
+  return { message: withoutKey(message), extensions };
+}
+
+/** Messages repeat names and literals of the document. One of them can be an API key, sent there by mistake. */
+export function withoutKey(message: string): string {
+  return containsKey(message) ? "The message is left out, because it would contain an API key." : message;
 }
 
 /** A 429 repeats the X-RateLimit headers, because few GraphQL clients show headers. */

@@ -30,6 +30,21 @@ describe("an error in the document", () => {
   });
 });
 
+it.each([
+  ["a name at a wrong place", (key: string) => `{ pets { id } } ${key}`],
+  ["a field", (key: string) => `{ ${key} }`],
+  ["a literal of a wrong type", (key: string) => `{ pets(limit: "${key}") { id } }`],
+  ["a required variable", (key: string) => `query ($${key}: Int!) { pets(limit: $${key}) { id } }`],
+  [
+    "a literal beside a variable that is null",
+    (key: string) => `mutation ($id: ID = 1) { createPet(input: {name: "${key}", categoryId: $id}) { id } }`,
+  ],
+])("an error does not show an API key that the document contains as %s", async (_what, queryOf) => {
+  const answer = await store.ask(queryOf(caller.key), { ...caller, variables: { id: null } });
+  expect(errorsOf(answer)).toMatchObject([{ message: expect.stringContaining("left out") }]);
+  expect(answer.text).not.toContain(caller.key);
+});
+
 describe("an error in the variables is VALIDATION_FAILED in REST's words, without the values", () => {
   const createPet = "mutation ($pet: NewPet!) { createPet(input: $pet) { id } }";
   const createOf =

@@ -17,6 +17,7 @@ import {
   specifiedRules,
   validate,
 } from "graphql";
+import { withoutKey } from "../error-response.js";
 
 /** Per document. Comments and white space are not tokens. */
 const maxTokens = 1_000;
@@ -68,7 +69,11 @@ export function parseDocument(schema: GraphQLSchema, text: string): ParsedDocume
 /** Keeps only the formatted errors: a GraphQLError holds the syntax tree. */
 function refused(code: RefusalCode, errors: readonly GraphQLError[]): ParsedDocument {
   const extensions = { code, status: problems[code].status };
-  const formatted = errors.map(({ message, locations }) => ({ message, ...(locations && { locations }), extensions }));
+  const formatted = errors.map(({ message, locations }) => ({
+    message: withoutKey(message),
+    ...(locations && { locations }),
+    extensions,
+  }));
   return { kind: "refused", code, errors: formatted };
 }
 
