@@ -37,17 +37,15 @@ interface Impossible extends Decided {
 /**
  * The window in the X-RateLimit headers: the window that refused, else the window with the least remaining. In the last
  * minute of a day, both windows have the same Reset, so a client cannot tell them apart. Then the window with the least
- * remaining is reported even after a refusal. Otherwise Remaining could rise: from 1, left in the minute, to 2, left in a day
- * that refuses a cost of 3.
+ * remaining is reported even after a refusal. Otherwise Remaining could rise from 1 to 2: the minute has 1 unit left, and the
+ * day, which has 2 left, refuses a cost of 3.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;
   const refused = "outcome" in decision && decision.outcome === "refused";
   if (refused && minute.resetAtMs !== day.resetAtMs) return decision[decision.by];
-  const fromMinute = remaining(minute);
-  const fromDay = remaining(day);
-  if (fromMinute !== fromDay) return fromMinute < fromDay ? minute : day;
-  return day.resetAtMs >= minute.resetAtMs ? day : minute;
+  // If both have the same number remaining, it is the day, because it ends later.
+  return remaining(minute) < remaining(day) ? minute : day;
 }
 
 /** The window with too few units left for `cost`. If both have too few, it is the day, because only its reset helps. */
