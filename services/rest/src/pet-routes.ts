@@ -74,8 +74,9 @@ function readListQuery({ query }: Request): Record<string, unknown> {
 
 /** The parameters are valid, so they need no encoding. */
 function nextPageUrl(url: string, { limit, status }: Record<string, unknown>, cursor: string): string {
-  const filter = `${status === undefined ? "" : `status=${status}&`}${limit === undefined ? "" : `limit=${limit}&`}`;
-  return `${url}?${filter}cursor=${cursor}`;
+  const statusFilter = status === undefined ? "" : `status=${status}&`;
+  const pageSize = limit === undefined ? "" : `limit=${limit}&`;
+  return `${url}?${statusFilter}${pageSize}cursor=${cursor}`;
 }
 
 const invalidQuotedKey =

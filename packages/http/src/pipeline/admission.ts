@@ -76,14 +76,14 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       await reportAddressQuota(res);
       throw error;
     });
-    if (authentication.outcome === "rejected") return reject(res, authentication.problem, authentication.key);
+    if (authentication.outcome === "rejected") return countAndReject(res, authentication.problem, authentication.key);
     const context = contextOf(res);
     context.key = authentication.key;
     context.isKeyStale = authentication.isStale;
     return authentication.key;
   }
 
-  async function reject(res: Response, problem: Problem, key?: KeyWithAccount): Promise<never> {
+  async function countAndReject(res: Response, problem: Problem, key?: KeyWithAccount): Promise<never> {
     contextOf(res).rejectedKey = key;
     await reserveUnits(res, addressQuota, anonymousReservation(res));
     throw problem;
@@ -158,7 +158,7 @@ export function createAdmission({ core, metrics, overload }: AdmissionDeps): Adm
       const problem = validateRequestMessage(req);
       if (problem === undefined) return next();
       contextOf(res).route = "malformed";
-      return reject(res, problem);
+      return countAndReject(res, problem);
     },
     reportAddressQuota,
   };

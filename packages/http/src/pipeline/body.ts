@@ -28,12 +28,11 @@ export async function readJson(
 /** The charset UTF-8 is optional (RFC 8259 section 8.1), and a semicolon may end the value (RFC 9110 section 5.6.6). */
 function isPlainJson({ headers, headersDistinct }: IncomingMessage): boolean {
   const [type = "", another] = headersDistinct["content-type"] ?? [];
-  const coding = headers["content-encoding"] ?? "identity";
   // A proxy may have checked only one of two headers.
   if (another !== undefined) return false;
-  return (
-    /^application\/json\s*(;\s*(charset=("utf-8"|utf-8)\s*)?)*$/i.test(type) && coding.toLowerCase() === "identity"
-  );
+  const isJson = /^application\/json\s*(;\s*(charset=("utf-8"|utf-8)\s*)?)*$/i.test(type);
+  const coding = headers["content-encoding"] ?? "identity";
+  return isJson && coding.toLowerCase() === "identity";
 }
 
 function readBody(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {

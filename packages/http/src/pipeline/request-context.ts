@@ -55,7 +55,7 @@ export function createRequestContext(req: Request): RequestContext {
   return {
     id: requestId(req),
     // Express reads the header only from a trusted proxy. It can hold any text, so any other value counts as `http`.
-    scheme: req.headers["x-forwarded-proto"] !== undefined && req.protocol === "https" ? "https" : "http",
+    scheme: req.protocol === "https" ? "https" : "http",
     // Read at the start, because a closed connection has no address.
     clientAddress: clientAddress(req),
     route: "unmatched",

@@ -25,7 +25,7 @@ export function batchEqual<Result>(
     const name = `${account} ${key} ${limits.perMinute} ${limits.perDay} ${cost}`;
     let loader = loaders.get(name);
     if (loader === undefined) {
-      const callFor = ({ length }: readonly Reservation[]) => call(reservation, length);
+      const callFor = (batch: readonly Reservation[]) => call(reservation, batch.length);
       loader = new DataLoader(callFor, { cache: false, maxBatchSize, batchScheduleFn: setImmediate });
       loaders.set(name, loader);
     }
