@@ -59,7 +59,7 @@ export async function respondToGraphql(
     return sendRequestError(res, refusal.code, errors);
   }
   const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
-  // Such a field makes `data` null. But another field of the mutation may have created a pet.
+  // If another field has created a pet, the client must not repeat the operation, and its units stay used.
   if (unavailable !== undefined && createdPets.length === 0) throw unavailable;
 
   const isReplay = createdPets.length > 0 && createdPets.every(({ replayed }) => replayed);

@@ -22,6 +22,7 @@ export interface ConnectionPool extends AsyncDisposable {
 export function openConnectionPool({ size, config, onLoss, onTimeout }: ConnectionOptions): ConnectionPool {
   const pool = new Pool({
     ...clientConfigOf(config, config.writeTimeoutMs),
+    // The pool calls this with `new`, and gets the object that the function returns.
     Client: createClient as unknown as new () => Client,
     max: size,
     // Idle connections stay open: closing them would set and clear a timer around every query.

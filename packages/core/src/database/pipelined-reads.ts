@@ -112,7 +112,7 @@ export function openPipelinedReads({ size, config, onLoss, onTimeout }: Connecti
       return await sendQuery<Row>(pipeline.client, query);
     } catch (error) {
       if (error instanceof DatabaseTimeout) onTimeout();
-      // Before the socket, which a timeout destroys, emits its own error.
+      // A timeout also destroys the socket. This line runs before the error of the socket is emitted.
       if (error instanceof DatabaseTimeout || canRetryOnAnotherConnection(error)) pipeline.failure ??= error;
       const problem = asProblem(pipeline.failure ?? error);
       // The connection takes no more queries. Queries in flight still get answers, unless a timeout destroys the socket.

@@ -5,7 +5,6 @@ import { closeGracefully, respondLast } from "./closing.js";
 import { type Connection, type Connections, trackConnections } from "./connections.js";
 import { findMalformedRequests } from "./malformed-request.js";
 
-/** Tests set smaller limits. */
 const defaultLimits = {
   /** From the first byte of a request, or from the opening of the connection, to the end of the headers. */
   headersTimeoutMs: 10_000,
@@ -40,8 +39,8 @@ export interface HttpServer {
 }
 
 /**
- * The app of the server responds to all requests, also to malformed ones. Node creates no request object for input that it
- * cannot parse. So this function creates one, and destroys it with the `Problem`, which the app finds in `request.errored`.
+ * The app responds to all requests, also to malformed ones. Node creates no request object for input that it cannot parse. So
+ * this function creates one, and calls `request.destroy(problem)`. The app finds the problem in `request.errored`.
  */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const limits = { ...defaultLimits, ...deps.limits };
@@ -114,7 +113,10 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
  */
 function createMessageClasses(app: Express) {
   class AppRequest extends IncomingMessage {
-    /** `request.destroy(problem)` ends only the request. The socket stays open for the response. */
+    /**
+     * `request.destroy(problem)` ends only the request. The socket stays open for the response. Without a listener, an `error`
+     * event would end the process.
+     */
     override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
       if (error instanceof Problem) callback(this.listenerCount("error") > 0 ? error : null);
       else super._destroy(error, callback);

@@ -9,8 +9,8 @@
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
  * The 3 in a penalty is its format. In format 2, the first four numbers were the episode, and the string ended after the
- * level. The zeros keep the ban in the same place, so older releases read it too, but no episode of the other format. Format 2
- * has no start of the ban. The start is read as 0, so any lift ends the ban.
+ * level. The zeros keep the ban where older releases expect it. Neither format reads an episode of the other. Format 2 has no
+ * start of the ban: it is read as 0, so any lift ends the ban.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";

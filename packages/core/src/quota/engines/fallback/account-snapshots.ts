@@ -43,7 +43,7 @@ export interface AccountSnapshot {
   readonly bans: Map<string, Penalty>;
   /** The last outage for which `last-known-counts.ts` copied these counts to its local quota. */
   seededOutage: number;
-  /** The `currentOutage` in which Redis last knew all units of the account; -1 if never. If it has changed, a report is due. */
+  /** The last outage whose units Redis knows; -1 if none. A report is due while it is not `currentOutage`. */
   syncedOutage: number;
 }
 

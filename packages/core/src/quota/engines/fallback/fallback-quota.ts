@@ -23,7 +23,7 @@ export type FailureMode = "local" | "deny";
  * lifts the ban again whenever it reads the key record.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
-  /** `call` must report `unsynced` to Redis. */
+  /** Gives `call` the units that Redis does not know yet. `call` must report them to Redis. */
   async function callRedis<Reply>(
     account: string,
     call: (unsynced?: AccountCounters) => Promise<Reply>,
