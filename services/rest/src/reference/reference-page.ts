@@ -28,7 +28,7 @@ function sectionMarkup(section: Section, components: Components): Markup {
   const { operationId: id, method, path, summary, description, deprecated } = section;
   return html`<section id="${id}" aria-labelledby="${id}-title"${deprecated ? html` class="deprecated"` : undefined}>
 <h2 id="${id}-title"><span class="method ${method}">${method.toUpperCase()}</span> <code>/v1${path}</code></h2>
-<p class="summary"><strong>${summary}.</strong> ${prose(description)}</p>
+<p><strong>${summary}.</strong> ${prose(description)}</p>
 ${form(section)}
 <details><summary>Responses</summary>${responseTables(section, components)}</details>
 </section>`;
@@ -37,12 +37,12 @@ ${form(section)}
 function form({ operationId: id, method, path, parameters, requestBody }: Section): Markup {
   const ready = readyQueries[id] ?? [];
   return html`<form class="try" data-method="${method.toUpperCase()}" data-path="${path}">
-<p class="ready"><span id="${id}-ready">Examples:</span> <span role="group" aria-labelledby="${id}-ready">${ready.map(readyButton)}</span></p>
+<p><span id="${id}-ready">Examples:</span> <span role="group" aria-labelledby="${id}-ready">${ready.map(readyButton)}</span></p>
 <div class="fields">
 ${parameters.map((parameter) => field(id, parameter))}
 ${
   requestBody &&
-  html`<div class="field wide"><label for="${id}-body">Body <span class="kind">JSON, required</span></label>
+  html`<div class="wide"><label for="${id}-body">Body <span class="kind">JSON, required</span></label>
 <textarea id="${id}-body" data-in="body" name="body" rows="5" spellcheck="false">${exampleText(requestBody)}</textarea></div>`
 }
 </div>
@@ -63,7 +63,7 @@ function field(id: string, { name, in: place, required, description, schema }: O
   const described = `${id}-${name}-about`;
   const attributes = html`id="${id}-${name}" name="${name}" data-in="${place}" aria-describedby="${described}"`;
   const values = schema.$ref === "#/components/schemas/PetStatus" ? ["", "available", "pending", "sold"] : undefined;
-  return html`<div class="field"><label for="${id}-${name}">${name} <span class="kind">${place}${required ? ", required" : ""}</span></label>
+  return html`<div><label for="${id}-${name}">${name} <span class="kind">${place}${required ? ", required" : ""}</span></label>
 ${
   values === undefined
     ? html`<input ${attributes} spellcheck="false" autocomplete="off"${required ? html` required` : undefined}>`
