@@ -54,12 +54,12 @@ beforeAll(async () => {
   await run(process.execPath, tsc);
 });
 
-it.each([
-  "packages/client/README.md",
-  ...["quickstart", "limits", "get-pet-removal"].map((guide) => `services/rest/docs/${guide}.md`),
-])("%s says how to install the client", async (path) => {
-  expect(await readFile(new URL(path, root), "utf8")).toContain(`\n    ${installation}\n`);
-});
+it.each(["packages/client/README.md", "services/rest/docs/quickstart.md"])(
+  "%s says how to install the client",
+  async (path) => {
+    expect(await readFile(new URL(path, root), "utf8")).toContain(`\n    ${installation}\n`);
+  },
+);
 
 const rex = /^{"id":"\d+","name":"Rex","categoryId":"9007199254740993","status":"available"}\n?$/;
 
