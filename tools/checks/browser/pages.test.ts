@@ -11,34 +11,25 @@ const guides = ["quickstart", "graphql/quickstart", "limits", "get-pet-removal",
   (name) => `/docs/${name}`,
 );
 
-describe("every page", () => {
-  it("fits a phone, and has no fault in light and dark", async ({ store, open, figures }) => {
-    const paths = await linkedPages(await open({ width: 1280 }));
-    expect(paths).toEqual(expect.arrayContaining(["/", "/usage", "/graphiql", ...guides]));
-    for (const path of [...paths, "/unknown-page"]) {
-      await using visit = await openVisit(store, { width: 390 });
-      await visit.page.goto(path, { waitUntil: "networkidle" });
-      // The editor is larger.
-      if (path !== "/graphiql") figures.atMost(40, path, visit.receivedBytes() / 1_024, "KiB");
-      for (const colorScheme of ["light", "dark"] as const) {
-        await visit.page.emulateMedia({ colorScheme });
-        await visit.expectNoFault();
-      }
+it("every page fits a phone, and has no fault in light and dark", async ({ store, open, figures }) => {
+  const paths = await linkedPages(await open({ width: 1280 }));
+  expect(paths).toEqual(expect.arrayContaining(["/", "/usage", "/graphiql", ...guides]));
+  for (const path of [...paths, "/unknown-page"]) {
+    await using visit = await openVisit(store, { width: 390 });
+    await visit.page.goto(path, { waitUntil: "networkidle" });
+    // The editor is larger.
+    if (path !== "/graphiql") figures.atMost(40, path, visit.receivedBytes() / 1_024, "KiB");
+    for (const colorScheme of ["light", "dark"] as const) {
+      await visit.page.emulateMedia({ colorScheme });
+      await visit.expectNoFault();
     }
-  });
+  }
+});
 
-  it("can be read and followed with the keyboard alone", async ({ open }) => {
-    const { page } = await open({ width: 1280 });
-    await page.goto("/");
-    await page.keyboard.press("Tab");
-    expect(await page.locator(":focus").textContent()).toBe("Skip to the content");
-    await page.getByLabel("API key").focus();
-    await page.keyboard.type("pets_live_nonsense");
-    await page.keyboard.press("Enter");
-    await page.locator("#getPet").getByLabel("petId").fill("1");
-    await page.keyboard.press("Enter");
-    await expect.poll(() => answerOf(page, "getPet")).toContain("API_KEY_INVALID");
-  });
+it("the page of the error codes has an address for each code", async ({ open }) => {
+  const { page } = await open({ width: 1280 });
+  await page.goto("/docs/errors#RATE_LIMIT_EXCEEDED");
+  expect(await page.locator("tr:has(:target)").textContent()).toContain("Wait for Retry-After");
 });
 
 describe("the reference page", () => {
@@ -134,72 +125,26 @@ describe("the usage page", () => {
       expect(await page.locator("#usage-state").textContent()).toMatch(/^This key is banned until \d/);
       expect(await page.locator("#usage-plan").textContent()).toContain("the Enterprise plan: 1 requests a minute");
     }));
-
-  it("announces to screen readers a refresh that somebody asks for, and no other", async ({ store, open }) => {
-    const { page } = await open({ width: 390 });
-    await page.clock.install();
-    await page.goto("/usage");
-    await enterKey(page, await store.issueKey());
-    const time = page.locator("#usage-time");
-    await expect.poll(() => time.textContent()).toMatch(/^As of /);
-    await page.evaluate(`globalThis.announced = 0; new MutationObserver(() => { announced += 1; })
-      .observe(document.getElementById("usage-state"), { childList: true, characterData: true, subtree: true });`);
-    const before = await time.textContent();
-    await page.clock.fastForward(15_000);
-    await expect.poll(() => time.textContent()).not.toBe(before);
-    expect(await page.evaluate("announced")).toBe(0);
-    await page.getByRole("button", { name: "Refresh" }).click();
-    await expect.poll(() => page.evaluate("announced")).toBeGreaterThan(0);
-  });
-
-  it("shows no gauge and no plan without a key, and for a malformed one", async ({ store, open }) => {
-    const { page } = await open({ width: 390 });
-    await page.goto("/usage");
-    const parts = page.locator("#gauges:visible, #usage-plan:not(:empty), [data-current]");
-    expect(await parts.count()).toBe(0);
-    await enterKey(page, await store.issueKey());
-    await expect.poll(() => parts.count()).toBe(3);
-    await enterKey(page, "pets_live_nonsense");
-    await expect.poll(() => page.locator("#usage-state").textContent()).toContain("API_KEY_INVALID");
-    expect(await parts.count()).toBe(0);
-    await page.getByRole("button", { name: "Forget key" }).click();
-    await expect.poll(() => page.locator("#usage-state").textContent()).toContain("Enter an API key");
-    expect(await page.getByRole("button", { name: "Refresh" }).isVisible()).toBe(false);
-  });
 });
 
-describe("GraphiQL", () => {
-  it("runs the ready queries with the key of another page, and shows headers", async ({ store, open }) => {
-    const { page } = await open({ width: 1280 });
-    await page.goto("/");
-    await enterKey(page, await store.issueKey(sixtyADay));
-    await page.getByRole("link", { name: "GraphiQL" }).click();
-    await expect.poll(() => stateOf(page)).toBe("200 OK, 59 of 60 requests left");
-    const result = page.locator(".result-window");
-    // The editor uses the width of the window.
-    expect((await page.locator("#graphiql").boundingBox())?.width).toBeGreaterThan(1_200);
-    await page.locator(".graphiql-tab").nth(1).click();
-    await page.locator(".graphiql-execute-button").click();
-    await expect.poll(() => result.textContent()).toContain("9223372036854775807");
-    await page.locator(".graphiql-tab").nth(0).click();
-    await page.locator(".graphiql-execute-button").click();
-    await expect.poll(() => result.textContent()).toContain("petsConnection");
-    await expect.poll(() => stateOf(page)).toBe("200 OK, 57 of 60 requests left");
-    await page.getByText("Headers of the last response").click();
-    expect(await page.locator("#answer-headers").textContent()).toMatch(/x-ratelimit-reset\s*\d{10}/);
-  });
-
-  it("shows a 401 for a malformed key, and a 429", async ({ store, open }) => {
-    const { page } = await open({ width: 390, colorScheme: "dark" });
-    await page.goto("/graphiql");
-    expect(await stateOf(page)).toContain("Enter an API key");
-    await enterKey(page, "pets_live_nonsense");
-    await expect.poll(() => stateOf(page)).toMatch(/^401 Unauthorized/);
-    await enterKey(page, await store.issueKey({ perMinute: 50, perDay: 1 }));
-    await expect.poll(() => stateOf(page)).toBe("200 OK, 0 of 1 requests left");
-    await page.locator(".graphiql-execute-button").click();
-    await expect.poll(() => stateOf(page)).toMatch(/^429 Too Many Requests/);
-  });
+it("GraphiQL runs the ready queries with the key of another page, and shows headers", async ({ store, open }) => {
+  const { page } = await open({ width: 1280 });
+  await page.goto("/");
+  await enterKey(page, await store.issueKey(sixtyADay));
+  await page.getByRole("link", { name: "GraphiQL" }).click();
+  await expect.poll(() => stateOf(page)).toBe("200 OK, 59 of 60 requests left");
+  const result = page.locator(".result-window");
+  // The editor uses the width of the window.
+  expect((await page.locator("#graphiql").boundingBox())?.width).toBeGreaterThan(1_200);
+  await page.locator(".graphiql-tab").nth(1).click();
+  await page.locator(".graphiql-execute-button").click();
+  await expect.poll(() => result.textContent()).toContain("9223372036854775807");
+  await page.locator(".graphiql-tab").nth(0).click();
+  await page.locator(".graphiql-execute-button").click();
+  await expect.poll(() => result.textContent()).toContain("petsConnection");
+  await expect.poll(() => stateOf(page)).toBe("200 OK, 57 of 60 requests left");
+  await page.getByText("Headers of the last response").click();
+  expect(await page.locator("#answer-headers").textContent()).toMatch(/x-ratelimit-reset\s*\d{10}/);
 });
 
 /** Spends one unit. Not with `fetch` in the page, where a refusal counts as a fault of the page. */
