@@ -7,12 +7,10 @@ import { describeMachine, formatRange, formatRounds, spreadOf } from "../src/rep
 import { progress } from "../src/rounds.js";
 
 const given = inject("projectOptions") ?? {};
-const givenConnections = given.connections?.split(",").map(Number);
 
 for (const benchmark of benchmarks) {
   const { name, summary, targets } = benchmark;
-  const numbers = benchmark.connections === undefined ? [undefined] : (givenConnections ?? benchmark.connections);
-  for (const connections of numbers) {
+  for (const connections of benchmark.connections ?? [undefined]) {
     const title = connections === undefined ? name : `${name} at ${connections}`;
 
     it(title, { tags: ["redis-server"] }, async ({ figures, task }) => {

@@ -36,18 +36,18 @@ export function createBenchReporter({ isComplete }: { readonly isComplete: boole
       print(`\n${formatTable([["benchmark", "measure, ours / peer", "median (min..max)", "target"], ...rows])}\n`);
       if (commit !== undefined) {
         const benchmarks = tests.map((test) => ({ name: test.name, ...test.meta() }));
-        print(`Kept in ${keepRun(results, startedAt, commit, benchmarks)}`);
+        print(`Kept in ${keepRun(startedAt, commit, benchmarks)}`);
       } else if (isComplete) print("Not kept: the working tree differs from its commit.");
     },
   };
 }
 
 /** Writes the run and each benchmark in a line, and returns the file. Numbers have four digits: more are noise. */
-export function keepRun(directory: string, startedAt: string, commit: string, benchmarks: readonly object[]): string {
+function keepRun(startedAt: string, commit: string, benchmarks: readonly object[]): string {
   const lines = [{ startedAt, commit, machine: describeMachine() }, ...benchmarks].map((each) =>
     JSON.stringify(each, (_, value) => (typeof value === "number" ? Number(value.toPrecision(4)) : value)),
   );
-  const file = join(directory, `${startedAt.slice(0, 10)}-${commit}.json`);
+  const file = join(results, `${startedAt.slice(0, 10)}-${commit}.json`);
   writeFileSync(file, `[\n${lines.join(",\n")}\n]\n`);
   return file;
 }

@@ -18,10 +18,6 @@ from a clean commit is kept in tools/bench/results.`,
       pattern: /^(?=.*[1-9])\d{1,5}(\.\d+)?$/,
       default: "3",
     },
-    connections: {
-      about: "how many at once, such as 1,32; a target has its own number",
-      pattern: /^[1-9]\d{0,4}(,[1-9]\d{0,4})*$/,
-    },
   },
 } as const;
 
