@@ -11,13 +11,13 @@ export default testConfig({
   fileParallelism: false,
   projects: [
     { extends: true, test: { name: "self", include: ["{src,test}/**/*.test.ts"] } },
-    ...Object.entries(projects).map(
-      ([name, { needsPostgres = true }]): TestProjectInlineConfiguration => ({
+    ...Object.keys(projects).map(
+      (name): TestProjectInlineConfiguration => ({
         extends: true,
         test: {
           name,
           include: [`${name}/**/*.test.ts`],
-          ...(needsPostgres && withPostgres),
+          ...withPostgres,
           setupFiles: ["./src/setup.ts"],
           testTimeout: 30 * 60_000,
           hookTimeout: 5 * 60_000,

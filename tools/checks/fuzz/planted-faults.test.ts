@@ -1,27 +1,22 @@
 // @module-tag redis-server
-/** Proves that the properties can fail: a fault planted behind some inputs is found and repeated. */
+/** Proves that the properties can fail: a fault planted behind some inputs is found. */
 import type { Answer } from "@petstore/harness/network";
 import { expect } from "vitest";
 import { type Operation, operation } from "./arbitraries/operations.js";
 import { checkParity, listAll, lostPets } from "./properties.js";
-import { checkRandomly, type RunOptions } from "./runs.js";
+import { checkRandomly } from "./runs.js";
 import { it, openSession } from "./session.js";
 
 it.for<[fault: string, when: RegExp, change: (answer: Answer) => Answer]>([
   ["5xx: 500", /limit=2\d\b/, (answer) => ({ ...answer, status: 500 })],
   ["create: the response shows", /createPet.*"status":"pending"/s, roundDigits],
   ["parity: REST: success", /petsConnection.*"status":"sold"/s, refuse],
-])("finds and repeats a planted fault: %s", async ([fault, when, change], { services }) => {
+])("finds a planted fault: %s", async ([fault, when, change], { services }) => {
   using session = await openSession(services, ({ path, body }, answer) =>
     when.test(`${path}\n${body}`) ? change(answer) : answer,
   );
   const check = (given: Operation) => checkParity(session, given);
-  const find = (drawn: Pick<RunOptions, "seed" | "path">) =>
-    checkRandomly(operation, check, { name: "any", runs: 10_000, ...drawn }).then(() => "no fault", String);
-  const message = await find({ seed: 1 });
-  expect(message).toContain(fault);
-  const [, seed, path] = /--seed (\d+) --path ([\d:]+)$/.exec(message) ?? [];
-  expect(await find({ seed: Number(seed), path })).toContain(fault);
+  await expect(checkRandomly(operation, check, { name: "any", runs: 10_000, seed: 1 })).rejects.toThrow(fault);
 });
 
 it("finds an acknowledged pet that a list shows with other digits", async ({ services }) => {

@@ -1,12 +1,10 @@
 import fc from "fast-check";
 
-export interface RunOptions {
+interface RunOptions {
   /** The beginning of the test's title. */
   readonly name: string;
   readonly runs: number;
   readonly seed: number;
-  /** Repeats one run of the seed instead, as a failure names it. */
-  readonly path?: string | undefined;
 }
 
 /** Runs at the same time. Each has its own seed: the sum of the given seed and its index. */
@@ -19,10 +17,9 @@ const concurrency = 64;
 export async function checkRandomly<T>(
   values: fc.Arbitrary<T>,
   check: (value: T) => Promise<void>,
-  { name, runs, seed, path }: RunOptions,
+  { name, runs, seed }: RunOptions,
 ): Promise<void> {
-  const wanted = path === undefined ? runs : 1;
-  const lanes = Math.min(concurrency, wanted);
+  const lanes = Math.min(concurrency, runs);
   let failing: number | undefined;
   const assertLane = (lane: number) =>
     fc.assert(
@@ -35,10 +32,9 @@ export async function checkRandomly<T>(
       }),
       {
         seed: seed + lane,
-        numRuns: Math.ceil(wanted / lanes),
-        ...(path !== undefined && { path }),
-        reporter({ failed, seed, counterexamplePath, errorInstance }) {
-          const command = `npm run fuzz -- --name ${name} --seed ${seed} --path ${counterexamplePath}`;
+        numRuns: Math.ceil(runs / lanes),
+        reporter({ failed, errorInstance }) {
+          const command = `npm run fuzz -- --requests ${2 * runs} --name ${name} --seed ${seed + lane}`;
           if (failed) throw new Error(`${errorInstance}\nTo repeat it: ${command}`);
         },
       },

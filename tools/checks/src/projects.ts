@@ -7,8 +7,6 @@ export interface Project {
   readonly about: string;
   /** The programs of the machine that its tests name as tags. */
   readonly programs: readonly string[];
-  /** One PostgreSQL for the test run. True by default. */
-  readonly needsPostgres?: false;
   /** All its tests are in one file. */
   readonly hasOneFile?: true;
   /** The package with its vitest configuration. This one by default. */
@@ -55,7 +53,6 @@ the same operations through both. A failure prints its smallest request and the 
     options: {
       requests: { about: "requests to each API (100000)", pattern: /^[1-9]\d{0,8}$/, default: "100000" },
       seed: { about: "the seed of an earlier run", pattern: /^-?\d{1,10}$/ },
-      path: { about: "the failure of that seed, with --name", pattern: /^\d+(:\d+)*$/ },
     },
   },
   openapi: {
@@ -71,11 +68,9 @@ of a service in real time.`,
   browser: {
     about: "Uses every page of the running store in Chromium.",
     programs: ["chromium"],
-    needsPostgres: false,
   },
   guides: {
     about: "Runs the examples of the README and the guides, and checks every Markdown file.",
     programs: ["redis-server"],
-    needsPostgres: false,
   },
 };
