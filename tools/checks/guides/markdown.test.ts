@@ -1,4 +1,4 @@
-// Rules for every Markdown file of the repository, and sentences that a renamed script or test can make untrue.
+// Rules for every Markdown file of the repository.
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -9,7 +9,6 @@ import { describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const skipped = new Set(["node_modules", "dist", ".git", ".turbo"]);
 const files = await markdownFiles("");
-const { scripts } = JSON.parse(await read("package.json")) as { readonly scripts: object };
 
 it("the README has at most 150 lines", async () => {
   expect((await read("README.md")).split("\n").length - 1).toBeLessThanOrEqual(150);
@@ -34,18 +33,6 @@ describe.each(files)("%s", (path) => {
     const cells = rows.flatMap((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()));
     expect(cells.filter((cell) => cell.length > 120)).toEqual([]);
   });
-});
-
-it.each(["CONTRIBUTING.md", "tools/deploy/operations.md"])("%s names only scripts that exist", async (path) => {
-  const named = [...(await read(path)).matchAll(/npm run (?:-s )?([a-z][\w:-]*)/g)].map(([, script = ""]) => script);
-  expect(named.filter((script) => !(script in scripts))).toEqual([]);
-  expect(named).not.toEqual([]);
-});
-
-it("CONTRIBUTING.md runs a single test that exists", async () => {
-  const [, folder = "", file = ""] = /`cd (\S+) && npx vitest run (\S+)`/.exec(await read("CONTRIBUTING.md")) ?? [];
-  expect(file).not.toBe("");
-  expect(existsSync(join(root, folder, file))).toBe(true);
 });
 
 function read(path: string): Promise<string> {

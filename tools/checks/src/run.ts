@@ -1,4 +1,3 @@
-import { availableParallelism, loadavg } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { figureReporter, isFilteredOut } from "@petstore/harness/figure-reporter";
@@ -51,6 +50,6 @@ async function run({ kind, name, project, files, namePattern, jsonFile, options 
   else if (tests.every(isFilteredOut) && process.exitCode === undefined) {
     warn("No test has such a name. --list prints the names.");
     process.exitCode = 2;
-  } else print(`Load average at the end: ${loadavg()[0]?.toFixed(1)}, with ${availableParallelism()} cores`);
+  }
   await vitest.close();
 }
