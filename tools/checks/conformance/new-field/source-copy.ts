@@ -7,12 +7,8 @@ import { promisify } from "node:util";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import type { Additions } from "./additions.js";
 
-/** This file compares the types of the client with those of core. */
-export const typeComparison = "tools/checks/conformance/client/pet-types.test.ts";
-
 const services = ["services/rest", "services/graphql"];
 const packages = ["packages/core", "packages/http", "packages/pages", "packages/client", ...services];
-const ofChecks = ["tools/checks/node_modules", "tools/checks/package.json", typeComparison];
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
@@ -21,10 +17,9 @@ const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/pac
 export async function copySources() {
   const directory = await openTemporaryDirectory();
   const pathOf = (path: string) => join(directory.path, path);
-  const copied = [...packages, ...ofChecks, "tsconfig.base.json"];
+  const copied = [...packages, "tsconfig.base.json"];
   await Promise.all(copied.map((path) => cp(join(root, path), pathOf(path), copyOptions)));
   await symlink(join(root, "node_modules"), pathOf("node_modules"));
-  await writeFile(pathOf("tools/checks/tsconfig.json"), JSON.stringify(comparisonConfig));
   return {
     async add(additions: Additions): Promise<void> {
       for (const [path, changes] of Object.entries(additions)) {
@@ -39,7 +34,7 @@ export async function copySources() {
     /** Returns the paths of the files that do not compile. */
     async build(): Promise<readonly string[]> {
       try {
-        const projects = [...services, "packages/client", "tools/checks"];
+        const projects = [...services, "packages/client"];
         await promisify(execFile)(process.execPath, [tsc, "-b", ...projects], { cwd: directory.path });
         return [];
       } catch (failure) {
@@ -60,11 +55,4 @@ const copyOptions = {
   verbatimSymlinks: true,
   preserveTimestamps: true,
   filter: (path: string) => basename(path) !== "test",
-};
-
-const comparisonConfig = {
-  extends: "../../tsconfig.base.json",
-  compilerOptions: { rootDir: "." },
-  include: ["conformance/client"],
-  references: [{ path: "../../packages/core" }, { path: "../../packages/client" }],
 };
