@@ -17,7 +17,6 @@ export interface StoreInBrowser {
 
 interface VisitOptions {
   readonly width: number;
-  readonly colorScheme?: "light" | "dark";
 }
 
 type Visit = Awaited<ReturnType<typeof openVisit>>;
@@ -63,8 +62,8 @@ export const it = base.extend<{
 });
 
 /** Opens a browser window. Disposing closes it. */
-export async function openVisit({ browser, origin }: StoreInBrowser, { width, colorScheme = "light" }: VisitOptions) {
-  const context = await browser.newContext({ baseURL: origin, viewport: { width, height: 844 }, colorScheme });
+export async function openVisit({ browser, origin }: StoreInBrowser, { width }: VisitOptions) {
+  const context = await browser.newContext({ baseURL: origin, viewport: { width, height: 844 } });
   const page = await context.newPage();
   /** Errors of scripts, of the Content-Security-Policy and of loading. A refused API call and an unknown page are no errors. */
   const errors: string[] = [];

@@ -34,7 +34,7 @@ it("the page of the error codes has an address for each code", async ({ open }) 
 
 describe("the reference page", () => {
   it("runs every operation with the key that was entered once, and shows refusals", async ({ store, open }) => {
-    const { page } = await open({ width: 390, colorScheme: "dark" });
+    const { page } = await open({ width: 390 });
     await page.goto("/");
     await enterKey(page, await store.issueKey(sixtyADay));
     await press(page, "createPet", "Rex");
@@ -114,7 +114,7 @@ describe("the usage page", () => {
 
   it("shows that the limits are used up, and how long the key is banned", ({ store, open }) =>
     withinOneMinute(async () => {
-      const { page } = await open({ width: 390, colorScheme: "dark" });
+      const { page } = await open({ width: 390 });
       const key = await store.issueKey({ perMinute: 1, perDay: 50 });
       const statuses = [];
       for (let call = 0; call < 4; call += 1) statuses.push(await listPets(page, key));

@@ -13,7 +13,6 @@ function run(...args: string[]): Promise<{ readonly exitCode: unknown; readonly 
 }
 
 it.each([
-  ["no project has the name", ["nothing"], 'There is no project "nothing"'],
   ["no file has the name", ["faults", "--only", "nothing"], "No test has such a name"],
   ["no test has the name", ["faults", "--only", "unavailable", "--name", "nothing"], "No test has such a name"],
 ])("ends with exit code 2 when %s", async (_what, args, message) => {

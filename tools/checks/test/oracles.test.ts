@@ -56,8 +56,3 @@ it.each<[string, number, readonly number[], number]>([
   const results = [...Array<Result>(granted).fill(good), refused];
   expect(await countFaults(results, {}, { faultTimes })).toEqual({ ...nothing, "units above a limit": over });
 });
-
-it("counts a response in the window of its own Reset", async () => {
-  const next = { ...good, rateLimit: { limit: 100, remaining: 99, reset: minute / 1_000 + 120 } };
-  expect(await countFaults([...Array<Result>(100).fill(good), next], {})).toEqual(nothing);
-});
