@@ -76,7 +76,7 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
       return server;
     },
 
-    /** Starts services, one of each API by default. Without REDIS_URL each counts for itself. */
+    /** Starts services, one of each API by default, and warms them up. Without REDIS_URL each counts for itself. */
     async startServices(
       chosen: Settings = {},
       instances: readonly Instance[] = oneOfEach,
@@ -90,7 +90,9 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
         BAN_STRIKES: "0",
         ...chosen,
       };
-      return environment.startMore(instances);
+      const started = await environment.startMore(instances);
+      await environment.startLoad({ clients: 16, pauseMs: 0, requests: 1_500 });
+      return started;
     },
     async startService(chosen: Settings, instance: Instance = {}): Promise<Service> {
       const [service] = await environment.startServices(chosen, [instance]);
@@ -104,11 +106,10 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
       logs.push(...started);
       return started;
     },
-    /** Starts Redis and services that share it, and warms them up. */
+    /** Starts Redis and services that share it. */
     async startWithRedis(chosen?: Settings, instances?: readonly Instance[]): Promise<RedisServer> {
       const redis = environment.use(await openRedisServer());
       await environment.startServices({ REDIS_URL: redis.url, ...chosen }, instances);
-      await environment.warmUp();
       return redis;
     },
     /** Starts the program of `npm start` in this directory. It is stopped in order, so that it ends its PostgreSQL. */
@@ -118,11 +119,6 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
       logs.push({ output: store.output, shownKey: store.demoKey });
       return { ...store, api: rest };
     },
-    /** Sends enough requests that the first requests of a test are not slower than later ones. */
-    async warmUp(): Promise<void> {
-      await environment.startLoad({ clients: 16, pauseMs: 0, requests: 1_500 });
-    },
-
     async issueKey(limits: Limits = unlimited): Promise<string> {
       return (await database.issueKey({ customLimits: limits })).key;
     },

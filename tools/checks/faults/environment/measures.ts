@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { percentile } from "@petstore/harness/figures";
 import type { Figures } from "@petstore/harness/test-with-figures";
 import type { Environment } from "./environment.js";
@@ -14,7 +13,6 @@ import {
   slowestMs,
   type Timed,
 } from "./results.js";
-import type { Service } from "./services.js";
 
 /** A fault adds at most this once: a service has given up a call to Redis by then. */
 const addedMs = 100;
@@ -68,16 +66,6 @@ export function checkFailures(figures: Figures, what: string, results: readonly 
   figures.atLeast(1, `${what} that failed`, failures.length);
   figures.count(0, `${what} that failed without a 503 and Retry-After`, failures, (one) => !isUnavailable(one));
   figures.atMost(withinMs, `${what} that failed, the slowest`, slowestMs(failures), "ms");
-}
-
-/** The services log when Redis becomes unavailable and when it recovers, at most 1.2 s later. */
-export async function checkTransitions(figures: Figures, services: readonly Service[]): Promise<void> {
-  await sleep(1_200);
-  const lines = services.flatMap(({ output }) => output);
-  const unavailable = count(lines, (line) => line.includes('"Redis is unavailable'));
-  const recovered = count(lines, (line) => line.includes('"Redis recovered'));
-  figures.exactly(services.length, "log lines that Redis is unavailable", unavailable);
-  figures.exactly(services.length, "log lines that Redis recovered", recovered);
 }
 
 /** Failures of requests that were sent after this time. */

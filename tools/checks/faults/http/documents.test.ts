@@ -16,7 +16,6 @@ it("documents: blocks the event loop for 50 ms at most, and charges all work", a
   const server = await environment.openPostgres();
   const executed = await server.countStatements();
   const service = await environment.startService({}, { api: graphql, isProbed: true });
-  await environment.warmUp();
   const client = { clients: 1, apiKey: await environment.issueKey(limits) };
   const { count: requests, name } = pets;
   await environment.sendBurst({ ...client, requests, call: (api, index) => api.create(name, `pet ${index}`) });

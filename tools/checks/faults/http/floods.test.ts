@@ -16,7 +16,6 @@ const expensive = hostileDocuments.filter(({ name }) =>
 
 it("banned-key-flood: expensive documents slow others no more than cheap ones", async ({ environment, figures }) => {
   const service = await environment.startService({ ...quickBans, BAN_FIRST_MS: "3600000" }, { api: graphql });
-  await environment.warmUp();
   const bannedKey = await environment.issueKey({ perMinute: 1, perDay: 1_000_000 });
   const flood = (body: string) =>
     environment.sendBurst({ requests: 20_000, clients: 64, apiKey: bannedKey, call: () => graphqlCall(body) });
@@ -58,7 +57,6 @@ it("pipelining-flood: serves another client within 2 s, in 256 MiB", async ({ en
   // For a moment after the second flood.
   environment.allowFailures();
   const services = await environment.startServices(smallHeap);
-  await environment.warmUp();
   for (const service of services) {
     const { name } = service.api;
     await floodWithoutKey(environment, figures, service);

@@ -30,7 +30,6 @@ const bomb = gzipSync(Buffer.alloc(bombMebibytes * 2 ** 20));
 
 it("huge-requests: refuses them with a readable answer and flat memory", async ({ environment, figures }) => {
   const services = await environment.startServices(unthrottled);
-  await environment.warmUp();
   const key = authorization(await environment.issueKey());
   for (const service of services) {
     const { api, port } = service;

@@ -14,7 +14,6 @@ const noiseMs = 2;
 
 it("slow-clients: cuts 2,000 slow connections and serves others as before", async ({ environment, figures }) => {
   const service = await environment.startService(unthrottled);
-  await environment.warmUp();
   const load = await environment.startLoad({ clients: 16, pauseMs: 20, targets: [service] });
   await sleep(5_000);
   const floodAtMs = nowMs();

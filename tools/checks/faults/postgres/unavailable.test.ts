@@ -40,7 +40,6 @@ it("postgres-vanished: answers 503, ends after SIGTERM, and recovers after 8 s",
   const proxy = environment.use(await openFaultProxy({ url: server.url }));
   const services = await environment.startServices({ DATABASE_URL: proxy.url });
   const stopped = await environment.startMore(oneOfEach);
-  await environment.warmUp();
   const load = await environment.startLoad({ targets: services });
   const loadOfStopped = await environment.startLoad({ targets: stopped, clients: 16 });
   await sleep(2_000);
@@ -88,7 +87,6 @@ async function startUnderLoad(environment: Environment) {
   environment.allowFailures();
   const server = await environment.openPostgres();
   await environment.startServices();
-  await environment.warmUp();
   const load = await environment.startLoad();
   await sleep(2_000);
   return { server, load };
