@@ -13,6 +13,7 @@ function run(...args: string[]): Promise<{ readonly exitCode: unknown; readonly 
 }
 
 it.each([
+  ["an option has a wrong value", ["fuzz", "--requests", "1e6"], '--requests cannot be "1e6"'],
   ["no file has the name", ["faults", "--only", "nothing"], "No test has such a name"],
   ["no test has the name", ["faults", "--only", "unavailable", "--name", "nothing"], "No test has such a name"],
 ])("ends with exit code 2 when %s", async (_what, args, message) => {

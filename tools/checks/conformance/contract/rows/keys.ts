@@ -32,6 +32,7 @@ export const keyRows: readonly Row[] = [
     send: list({}, { authorization: (key) => [`${scheme} ${key}`] }),
     expected: succeeds,
   })),
+  { title: "a scheme without a key is no key", send: list({}, { authorization: () => ["Bearer"] }), expected: missing },
   ...rowsOf(
     "the key is sent as a bearer token",
     {

@@ -48,6 +48,11 @@ export const newPetRows: readonly Row[] = [
     ["", "x".repeat(41), "a-b", "a b", "a.b", "<b>", "caf\u00e9", "a\n", "pets_live_0123456789"],
     (name) => ({ send: createWith(name), expected: propertyRule }),
   ),
+  {
+    title: "a message names at most five unknown properties",
+    send: create('{"name":"Rex","categoryId":1,"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}'),
+    expected: unknown("a", "b", "c", "d", "e"),
+  },
   ...rowsOf("a new pet is a JSON object", ["[]", `[${rex}]`, '"Rex"', '""', "null", "true", "0", "1.5"], (input) => ({
     send: create(input),
     expected: propertyRule,
@@ -81,6 +86,7 @@ export const newPetRows: readonly Row[] = [
       "half an object": "{",
       "two values": "{}{}",
       "a comment": "{} // Rex",
+      "a trailing comma": rex.replace("}", ",}"),
       "60,000 opening brackets": "[".repeat(60_000),
       "30,000 nested arrays": "[".repeat(30_000) + "]".repeat(30_000),
       "10,000 nested objects": `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`,

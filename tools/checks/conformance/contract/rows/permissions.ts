@@ -1,4 +1,5 @@
 import { create, created, get, list, type Problem, type Request, type Row, refused, rowsOf, succeeds } from "../row.js";
+import { minute } from "./quotas.js";
 
 const realm = 'Bearer realm="petstore"';
 const suspended = forbidden("ACCOUNT_SUSPENDED", "The account of the API key is suspended.", realm);
@@ -44,6 +45,14 @@ export const permissionRows: readonly Row[] = [
       expected: { ...problem, headers: { ...problem.headers, "x-ratelimit-remaining": "7" } },
     }),
   ),
+  {
+    title: "the quota of a suspended account is checked first",
+    key: "suspended",
+    limits: { perMinute: 1, perDay: 100 },
+    before: [list()],
+    send: list(),
+    expected: minute,
+  },
   ...rowsOf("a test key works in a test store only", { list: list(), create: create() }, (send) => ({
     key: "test",
     send,

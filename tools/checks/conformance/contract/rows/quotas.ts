@@ -9,7 +9,7 @@ export const quotaSettings: Readonly<Record<string, string>> = {
   ANONYMOUS_REQUESTS_PER_MINUTE: "6",
 };
 
-const minute: Problem = usedUp("RATE_LIMIT_EXCEEDED", "minute");
+export const minute: Problem = usedUp("RATE_LIMIT_EXCEEDED", "minute");
 const day = usedUp("DAILY_QUOTA_EXCEEDED", "day");
 const banned = refused(
   429,

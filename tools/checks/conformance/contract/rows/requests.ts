@@ -57,6 +57,11 @@ export const requestRows: readonly Row[] = [
     send: create(rex, { headers, bodyBytes: 65_537 }),
     expected: tooLarge,
   })),
+  {
+    title: "the media type is checked before the size of the body",
+    send: create(rex, { headers: { "content-type": "text/plain" }, bodyBytes: 70_000 }),
+    expected: mediaType,
+  },
   ...rowsOf("an existing resource refuses other methods", ["DELETE", "PUT", "PATCH", "TRACE"], (method) => ({
     send: list({}, { method }),
     expected: refused(405, "METHOD_NOT_ALLOWED", "Only GET, HEAD, POST can be used here.", {
@@ -98,6 +103,19 @@ export const requestRows: readonly Row[] = [
           "WWW-Authenticate,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id",
       },
     },
+  },
+  {
+    title: "a script of another origin may read a refusal",
+    key: "none",
+    send: list({}, { headers: { origin: "https://shop.example" } }),
+    expected: refused(401, "API_KEY_MISSING", "No API key was sent as a bearer token.", {
+      "access-control-allow-origin": "*",
+    }),
+  },
+  {
+    title: "a request without an origin gets no CORS headers",
+    send: list(),
+    expected: { ...succeeds, headers: { "access-control-allow-origin": "", "access-control-expose-headers": "" } },
   },
   {
     title: "a preflight request needs no key, costs nothing, and allows every header that it asks for",
