@@ -88,12 +88,18 @@ export async function openVisit({ browser, origin }: StoreInBrowser, { width }: 
     page,
     /** Bytes received over the network since the window was opened, headers included. */
     receivedBytes: () => receivedBytes,
-    /** Fails for an error, a request to another origin, a page wider than the window, or an issue that axe finds. */
+    /**
+     * Fails for an error, a request to another origin, a page wider than the window, or an issue that axe finds in light or
+     * dark colours.
+     */
     async expectNoFault() {
       expect(errors).toEqual([]);
       expect(otherOrigins).toEqual([]);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
-      expect(await seriousIssues(page)).toEqual([]);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await seriousIssues(page), colorScheme).toEqual([]);
+      }
     },
     [Symbol.asyncDispose]: () => context.close(),
   };
