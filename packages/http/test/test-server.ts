@@ -33,7 +33,7 @@ export interface TestServer extends AsyncDisposable {
  */
 export async function startTestServer(
   limits: Partial<ServerLimits> = {},
-  draining: Pick<ListenOptions, "drainTimeoutMs" | "graceMs" | "onDrain"> = {},
+  draining: Pick<ListenOptions, "drainTimeoutMs" | "graceMs"> = {},
 ): Promise<TestServer> {
   const handled: string[] = [];
   const malformedRequests: string[] = [];
@@ -80,12 +80,15 @@ export async function startTestServer(
 
   const onError = (error: unknown) => void faults.push(error);
   const { server, connections } = createHttpServer({ app, limits: { lingerMs: 100, ...limits }, onRefused: onError });
-  const onDrain = () => {
-    connections.drain();
-    draining.onDrain?.();
-  };
   // A test does not end if a connection ends only because the time is up.
-  const options = { host: "127.0.0.1", port: 0, drainTimeoutMs: 600_000, onError, ...draining, onDrain };
+  const options = {
+    host: "127.0.0.1",
+    port: 0,
+    drainTimeoutMs: 600_000,
+    onError,
+    ...draining,
+    onDrain: connections.drain,
+  };
   const listener = await listen(server, options);
   return {
     server,
