@@ -9,26 +9,13 @@ const list = (query: string) => store.call("GET", `/v1/pets${query}`, { key });
 const insertTwo = "insert into pets (name, category_id, status) values ('a', 1, 'sold'), ('b', 1, 'sold')";
 
 describe("the query", () => {
-  it.each(["?", "?&", "?limit=1&", "?&&limit=1", "?limit=%31%30", "?status=%73old"])("may be %s", async (query) => {
-    expect((await list(query)).status).toBe(200);
-  });
-
   it.each([
-    ["limit", "limit must be an integer from 1 to 100"],
     ["limit=1&limit=1", "limit must be an integer from 1 to 100"],
     [`${"&".repeat(1_000)}limit=0`, "limit must be an integer from 1 to 100"],
-    ["limit=+5", "limit must be an integer from 1 to 100"],
     ["status=sold&status=sold", "status must be one of available, pending, sold"],
-    ["status=%FF", "status must be one of available, pending, sold"],
     ["cursor=a&cursor=a", "cursor must be given once"],
-    ...["offset", "Limit", "__proto__", "toString"].map((name) => [
-      `${name}=1`,
-      `${name} is unknown; query parameter must be limit, status or cursor`,
-    ]),
-    ...["limit%20=1", "limit[]=1", "status[eq]=sold", "=1"].map((query) => [
-      query,
-      "query parameter must be limit, status or cursor",
-    ]),
+    ["__proto__=1", "__proto__ is unknown; query parameter must be limit, status or cursor"],
+    ["limit[]=1", "query parameter must be limit, status or cursor"],
   ])("may not be ?%s", async (query, message) => {
     expect(await list(`?${query}`)).toMatchObject({ status: 400, json: { code: "VALIDATION_FAILED", message } });
   });

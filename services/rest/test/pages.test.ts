@@ -1,13 +1,10 @@
 // Tests the HTTP responses of the pages and files. tools/checks/browser tests the pages in a browser.
 import { readdir } from "node:fs/promises";
-import { openTestStore } from "@petstore/checks/test-store";
-import { Router } from "express";
 import { describe, expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore({ TRUST_PROXY: "127.0.0.0/8" });
 const page = (path: string, headers: Readonly<Record<string, string>> = {}) => store.call("GET", path, { headers });
-const first = await page("/");
 /** The contract is a file of the repository alone. */
 const guides = (await readdir(new URL("../docs/", import.meta.url))).filter((name) => name !== "interface.md");
 
@@ -26,49 +23,6 @@ it.each([
       "referrer-policy": "no-referrer",
     },
   });
-});
-
-it("a page is not sent again to a browser that has the current version", async () => {
-  expect(first.headers["cache-control"]).toBe("no-cache");
-  for (const tags of [first.headers.etag ?? "", `"other", ${first.headers.etag}`]) {
-    const answer = await page("/", { "If-None-Match": tags, "Accept-Encoding": "gzip" });
-    expect(answer).toMatchObject({ status: 304, text: "" });
-    expect(answer.headers["content-encoding"]).toBeUndefined();
-  }
-  expect((await page("/", { "If-None-Match": 'W/"other"' })).status).toBe(200);
-});
-
-it("a page is compressed only for clients that accept gzip", async () => {
-  expect(first.headers["content-encoding"]).toBeUndefined();
-  expect(first.headers.vary).toContain("Accept-Encoding");
-  const compressed = await fetch(`${store.origin}/`, { headers: { "Accept-Encoding": "gzip" } });
-  expect(compressed.headers.get("content-encoding")).toBe("gzip");
-  expect(await compressed.text()).toBe(first.text);
-  expect((await page("/", { "Accept-Encoding": "gzip;q=0" })).text).toBe(first.text);
-});
-
-it("a page answers HEAD like GET without a body, and other methods like an unknown path", async () => {
-  const { "content-length": length } = first.headers;
-  expect(await store.call("HEAD", "/")).toMatchObject({ status: 200, text: "", headers: { "content-length": length } });
-  const headers = { "X-Forwarded-For": "192.0.2.4" };
-  expect(await store.call("POST", "/", { headers, body: "{}" })).toMatchObject({ code: "API_KEY_MISSING" });
-});
-
-it("a file is prepared once, also for its first requests at the same time, and again after a failure", async () => {
-  let prepared = 0;
-  let isFailing = true;
-  const content = () => {
-    if (isFailing) throw new Error("too many open files");
-    return `text ${++prepared}`;
-  };
-  const file = { path: "/text", mediaType: "text/plain; charset=utf-8", content };
-  await using own = await openTestStore({
-    createRouters: [({ serveStaticFiles }) => Router().use(serveStaticFiles([file]))],
-  });
-  expect(await own.call("GET", "/text")).toMatchObject({ status: 500 });
-  isFailing = false;
-  const answers = await Promise.all(Array.from({ length: 20 }, () => own.call("GET", "/text")));
-  expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(["text 1"]));
 });
 
 it("an address that loads more than 600 files in a minute is refused, and no other", async () => {
@@ -107,15 +61,11 @@ describe("an unknown path", () => {
   });
 
   it.each([
-    ["a path of the REST API", "GET", "/v1/none", Accept],
-    ["the base path of the REST API", "GET", "/v1", Accept],
-    ["a path of the GraphQL API", "GET", "/graphql/none", Accept],
-    ["another method", "POST", "/docs", Accept],
-    ["any media type", "GET", "/docs", "*/*"],
-    ["JSON before HTML", "GET", "/docs", "application/json, text/html;q=0.9"],
-    ["an image", "GET", "/favicon.ico", "image/*"],
-  ])("is the Error body for %s", async (_what, method, path, accepted) => {
-    const answer = await store.call(method, path, { headers: { Accept: accepted } });
+    ["a path of the REST API", "/v1/none", Accept],
+    ["any media type", "/docs", "*/*"],
+    ["JSON before HTML", "/docs", "application/json, text/html;q=0.9"],
+  ])("is the Error body for %s", async (_what, path, accepted) => {
+    const answer = await page(path, { Accept: accepted });
     expect(answer).toMatchObject({ status: 401, json: { code: "API_KEY_MISSING" } });
   });
 

@@ -9,10 +9,8 @@ await store.call("POST", "/v1/pets", { key, body: '{"name":"Ada","categoryId":1}
 const problem = (status: number, code: string) => ({ status, json: { code, message: expect.any(String), status } });
 
 it.each([
-  ...["//", "/v1", "/v1/", "/v1/pets/", "/v1/pets/1/", "/v1/pets/1/owner", "/v1//pets", "//v1/pets", "/v1/Pets"],
-  ...["/V1/pets", "/v1/pets.json", "/v1/pets;limit=1", "/v1/pets%2F1", "/pets", "/v2/pets", "/v1.0/pets"],
-  ...["/v1/%zz", "/v1/pets/%", "/v1/pets/%zz", "/v1/pets/%C3%28"],
-  ...["/v1/orders", "/v1/store/orders", "/v1/categories", "/v1/events", "/v1/webhooks"],
+  ...["/v1", "/v1/", "/v1/pets/", "/v1/pets/1/owner", "//v1/pets", "/V1/pets", "/v1/pets%2F1", "/pets", "/v2/pets"],
+  ...["/v1/%zz", "/v1/pets/%zz", "/v1/orders", "/v1/categories", "/v1/events"],
 ])("the unknown path %s is 404 like any other, and 401 without a key", async (path) => {
   const { text } = await store.call("GET", "/v1/none", { key });
   expect(await store.call("GET", path, { key })).toMatchObject({ ...problem(404, "ROUTE_NOT_FOUND"), text });
@@ -20,8 +18,8 @@ it.each([
 });
 
 it.each([
-  ...["9223372036854775807", "9223372036854775808", "9".repeat(5_000), "-1", "-0", "01", "+1", "%2B1", "1.0", "1e0"],
-  ...["0x1", "abc", "null", "%20", "1%20", "1%0A", "%00", "%2F", "%D9%A1", "1%20or%201=1"],
+  ...["9223372036854775808", "9".repeat(5_000), "-0", "01", "+1", "1.0", "1e0", "0x1"],
+  ...["abc", "%20", "1%0A", "%00", "%2F", "%D9%A1", "1%20or%201=1"],
 ])("the petId %s is 404 like an unknown one", async (id) => {
   const { text } = await store.call("GET", "/v1/pets/999999", { key });
   expect(await store.call("GET", `/v1/pets/${id}`, { key })).toMatchObject({ ...problem(404, "PET_NOT_FOUND"), text });
@@ -32,17 +30,9 @@ it.each(["PATCH", "POST", "PUT"])("%s of a pet is 405 with Allow", async (method
   expect(answer).toMatchObject({ ...problem(405, "METHOD_NOT_ALLOWED"), headers: { allow: "GET, HEAD" } });
 });
 
-it("the response to GET is the same with a percent-encoded path and a body", async () => {
-  const { text } = await store.call("GET", "/v1/pets/1", { key });
-  const sent = { key, headers: { "Content-Type": "text/plain" }, body: "any text" };
-  expect(await store.call("GET", "/v1/pets/%31", sent)).toMatchObject({ status: 200, text });
-});
-
 it.each([
   [200, "/v1/pets", { key }],
   [200, "/v1/pets/1", { key }],
-  [404, "/v1/none", { key }],
-  [400, "/v1/pets?limit=0", { key }],
   [401, "/v1/pets", {}],
 ])("the response to HEAD is that to GET without the body: %i %s", async (status, path, options) => {
   const got = await store.call("GET", path, options);
@@ -56,11 +46,6 @@ function steady({ headers }: Answer): Record<string, string> {
   const changing = /^(date|ratelimit|x-ratelimit-remaining|x-request-id)$/;
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !changing.test(name)));
 }
-
-it("the response to OPTIONS is 204 without Content-Length (RFC 9110 section 8.6)", async () => {
-  const { status, headers } = await store.call("OPTIONS", "/v1/pets");
-  expect([status, headers["content-length"]]).toEqual([204, undefined]);
-});
 
 it("/livez is answered to GET and HEAD without a key, and is never cached", async () => {
   const headers = { "cache-control": "no-store" };

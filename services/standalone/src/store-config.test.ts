@@ -4,17 +4,13 @@ import { readStoreConfig } from "./store-config.js";
 const warningFor = (userId: number | undefined, environment: Readonly<Record<string, string>>) =>
   readStoreConfig(environment, userId).warning;
 
-// Windows has no user ids.
-it.each([1_000, undefined])("lets the user %s listen on every address, without a warning", (userId) => {
-  expect(warningFor(userId, { HOST: "0.0.0.0" })).toBeUndefined();
+it("lets any other user listen on every address, without a warning", () => {
+  expect(warningFor(1_000, { HOST: "0.0.0.0" })).toBeUndefined();
 });
 
-it.each(["127.0.0.1", "::1", "localhost"])("warns root that listens on %s", (host) => {
-  expect(warningFor(0, { HOST: host })).toMatch(/^Warning: .* runs as root/);
-});
-
-it.each(["0.0.0.0", "::", "192.0.2.1"])("refuses root that would listen on %s", (host) => {
-  expect(() => warningFor(0, { HOST: host })).toThrow(`does not listen on ${host} as root`);
+it("warns root that listens on a loopback address, and refuses root on any other", () => {
+  expect(warningFor(0, { HOST: "127.0.0.1" })).toMatch(/^Warning: .* runs as root/);
+  expect(() => warningFor(0, { HOST: "0.0.0.0" })).toThrow("does not listen on 0.0.0.0 as root");
 });
 
 it("refuses root that would show its metrics to other machines", () => {
@@ -24,18 +20,14 @@ it("refuses root that would show its metrics to other machines", () => {
 
 it.each([
   [{}, "http://127.0.0.1:3000"],
-  [{ HOST: "::1", PORT: "3001" }, "http://[::1]:3001"],
-  [{ HOST: "localhost" }, "http://localhost:3000"],
   [{ PUBLIC_URL: "https://pets.example" }, "https://pets.example"],
   [{ HOST: "0.0.0.0" }, undefined],
-  [{ PORT: "0" }, undefined],
 ])("knows its own address for links: %j", (environment, publicUrl) => {
   expect(readStoreConfig(environment, 1_000).http.publicUrl).toBe(publicUrl);
 });
 
 it.each([
   [{}, true],
-  [{ TEST_STORE: "" }, true],
   [{ TEST_STORE: "false" }, false],
 ])("is a test store unless TEST_STORE is false: %j", (environment, isTestStore) => {
   expect(readStoreConfig(environment, 1_000).isTestStore).toBe(isTestStore);

@@ -1,6 +1,6 @@
 // `npm start` in a small checkout, with an `npx` that writes what pnpm and turbo would write.
 import { spawnSync } from "node:child_process";
-import { chmod, copyFile, mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openTemporaryDirectory, serviceFlags } from "@petstore/harness/processes";
@@ -35,13 +35,10 @@ beforeEach(async () => {
 });
 
 describe("`npm start`", () => {
-  it.each(["18.20.8", "20.18.3"])("refuses Node.js %s in one line, before the install", (version) => {
-    const output = `The pet store needs Node.js 20.19 or later. This is ${version}.\n`;
-    expect(start(version)).toEqual({ exitCode: 1, output });
-  });
-
-  it.each(["20.19.0", "26.0.0"])("installs with Node.js %s", (version) => {
-    expect(start(version).output).toMatch(/^Installing \.\.\.\n/);
+  it("refuses a Node.js before 20.19 in one line, before the install", () => {
+    const output = "The pet store needs Node.js 20.19 or later. This is 20.18.3.\n";
+    expect(start("20.18.3")).toEqual({ exitCode: 1, output });
+    expect(start("20.19.0").output).toMatch(/^Installing \.\.\.\n/);
   });
 
   it("installs and builds a new clone, and then only serves", () => {
@@ -49,21 +46,14 @@ describe("`npm start`", () => {
       /^Installing \.\.\.\nnpx --yes pnpm@1\.2\.3 install --frozen-lockfile\nBuilding \.\.\.\nserving\n$/,
     );
     expect(start().output).toBe("serving\n");
-    expect(start().output).toBe("serving\n");
   });
 
   it.each<[name: string, change: () => Promise<void>]>([
     ["an edited source", () => write("packages/core/src/index.ts", "export const changed = true;")],
-    ["a new source", () => write("packages/core/src/new.ts")],
     ["a removed source", () => rm(join(root, "tools/admin/src/main.ts"))],
     ["an edited lockfile", () => write("pnpm-lock.yaml", "changed")],
-    ["a new package", () => write("packages/new/package.json", "{}")],
-    ["edited compiler options", () => write("tsconfig.base.json", "{}")],
     ["a build by hand", () => write("packages/core/dist/index.js", "built from another branch")],
-    ["an install with other settings", () => write(".npmrc", "node-linker=hoisted")],
-    ["a damaged record of the last build", () => write("node_modules/.cache/petstore-start.json", "null")],
     ["a missing built file", () => rm(join(root, "packages/core/dist/index.js"))],
-    ["an install by hand", () => write("packages/core/node_modules/another", "")],
   ])("installs and builds again after %s", async (_name, change) => {
     start();
     await change();
@@ -71,27 +61,7 @@ describe("`npm start`", () => {
     expect(start().output).toBe("serving\n");
   });
 
-  it("notices a source of the same size and age", async () => {
-    const source = join(root, "packages/core/src/index.ts");
-    await write("packages/core/src/index.ts", "export const one = 1;");
-    await utimes(source, 1_000_000, 1_000_000);
-    start();
-    await write("packages/core/src/index.ts", "export const two = 2;");
-    await utimes(source, 1_000_000, 1_000_000);
-    expect(start().output).toContain("Building ...");
-  });
-
-  it("does not build again after a change of a test", async () => {
-    start();
-    await write("packages/core/test/core.test.ts");
-    await write("packages/core/test-results.json");
-    await write("README.md", "changed");
-    expect(start().output).not.toContain("Building ...");
-  });
-
   it("prints why a build failed, does not serve, and builds again at the next start", async () => {
-    start();
-    await write("packages/core/src/index.ts", "export const changed: string = true;");
     await write("fails-to-build");
     for (let attempt = 0; attempt < 2; attempt++) {
       const { exitCode, output } = start();
