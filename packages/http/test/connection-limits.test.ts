@@ -74,6 +74,7 @@ describe("a client that reads slowly", () => {
 
   it.each([
     ["does not read its response", { stallTimeoutMs: 50 }, 0, ""],
+    ["reads its response in drops, though it is never idle", limits, 1_024, ""],
     ["reads its response in drops, though it sends further requests", limits, 1_024, list],
   ])("is cut off if it %s", async (_activity, limits, dropBytes, bytes) => {
     await using server = await startTestServer(limits);
@@ -91,5 +92,18 @@ describe("a client that reads slowly", () => {
     expect(client.socket.bytesRead).toBeLessThan(8 * 1_024 * 1_024);
     // It was not cut off because it had sent the last request that a connection may have.
     expect(server.handled.length).toBeLessThan(64);
+  });
+
+  it("is not cut off because the app takes long", async () => {
+    await using server = await startTestServer({ responseTimeoutMs: 40, timeoutCheckMs: 20 });
+    using client = openRawClient(server.port);
+    client.write(slow);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    server.release();
+    await client.received(1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    client.write(list);
+    await client.received(2);
+    expect(statuses(client)).toEqual([200, 200]);
   });
 });

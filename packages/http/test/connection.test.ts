@@ -70,6 +70,12 @@ it.for([
     `123${list}`,
     [100, 201, 200],
   ],
+  [
+    "HTTP/1.0 without 100, and keeps the connection if it is asked to",
+    `${create}${expecting}Connection: keep-alive\r\n${body}`.replace("HTTP/1.1", "HTTP/1.0"),
+    list,
+    [201, 200],
+  ],
 ] as const)("answers %s", async ([_what, first, later, expected], { client }) => {
   client.write(first);
   await client.received(1);
@@ -104,10 +110,14 @@ it.for([
 describe("a reset does not stop the process when it comes", () => {
   it.each([
     ["before a byte", ""],
+    ["in the headers", "GET /pets HTTP/1.1\r\nHo"],
     ["in the body", `${create}Content-Length: 9\r\n\r\n123`],
+    ["in a body that was refused", `${refused}Content-Length: 9\r\n\r\n123`],
     ["while several responses are prepared", slow + slow + list],
     ["while a response is written", large],
+    ["while a malformed request is answered", "GET/bad\r\n\r\n"],
     ["while a malformed request waits for its turn", `${slow}GET/bad\r\n\r\n`],
+    ["during CONNECT", connectRequest],
     ["while CONNECT waits for its turn", slow + connectRequest],
   ])("%s", async (_moment, bytes) => {
     await using server = await startTestServer();

@@ -11,6 +11,14 @@ it("a port in use is named in the message, with the remedy", async ({ server: { 
   await expect(listening).rejects.toThrow(`Cannot listen on 127.0.0.1 port ${port}: ${remedy}`);
 });
 
+it("an error while a connection is accepted is reported, and the server goes on", async ({ server, client }) => {
+  const error = new Error("accept EMFILE");
+  server.server.emit("error", error);
+  expect(server.faults).toEqual([error]);
+  client.write(list);
+  await client.received(1);
+});
+
 describe("the end of a listener", () => {
   it("closes idle connections, used and unused", async ({ server, client }) => {
     using unused = openRawClient(server.port);
@@ -75,6 +83,22 @@ it("each connection, old or new, gets one more response in the grace period, whi
   expect(connectionHeaders(kept)).toEqual(["keep-alive", "close"]);
   await Promise.all([drained, unused.closed]);
   expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(graceMs - 5);
+});
+
+it("a connection whose client was told that it is kept stays open in the grace period", async () => {
+  // Longer than the client takes to read 8 MiB.
+  await using server = await startTestServer({}, { graceMs: 6_000 });
+  using client = openRawClient(server.port);
+  client.socket.pause();
+  client.write(large);
+  await expect.poll(() => server.handled).toHaveLength(1);
+  const drained = server.listener[Symbol.asyncDispose]();
+  client.socket.resume();
+  await client.received(1);
+  client.write(list);
+  await client.received(2);
+  expect(connectionHeaders(client)).toEqual(["keep-alive", "close"]);
+  await drained;
 });
 
 it("a second signal ends the process at once, except a repetition of the first within 500 ms", async () => {

@@ -29,6 +29,16 @@ describe("a connection with more than 64 outstanding requests", () => {
     expect(created).toBe(maxOutstanding);
   });
 
+  it.for([
+    ["of known length", `${create}Content-Length: 3\r\n\r\n123`],
+    ["in chunks", `${create}Transfer-Encoding: chunked\r\n\r\n3\r\n123\r\n0\r\n\r\n`],
+  ] as const)("is answered in order with bodies %s in between", async ([_name, withBody], { server, client }) => {
+    client.write(slow + (withBody + list).repeat(500));
+    await expectLastAnswer(server, client);
+    const pairs = Array.from({ length: maxOutstanding / 2 }, () => ['{"received":123}', "[]"]).flat();
+    expect(client.answers().map(({ text }) => text)).toEqual(['{"slow":true}', ...pairs].slice(0, maxOutstanding));
+  });
+
   it("still reads the body of the 64th request, which arrives later", async ({ server, client }) => {
     client.write(`${slow}${list.repeat(maxOutstanding - 2)}${create}Content-Length: 3\r\n\r\n`);
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);
@@ -41,6 +51,8 @@ describe("a connection with more than 64 outstanding requests", () => {
     ["a malformed request", "GET/bad\r\n\r\n"],
     ["CONNECT", `CONNECT pets.example:443 HTTP/1.1\r\n${host}\r\n`],
     ["a request for an upgrade", `GET /pets HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`],
+    ["a request that expects 100-continue", `${create}Expect: 100-continue\r\n\r\n`],
+    ["headers that do not end", `GET /pets HTTP/1.1\r\n${host}`],
     ["a body that does not end", `${create}Content-Length: 9\r\n\r\n123`],
   ] as const)("drops %s behind the 64th request", async ([_name, bytes], { server, client }) => {
     client.write(slow + list.repeat(maxOutstanding - 1) + bytes);

@@ -12,9 +12,14 @@ import { describe, expect, it } from "vitest";
 const directory = await shared(openTemporaryDirectory());
 
 /** Starts a program with an open log. It reports to this test through `process.send`. */
-function run(body: string, stdout: "pipe" | "ignore" | number, shell?: string): ChildProcess {
+function run(
+  body: string,
+  stdout: "pipe" | "ignore" | number,
+  shell?: string,
+  stderr: "inherit" | number = "inherit",
+): ChildProcess {
   const script = `
-    const { openLog } = await import("@petstore/http");
+    const { openLog, printError } = await import("@petstore/http");
     const output = openLog({ level: "info", serviceName: "petstore" });
     const { log, dropped } = output;
     const logLines = async (count) => {
@@ -26,7 +31,7 @@ function run(body: string, stdout: "pipe" | "ignore" | number, shell?: string): 
     ${body}`;
   const program = [process.execPath, "--expose-gc", "--input-type=module", "--eval", script];
   const [command = "", ...args] = shell === undefined ? program : ["sh", "-c", shell, ...program];
-  return spawn(command, args, { stdio: ["ignore", stdout, "inherit", "ipc"] });
+  return spawn(command, args, { stdio: ["ignore", stdout, stderr, "ipc"] });
 }
 
 describe("a program whose standard output is read", () => {
@@ -62,8 +67,10 @@ function startClosed(body: string): ChildProcess {
   return child;
 }
 
+const openFull = () => openSync("/dev/full", "w");
+
 describe.each<Unwritable>([
-  ...(process.platform === "linux" ? [["full", startWith(() => openSync("/dev/full", "w"))] satisfies Unwritable] : []),
+  ...(process.platform === "linux" ? [["full", startWith(openFull)] satisfies Unwritable] : []),
   ["closed", startClosed],
   ["not read", startWith(() => unreadPipe())],
 ])("a program whose standard output is %s", (_name, start) => {
@@ -111,6 +118,14 @@ it("logging continues when a full file has room again", async () => {
   await exited;
   const messages = (await readFile(path, "utf8")).match(/"msg":"(line 300|room again)"/g);
   expect(messages).toEqual(['"msg":"line 300"', '"msg":"room again"']);
+});
+
+it("an error message is dropped when standard error cannot be written", async () => {
+  const body = 'printError(new Error("failed")); process.exitCode = 1; process.disconnect();';
+  for (const stderr of [unreadPipe(), ...(process.platform === "linux" ? [openFull()] : [])]) {
+    expect((await once(run(body, "ignore", undefined, stderr), "exit"))[0]).toBe(1);
+    closeSync(stderr);
+  }
 });
 
 let pipes = 0;

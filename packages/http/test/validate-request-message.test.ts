@@ -9,6 +9,7 @@ describe("a request message", () => {
     ["a name as its host", "Host: a.example\r\n"],
     ["a port in its host", "Host: 127.0.0.1:8080\r\n"],
     ["an IPv6 address as its host", "Host: [::1]:80\r\n"],
+    ["a percent-encoded host", "Host: a%20b\r\n"],
     ["200 header fields", `Host: a\r\n${fields(199)}`],
   ])("may have %s", async ([_what, headers], { client }) => {
     client.write(`GET /pets HTTP/1.1\r\n${headers}\r\n`);
@@ -16,10 +17,21 @@ describe("a request message", () => {
   });
 
   it.for([
-    "GET /pets HTTP/1.1\r\n\r\n",
-    "GET /pets HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
-    "GET /pets HTTP/1.1\r\nHost: a@b\r\n\r\n",
+    ["HTTP/1.0 without a Host", "GET /pets HTTP/1.0\r\n\r\n"],
+    ["every printable character but #", "GET /pets?!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~ HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ])("may be %s", async ([_what, request = ""], { client }) => {
+    client.write(request);
+    expect((await client.received(1))[0]?.status).toBe(200);
+  });
+
+  const hosts = ["", "Host: a\r\nHost: a\r\n", "Host: a\r\nHOST: b\r\n", "Host: a b\r\n", "Host: a@b\r\n"];
+  const otherHosts = ["Host: a/b\r\n", "Host: a:http\r\n", "Host: [::1\r\n", "Host: a, b\r\nhost: c\r\n"];
+  it.for([
+    ...[...hosts, ...otherHosts].map((header) => `GET /pets HTTP/1.1\r\n${header}\r\n`),
+    "CONNECT pets.example:443 HTTP/1.1\r\n\r\n",
     "GET /pets?limit=5#&status=sold HTTP/1.1\r\nHost: a\r\n\r\n",
+    "GET /pets?limit=5\u00a0 HTTP/1.1\r\nHost: a\r\n\r\n",
+    "GET /pets HTTP/0.9\r\nHost: a\r\n\r\n",
     "GET /pets HTTP/2.0\r\nHost: a\r\n\r\n",
   ])("may not be %j", async (request, { client }) => {
     client.write(request);

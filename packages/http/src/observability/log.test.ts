@@ -4,6 +4,7 @@ import { createLog } from "./log.js";
 it.each([
   ["a line break", "one\r\ntwo", "one\\u{d}\\u{a}two"],
   ["a control sequence in one byte", "\u009b31mred", "\\u{9b}31mred"],
+  ["a line separator", "one\u2028two", "one\\u{2028}two"],
   ["a change of direction", "\u202etxt.exe", "\\u{202e}txt.exe"],
   ["letters", "Größe ж 日本", "Größe ж 日本"],
 ])("escapes control characters in a dependency's message, and nothing else: %s", (_kind, message, shown) => {

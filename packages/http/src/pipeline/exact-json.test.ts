@@ -8,6 +8,15 @@ it("reads every whole number as bigint, digit for digit", () => {
   fc.assert(fc.property(fc.bigInt(), (value) => parseExactJson(`${value}`) === value));
 });
 
+it.each([
+  ["-1.50e1", -15n],
+  ["-0.0e5", 0n],
+  [`0.${"0".repeat(50)}1E51`, 1n],
+  ["1e39", 10n ** 39n],
+])("reads %s exactly", (text, value) => {
+  expect(parseExactJson(text)).toBe(value);
+});
+
 it("agrees with JSON.parse on everything but the type of whole numbers", () => {
   fc.assert(
     fc.property(fc.json({ noUnicodeString: false }), (text) => {
