@@ -29,16 +29,6 @@ describe("a connection with more than 64 outstanding requests", () => {
     expect(created).toBe(maxOutstanding);
   });
 
-  it.for([
-    ["of known length", `${create}Content-Length: 3\r\n\r\n123`],
-    ["in chunks", `${create}Transfer-Encoding: chunked\r\n\r\n3\r\n123\r\n0\r\n\r\n`],
-  ] as const)("is answered in order with bodies %s in between", async ([_name, withBody], { server, client }) => {
-    client.write(slow + (withBody + list).repeat(500));
-    await expectLastAnswer(server, client);
-    const pairs = Array.from({ length: maxOutstanding / 2 }, () => ['{"received":123}', "[]"]).flat();
-    expect(client.answers().map(({ text }) => text)).toEqual(['{"slow":true}', ...pairs].slice(0, maxOutstanding));
-  });
-
   it("still reads the body of the 64th request, which arrives later", async ({ server, client }) => {
     client.write(`${slow}${list.repeat(maxOutstanding - 2)}${create}Content-Length: 3\r\n\r\n`);
     await expect.poll(() => server.handled).toHaveLength(maxOutstanding);

@@ -41,7 +41,7 @@ const hidden = ["level", "time", "msg", "service", "version", "host", "pid", "du
 const ofRequest = ["method", "route", "operationType", "operationName", "status", "code"];
 
 /** Written by hand: a transport of pino starts a worker thread, and pino-pretty has thirteen dependencies. */
-function prettyLine(json: string): string {
+export function prettyLine(json: string): string {
   const entry = JSON.parse(json) as Readonly<Record<string, unknown>>;
   const sentence = entry.status === undefined ? ["msg"] : ofRequest;
   const others = Object.entries(entry).filter(([name]) => !hidden.includes(name) && !sentence.includes(name));
