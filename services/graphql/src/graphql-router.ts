@@ -45,6 +45,10 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
     .get(answer)
     .post(answer)
     .all(methodNotAllowed("GET", "HEAD", "POST"));
+  router.get("/", onRoute("static"), async (_req, res) => {
+    await admission.reportAddressQuota(res);
+    res.redirect("/graphiql");
+  });
   const schemaText = {
     path: "/schema.graphql",
     mediaType: "text/plain; charset=utf-8",

@@ -19,3 +19,9 @@ it("is served together with the schema, which needs no key either", async () => 
   const schema = await store.call("GET", "/schema.graphql");
   expect(schema.text).toBe(await readFile(new URL("../schema.graphql", import.meta.url), "utf8"));
 });
+
+it("is where the root of the GraphQL service leads, at no cost", async () => {
+  const { status, headers, rateLimit } = await store.call("GET", "/");
+  expect([status, headers.location]).toEqual([302, "/graphiql"]);
+  expect(rateLimit.remaining).toBe(rateLimit.limit);
+});

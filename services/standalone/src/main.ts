@@ -21,6 +21,7 @@ try {
   const deps = { log: output.log, now: Date.now };
   await using core = await openCore({ ...config, database: { ...config.database, url: postgres.url } }, deps);
   const { dropped: droppedLogLines } = output;
+  // Both routers answer `/`. REST comes first, so that `/` is the reference page.
   const createRouters = [createRestRouter, createGraphqlRouter];
   await using service = await openService({ ...deps, core, config: config.http, createRouters, droppedLogLines });
   if (warning !== undefined) printError(warning);
