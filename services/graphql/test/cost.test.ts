@@ -12,12 +12,14 @@ beforeEach(() => {
 
 const aliased = (count: number) =>
   `{ ${Array.from({ length: count }, (_, index) => `a${index}: pets { id }`).join(" ")} }`;
+const skipped = "query ($skip: Boolean! = true) { a: pets { id } b: pets @skip(if: $skip) { id } }";
 const create = (alias: string) => `${alias}: createPet(input: {name: "${alias}", categoryId: 1}) { id }`;
 
 describe("an operation costs its root fields, in extensions.cost and in the headers", () => {
   it.each<[what: string, query: string, cost: number, options?: object]>([
     ["ten aliases", aliased(10), 10],
-    ["a default that skips", "query ($skip: Boolean! = true) { a: pets { id } b: pets @skip(if: $skip) { id } }", 1],
+    ["a default that skips", skipped, 1],
+    ["a variable that does not skip", skipped, 2, { variables: { skip: false } }],
     ["introspection", '{ __typename __schema { types { name } } __type(name: "Pet") { name } }', 1],
     ["two mutations", `mutation { ${create("a")} ${create("b")} }`, 2],
     ["the chosen operation", `query One { pets { id } } query Two ${aliased(2)}`, 2, { operationName: "Two" }],
@@ -54,6 +56,8 @@ it("an operation of 3 units is refused and costs nothing while 2 remain, and one
 
 it.each([
   ["eleven root fields", aliased(11), "OPERATION_TOO_LARGE"],
+  ["no document", "{ pets(", "GRAPHQL_PARSE_FAILED"],
+  ["no operationName", "query A { a: pets { id } } query B { b: pets { id } }", "GRAPHQL_VALIDATION_FAILED"],
   ["an invalid document", "{ a: pet b: pet c: pet }", "GRAPHQL_VALIDATION_FAILED"],
   ["missing variables", "query ($limit: Int!) { a: pets(limit: $limit) { id } b: pets { id } }", "VALIDATION_FAILED"],
 ])("a request that is refused before the execution costs one unit: %s", async (_what, query, code) => {

@@ -15,6 +15,9 @@ describe("an error in the document", () => {
     ["a field with a name almost right", "{ pets { nam } }"],
     ["an enum value almost right", "{ pets(status: avaliable) { id } }"],
     ["an unknown field of an input", 'mutation { createPet(input: {name: "a", categoryId: 1, id: 1}) { id } }'],
+    ["a cycle of fragments", "{ pets { ...F } } fragment F on Pet { ...F }"],
+    ["no operation", "fragment F on Pet { id }"],
+    ["a subscription", "subscription { pets { id } }"],
   ])("is GRAPHQL_VALIDATION_FAILED without a suggestion or source text: %s", async (_what, query) => {
     const answer = await store.ask(query, caller);
     expect(errorsOf(answer)).not.toEqual([]);
@@ -61,8 +64,10 @@ describe("an error in the variables is VALIDATION_FAILED in REST's words, withou
 
   it.each([
     [list, {}, "limit is required"],
+    [list, { limit: null }, `limit ${limit}`],
     [createPet, { pet: null }, `pet ${shape}`],
     [skip, { yes: "mauve" }, "yes must be true or false"],
+    [skip, { yes: [true] }, "yes must be true or false"],
   ])("variables that prevent the execution: %# %s %j", async (query, variables, message) => {
     expect((await ask(query, variables)).json).toEqual(errorBody(400, "VALIDATION_FAILED", message));
   });
@@ -103,6 +108,7 @@ it("an unexpected error is INTERNAL_ERROR in a 200 with the path, counts, and is
   const faults = store.logged.slice(before).filter((line) => line.includes('"level":"error"'));
   const requestId = answer.headers["x-request-id"];
   expect(faults.map((line) => JSON.parse(line))).toMatchObject([{ requestId, code: "INTERNAL_ERROR" }]);
+  expect(store.logged.join("")).not.toMatch(/pets_live_(?!\[redacted\])|node_modules| {4}at /);
 });
 
 it("a create whose idempotency key is in use has Retry-After, as in REST", async () => {

@@ -15,7 +15,9 @@ it.each<[what: string, expected: readonly unknown[], query: string, operationNam
   ["the chosen operation", ["mutation", "B", 1], `query A { pets { id } } mutation B { ${create} }`, "B"],
   ["no name", ["query", undefined, 1], "{ pets { id } }"],
   ["a long name", ["query", "a".repeat(64), 1], `query ${"a".repeat(1_000)} { pets { id } }`],
+  ["a key as its name", ["query", undefined, 1], `query ${key} { pets { id } }`],
   ["a key in its name", ["query", undefined, 1], `query ${"x".repeat(50)}${key} { pets { id } }`],
+  ["refused variables", ["query", "Count", undefined], "query Count($n: Int!) { pets(limit: $n) { id } }"],
 ])(
   "a log line has type, name and cost of an operation, no key and no text: %s",
   async (_what, expected, query, name) => {

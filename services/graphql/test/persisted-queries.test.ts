@@ -7,7 +7,7 @@ const store = await openSharedStore();
 const { key } = await store.issueKey();
 
 const post = (request: object) => store.call("POST", "/graphql", { key, body: JSON.stringify(request) });
-const extensionsOf = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
+const extensionsOf = (sha256Hash: unknown, version = 1) => ({ persistedQuery: { version, sha256Hash } });
 const sha256 = (text: string) => hash("sha256", text, "hex");
 const notFound = {
   errors: [{ message: "PersistedQueryNotFound", extensions: { code: "PERSISTED_QUERY_NOT_FOUND", status: 400 } }],
@@ -31,8 +31,11 @@ describe("a persisted query", () => {
     expect(await post({ extensions })).toMatchObject(missed);
   });
 
-  it("with the hash of another document is refused", async () => {
-    const extensions = extensionsOf(sha256("{ pets { name } }"));
-    expect(await post({ query: "{ pets { id } }", extensions })).toMatchObject({ code: "VALIDATION_FAILED" });
+  it.each([
+    ["of another document", { query: "{ pets { id } }", extensions: extensionsOf(sha256("{ pets { name } }")) }],
+    ["of another type", { extensions: extensionsOf(7) }],
+    ["of another version", { extensions: extensionsOf(sha256("{ pets { id } }"), 2) }],
+  ])("with a hash %s is refused", async (_which, request) => {
+    expect(await post(request)).toMatchObject({ code: "VALIDATION_FAILED" });
   });
 });

@@ -1,4 +1,5 @@
-// The Relay connection. tools/checks/conformance/contract compares its pets and errors with those of the other lists.
+// The Relay connection, and idempotency keys of several root fields. tools/checks/conformance/contract compares the pets and
+// errors of the connection with those of the other lists.
 import { expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
@@ -42,4 +43,13 @@ it("a connection has a cursor for every edge, which continues both kinds of list
     const { pets } = await dataOf<{ pets: unknown }>(`{ pets(status: sold, cursor: "${cursor}") { id } }`);
     expect(pets).toEqual(later.map(({ node }) => node));
   }
+});
+
+it("an idempotency key is not reported as replayed if the mutation also adds a new pet, without a key", async () => {
+  const create = (idempotencyKey: string) =>
+    `createPet(input: {name: "Ada", categoryId: 1}, idempotencyKey: ${idempotencyKey}) { id }`;
+  const first = await store.ask(`mutation { a: ${create('"mixed"')} }`, caller);
+  const mixed = await store.ask(`mutation { a: ${create('"mixed"')} b: ${create("null")} }`, caller);
+  expect(mixed.headers["idempotency-replayed"]).toBeUndefined();
+  expect(mixed.json).toMatchObject({ data: (first.json as { data: object }).data, extensions: { cost: 2 } });
 });

@@ -61,6 +61,7 @@ it("a plugin sees each execution of a document alike, as the client sent it", as
 
 it.each([
   ["invalid variables", "query ($limit: Int!) { pets(limit: $limit) { id } }"],
+  ["an unknown operation name", "query A { pets { id } } query B { pets { id } }"],
   ["too many root fields", `{ ${Array.from({ length: 11 }, (_, index) => `a${index}: pets { id }`).join(" ")} }`],
 ])("a plugin sees an operation that is refused for %s, each time", async (_reason, query) => {
   for (let time = 0; time < 2; time++) await store.ask(query, { key });
@@ -69,7 +70,7 @@ it.each([
 });
 
 it("a plugin sees neither an invalid document, the first and the second time, nor a request without a key", async () => {
-  for (const query of ["{ pets(", "{ pet { id } }", "{ pet { id } }"]) await store.ask(query, { key });
+  for (const query of ["{ pets(", "{ pets(", "{ pet { id } }", "{ pet { id } }"]) await store.ask(query, { key });
   await store.ask("{ pets { id } }");
   expect(seen).toEqual([]);
 });

@@ -7,7 +7,7 @@ const store = await openSharedStore();
 const { key } = await store.issueKey();
 const query = "{ pets { id } }";
 const create = 'createPet(input: {name: "by get", categoryId: 1}) { id }';
-const get = (parameters: Record<string, string>, method = "GET") =>
+const get = (parameters: string | Record<string, string>, method = "GET") =>
   store.call(method, `/graphql?${new URLSearchParams(parameters)}`, { key });
 
 it.each([
@@ -22,7 +22,10 @@ it.each([
 it.each([
   [`[{"query": "${query}"}]`, "body must be a JSON object"],
   ["{}", "query is required"],
+  ['{"query": ["{ pets { id } }"]}', "query must be a string"],
   ['{"query": "{ pets { id } }", "variables": []}', "variables must be a JSON object"],
+  ['{"query": "{ pets { id } }", "operationName": 1}', "operationName must be a string"],
+  ['{"query": "{ pets { id } }", "extensions": []}', "extensions must be a JSON object"],
 ])("a POST of %s is 400: %s", async (body, message) => {
   const json = errorBody(400, "VALIDATION_FAILED", expect.stringContaining(message));
   expect(await store.call("POST", "/graphql", { key, body })).toMatchObject({ status: 400, json });
@@ -32,6 +35,20 @@ it("a GET has query, variables and operationName as parameters", async () => {
   const document = `query A($limit: Int!) { pets(limit: $limit) { id } } mutation B { ${create} }`;
   const answer = await get({ query: document, variables: '{"limit": 1}', operationName: "A" });
   expect(answer).toMatchObject({ status: 200, json: { data: { pets: expect.any(Array) } } });
+});
+
+it.each([
+  ["no query", "", "VALIDATION_FAILED"],
+  ["variables that are not JSON", `query=${query}&variables={`, "INVALID_JSON"],
+  ["a repeated parameter", `query=${query}&query=${query}`, "VALIDATION_FAILED"],
+])("a GET with %s is 400", async (_what, parameters, code) => {
+  expect(await get(parameters)).toMatchObject({ status: 400, json: errorBody(400, code) });
+});
+
+it("an empty operationName is none, in GET and in POST", async () => {
+  const got = await get({ query, operationName: "" });
+  expect(got.json).toMatchObject({ data: { pets: expect.any(Array) } });
+  expect((await store.ask(query, { key, operationName: "" })).text).toBe(got.text);
 });
 
 it.each(["GET", "HEAD"])("a mutation by %s is 405 with Allow: POST, and adds no pet", async (method) => {

@@ -18,6 +18,11 @@ describe("documents", () => {
     expect(read('{ pets(cursor: "\uFFFD") { id } }')).toMatchObject({ kind: "valid" });
   });
 
+  it("reports at most 5 errors", () => {
+    const document = createDocuments(schema).read("{ pets { a b c d e f } }");
+    expect(document.kind === "refused" && document.errors).toHaveLength(5);
+  });
+
   it.each([
     ["1,000 documents", 1_000, 1_000, "{ pets { id } }"],
     ["about 32 MiB of large documents", 100, 400, `{ pets(cursor: "${"x".repeat(60_000)}") { id } }`],
