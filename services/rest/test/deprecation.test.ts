@@ -19,6 +19,7 @@ it.each([
   ["a millisecond before the removal", 200, "GET", "/v1/pets/1", removedAtMs - 1],
   ["at the removal", 410, "GET", "/v1/pets/1", removedAtMs],
   ["years after the removal", 410, "HEAD", "/v1/pets/abc", Date.UTC(2040, 0, 1)],
+  ["years after the removal", 405, "DELETE", "/v1/pets/1", Date.UTC(2040, 0, 1)],
 ])(
   "%s, %i to %s %s has Deprecation, Sunset, and links to the notice and the replacement, and counts",
   async (_when, status, method, path, nowMs) => {
@@ -28,6 +29,10 @@ it.each([
     expect(answer).toMatchObject({ status, headers: announcement, rateLimit: { remaining: 59 } });
   },
 );
+
+it("a request without a key is 401 after the removal", async () => {
+  expect(await store.call("GET", "/v1/pets/1")).toMatchObject({ status: 401, headers: announcement });
+});
 
 it("the removal changes no other endpoint, and its notice stays", async () => {
   const { key } = await store.issueKey();

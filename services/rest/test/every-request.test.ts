@@ -72,11 +72,15 @@ const hostile = [
   "\r\n",
   '\n{"level":"info","requestId":"forged","status":200}\n',
   '","status":200,"forged":"yes',
+  "\\",
   "\u001b[2J\u001b[31mforged\u001b[0m",
   "\u0000",
+  "\u0085\u009b31m",
   "\u2028\u2029",
   "\u202eforged",
+  "\ud800",
   "😀",
+  "%0d%0aforged",
 ];
 
 it.each(hostile)("a log line is one JSON object of known fields when a client sends %j anywhere", async (text) => {

@@ -28,6 +28,7 @@ describe("the Idempotency-Key header", () => {
   it.each([
     ["abc", '"abc"'],
     ['a"b', '"a\\"b"'],
+    ["a\\b", '"a\\\\b"'],
   ])("%s is the same key with and without quotes", async (bare, quoted) => {
     const first = await create(bare);
     const again = await create(quoted);
@@ -39,10 +40,13 @@ describe("the Idempotency-Key header", () => {
     'Idempotency-Key must end with a quote if it begins with one, and inside the quotes " and \\ must be escaped with a backslash';
 
   it.each([
+    ["nothing in quotes", '""', rule],
     ["256 characters in quotes", `"${"x".repeat(256)}"`, rule],
     ["two headers", ["abc", "abd"], expect.stringContaining("once")],
     ["a quote that does not end", '"abc', quotedRule],
     ["a quote within quotes", '"a"b"', quotedRule],
+    ["a backslash that escapes nothing", '"a\\b"', quotedRule],
+    ["a parameter", '"abc";v=1', quotedRule],
   ])("%s is refused, and adds nothing", async (_what, idempotencyKey, message) => {
     const before = await countPets();
     expect(await create(idempotencyKey)).toMatchObject({ status: 400, json: { code: "VALIDATION_FAILED", message } });

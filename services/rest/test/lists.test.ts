@@ -12,6 +12,7 @@ describe("the query", () => {
   it.each([
     ["limit=1&limit=1", "limit must be an integer from 1 to 100"],
     [`${"&".repeat(1_000)}limit=0`, "limit must be an integer from 1 to 100"],
+    ["status=%FF", "status must be one of available, pending, sold"],
     ["status=sold&status=sold", "status must be one of available, pending, sold"],
     ["cursor=a&cursor=a", "cursor must be given once"],
     ["__proto__=1", "__proto__ is unknown; query parameter must be limit, status or cursor"],

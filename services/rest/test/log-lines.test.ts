@@ -33,3 +33,13 @@ it("a log line contains the account and the key of a revoked key", async () => {
   const refused = await store.lineOf(await store.call("GET", "/v1/pets", { key }));
   expect(refused).toMatchObject({ account: `${accountId}`, key: `${keyId}`, code: "API_KEY_REVOKED" });
 });
+
+it.each([
+  ["a later version with more fields", `${traceparent.replace(/^00/, "cc")}-more-01`, true],
+  ["two values", `${traceparent.replace(/^00/, "cc")}-more, ${traceparent}`, false],
+  ["version 00 with more fields", `${traceparent}-more`, false],
+  ["version ff", traceparent.replace(/^00/, "ff"), false],
+])("a log line contains the trace of the client if traceparent has %s: %s %s", async (_what, sent, isRead) => {
+  const answer = await store.call("GET", "/v1/pets", { headers: { traceparent: sent } });
+  expect((await store.lineOf(answer)).traceId).toBe(isRead ? "4bf92f3577b34da6a3ce929d0e0e4736" : undefined);
+});

@@ -52,6 +52,8 @@ describe("the OpenAPI document", () => {
 
   it.each([
     [{}, ["/v1"]],
+    [{ stagingUrl: "https://s.test" }, ["/v1", "https://s.test/v1"]],
+    [{ publicUrl: "https://s.test", stagingUrl: "https://s.test" }, ["https://s.test/v1"]],
     [{ publicUrl: "https://a.test", stagingUrl: "https://s.test" }, ["https://a.test/v1", "https://s.test/v1"]],
   ])("lists the configured servers, and else equals openapi.yaml in every digit: %j", (configured, urls) => {
     const configuration = { publicUrl: undefined, stagingUrl: undefined, ...configured };
@@ -72,3 +74,13 @@ function partsOf(document: string): object {
   const { responses: _inPlace, ...others } = components;
   return { paths, components: others };
 }
+
+it.each<[change: string, older: object, newer: object]>([
+  ["a removed parameter", { parameters: [{ name: "x" }] }, { parameters: [] }],
+  ["a removed field", { properties: { x: {} } }, { properties: {} }],
+  ["a new required parameter", { parameters: [] }, { parameters: [{ name: "x", required: true }] }],
+  ["a lower maximum", { maximum: 100 }, { maximum: 50 }],
+  ["a new value of an enum", { enum: ["sold"] }, { enum: ["sold", "lost"] }],
+])("%s breaks a client", (_change, older, newer) => {
+  expect(breakingChanges(older, newer)).toHaveLength(1);
+});

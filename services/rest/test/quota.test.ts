@@ -20,7 +20,9 @@ describe("X-Forwarded-For", () => {
     ["may end with trusted proxies", "203.0.113.6, 10.1.2.3", "203.0.113.6"],
     ["may not end with other proxies", "203.0.113.7, 10.2.2.3", "10.2.2.3"],
     ["is one list if it is sent twice", ["1.2.3.4", "203.0.113.8"], "203.0.113.8"],
-    ["names the proxy itself if its last entry is no address", "203.0.113.9:4711", "127.0.0.1"],
+    ...["unknown", "203.0.113.9:4711", "_hidden", "[2001:db8::1]", "''", "999.1.1.1"].map(
+      (last): [string, string, string] => ["names the proxy itself if its last entry is no address", last, "127.0.0.1"],
+    ),
   ])("behind a trusted proxy %s (%s): %s", async (_rule, forwarded, address) => {
     expect(await loggedAddress(await callFrom(forwarded))).toBe(address);
   });
@@ -32,6 +34,11 @@ describe("X-Forwarded-For", () => {
       expect(await loggedAddress(await callFrom("203.0.113.1", untrusting), untrusting)).toBe("127.0.0.1");
     },
   );
+
+  it.each(["Forwarded", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP"])("is not replaced by %s", async (name) => {
+    const answer = await store.call("GET", "/v1/pets", { headers: { [name]: "for=203.0.113.10" } });
+    expect(await loggedAddress(answer)).toBe("127.0.0.1");
+  });
 });
 
 /** The log line of a request has the address that the request is counted by. */

@@ -10,6 +10,7 @@ const problem = (status: number, code: string) => ({ status, json: { code, messa
 
 it.each([
   ...["/v1", "/v1/", "/v1/pets/", "/v1/pets/1/owner", "//v1/pets", "/V1/pets", "/v1/pets%2F1", "/pets", "/v2/pets"],
+  ...["//", "/v1//pets", "/v1/Pets", "/v1/pets/1/", "/v1/pets.json", "/v1/pets;limit=1", "/v1/pets/%C3%28"],
   ...["/v1/%zz", "/v1/pets/%zz", "/v1/orders", "/v1/categories", "/v1/events"],
 ])("the unknown path %s is 404 like any other, and 401 without a key", async (path) => {
   const { text } = await store.call("GET", "/v1/none", { key });
@@ -33,6 +34,8 @@ it.each(["PATCH", "POST", "PUT"])("%s of a pet is 405 with Allow", async (method
 it.each([
   [200, "/v1/pets", { key }],
   [200, "/v1/pets/1", { key }],
+  [404, "/v1/none", { key }],
+  [400, "/v1/pets?limit=0", { key }],
   [401, "/v1/pets", {}],
 ])("the response to HEAD is that to GET without the body: %i %s", async (status, path, options) => {
   const got = await store.call("GET", path, options);
@@ -46,6 +49,11 @@ function steady({ headers }: Answer): Record<string, string> {
   const changing = /^(date|ratelimit|x-ratelimit-remaining|x-request-id)$/;
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !changing.test(name)));
 }
+
+it("the response to OPTIONS is 204 without Content-Length (RFC 9110 section 8.6)", async () => {
+  const { status, headers } = await store.call("OPTIONS", "/v1/pets");
+  expect([status, headers["content-length"]]).toEqual([204, undefined]);
+});
 
 it("/livez is answered to GET and HEAD without a key, and is never cached", async () => {
   const headers = { "cache-control": "no-store" };

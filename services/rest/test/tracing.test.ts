@@ -1,6 +1,6 @@
 // Traces over OTLP/HTTP, sent to a real receiver: the spans of a request, their parents, and faults of the receiver.
 // services/standalone/test/standalone.test.ts tests the shutdown while a receiver does not answer.
-import { openTraceReceiver } from "@petstore/harness/network";
+import { openRawClient, openTraceReceiver } from "@petstore/harness/network";
 import { expect, it } from "vitest";
 import { openTestStore, type TestStore } from "./test-store.js";
 
@@ -103,10 +103,33 @@ it("marks failed requests with the error code only", async () => {
   expect(exports).not.toMatch(/relation|does not exist/);
 });
 
+it("shows no status if the client resets the connection before the response", async () => {
+  const { spans } = await trace(async (store, key) => {
+    await store.call("GET", "/v1/none", { key });
+    await store.execute("begin");
+    await store.execute("lock table pets in access exclusive mode");
+    using client = openRawClient(store.port);
+    client.write(
+      `GET /v1/pets HTTP/1.1\r\nHost: a\r\nTraceparent: ${traceparent}\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+    const waiting = "select from pg_locks where relation = 'pets'::regclass and not granted";
+    await expect.poll(() => store.execute(waiting)).toHaveLength(1);
+    client.socket.resetAndDestroy();
+    await expect.poll(() => store.logged.join()).toContain('"status":499');
+    await store.execute("rollback");
+  });
+  const aborted = spans.find(({ parentSpanId }) => parentSpanId === callerSpanId);
+  const names = aborted?.attributes.map(({ key }) => key);
+  expect(names).toContain("http.route");
+  expect(names).not.toContain("http.response.status_code");
+});
+
 it("follows the sampling of its client, and samples its own traces as configured", async () => {
   const { spans } = await trace(
     async (store, key) => {
-      for (const headers of [{}, { traceparent: traceparent.replace(/01$/, "00") }, { traceparent }]) {
+      const later = `${traceparent.replace(/^00/, "01")}-more`;
+      const others = [traceparent.replace(/01$/, "00"), `${later}, ${later}`];
+      for (const headers of [{}, ...others.map((other) => ({ traceparent: other })), { traceparent }]) {
         await store.call("GET", "/v1/pets", { key, headers });
       }
     },
