@@ -8,9 +8,12 @@ it("lets any other user listen on every address, without a warning", () => {
   expect(warningFor(1_000, { HOST: "0.0.0.0" })).toBeUndefined();
 });
 
-it("warns root that listens on a loopback address, and refuses root on any other", () => {
-  expect(warningFor(0, { HOST: "127.0.0.1" })).toMatch(/^Warning: .* runs as root/);
-  expect(() => warningFor(0, { HOST: "0.0.0.0" })).toThrow("does not listen on 0.0.0.0 as root");
+it.each(["127.0.0.1", "::1", "localhost"])("warns root that listens on %s", (host) => {
+  expect(warningFor(0, { HOST: host })).toMatch(/^Warning: .* runs as root/);
+});
+
+it.each(["0.0.0.0", "::", "192.0.2.1"])("refuses root that would listen on %s", (host) => {
+  expect(() => warningFor(0, { HOST: host })).toThrow(`does not listen on ${host} as root`);
 });
 
 it("refuses root that would show its metrics to other machines", () => {
@@ -20,6 +23,7 @@ it("refuses root that would show its metrics to other machines", () => {
 
 it.each([
   [{}, "http://127.0.0.1:3000"],
+  [{ HOST: "::1", PORT: "3001" }, "http://[::1]:3001"],
   [{ PUBLIC_URL: "https://pets.example" }, "https://pets.example"],
   [{ HOST: "0.0.0.0" }, undefined],
 ])("knows its own address for links: %j", (environment, publicUrl) => {

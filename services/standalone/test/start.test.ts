@@ -50,9 +50,12 @@ describe("`npm start`", () => {
 
   it.each<[name: string, change: () => Promise<void>]>([
     ["an edited source", () => write("packages/core/src/index.ts", "export const changed = true;")],
+    ["a new source", () => write("packages/core/src/new.ts")],
     ["a removed source", () => rm(join(root, "tools/admin/src/main.ts"))],
     ["an edited lockfile", () => write("pnpm-lock.yaml", "changed")],
+    ["a new package", () => write("packages/new/package.json", "{}")],
     ["a build by hand", () => write("packages/core/dist/index.js", "built from another branch")],
+    ["a damaged record of the last build", () => write("node_modules/.cache/petstore-start.json", "null")],
     ["a missing built file", () => rm(join(root, "packages/core/dist/index.js"))],
   ])("installs and builds again after %s", async (_name, change) => {
     start();
