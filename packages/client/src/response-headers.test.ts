@@ -5,19 +5,10 @@ it.each([
   ['</v1/pets?limit=2&cursor=AQ>; rel="next"', "AQ"],
   ["<https://a.example/v1/pets?cursor=AQ>;rel=next", "AQ"],
   ['<x>; rel="prev", </v1/pets?cursor=AQ-_>; title="a, b; rel=next"; rel="next"', "AQ-_"],
-  ['</v1/pets?cursor=AQ>; rel="first next"', "AQ"],
-  ['</v1/pets?cursor=a%26b>; REL="NEXT"', "a&b"],
   ["", undefined],
   ['</v1/pets?cursor=AQ>; rel="prev"', undefined],
-  ['</v1/pets?cursor=AQ>; rel="nextmost"', undefined],
-  ["</v1/pets?cursor=AQ>; rel=next-archive", undefined],
-  ['</v1/pets?cursor=AQ>; title="rel=next"', undefined],
 ])("the Link header %j has the cursor %s", (field, cursor) => {
   expect(readNextCursor(new Headers({ Link: field }))).toBe(cursor);
-});
-
-it("rejects a link to the next page without a cursor", () => {
-  expect(() => readNextCursor(new Headers({ Link: '</v1/pets>; rel="next"' }))).toThrow(TypeError);
 });
 
 it("measures the reset by the server's Date, and by the local clock without it", () => {
@@ -27,16 +18,8 @@ it("measures the reset by the server's Date, and by the local clock without it",
   expect(readRateLimit(new Headers(fields), 80_000)?.resetInMs).toBe(10_000);
 });
 
-it.each([{}, { "X-RateLimit-Limit": "60", "X-RateLimit-Remaining": "many", "X-RateLimit-Reset": "90" }])(
-  "reads no rate limit from %j",
-  (fields) => {
-    expect(readRateLimit(new Headers(fields), 0)).toBeUndefined();
-  },
-);
-
 it.each([
   ["7", 7_000],
-  ["999999999999", 999_999_999_999_000],
   ["Thu, 01 Jan 1970 00:01:07 GMT", 7_000],
   ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
   ["1000000000000", undefined],
