@@ -29,10 +29,7 @@ const maxRecoveries = 5;
 const recoveriesWindowMs = 60_000;
 
 /** Starts or adopts the server of a directory, or returns the process that owns it. Otherwise throws one line. */
-export async function openEmbeddedPostgres(
-  directory: string,
-  now: () => number = () => performance.now(),
-): Promise<EmbeddedPostgres | InUse> {
+export async function openEmbeddedPostgres(directory: string): Promise<EmbeddedPostgres | InUse> {
   const cluster = await prepareCluster(resolve(directory));
   const owned = await startOrJoin(cluster);
   if ("holderPid" in owned) return owned;
@@ -46,7 +43,7 @@ export async function openEmbeddedPostgres(
     const ownerUrl = await urlOf("owner");
     await removeUnfinished(cluster.directory);
     await holdReserve(cluster);
-    return { url, ownerUrl, ...keepOwning(cluster, owned, now) };
+    return { url, ownerUrl, ...keepOwning(cluster, owned) };
   } catch (error) {
     await stopServer(cluster, postmaster);
     throw error;
@@ -113,11 +110,7 @@ async function startOrJoin(cluster: Cluster, disposal?: AbortSignal): Promise<Ow
 }
 
 /** Claims the ownership again after each recovery of the server, until it is disposed of or lost. */
-function keepOwning(
-  cluster: Cluster,
-  first: Owned,
-  now: () => number,
-): Pick<EmbeddedPostgres, "lost"> & AsyncDisposable {
+function keepOwning(cluster: Cluster, first: Owned): Pick<EmbeddedPostgres, "lost"> & AsyncDisposable {
   const disposal = new AbortController();
   let current: Promise<Owned | InUse> = Promise.resolve(first);
   const watch = async (): Promise<Error> => {
@@ -127,7 +120,7 @@ function keepOwning(
       if ("holderPid" in outcome) return new Error(`Process ${outcome.holderPid} took over the embedded PostgreSQL`);
       await outcome.ended;
       disposal.signal.throwIfAborted();
-      const nowMs = now();
+      const nowMs = performance.now();
       endedAtMs = [...endedAtMs.filter((ms) => nowMs - ms < recoveriesWindowMs), nowMs];
       if (endedAtMs.length > maxRecoveries) {
         return new Error(`PostgreSQL ended ${endedAtMs.length} times within a minute: see ${cluster.logFile}`);

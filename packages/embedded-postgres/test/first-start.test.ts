@@ -76,11 +76,6 @@ test("no statement and no value reaches the server's log", async ({ directory, d
   expect(log).not.toContain(new URL(database.url).password);
 });
 
-test("a terminal's Ctrl-C does not reach the server", async ({ directory, database: _ }) => {
-  const session = (pid: number) => execFileSync("ps", ["-o", "sid=", "-p", String(pid)], { encoding: "utf8" }).trim();
-  expect(session(await postmasterPid(directory))).not.toBe(session(process.pid));
-});
-
 test("commits are on the disk before they are acknowledged", async ({ database }) => {
   const names = "'fsync', 'full_page_writes', 'synchronous_commit'";
   const settings = await query(database.url, `SELECT setting FROM pg_settings WHERE name IN (${names})`);

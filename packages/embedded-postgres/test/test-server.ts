@@ -27,8 +27,8 @@ export async function emptyDirectory(): Promise<{ path: string } & AsyncDisposab
 }
 
 /** Opens a directory that no other process owns. */
-export async function openAlone(directory: string, now?: () => number): Promise<EmbeddedPostgres> {
-  const opened = await openEmbeddedPostgres(directory, now);
+export async function openAlone(directory: string): Promise<EmbeddedPostgres> {
+  const opened = await openEmbeddedPostgres(directory);
   if ("holderPid" in opened) throw new Error(`in use by ${opened.holderPid}`);
   return opened;
 }
