@@ -1,31 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createTestDatabase } from "@petstore/harness";
-import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
+import { createTestDatabase, shared } from "@petstore/harness";
+import { openFaultProxy } from "@petstore/harness/network";
 import { query } from "@petstore/harness/postgres";
-import { it as base, describe, expect } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Core, type KeyRecord, migrate, mintApiKey, openCore, readConfig } from "../src/index.js";
-
-interface IssuedKey {
-  readonly key: string;
-  readonly record: KeyRecord;
-  readonly name: string;
-}
-
-interface ChangeEventsFixture {
-  /** Two instances of the service over one database, each with a quota of its own. */
-  readonly changing: Core;
-  readonly other: Core;
-  /** How far the clock of the quotas is behind the true time. */
-  readonly clock: { behindMs: number };
-  /** Lines logged by both. */
-  readonly logged: readonly string[];
-  /** The address of the database itself. */
-  readonly url: string;
-  /** The proxy for the listening connections of the instances only. */
-  readonly listening: FaultProxy;
-  issueKey(): Promise<IssuedKey>;
-}
+import { recordLog } from "./logs.js";
 
 /** Enough for a busy machine, but less than the 4 s for which an instance uses a cached record without a refresh. */
 const notifiedWithinMs = 3_500;
@@ -34,71 +14,62 @@ const refreshedWithinMs = 8_000;
 const hourMs = 3_600_000;
 const limits = { perMinute: 1, perDay: 1 };
 
-const it = base.extend<{ fixture: ChangeEventsFixture }>({
-  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures that this one needs from the pattern
-  fixture: async ({}, use) => {
-    await using database = await createTestDatabase();
-    await migrate(database.url);
-    await using listening = await openFaultProxy({ url: database.directUrl });
-    const logged: string[] = [];
-    const write = (_fields: object, message: string) => void logged.push(message);
-    const config = readConfig({
-      DATABASE_URL: database.url,
-      DATABASE_DIRECT_URL: listening.url,
-      BAN_STRIKES: "1",
-      BAN_STRIKES_PER_UNIT: "0",
-      BAN_GRACE_MS: "0",
-      BAN_EARLY_MS: "0",
-    });
-    const clock = { behindMs: 0 };
-    const now = () => Date.now() - clock.behindMs;
-    const open = () => openCore(config, { log: { info: write, warn: write, error: write }, now });
-    await using changing = await open();
-    await using other = await open();
-    const issueKey = async () => {
-      const name = randomUUID();
-      const account = await changing.accounts.create({ name, plan: "free" });
-      const key = mintApiKey("live", randomBytes);
-      const record = await changing.keys.add({ accountId: account?.id ?? 0n, text: key });
-      return { key, record, name };
-    };
-    await use({ changing, other, clock, logged, url: database.directUrl, listening, issueKey });
-  },
+const database = await shared(createTestDatabase());
+await migrate(database.url);
+/** For the listening connections of the instances only. */
+const listening = await shared(openFaultProxy({ url: database.directUrl }));
+const config = readConfig({
+  DATABASE_URL: database.url,
+  DATABASE_DIRECT_URL: listening.url,
+  BAN_STRIKES: "1",
+  BAN_STRIKES_PER_UNIT: "0",
+  BAN_GRACE_MS: "0",
+  BAN_EARLY_MS: "0",
 });
+const { log, logged } = recordLog();
+/** How far the clock of the quotas is behind the true time. */
+let behindMs = 0;
+const deps = { log, now: () => Date.now() - behindMs };
+/** Two instances of the service over one database, each with a quota of its own. */
+const changing = await shared(openCore(config, deps));
+const other = await shared(openCore(config, deps));
+
+interface IssuedKey {
+  readonly key: string;
+  readonly record: KeyRecord;
+  readonly name: string;
+}
 
 describe("a change by an operator", () => {
-  it("takes effect on every instance by its notification, also after unreadable messages", async ({ fixture }) => {
+  it("takes effect on every instance by its notification, also after unreadable messages", async () => {
     for (const payload of ["", "{", "null", '{"kind":"account-changed","account":"1; drop table pets"}']) {
-      await query(fixture.url, `select pg_notify('petstore', '${payload}')`);
+      await query(database.directUrl, `select pg_notify('petstore', '${payload}')`);
     }
-    await expectChangesSeen(fixture, notifiedWithinMs);
+    await expectChangesSeen(notifiedWithinMs);
   });
 
-  it("takes effect by a refresh while the listening connections are cut, and at once when they recover", async ({
-    fixture,
-  }) => {
-    await fixture.listening.refuse();
-    await expectChangesSeen(fixture, refreshedWithinMs);
-    await expect.poll(() => outages(fixture)).toHaveLength(2);
-    const { key, record } = await fixture.issueKey();
-    await fixture.other.authenticator.authenticate(key, "a client");
-    await fixture.changing.keys.revoke(record.id);
-    await fixture.listening.restore();
-    await expectAccess(notifiedWithinMs, fixture.other, key, "API_KEY_REVOKED");
-    expect(fixture.logged).toContain("listening for changes again");
+  it("takes effect by a refresh while the listening connections are cut, and at once when they recover", async () => {
+    await listening.refuse();
+    await expectChangesSeen(refreshedWithinMs);
+    const { key, record } = await issueKey();
+    await other.authenticator.authenticate(key, "a client");
+    await changing.keys.revoke(record.id);
+    await listening.restore();
+    await expectAccess(notifiedWithinMs, other, key, "API_KEY_REVOKED");
+    await expect.poll(() => linesThatBegin("listening for changes again")).toBe(2);
+    expect(linesThatBegin("not listening")).toBe(2);
   });
 
-  it("does not depend on a listening connection that died silently: the instance opens a new one", async ({
-    fixture,
-  }) => {
-    await fixture.listening.blackHole();
-    await expect.poll(() => outages(fixture)).not.toEqual([]);
-    await fixture.listening.restore();
-    await expect.poll(() => fixture.logged).toContain("listening for changes again");
+  it("does not depend on a listening connection that died silently: the instance opens a new one", async () => {
+    const outages = linesThatBegin("not listening");
+    await listening.blackHole();
+    await expect.poll(() => linesThatBegin("not listening")).toBe(outages + 2);
+    await listening.restore();
+    await expect.poll(() => linesThatBegin("listening for changes again")).toBe(outages + 2);
   });
 
-  it("takes effect on every instance when it is made in psql", async ({ fixture }) => {
-    const { key, name } = await fixture.issueKey();
+  it("takes effect on every instance when it is made in psql", async () => {
+    const { key, name } = await issueKey();
     for (const [sql, access] of [
       ["select from accounts", "free, both"],
       ["update accounts set plan = 'pro'", "pro, both"],
@@ -106,15 +77,14 @@ describe("a change by an operator", () => {
       ["update accounts set suspended_at = null", "pro, both"],
       ["delete from accounts", "API_KEY_INVALID"],
     ] as const) {
-      await query(fixture.url, `${sql} where name = '${name}'`);
-      for (const core of [fixture.changing, fixture.other]) await expectAccess(notifiedWithinMs, core, key, access);
+      await query(database.directUrl, `${sql} where name = '${name}'`);
+      for (const core of [changing, other]) await expectAccess(notifiedWithinMs, core, key, access);
     }
   });
 });
 
 describe("a ban", () => {
-  it("applies to the replacement of the banned key, and is lifted for both keys", async ({ fixture }) => {
-    const { changing, issueKey } = fixture;
+  it("applies to the replacement of the banned key, and is lifted for both keys", async () => {
     const { key, record } = await issueKey();
     await ban(changing, key);
     const secret = mintApiKey("live", randomBytes);
@@ -124,8 +94,7 @@ describe("a ban", () => {
     await expectWithin(notifiedWithinMs, async () => !(await isBanned(changing, key)));
   });
 
-  it("stays if it began after the last lift, which every look-up of the key applies again", async ({ fixture }) => {
-    const { changing, other, issueKey } = fixture;
+  it("stays if it began after the last lift, which every look-up of the key applies again", async () => {
     const { key, record } = await issueKey();
     await ban(changing, key);
     await changing.keys.liftBan(record.id);
@@ -138,15 +107,15 @@ describe("a ban", () => {
     }
   });
 
-  it("does not lengthen the next ban if it was lifted, also when the key is not used for hours after", async ({
-    fixture,
-  }) => {
-    const { changing, clock, issueKey, url } = fixture;
+  it("does not lengthen the next ban if it was lifted, also when the key is not used for hours after", async () => {
     const { key, record } = await issueKey();
-    clock.behindMs = 3 * hourMs;
+    behindMs = 3 * hourMs;
     await ban(changing, key);
-    clock.behindMs = 0;
-    await query(url, `update api_keys set ban_lifted_at = now() - interval '2 hours' where id = ${record.id}`);
+    behindMs = 0;
+    await query(
+      database.directUrl,
+      `update api_keys set ban_lifted_at = now() - interval '2 hours' where id = ${record.id}`,
+    );
     changing.authenticator.invalidateAll();
     await ban(changing, key);
     const who = { account: `${record.accountId}`, key: `${record.lineage}` };
@@ -155,8 +124,16 @@ describe("a ban", () => {
   });
 });
 
+async function issueKey(): Promise<IssuedKey> {
+  const name = randomUUID();
+  const account = await changing.accounts.create({ name, plan: "free" });
+  const key = mintApiKey("live", randomBytes);
+  const record = await changing.keys.add({ accountId: account?.id ?? 0n, text: key });
+  return { key, record, name };
+}
+
 /** Makes one change of each kind through the first instance and waits until the second one has seen it. */
-async function expectChangesSeen({ changing, other, issueKey }: ChangeEventsFixture, limitMs: number): Promise<void> {
+async function expectChangesSeen(limitMs: number): Promise<void> {
   const banned = await issueKey();
   await ban(other, banned.key);
   const changes: readonly (readonly [change: (issued: IssuedKey) => Promise<unknown>, access: string])[] = [
@@ -191,8 +168,8 @@ async function expectAccess(limitMs: number, core: Core, key: string, expected: 
   });
 }
 
-function outages({ logged }: ChangeEventsFixture): string[] {
-  return logged.filter((line) => line.startsWith("not listening"));
+function linesThatBegin(start: string): number {
+  return logged.filter((line) => line.startsWith(start)).length;
 }
 
 async function ban(core: Core, key: string): Promise<void> {

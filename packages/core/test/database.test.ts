@@ -1,18 +1,12 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createTestDatabase } from "@petstore/harness";
 import { query } from "@petstore/harness/postgres";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { watchDatabase } from "../src/database/reachability.js";
-import { late, limitedTo, openSharedDatabase, sqlOf, unavailable } from "./database-fixture.js";
-import { silentLog } from "./logs.js";
+import { describe, expect, it } from "vitest";
+import { late, openSharedDatabase, sqlOf } from "./database-fixture.js";
 
 const server = await openSharedDatabase();
 
 const echo = sqlOf<{ value: bigint }>("write", "select $1::bigint as value");
 const sleep = sqlOf("write", "select pg_sleep($1::float8)");
-const sharedRead = sqlOf("read", "select 1 as one");
 const sleepReading = sqlOf("read", "select pg_sleep($1::float8)");
 const prepared = sqlOf<{ name: string }>("write", "select name from pg_prepared_statements");
 const timeoutOfSession = sqlOf("write", "select current_setting('statement_timeout') as set");
@@ -40,18 +34,15 @@ describe("the database", () => {
     expect(await read("read")).toEqual(expected);
   });
 
-  it("prepares a statement once for each connection and reuses it under its name", async () => {
-    await using database = server.open({ poolSize: 1, url: server.directUrl });
+  it.each([
+    ["prepares each statement once for a session, and limits its time", "", 2, "2s"],
+    ["names no statement and sets no time limit for a session behind a PgBouncer", "?pgbouncer=true", 0, "0"],
+  ])("%s", async (_title, parameters, count, limit) => {
+    await using database = server.open({ poolSize: 1, url: new URL(parameters, server.directUrl).href });
     for (let round = 0; round < 3; round++) await database.run(echo, [1n]);
-    expect(await database.run(prepared, [])).toContainEqual({ name: echo.name });
-    expect(await database.run(timeoutOfSession, [])).toEqual([{ set: "2s" }]);
-  });
-
-  it("names no statement and sets no time limit for a session behind a PgBouncer", async () => {
-    await using database = server.open({ poolSize: 1, url: new URL("?pgbouncer=true", server.directUrl).href });
-    for (let round = 0; round < 3; round++) await database.run(echo, [1n]);
-    expect(await database.run(prepared, [])).toEqual([]);
-    expect(await database.run(timeoutOfSession, [])).toEqual([{ set: "0" }]);
+    // The query of the names is a statement too.
+    expect(await database.run(prepared, [])).toHaveLength(count);
+    expect(await database.run(timeoutOfSession, [])).toEqual([{ set: limit }]);
   });
 
   it("throws SERVICE_UNAVAILABLE if no connection becomes free in time", async () => {
@@ -92,43 +83,5 @@ describe("the database", () => {
     expect(tookMs).toBeGreaterThanOrEqual(limitMs);
     expect(tookMs).toBeLessThan(4_000);
     expect(await database.run(echo, [1n])).toHaveLength(1);
-  });
-
-  it("prepares a statement again after one failure when a migration has changed its result", async () => {
-    await using database = server.open({ poolSize: 1, url: server.directUrl });
-    await server.execute("create table changing (one int); insert into changing values (1)");
-    const everything = sqlOf("write", "select * from changing");
-    expect(await database.run(everything, [])).toEqual([{ one: 1 }]);
-    await server.execute("alter table changing add column two int default 2");
-    await expect(database.run(everything, [])).rejects.toEqual(unavailable);
-    expect(await database.run(everything, [])).toEqual([{ one: 1, two: 2 }]);
-  });
-
-  it("is unavailable while a certificate of its URL is missing, and recovers by itself", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "petstore-database-"));
-    onTestFinished(() => rm(directory, { recursive: true }));
-    const certificate = join(directory, "root.pem");
-    await writeFile(certificate, "");
-    const url = new URL(`?sslmode=disable&sslrootcert=${certificate}`, server.directUrl).href;
-    const config = { url, poolSize: 6, ...limitedTo(30_000) };
-    await using database = server.open(config);
-    await using reachability = await watchDatabase(config, database, silentLog);
-    await database.run(sharedRead, []);
-    const sleeping = "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
-    // The server goes on with statements that the tests before have given up.
-    await expect.poll(() => server.execute(sleeping), { timeout: 10_000 }).toHaveLength(0);
-    // The queued statements get their connections when the others break.
-    const interrupted = Promise.allSettled(Array.from({ length: 8 }, () => database.run(sleep, [20])));
-    await expect.poll(() => server.execute(sleeping)).toHaveLength(4);
-    await rm(certificate);
-    const others = "datname = current_database() and usename = current_user and pid <> pg_backend_pid()";
-    await server.execute(`select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
-    expect(await interrupted).toEqual(Array(8).fill({ status: "rejected", reason: unavailable }));
-    await expect(database.run(sharedRead, [])).rejects.toEqual(unavailable);
-    await expect.poll(reachability.isReachable).toBe(false);
-    await writeFile(certificate, "");
-    await expect.poll(reachability.isReachable, { timeout: 10_000 }).toBe(true);
-    expect(await database.run(echo, [1n])).toHaveLength(1);
-    await expect.poll(() => database.run(sharedRead, [])).toHaveLength(1);
   });
 });

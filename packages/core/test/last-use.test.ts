@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { KeyWithAccount } from "../src/access/key-repository.js";
 import { createKeyUses, writeLastUse } from "../src/access/key-uses.js";
 import type { Database } from "../src/index.js";
-import { recordLog, silentLog } from "./logs.js";
+import { silentLog } from "./logs.js";
 import { type IssuedKey, openStoredKeys } from "./stored-keys-fixture.js";
 
 const { database, keys, issueKey, execute, directUrl } = await openStoredKeys();
@@ -70,20 +70,6 @@ describe("the day of the last use", () => {
     await listener.end();
     expect(received).toEqual(["the end"]);
   });
-
-  it("is tried again after a failure, which is logged once", async () => {
-    const issued = await issueKey();
-    const record = await read(issued);
-    const { log, logged } = recordLog();
-    const statements: unknown[] = [];
-    using uses = createKeyUses(countingIn(statements, 2), log);
-    const reported = async () => {
-      uses.record(record);
-      return (await read(issued)).isUsedToday;
-    };
-    await expect.poll(reported).toBe(true);
-    expect([statements.length, logged.length]).toEqual([3, 1]);
-  });
 });
 
 async function read({ digest }: Pick<IssuedKey, "digest">): Promise<KeyWithAccount> {
@@ -92,12 +78,12 @@ async function read({ digest }: Pick<IssuedKey, "digest">): Promise<KeyWithAccou
   return found;
 }
 
-/** The real database. Adds the keys of each statement that it runs to a list, and fails as often as it is told. */
-function countingIn(statements: unknown[], failures = 0): Pick<Database, "run"> {
+/** The real database. Adds the keys of each statement that it runs to a list. */
+function countingIn(statements: unknown[]): Pick<Database, "run"> {
   return {
     run(statement, values) {
       statements.push((values as { readonly ids: unknown }).ids);
-      return statements.length <= failures ? Promise.reject(new Error("planted")) : database.run(statement, values);
+      return database.run(statement, values);
     },
   };
 }

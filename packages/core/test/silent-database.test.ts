@@ -1,10 +1,7 @@
 // A host has vanished, or a firewall has forgotten a connection: nothing answers the packets we send.
-import { readFile } from "node:fs/promises";
 import { shared } from "@petstore/harness";
 import { openFaultProxy } from "@petstore/harness/network";
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../src/config/read-config.js";
-import { openCore } from "../src/core.js";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { watchDatabase } from "../src/database/reachability.js";
 import { late, limitedTo, openSharedDatabase, sqlOf } from "./database-fixture.js";
@@ -12,8 +9,6 @@ import { silentLog } from "./logs.js";
 
 const read = sqlOf("read", "select 1 as one");
 const write = sqlOf("write", "select 1 as one");
-const nap = sqlOf("read", "select pg_sleep(2)");
-const napAlone = sqlOf("write", "select pg_sleep(2)");
 const sleepLong = sqlOf("write", "select pg_sleep(4)");
 
 const server = await openSharedDatabase();
@@ -82,14 +77,6 @@ describe("a database that is silent", () => {
   });
 });
 
-it("answers a statement that was sent before the database is closed", async () => {
-  const database = await openAll();
-  const answers = [database.run(nap, []), database.run(napAlone, [])];
-  await expect.poll(() => database.connections(), { interval: 10 }).toMatchObject({ open: 6, idle: 4 });
-  await database[Symbol.asyncDispose]();
-  expect(await Promise.all(answers)).toMatchObject([[{}], [{}]]);
-});
-
 it("is reachable while its pool has no free connection, and unreachable while it is silent", async () => {
   const config = configOf({ poolSize: 1, readTimeoutMs: 2_000, writeTimeoutMs: 20_000 });
   await using database = openDatabase(config, silentLog);
@@ -103,34 +90,3 @@ it("is reachable while its pool has no free connection, and unreachable while it
   await proxy.restore();
   await expect.poll(reachability.isReachable).toBe(true);
 });
-
-it.skipIf(process.platform !== "linux")(
-  "sends a keepalive packet on every connection that is idle for 30 s",
-  async () => {
-    const port = Number(new URL(proxy.url).port);
-    const database = await openAll();
-    // It holds two connections outside the pool: one listens for changes, one checks the database.
-    const { quota } = readConfig({ DATABASE_URL: proxy.url });
-    const deps = { log: silentLog, now: Date.now };
-    const core = await openCore({ database: configOf(), quota, isTestStore: false }, deps);
-    const timers = await keepAliveTimersOf(port);
-    expect(timers).toHaveLength(8);
-    for (const seconds of timers) expect(seconds).toBeLessThanOrEqual(30);
-    await database[Symbol.asyncDispose]();
-    await proxy.blackHole();
-    // Does not wait for the silent database.
-    await core[Symbol.asyncDispose]();
-    await proxy.restore();
-  },
-);
-
-/** The seconds until the next keepalive packet of each connection to a port; not a number without keepalive. */
-async function keepAliveTimersOf(port: number): Promise<number[]> {
-  const lines = (await readFile("/proc/net/tcp", "utf8")).trim().split("\n").slice(1);
-  return lines
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, , remote = "", state]) => Number.parseInt(remote.split(":")[1] ?? "", 16) === port && state === "01")
-    .map(([, , , , , timer = ""]) =>
-      timer.startsWith("02:") ? Number.parseInt(timer.slice(3), 16) / 100 : Number.NaN,
-    );
-}
