@@ -1,31 +1,33 @@
 /**
- * Instances that share an account during outages of Redis. The code of the instances is real. Redis and the
- * connections are simulated, so that a test chooses the order of requests, replies and faults.
+ * Instances that share an account during outages of Redis. The code of the instances is real. Redis and the connections are
+ * simulated, so that a test chooses the order of requests and faults.
  */
+import { EventEmitter, once } from "node:events";
 import { setImmediate as nextTick } from "node:timers/promises";
+import { type Redis, ReplyError } from "ioredis";
+import { vi } from "vitest";
+import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
+import type { Decision } from "../../../src/quota/decision.js";
+import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";
+import { createFallbackQuota } from "../../../src/quota/engines/fallback/fallback-quota.js";
+import { createLastKnownCounts, type LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
 import { createLocalQuota, type LocalQuota } from "../../../src/quota/engines/local-quota.js";
-import type { WindowCounter } from "../../../src/quota/engines/reserve-script.js";
+import type { AccountCounters, WindowCounter } from "../../../src/quota/engines/reserve-script.js";
 import { minuteMs, type UsedUnits, type Windows } from "../../../src/quota/window.js";
+import { silentLog } from "../../logs.js";
 import { noon } from "../caller.js";
-import { type Call, type Instance, openInstance, type Plant } from "./simulated-instance.js";
 
-/** A fault of Redis or of a connection, at any moment. */
 export type Fault =
-  /** Redis stops. Calls that it has not executed are lost, and all connections break. It keeps its data. */
+  /** Redis restarts with its data. All connections break, and it never executes the calls that it has not executed. */
   | "kill"
-  /** A killed Redis returns without some of its units, as an empty Redis or a promoted replica does. */
+  /** As `kill`, but Redis lacks units, as an empty Redis or a promoted replica does. */
   | "lose data"
-  /** Redis executes nothing for a while, and later executes the calls that it was sent. */
-  | "pause"
-  /** Redis refuses calls with an error reply. */
+  /** Redis refuses a call with an error reply. */
   | "read-only"
-  /**
-   * A replica that may lack units becomes the primary. The old primary counts for each instance that is still connected to
-   * it, until it becomes a replica.
-   */
-  | "two primaries"
-  /** The connection of one instance breaks. Redis may have received its calls. */
-  | "cut";
+  /** A call gets no reply, because Redis pauses or the connection breaks. Redis executes the call later or never. */
+  | "no reply"
+  /** A replica that may lack units becomes the primary. The old primary counts for each instance that has not left it. */
+  | "two primaries";
 
 export interface Outages {
   readonly instances: number;
@@ -36,140 +38,162 @@ export interface Outages {
   readonly maxFaults: number;
 }
 
-export interface Simulation {
-  readonly instances: readonly Instance[];
-  /** The units that Redis counts now. */
-  counted(): Windows;
-  /** True if an instance decided alone in the window with this end, or if Redis may have lost units of it. */
-  isDisturbed(resetAtMs: number): boolean;
-  /** Takes one of the steps that are possible now. */
-  takeStep(choice: number): Promise<void>;
-  /** Ends all faults. Then each instance gets a request, with which it shares its counts with Redis again. */
-  end(): Promise<void>;
+/** Plants a mistake in the counts of an instance. */
+export type Plant = (counts: LastKnownCounts) => Partial<LastKnownCounts>;
+
+interface Request {
+  /** The decision that the client got. */
+  answer?: Decision;
+  /** Absent if the instance decided without Redis, or if Redis has refused the call. */
+  call?: Call;
+}
+
+interface Call {
+  readonly unsynced: AccountCounters | undefined;
+  /** The decision of Redis. */
+  executed?: Decision;
+  /** True if Redis will never execute it. */
+  isLost?: boolean;
 }
 
 /** `choice` is any number. */
-type Step = (choice: number) => void;
+type Step = (choice: number) => unknown;
 
-export function simulateOutages({ instances: size, limit, faults, maxFaults }: Outages, plant: Plant): Simulation {
+export type Simulation = ReturnType<typeof simulateOutages>;
+
+export function simulateOutages({ instances: size, limit, faults, maxFaults }: Outages, plant: Plant) {
   const reservation = { account: "shared", limits: { perMinute: limit, perDay: 2 * limit }, cost: 1 };
   let nowMs = noon;
   const now = () => nowMs;
-  let status: "up" | "paused" | "read-only" | "down" = "up";
   let primary = createLocalQuota({ now });
-  let oldPrimary: LocalQuota | undefined;
   let faultsLeft = maxFaults;
   const disturbed = new Set<number>();
-  const instances = Array.from({ length: size }, () =>
-    openInstance({ now, instances: size, reservation, primary, plant }),
-  );
+  const instances = Array.from({ length: size }, () => openInstance(primary));
 
-  function* possibleSteps(): Generator<Step> {
-    for (const instance of instances) {
-      const [awaited] = instance.awaited();
-      const unexecuted = instance.unexecuted();
-      const [next] = unexecuted;
-      yield instance.receive;
-      if (awaited?.executed !== undefined) yield () => reply(awaited);
-      else if (awaited !== undefined && status === "read-only") yield () => instance.refuse(awaited);
-      if (awaited !== undefined && status === "paused") yield instance.disconnect;
-      if (next !== undefined && status === "up") yield () => execute(next);
-      if (next !== undefined && next !== awaited && faults.includes("cut")) yield () => lose(next);
-      // Redis has read the calls on the old connection before it answers a probe on a new one.
-      const isRead = unexecuted.every((call) => call.primary !== primary);
-      if (instance.isOpen() && status === "up" && isRead) yield instance.answerProbe;
-      if (instance.primary !== primary) yield () => leaveOldPrimary(instance);
-      if (!instance.isOpen()) yield* ifPossible("cut", instance.disconnect);
-    }
-    yield beginNextMinute;
-    if (oldPrimary !== undefined) yield demote;
-    if (status !== "up") yield () => become("up");
-    if (status === "down" && faults.includes("lose data")) yield restartWithLoss;
-    if (status !== "up") return;
-    yield* ifPossible("kill", kill);
-    yield* ifPossible("pause", () => become("paused"));
-    yield* ifPossible("read-only", () => become("read-only"));
-    yield* ifPossible("two primaries", promote);
+  function openInstance(redis: LocalQuota) {
+    const connection = new EventEmitter();
+    const breaker = createBreaker({
+      connection: {
+        redis: { status: "ready", stream: { writable: true } } as Redis,
+        onLoss: (listener) => void connection.on("loss", listener),
+        reconnect() {},
+      },
+      probe: () => once(connection, "probed"),
+      deadlineMs: 2 ** 31 - 1,
+      log: silentLog,
+    });
+    const options = { now, banPolicy: defaultBanPolicy, instances: size, currentOutage: breaker.outages };
+    const counts = createLastKnownCounts(options);
+    const requests: Request[] = [];
+    /** The fault of the next call. */
+    let fault: Fault | undefined;
+    const quota = createFallbackQuota({
+      redisQuota: {
+        ...createLocalQuota({ now }),
+        async decide(_reservation, _times, unsynced) {
+          if (fault === "read-only") throw new ReplyError("READONLY");
+          const call: Call = { unsynced };
+          Object.assign(requests.at(-1) ?? {}, { call });
+          if (fault === "no reply") throw new Error(fault);
+          return [execute(call, instance.redis)];
+        },
+      },
+      breaker,
+      counts: { ...counts, ...plant(counts) },
+      failureMode: "local",
+    });
+
+    const instance = {
+      /** The Redis that it is connected to. */
+      redis,
+      connection,
+      breaker,
+      requests,
+      async receive(nextFault?: Fault) {
+        const request: Request = {};
+        requests.push(request);
+        fault = nextFault;
+        request.answer = await quota.reserve(reservation);
+      },
+      /** The call that Redis may still execute. There is one at most, because the breaker is open until it is executed. */
+      late: () => requests.find(({ call }) => call && !call.executed && !call.isLost)?.call,
+    };
+    return instance;
   }
 
-  function* ifPossible(fault: Fault, happen: Step): Generator<Step> {
-    if (faultsLeft === 0 || !faults.includes(fault)) return;
-    yield (choice) => {
-      faultsLeft -= 1;
-      happen(choice);
-    };
+  type Instance = ReturnType<typeof openInstance>;
+
+  function possibleSteps(): Step[] {
+    const steps: Step[] = [beginNextMinute];
+    function addFault(fault: Fault, happen: Step): void {
+      if (faultsLeft === 0 || !faults.includes(fault)) return;
+      steps.push((choice) => {
+        faultsLeft -= 1;
+        return happen(choice);
+      });
+    }
+    for (const instance of instances) {
+      steps.push(() => instance.receive());
+      const late = instance.late();
+      if (late !== undefined) steps.push(() => execute(late, instance.redis));
+      if (late !== undefined) steps.push(() => lose(late));
+      if (instance.redis !== primary) steps.push(() => reconnect(instance));
+      if (instance.breaker.canCall()) {
+        addFault("read-only", () => instance.receive("read-only"));
+        addFault("no reply", () => instance.receive("no reply"));
+      } else if (late === undefined) steps.push(() => answerProbe(instance));
+    }
+    addFault("kill", () => instances.forEach(reconnect));
+    addFault("two primaries", promote);
+    addFault("lose data", (choice) => {
+      promote(choice);
+      instances.forEach(reconnect);
+    });
+    return steps;
   }
 
   function beginNextMinute(): void {
     nowMs = noon + minuteMs;
   }
 
-  function become(next: typeof status): void {
-    status = next;
-  }
-
   /** Does what the reserve script does. */
-  function execute(call: Call): void {
+  function execute(call: Call, redis: LocalQuota): Decision {
     const { unsynced } = call;
     if (unsynced !== undefined) {
-      const { minute, day } = stateOf(call.primary);
+      const { minute, day } = stateOf(redis);
       const raised = { minute: raise(minute, unsynced.minute), day: raise(day, unsynced.day) };
-      call.primary.seed(reservation.account, raised, new Map());
+      redis.seed(reservation.account, raised, new Map());
     }
-    call.executed = { ...call.primary.decide(reservation, reservation.limits), mode: "shared" };
-    if (call.primary === oldPrimary) disturb(call.executed);
-  }
-
-  function reply({ executed, resolve }: Call): void {
-    if (executed !== undefined) resolve([executed]);
+    call.executed = { ...redis.decide(reservation, reservation.limits), mode: "shared" };
+    if (redis !== primary) disturb(call.executed);
+    return call.executed;
   }
 
   function lose(call: Call): void {
     call.isLost = true;
   }
 
-  function kill(): void {
-    status = "down";
-    for (const instance of instances) {
-      instance.disconnect();
-      instance.unexecuted().forEach(lose);
-    }
+  /** Probes are sent at an interval. */
+  function answerProbe({ connection }: Instance): void {
+    vi.advanceTimersByTime(1_000);
+    connection.emit("probed");
   }
 
-  function restartWithLoss(choice: number): void {
-    status = "up";
-    seedWithLoss(primary, choice);
+  function reconnect(instance: Instance): void {
+    instance.redis = primary;
+    const late = instance.late();
+    if (late !== undefined) lose(late);
+    instance.connection.emit("loss");
   }
 
-  /** The instances do not know of it yet. */
+  /** The new primary lacks some of the units. The instances do not know of it yet. */
   function promote(choice: number): void {
-    oldPrimary = primary;
-    primary = createLocalQuota({ now });
-    seedWithLoss(oldPrimary, choice);
-  }
-
-  /** Some of the units that were counted are missing in the primary. */
-  function seedWithLoss(counting: LocalQuota, choice: number): void {
-    const { minute, day } = stateOf(counting);
+    const { minute, day } = stateOf(primary);
     const lost = choice % (minute.used + 1);
     const left = { minute: { ...minute, used: minute.used - lost }, day: { ...day, used: day.used - lost } };
+    primary = createLocalQuota({ now });
     primary.seed(reservation.account, left, new Map());
     disturb({ minute, day });
-  }
-
-  /** The instance received `+switch-master`, or its connection broke. The old primary may still execute its calls. */
-  function leaveOldPrimary(instance: Instance): void {
-    instance.primary = primary;
-    instance.disconnect();
-  }
-
-  /** The old primary ends its connections, and executes nothing any more. */
-  function demote(): void {
-    for (const instance of instances) {
-      if (instance.primary === oldPrimary) leaveOldPrimary(instance);
-      for (const call of instance.unexecuted()) if (call.primary === oldPrimary) lose(call);
-    }
-    oldPrimary = undefined;
   }
 
   function disturb({ minute, day }: Pick<Windows, "minute" | "day">): void {
@@ -177,40 +201,32 @@ export function simulateOutages({ instances: size, limit, faults, maxFaults }: O
   }
 
   /** A cost of 0 changes nothing. */
-  function stateOf(one: LocalQuota): Windows {
-    return one.decide({ ...reservation, cost: 0 }, reservation.limits);
-  }
-
-  async function answerAll(instance: Instance): Promise<void> {
-    instance.unexecuted().forEach(execute);
-    instance.awaited().forEach(reply);
-    await nextTick();
+  function stateOf(redis: LocalQuota): Windows {
+    return redis.decide({ ...reservation, cost: 0 }, reservation.limits);
   }
 
   return {
-    instances,
+    /** The requests of each instance. */
+    requests: instances.map(({ requests }) => requests),
+    /** The units that Redis counts now. */
     counted: () => stateOf(primary),
-    isDisturbed(resetAtMs) {
-      for (const { requests } of instances) {
-        for (const { answer } of requests) if (answer?.mode === "fallback") disturb(answer);
-      }
-      return disturbed.has(resetAtMs);
-    },
-    async takeStep(choice) {
-      const steps = [...possibleSteps()];
-      steps[choice % steps.length]?.(Math.floor(choice / steps.length));
+    /** The ends of the windows in which Redis may have lost units, or two primaries counted. */
+    disturbed,
+    /** Takes one of the steps that are possible now. */
+    async takeStep(choice: number) {
+      const steps = possibleSteps();
+      await steps[choice % steps.length]?.(Math.floor(choice / steps.length));
       await nextTick();
     },
+    /** Ends all faults. Then each instance gets a request, with which it shares its counts with Redis again. */
     async end() {
-      become("up");
-      demote();
       for (const instance of instances) {
-        await answerAll(instance);
-        instance.answerProbe();
+        if (instance.redis !== primary) reconnect(instance);
+        const late = instance.late();
+        if (late !== undefined) execute(late, instance.redis);
+        answerProbe(instance);
         await nextTick();
-        instance.receive();
-        await nextTick();
-        await answerAll(instance);
+        await instance.receive();
       }
     },
   };
