@@ -1,32 +1,32 @@
 import { describe, expect, it } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../../src/quota/ban-policy.js";
-import type { Decision } from "../../../src/quota/decision.js";
+import type { Admitted, Decision } from "../../../src/quota/decision.js";
+import { createLastKnownCounts, type LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
+import type { Reservation } from "../../../src/quota/quota.js";
 import { minuteMs } from "../../../src/quota/window.js";
 import { noon, tomorrow } from "../caller.js";
-import { admitted, grants, openInOutage, outcomes, shop } from "./last-known-counts-fixture.js";
 
 const hourMs = 3_600_000;
+const shop: Reservation = { account: "shop", key: "1", limits: { perMinute: 60, perDay: 1_000 }, cost: 1 };
 const bannedUntilMs = noon + hourMs;
-const banned: Decision = { ...admitted(60), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs };
+const banned: Decision = { ...admitted(0), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs };
 
+// random/outages.test.ts tests the bounds of several instances, and that Redis counts each unit once.
 describe("the last known counts while Redis is unavailable", () => {
   it.each([
     [1, 20],
     [2, 10],
     [3, 6],
     [40, 0],
-  ])(
-    "grant an account last known at 40 of 60 this instance's share of the rest: of %i instances, %i",
-    (instances, granted) => {
-      const { counts } = openInOutage({ known: 40, instances });
-      expect(grants(counts)).toBe(granted);
-    },
-  );
+  ])("grant an account at 40 of 60 this instance's share of the rest: of %i instances, %i", (instances, granted) => {
+    const { counts } = openInOutage({ known: 40, instances });
+    expect(grants(counts)).toBe(granted);
+  });
 
-  it("grant an unknown account, and a minute that begins in the outage, the share of the limit", () => {
+  it("grant an unknown account, and a minute that begins in the outage, the share of the limit, but one at least", () => {
     const { counts, clock } = openInOutage({ known: 40 });
     expect(grants(counts, { ...shop, account: "other" })).toBe(30);
-    expect(grants(counts)).toBe(10);
+    expect(grants(counts, { ...shop, account: "small", limits: { perMinute: 1, perDay: 1_000 } })).toBe(1);
     clock.nowMs = noon + minuteMs;
     expect(grants(counts)).toBe(30);
   });
@@ -37,26 +37,13 @@ describe("the last known counts while Redis is unavailable", () => {
     outages.count = 2;
     expect(grants(counts)).toBe(5);
     clock.nowMs = noon + minuteMs;
-    const refusedByDay = { outcome: "refused", by: "day", retryAtMs: tomorrow };
-    expect(counts.decide(shop, false)).toMatchObject(refusedByDay);
-    expect(counts.decide({ ...shop, cost: 31 }, false)).toMatchObject(refusedByDay);
-    clock.nowMs = tomorrow;
-    expect(grants(counts)).toBe(30);
-  });
-
-  it("share the rest of a plan that is lowered before the outage and raised in it", () => {
-    const { counts } = openInOutage({ known: 40 });
-    expect(grants(counts, { ...shop, limits: { perMinute: 20, perDay: 1_000 } })).toBe(0);
-    expect(grants(counts)).toBe(10);
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "refused", by: "day", retryAtMs: tomorrow });
   });
 
   it("report the account's own limits, and as remaining the units that this instance still grants", async () => {
     const { counts } = openInOutage({ known: 40 });
-    expect(await counts.usage(shop)).toMatchObject({
-      minute: { limit: 60, used: 50 },
-      day: { limit: 1_000, used: 520 },
-    });
-    expect(counts.decide(shop, false)).toMatchObject({ minute: { limit: 60, used: 51 }, day: { used: 521 } });
+    const windows = { minute: { limit: 60, used: 50 }, day: { limit: 1_000, used: 520 } };
+    expect(await counts.usage(shop)).toMatchObject(windows);
     grants(counts);
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "refused", minute: { limit: 60, used: 60 } });
   });
@@ -70,11 +57,10 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(counts.decide({ ...shop, cost: 30 }, false)).toMatchObject({ outcome: "admitted" });
   });
 
-  it("keep a ban of Redis to its end, for its key alone", async () => {
+  it("keep a ban of Redis to its end, for its key alone", () => {
     const { counts, clock, outages } = openInOutage();
-    counts.observe(shop, { ...banned, minute: admitted(0).minute });
+    counts.observe(shop, banned);
     outages.count = 2;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned", bannedUntilMs });
     expect(grants(counts), "to other keys").toBe(30);
     clock.nowMs = bannedUntilMs - 1;
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned", bannedUntilMs });
@@ -82,31 +68,20 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
   });
 
-  it("do not renew a lifted ban in the next outage, also after a reply of a Redis whose clock is behind", async () => {
+  it("do not renew a lifted ban, also if another process lifted it and the clock of Redis stepped back", async () => {
     const { counts, outages } = openInOutage();
-    counts.observe(shop, banned);
-    outages.count = 2;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
-    counts.observe(shop, { ...admitted(2), nowMs: noon - 1 });
-    outages.count = 3;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
-    counts.observe(shop, banned);
-    await counts.liftBan({ account: "shop", key: "1", liftedAgoMs: 0 });
-    outages.count = 4;
-    expect(counts.decide(shop, false)).not.toMatchObject({ outcome: "banned" });
-  });
-
-  it("keep a ban of Redis that was seen after the last lift", async () => {
-    const { counts, outages } = openInOutage();
-    counts.observe(shop, banned);
-    const lift = { account: "shop", key: "1", liftedAgoMs: 1 };
-    await counts.liftBan(lift);
-    outages.count = 2;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
-    await counts.liftBan(lift);
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned" });
-    await counts.liftBan({ ...lift, liftedAgoMs: 0 });
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "refused" });
+    for (const end of [
+      () => counts.observe(shop, { ...admitted(2), nowMs: noon - 1 }),
+      () => counts.liftBan({ account: "shop", key: "1", liftedAgoMs: 0 }),
+    ]) {
+      counts.observe(shop, banned);
+      outages.count += 1;
+      await counts.liftBan({ account: "shop", key: "1", liftedAgoMs: 1 });
+      expect(counts.decide(shop, false), "banned after that lift").toMatchObject({ outcome: "banned" });
+      await end();
+      outages.count += 1;
+      expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
+    }
   });
 
   it("ban a key that ignores refusals, by the account's limit and not by the share", () => {
@@ -114,8 +89,8 @@ describe("the last known counts while Redis is unavailable", () => {
     const { counts } = openInOutage({ banPolicy });
     const small = { ...shop, limits: { perMinute: 4, perDay: 100 } };
     // Its share is 2 units a minute, but it takes 4 strikes after the first refusal.
-    const expected = [...Array(2).fill("admitted"), ...Array(4).fill("refused"), "banned"];
-    expect(outcomes(counts, 7, small)).toEqual(expected);
+    const outcomes = Array.from({ length: 7 }, () => counts.decide(small, false).outcome);
+    expect(outcomes).toEqual([...Array(2).fill("admitted"), ...Array(4).fill("refused"), "banned"]);
   });
 
   it("keep the windows of the clock of Redis when the clock of this machine is an hour off", () => {
@@ -137,10 +112,62 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(grants(counts, { ...shop, account: "three" })).toBe(0);
     expect(grants(counts, { ...shop, account: "one" })).toBe(30);
   });
+});
 
-  // random/outages.test.ts tests the bound of uneven load.
-  it("grant one unit of a limit below the number of instances", () => {
-    const { counts } = openInOutage({ instances: 4 });
-    expect(grants(counts, { ...shop, limits: { perMinute: 3, perDay: 1_000 } })).toBe(1);
+describe("an extension while Redis is unavailable", () => {
+  it.each<[promise: string, mayHaveExecuted: boolean, cost: number, outcome: string, told: string]>([
+    ["is refused above this instance's share, without a change", false, 12, "refused", "40+0"],
+    ["counts as known to Redis if Redis may have executed it", true, 4, "admitted", "43+0"],
+    ["gives nothing back if Redis may have given it back", true, 12, "refused", "40+0"],
+  ])("%s", (_promise, mayHaveExecuted, cost, outcome, told) => {
+    const { counts } = openInOutage({ known: 40 });
+    expect(counts.decide({ ...shop, cost }, mayHaveExecuted, admitted(40))).toMatchObject({ outcome });
+    expect(toldToRedis(counts)).toBe(told);
+  });
+
+  it("gives a unit that was granted without Redis back when it is refused", () => {
+    const { counts } = openInOutage({ known: 40 });
+    const held = counts.decide(shop, false) as Admitted;
+    expect(counts.decide({ ...shop, cost: 50 }, false, held)).toMatchObject({ outcome: "refused" });
+    expect(toldToRedis(counts)).toBe("40+0");
   });
 });
+
+/**
+ * The counts of one instance in its first outage. The test sets its clock and the number of outages. Before the outage, at
+ * noon, Redis reported that the account `shop` had used `known` units.
+ */
+function openInOutage({ known = 0, instances = 2, banPolicy = defaultBanPolicy, capacity = 100 } = {}) {
+  const clock = { nowMs: noon };
+  const outages = { count: 0 };
+  const options = { now: () => clock.nowMs, banPolicy, instances, capacity };
+  const counts = createLastKnownCounts({ ...options, currentOutage: () => outages.count });
+  if (known > 0) counts.observe(shop, admitted(known));
+  outages.count = 1;
+  return { counts, clock, outages };
+}
+
+/** An admission by Redis at noon. */
+function admitted(minuteUsed: number, dayUsed = minuteUsed): Admitted {
+  return {
+    outcome: "admitted",
+    mode: "shared",
+    nowMs: noon,
+    minute: { limit: 60, used: minuteUsed, resetAtMs: noon + minuteMs },
+    day: { limit: 1_000, used: dayUsed, resetAtMs: tomorrow },
+  };
+}
+
+/** The units that are granted to more requests than any limit. Each request has a key of its own, so none is banned. */
+function grants(counts: LastKnownCounts, reservation = shop): number {
+  const keys = Array.from({ length: 150 }, (_, index) => `key ${index}`);
+  const decided = keys.map((key) => counts.decide({ ...reservation, key }, false).outcome);
+  return decided.filter((outcome) => outcome === "admitted").length;
+}
+
+/** The last known and the unsynced units of the minute. They are told once after an outage. */
+function toldToRedis(counts: LastKnownCounts): string {
+  const told = counts.drainUnsynced("shop");
+  expect(counts.drainUnsynced("shop")).toBeUndefined();
+  return `${told?.minute.lastKnownUsed}+${told?.minute.unsyncedUnits}`;
+}

