@@ -50,16 +50,6 @@ export function describeBans(rule: Rule): void {
       }
     });
 
-    // The ban ends before the episode would.
-    const threeStrikes = {
-      limits: { perMinute: 4, perDay: 4 },
-      policy: { ...oneStrike, minimumStrikes: 3, firstBanMs: 10_000 },
-    };
-    rule("a ban clears the strikes that led to it", threeStrikes, async (caller) => {
-      const { bannedUntilMs } = await caller.callUntilBanned(start);
-      expect(await caller.outcomes(bannedUntilMs, 4)).toEqual([...Array(3).fill("refused"), "banned"]);
-    });
-
     rule("requests during a ban never lengthen it, and spend nothing", quick, async (caller) => {
       const { bannedUntilMs } = await caller.callUntilBanned(start);
       for (let second = 1; second < 60; second += 1) {
@@ -74,15 +64,6 @@ export function describeBans(rule: Rule): void {
       await expectReplies(caller.sibling(), [noon + minuteMs, 1, "admitted"]);
       await expectReplies(caller.withoutKey(), [noon + minuteMs, 1, "admitted"]);
       await expectReplies(caller, [noon + minuteMs, 1, "banned 2/6"]);
-    });
-
-    const shortDay = { ...quick, limits: { perMinute: 4, perDay: 6 } };
-    rule("reports the end of a ban, also when a window is used up beyond it", shortDay, async (caller) => {
-      const bannedUntilMs = start + 60_000;
-      await caller.admit(noon - minuteMs);
-      expect(await caller.callUntilBanned(start)).toMatchObject({ bannedUntilMs, retryAtMs: bannedUntilMs });
-      expect(await caller.reserve(start + 1, 1)).toMatchObject({ bannedUntilMs, retryAtMs: bannedUntilMs });
-      expect(await caller.reserve(start + 1, 2)).toMatchObject({ bannedUntilMs, retryAtMs: tomorrow });
     });
 
     rule("liftBan ends a ban at once and forgets its level, its strikes and nothing else", quick, async (caller) => {

@@ -121,13 +121,6 @@ export function describeStrikes(rule: Rule): void {
       }
     });
 
-    const oneForEachUnit = { limits, policy: { minimumStrikes: 1, strikesPerUnit: 1 } };
-    rule("a change of plan changes the strikes that ban at once", oneForEachUnit, async (caller) => {
-      await refuseAt(start, caller);
-      expect(await caller.outcomes(start + 10_000, 2)).toEqual(["refused", "refused"]);
-      await expectReplies(caller.onPlan({ perMinute: 3, perDay: 1_000 }), [start + 10_000, 1, "banned"]);
-    });
-
     rule("0 strikes switches bans off", { limits, policy: { minimumStrikes: 0 } }, async (caller) => {
       await refuseAt(start, caller);
       expect(await caller.outcomes(start + 10_000, 500)).toEqual(Array(500).fill("refused"));

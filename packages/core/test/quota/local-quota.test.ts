@@ -6,7 +6,7 @@ import { describeQuota } from "./describe-quota.js";
 
 const limits = { perMinute: 5, perDay: 8 };
 
-describeQuota("local", "local", async (banPolicy) => openLocal({ banPolicy }));
+describeQuota("local", async (banPolicy) => openLocal({ banPolicy }));
 
 describe("local quota", () => {
   it("memory stays bounded: beyond its capacity the account that was idle longest is forgotten", async () => {

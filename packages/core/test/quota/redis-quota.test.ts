@@ -40,8 +40,8 @@ describeWithRedis("on one Redis", async () => {
   const redis = new Redis(server.url);
   afterAll(() => redis.disconnect());
 
-  describeQuota("redis", "shared", async (banPolicy) => openOn(redis, banPolicy));
-  describeQuota("fallback, Redis healthy,", "shared", (banPolicy) => openWithFallback(server.url, banPolicy));
+  describeQuota("redis", async (banPolicy) => openOn(redis, banPolicy));
+  describeQuota("fallback, Redis healthy,", (banPolicy) => openWithFallback(server.url, banPolicy));
 
   describe("redis quota", () => {
     it("sends one EVALSHA, and nothing else, for each decision", async () => {
@@ -142,9 +142,7 @@ describeWithRedis("on one Redis", async () => {
   });
 });
 
-describeQuota("fallback, Redis unavailable,", "fallback", (banPolicy) =>
-  openWithFallback("redis://127.0.0.1:1", banPolicy),
-);
+describeQuota("fallback, Redis unavailable,", (banPolicy) => openWithFallback("redis://127.0.0.1:1", banPolicy));
 
 describeWithRedis("on a Redis Cluster", async () => {
   const servers = await shared(openRedisCluster());
@@ -152,7 +150,7 @@ describeWithRedis("on a Redis Cluster", async () => {
   afterAll(() => cluster.disconnect());
 
   // A script whose keys are in different slots fails on a cluster.
-  describeQuota("redis cluster", "shared", async (banPolicy) => openOn(cluster, banPolicy));
+  describeQuota("redis cluster", async (banPolicy) => openOn(cluster, banPolicy));
 });
 
 function openOn(redis: Redis | Cluster, banPolicy: BanPolicy): OpenedQuota {
