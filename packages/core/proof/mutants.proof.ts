@@ -9,11 +9,75 @@ import { createRedisQuota } from "../src/quota/engines/redis-quota.js";
 import { noon, type OpenedQuota, openAtVirtualTime, openLocal } from "../test/quota/caller.js";
 import { everyKeyHasTtl, findDifference } from "../test/quota/random/difference.js";
 import { generators, scriptPolicy } from "../test/quota/random/operations.js";
-import { faults } from "./faults.js";
 
 /** Each round plays about 50 scripts of each generator. The best hidden fault needed a small part of these rounds. */
 const mostRounds = 40;
 const banPolicy = scriptPolicy;
+
+/**
+ * Mistakes in how the scripts of the Redis engine grant, give back and keep units, and in bans and their length: a text of a
+ * script, and the wrong text.
+ */
+const faults: Readonly<Record<string, readonly [right: string, wrong: string]>> = {
+  ">= for > at the minute's limit": ["minuteUsed + cost <= minuteLimit", "minuteUsed + cost < minuteLimit"],
+  ">= for > at the day's limit": ["dayUsed + cost > dayLimit", "dayUsed + cost >= dayLimit"],
+  "a cost of the whole limit is impossible": ["if cost > minuteLimit or", "if cost >= minuteLimit or"],
+  "a minute's refusal eats the day": [
+    "local retryAt =",
+    "if not dayRefuses then dayUsed, accountChanged = dayUsed + cost, true end local retryAt =",
+  ],
+  "an admission spends nothing of the day": ["minuteUsed + cost, dayUsed + cost", "minuteUsed + cost, dayUsed"],
+  "a new window begins with the old one's units": ["return start, 0", "return start, storedUsed"],
+  "a clock that steps back grants units twice": ["storedStart - start <= length", "storedStart - start <= 0"],
+  "a clock that steps back by hours blocks them": [" and storedStart - start <= length", ""],
+  "a refund goes below zero": ["math.max(0, storedMinuteUsed - heldUnits)", "storedMinuteUsed - heldUnits"],
+  "a refund goes to a later minute": ["heldInMinute == storedMinuteStart", "heldInMinute <= storedMinuteStart"],
+  "the minute's reset is named where both windows refuse": [
+    "local retryAt = dayRefuses and",
+    "local retryAt = dayRefuses and minuteUsed + cost <= minuteLimit and",
+  ],
+  "an account has no TTL": [
+    "return replies",
+    "if accountChanged then redis.call('PERSIST', KEYS[1]) end return replies",
+  ],
+  "a penalty has no TTL": [
+    "return replies",
+    "if penaltyChanged then redis.call('PERSIST', KEYS[2]) end return replies",
+  ],
+  "a refund takes the TTL away": [", 'KEEPTTL')", ")"],
+  "a refund creates an account": ["if stored then redis", "if true then redis"],
+  "an extension does not count the held unit": ["if heldUnits > 0", "if heldUnits > 0 and cost == 0"],
+  "a refused extension keeps the held unit": ["if stored then redis", "if stored and cost == 0 then redis"],
+  "an extension of a banned key keeps the held unit": [
+    "if heldUnits > 0 then",
+    `if heldUnits > 0 and not (penalty and tonumber(string.match(penalty, "^%d+:%d+:%d+:%d+:(%d+)")) > now) then`,
+  ],
+  "strikes outlive their episode": [", strikes = now, retryAt, 0", " = now, retryAt"],
+  "an episode ends 1 ms late": [") <= now", ") < now"],
+  "an episode has no longest time": [", episodeStart + ", ", episodeRetryAt + "],
+  "an episode lasts until its first refusal may come back": ["math.min(episodeRetryAt, retryAt)", "episodeRetryAt"],
+  "the grace ends 1 ms early": ["now - episodeStart <= ", "now - episodeStart < "],
+  "early callers are forgiven 1 ms too late": ["episodeRetryAt - now <= ", "episodeRetryAt - now < "],
+  "a ban needs one strike more": ["strikes >= strikesThatBan", "strikes > strikesThatBan"],
+  "the fewest strikes ban under any limit": [`, ${scriptPolicy.strikesPerUnit} * minuteLimit)`, ")"],
+  "a low limit bans with fewer than the fewest strikes": [`math.max(${scriptPolicy.minimumStrikes}, `, "math.max("],
+  "a request strikes as often as it costs": ["strikes = strikes + 1", "strikes = strikes + cost"],
+  "requests lengthen a ban": [
+    "elseif cost == 0",
+    "if cost > 0 then bannedUntil, penaltyChanged = bannedUntil + 1000, true end elseif cost == 0",
+  ],
+  "a ban ends 1 ms late": ["\n  if bannedUntil > now", "\n  if bannedUntil >= now"],
+  "a ban keeps the strikes that led to it": [
+    "episodeStart, episodeRetryAt, strikes, level = now, 0, 0, level + 1",
+    "level = level + 1",
+  ],
+  "the second ban is no longer than the first": ["level = now, 0, 0, level + 1", "level = now, 0, 0, level"],
+  "bans double without end": ["2 ^ level, ", "2 ^ level, 2 ^ level * "],
+  "a ban's level is forgotten 1 ms late": ["now >= bannedUntil", "now > bannedUntil"],
+  "a ban has no beginning": ["level = now, 0, 0, level + 1", "level = 0, 0, 0, level + 1"],
+  "a lift ends a later ban": ["if episodeStart <= now - tonumber(ARGV[2])", "if true"],
+  "a lift does not end a ban that began with it": ["episodeStart <= now - tonumber", "episodeStart < now - tonumber"],
+};
 
 const server = await shared(openRedisServer());
 const redis = new Redis(server.url);

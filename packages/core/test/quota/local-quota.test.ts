@@ -20,17 +20,6 @@ describe("local quota", () => {
     expect(await second?.usage(noon), "idle longest").toMatchObject({ minute: { used: 0 } });
     expect(await third?.usage(noon), "the newest").toMatchObject({ minute: { used: 5 } });
   });
-
-  it("memory stays bounded: to look at accounts, refund or lift bans remembers none of them", async () => {
-    await using opened = openLocal({ capacity: 1 });
-    const caller = createCaller(opened, limits);
-    const admitted = await caller.reserve(noon, 5);
-    const other = createCaller(opened, limits);
-    await other.usage(noon);
-    await other.refund(noon, 1, admitted);
-    await other.liftBan(noon);
-    expect(await caller.usage(noon)).toMatchObject({ minute: { used: 5 } });
-  });
 });
 
 /** Callers that ignore every refusal, under the default ban policy, whenever they begin. */

@@ -86,19 +86,6 @@ describeWithRedis("the quota on a Redis behind Sentinel", () => {
       await Promise.all(proxies.map((proxy) => proxy[Symbol.asyncDispose]()));
     }
   });
-
-  it("needs no sentinel while the primary answers, and starts without any", async () => {
-    await using group = await openRedisSentinels();
-    using opened = await openQuotasOnRedis({ urls: [group.url] });
-    await Promise.all(group.sentinels.map((sentinel) => sentinel.kill()));
-    const account = newAccount(100);
-    expect(await opened.accounts.reserve(account)).toMatchObject({ mode: "shared" });
-    using late = await openQuotasOnRedis({ urls: [group.url] });
-    expect(await late.accounts.reserve(account)).toMatchObject({ mode: "fallback" });
-    await group.sentinels[1]?.restart();
-    await expect.poll(late.mode, recovers).toBe("shared");
-    expect(opened.logged).toEqual([messages.shared]);
-  });
 });
 
 async function hasCounted(server: RedisServer, { account }: { readonly account: string }): Promise<boolean> {
