@@ -166,7 +166,7 @@ export async function play(
     const admitted = admissions.get(operation.account) ?? [];
     admissions.set(operation.account, admitted);
 
-    const record = async (cost: number, ask: (quota: Quota) => Promise<Reply>, times = 1): Promise<Reply[]> => {
+    const send = async (cost: number, ask: (quota: Quota) => Promise<Reply>, times = 1): Promise<void> => {
       const byEngine: Reply[][] = [];
       for (const { quota } of engines) {
         byEngine.push(await Promise.all(Array.from({ length: times }, () => ask(quota))));
@@ -174,12 +174,7 @@ export async function play(
       for (let time = 0; time < times; time += 1) {
         const replies = byEngine.map((replies) => replies[time]);
         played.push({ call: operation.call, ...who, limits, cost, nowMs, replies });
-      }
-      return byEngine[0] ?? [];
-    };
-
-    const observe = (cost: number, decisions: readonly Reply[]): void => {
-      for (const decision of decisions) {
+        const [decision] = replies;
         if (decision === undefined || !("outcome" in decision)) continue;
         clock.observe(decision, who);
         if (decision.outcome === "admitted") admitted.push({ cost, heldIn: decision });
@@ -189,7 +184,7 @@ export async function play(
     switch (operation.call) {
       case "reserve": {
         const { cost, times } = operation;
-        observe(cost, await record(cost, (quota) => quota.reserve({ ...who, limits, cost }), times));
+        await send(cost, (quota) => quota.reserve({ ...who, limits, cost }), times);
         break;
       }
       case "extend": {
@@ -197,25 +192,24 @@ export async function play(
         const index = admitted.findLastIndex((admission) => admission.cost === 1);
         const [admission] = index === -1 ? [] : admitted.splice(index, 1);
         if (admission === undefined) break;
-        const { heldIn } = admission;
-        observe(cost, await record(cost, (quota) => quota.extend({ ...who, limits, cost, heldIn })));
+        await send(cost, (quota) => quota.extend({ ...who, limits, cost, heldIn: admission.heldIn }));
         break;
       }
       case "refund": {
         const held = admitted.length > 0 ? admitted : (admissions.get(1 - operation.account) ?? []);
         const admission = held.at(-1 - operation.admissionsAgo);
         if (admission === undefined) break;
-        await record(admission.cost, (quota) => quota.refund({ ...who, limits, ...admission }));
+        await send(admission.cost, (quota) => quota.refund({ ...who, limits, ...admission }));
         break;
       }
       case "liftBan": {
         const { liftedAgoMs } = operation;
-        await record(0, async (quota) => void (await quota.liftBan({ ...who, liftedAgoMs })));
+        await send(0, async (quota) => void (await quota.liftBan({ ...who, liftedAgoMs })));
         break;
       }
       case "usage":
       case "changePlan":
-        await record(0, (quota) => quota.usage({ ...who, limits }));
+        await send(0, (quota) => quota.usage({ ...who, limits }));
         break;
     }
   }
