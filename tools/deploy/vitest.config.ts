@@ -1,5 +1,3 @@
 import { testConfig, withPostgres } from "@petstore/harness/config";
 
-export default testConfig({
-  globalSetup: [...withPostgres.globalSetup, "./test/dockerfile.ts"],
-});
+export default testConfig(withPostgres);

@@ -15,8 +15,8 @@ import {
   runPostgresProgram,
 } from "@petstore/harness/postgres";
 import { expect, it } from "vitest";
-import { answerNames, makeSecrets, readCompose, startContainer, startHaproxy } from "./containers.js";
-import { petstore } from "./image.js";
+import { makeSecrets, readCompose, startContainer, startHaproxy } from "./containers.js";
+import { petstore } from "./petstore-command.js";
 
 const folder = fileURLToPath(new URL("../", import.meta.url));
 const hosts = { postgres1: "127.0.0.21", postgres2: "127.0.0.22" };
@@ -56,15 +56,15 @@ describeWithProgram(["patroni", "etcd", "haproxy", "postgres"], "PostgreSQL of c
     await using second = await start("postgres2");
     await second.until(() => isAnswering(`${addressOf("postgres2")}/sync`), timeout);
 
-    await using names = await answerNames({ postgres1: [hosts.postgres1], postgres2: [hosts.postgres2] });
     const [port, healthPort] = [await choosePort(undefined), await choosePort(undefined)];
-    await using balancer = startHaproxy("ha/haproxy.cfg", {
-      DNS_ADDRESS: names.address,
-      LISTEN_PORT: `${port}`,
-      HEALTH_PORT: `${healthPort}`,
-      POSTGRES_PORT: `${ports.postgres}`,
-      PATRONI_PORT: `${ports.patroni}`,
-    });
+    await using balancer = await startHaproxy("ha/haproxy.cfg", [
+      ["postgres1:5432", `${hosts.postgres1}:${ports.postgres}`],
+      ["postgres2:5432", `${hosts.postgres2}:${ports.postgres}`],
+      ["postgres3:5432", `127.0.0.23:${ports.postgres}`],
+      ["port 8008", `port ${ports.patroni}`],
+      ["bind :5432", `bind :${port}`],
+      ["bind :8080", `bind :${healthPort}`],
+    ]);
     await balancer.until(() => isHealthy(healthPort), timeout);
     const urlOf = async (role: string, secret: string) => {
       const password = await readFile(join(secrets.path, secret), "utf8");

@@ -1,16 +1,14 @@
-// The operations guide names what exists, and every command of it is run. Other tests run the marked blocks on real servers.
-// This file runs the rest: the commands for compose and Kubernetes only until they connect, because they need a Docker daemon
-// or a cluster.
+// Every command of the operations guide is run. Other tests run the marked blocks on real servers. This file runs the rest: the
+// commands for compose and Kubernetes only until they connect, because they need a Docker daemon or a cluster.
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { createTestDatabase, describeWithProgram, shared } from "@petstore/harness";
+import { createTestDatabase, describeWithProgram } from "@petstore/harness";
 import { openInstalledPostgres, query } from "@petstore/harness/postgres";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
-import { beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { readCompose } from "./containers.js";
-import { documentedSettings, petstore, startService } from "./image.js";
+import { petstore } from "./petstore-command.js";
 
 const folder = fileURLToPath(new URL("../", import.meta.url));
 const guide = await readFile(`${folder}operations.md`, "utf8");
@@ -24,28 +22,6 @@ const tests = ["deploy/test/containers.ts", "checks/guides/examples.test.ts", "c
 
 const petstoreGroups =
   /^(?:npx petstore|docker compose run --rm petstore|petstore) (?=\S)|^(?=(?:account|audit|ban|key|usage) .* )/;
-
-/** Error codes, and names of Node.js, compose, PostgreSQL's image, etcd and the examples of the guide. */
-const foreignNames = [
-  ...["ACCOUNT_SUSPENDED", "API_KEY_BANNED", "API_KEY_INVALID", "IDEMPOTENCY_IN_PROGRESS", "INSUFFICIENT_SCOPE"],
-  ...["INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "ADMINISTRATOR_URL", "DATABASE_OWNER_URL", "OWNER_PASSWORD_FILE"],
-  ...["PETSTORE_ADMINISTRATOR_URL", "SERVICE_PASSWORD_FILE", "ETCD_INITIAL_CLUSTER_STATE", "NODE_EXTRA_CA_CERTS"],
-  ...["NODE_OPTIONS", "PETSTORE_ACTOR", "POSTGRES_USER", "COMPOSE_FILE"],
-];
-
-it("names no alert, metric or setting that does not exist", async () => {
-  const files = ["alerts.yaml", "alerts.ha.yaml"].map((name) => readFile(`${folder}prometheus/${name}`, "utf8"));
-  const alerts = (await Promise.all(files)).join("");
-  const settings = [...(await documentedSettings()), ...foreignNames];
-  const named = (pattern: RegExp) => [...new Set(guide.match(pattern) ?? expect.unreachable(`${pattern}`))];
-  for (const alert of named(/\bPetstore[A-Z]\w+/g)) expect(alerts).toContain(`alert: ${alert}\n`);
-  // Another test compares the metrics of the alerts with those of running services.
-  for (const metric of named(/\bpetstore_\w+(?:_total|_mode)\b/g)) expect(alerts).toContain(metric);
-  const names = named(/\b[A-Z]+(?:_[A-Z]+)+\b/g).map((name) =>
-    foreignNames.includes(name) ? name : name.replace(/_FILE$/, ""),
-  );
-  expect(settings).toEqual(expect.arrayContaining(names));
-});
 
 it("has no block that no test runs", async () => {
   const texts = await Promise.all(tests.map((file) => readFile(`${folder}../${file}`, "utf8")));
@@ -77,7 +53,7 @@ it("uses the petstore command as it is", { timeout: 180_000 }, async () => {
 /** Each command runs without its server: it is well-formed if it fails only when it connects. */
 describeWithProgram("docker-compose", "the commands for compose", async () => {
   const [, haFiles = ""] = /^ *COMPOSE_FILE=(\S+ha\.yaml)$/m.exec(guide) ?? [];
-  const files = await Promise.all(["compose.override.yaml", "compose.ha.yaml"].map(readCompose));
+  const files = await Promise.all(["compose.yaml", "compose.override.yaml", "compose.ha.yaml"].map(readCompose));
   const services = files.flatMap((compose) => Object.keys(compose.services));
 
   it.each(unique(/^docker compose \S/))("%s", async (text) => {
@@ -103,27 +79,6 @@ describeWithProgram("postgres", "the statements for an administrator of PostgreS
     await using server = await openInstalledPostgres();
     await query(server.url, "create role petstore; create role petstore_service; create role that_role");
     await query(server.url, code);
-  });
-});
-
-describe("the searches of the log", async () => {
-  const directory = await shared(openTemporaryDirectory());
-
-  beforeAll(async () => {
-    // Without a database, the service logs a warning or an error.
-    await using service = await startService("rest", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
-    // The guide has three dots in place of the id.
-    await fetch(`${service.origin}/v1/pets`, { headers: { "X-Request-Id": "..." } });
-    await service.printed(/"level":"(?:warn|error)"/);
-    await service.printed(/"requestId":"\.\.\."/);
-    // This request took less time than those that the guide searches for.
-    const lines = service.output.map((line) => line.replace('"durationMs":', '"durationMs":100'));
-    await writeFile(`${directory.path}/log`, `${lines.join("\n")}\n`);
-  }, 60_000);
-
-  it.each(unique(/^grep /))("%s", async (command) => {
-    const { stdout } = await promisify(execFile)("sh", ["-euc", `${command} log`], { cwd: directory.path });
-    expect(stdout).toMatch(/^\{.*\}$/m);
   });
 });
 

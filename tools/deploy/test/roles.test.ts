@@ -8,7 +8,7 @@ import { describeWithProgram } from "@petstore/harness";
 import { openTemporaryPostgres, query } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, openTogether } from "@petstore/harness/processes";
 import { expect, it, vi } from "vitest";
-import { issueKey, petstore } from "./image.js";
+import { issueKey, petstore } from "./petstore-command.js";
 
 const script = fileURLToPath(new URL("../postgres/roles.sql", import.meta.url));
 
