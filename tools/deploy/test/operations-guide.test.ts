@@ -33,7 +33,7 @@ it("has no block that no test runs", async () => {
   expect(new Set(others.map((command) => command.split(" ")[0]))).toEqual(new Set(["docker", "kubectl"]));
 });
 
-it("uses the petstore command as it is", { timeout: 180_000 }, async () => {
+it("uses the petstore command as it is", { timeout: 600_000 }, async () => {
   await using database = await createTestDatabase();
   await petstore(database.url, "migrate");
   const found = commands.filter((command) => petstoreGroups.test(command));
