@@ -29,6 +29,7 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
     const statuses: number[] = [];
     while (!stopping.hasEnded()) statuses.push(await list(), await list());
     expect(await stopped).toBe(0);
+    for (let count = 0; count < 20; count += 1) statuses.push(await list());
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
