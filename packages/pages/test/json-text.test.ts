@@ -12,3 +12,7 @@ it.each([
 it("keeps every digit", () => {
   expect(indentJson('{"id":-9223372036854775808}')).toBe('{\n  "id": -9223372036854775808\n}');
 });
+
+it.each(["", "502 Bad Gateway", '<p class="x y">5" wide</p>'])("does not change %j, which is not JSON", (text) => {
+  expect(indentJson(text)).toBe(text);
+});

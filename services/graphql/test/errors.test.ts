@@ -36,7 +36,7 @@ it.each([
   ["a literal of a wrong type", (key: string) => `{ pets(limit: "${key}") { id } }`],
   ["a required variable", (key: string) => `query ($${key}: Int!) { pets(limit: $${key}) { id } }`],
   [
-    "a literal beside a variable that is null",
+    "a literal next to a variable that is null",
     (key: string) => `mutation ($id: ID = 1) { createPet(input: {name: "${key}", categoryId: $id}) { id } }`,
   ],
 ])("an error does not show an API key that the document contains as %s", async (_what, queryOf) => {
