@@ -66,6 +66,14 @@ describe("free slots", () => {
     succeed(slow, minute(64));
     expect(slots()).toBe(2);
   });
+
+  it("are none while the first request is in flight, and one again if it is aborted", () => {
+    const { slots, tracker } = open();
+    const first = tracker.start();
+    expect(slots()).toBe(0);
+    tracker.end(first, undefined);
+    expect(slots()).toBe(1);
+  });
 });
 
 describe("the known window", () => {
@@ -143,16 +151,6 @@ describe("a pause", () => {
       expect(Math.ceil(tracker.pauseRemainingMs() / 1_000)).toBe(1);
     },
   );
-
-  it("lasts up to 1 s after an old request fails, if a probe has succeeded since", () => {
-    const { succeed, fail, tracker, clock } = open(0.999);
-    const [refused, slow] = [tracker.start(), tracker.start()];
-    fail(refused, failure("RATE_LIMIT_EXCEEDED", 1_000));
-    clock.nowMs = 2_000;
-    succeed(tracker.start(), minute(64));
-    fail(slow, failure("NETWORK_ERROR"));
-    expect(tracker.pauseRemainingMs()).toBe(999);
-  });
 });
 
 describe("the circuit", () => {

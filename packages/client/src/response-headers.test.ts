@@ -11,11 +11,20 @@ it.each([
   expect(readNextCursor(new Headers({ Link: field }))).toBe(cursor);
 });
 
+it("rejects a link to the next page without a cursor", () => {
+  expect(() => readNextCursor(new Headers({ Link: '</v1/pets>; rel="next"' }))).toThrow(TypeError);
+});
+
 it("measures the reset by the server's Date, and by the local clock without it", () => {
   const fields = { "X-RateLimit-Limit": "60", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "90" };
   const dated = new Headers({ ...fields, Date: "Thu, 01 Jan 1970 00:01:00 GMT" });
   expect(readRateLimit(dated, 3_600_000)).toEqual({ limit: 60, remaining: 0, reset: 90, resetInMs: 30_000 });
   expect(readRateLimit(new Headers(fields), 80_000)?.resetInMs).toBe(10_000);
+});
+
+it("reads no rate limit from a response without one of the headers", () => {
+  const fields = { "X-RateLimit-Limit": "60", "X-RateLimit-Reset": "90" };
+  expect(readRateLimit(new Headers(fields), 0)).toBeUndefined();
 });
 
 it.each([

@@ -1,7 +1,10 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createTestDatabase } from "@petstore/harness";
 import { query } from "@petstore/harness/postgres";
-import { describe, expect, it } from "vitest";
-import { late, openSharedDatabase, sqlOf } from "./database-fixture.js";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { late, limitedTo, openSharedDatabase, sqlOf, unavailable } from "./database-fixture.js";
 
 const server = await openSharedDatabase();
 
@@ -82,6 +85,26 @@ describe("the database", () => {
     const tookMs = performance.now() - startedAtMs;
     expect(tookMs).toBeGreaterThanOrEqual(limitMs);
     expect(tookMs).toBeLessThan(4_000);
+    expect(await database.run(echo, [1n])).toHaveLength(1);
+  });
+
+  it("is unavailable while a certificate of its URL is missing, and recovers by itself", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "petstore-database-"));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const certificate = join(directory, "root.pem");
+    await writeFile(certificate, "");
+    const url = new URL(`?sslmode=disable&sslrootcert=${certificate}`, server.directUrl).href;
+    await using database = server.open({ url, poolSize: 1, ...limitedTo(30_000) });
+    const sleeping = "from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
+    // The server goes on with statements that the tests before have given up.
+    await expect.poll(() => server.execute(`select ${sleeping}`), { timeout: 10_000 }).toHaveLength(0);
+    // The second statement gets a new connection when the one of the first breaks.
+    const interrupted = Promise.allSettled([1, 2].map(() => database.run(sleep, [20])));
+    await expect.poll(() => server.execute(`select ${sleeping}`)).toHaveLength(1);
+    await rm(certificate);
+    await server.execute(`select pg_terminate_backend(pid) ${sleeping}`);
+    expect(await interrupted).toEqual(Array(2).fill({ status: "rejected", reason: unavailable }));
+    await writeFile(certificate, "");
     expect(await database.run(echo, [1n])).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
 import { createTestDatabase, grantService } from "@petstore/harness";
-import { openSession } from "@petstore/harness/postgres";
+import { openSession, query } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
 import { migrations } from "../src/database/migrations/migrations.js";
 import { migrate, pendingMigrations } from "../src/index.js";
@@ -68,5 +68,12 @@ describe("migrations", () => {
         await expect(service.query(refused), refused).rejects.toMatchObject({ code: "42501" });
       }
     }
+  });
+
+  it("change nothing when one of them fails", async () => {
+    await using database = await createTestDatabase();
+    await query(database.url, "create table accounts (id bigint)");
+    await expect(migrate(database.url)).rejects.toThrow();
+    expect(await query(database.url, "select from pg_class where relname = 'pets'")).toEqual([]);
   });
 });
