@@ -46,6 +46,14 @@ describe("the compose files", async () => {
     expect(holdersOf("superuser-password")).toEqual(["postgres", "postgres1", "postgres2", "postgres3"]);
   });
 
+  it("give the services their secrets as files alone", () => {
+    const environment = { DATABASE_URL_FILE: "/run/secrets/database-url", REDIS_URL_FILE: "/run/secrets/redis-url" };
+    for (const api of apis) {
+      expect(api).toMatchObject({ environment, secrets: ["database-url", "redis-url", "authority"] });
+      expect(JSON.stringify(api?.environment)).not.toMatch(/(postgres|rediss?):/);
+    }
+  });
+
   it("name images by their version, and open HTTPS alone to other machines", async () => {
     for (const [name, { image = "petstore", ports = [] }] of services) {
       if (!image.startsWith("petstore"))
@@ -90,6 +98,8 @@ it("make-secrets.sh makes addresses of the two roles, and certificates of the tw
     const url = new URL(await read(name));
     expect(url).toMatchObject({ username, hostname: "postgres", search: "?sslmode=verify-full" });
   }
+  const sentinels = "sentinel1:26379,sentinel2:26379,sentinel3:26379";
+  expect((await read("redis-sentinel-url")).split("@")[1]).toBe(`${sentinels}/petstore`);
   const authority = new X509Certificate(await read("authority.crt"));
   for (const host of ["postgres", "redis"]) {
     const certificate = new X509Certificate(await read(`${host}.crt`));

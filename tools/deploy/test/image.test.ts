@@ -32,11 +32,23 @@ it("the images have neither a shell nor a user with rights, and start Node so th
   expect(dockerfile).toMatch(
     /^FROM gcr\.io\/distroless\/.*:nonroot(@sha256:[0-9a-f]{64})? AS runtime\nUSER 65532:65532$/m,
   );
+  expect(dockerfile.match(/^USER /gm)).toHaveLength(1);
   const words = ["/nodejs/bin/node", ...serviceFlags, "/app/dist/main.js"];
   expect(dockerfile).toContain(`\nENTRYPOINT [${words.map((word) => `"${word}"`).join(", ")}]\n`);
 });
 
 describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
+  it("adds only the output of the build to Node, and a service listens on every address of its container", () => {
+    const addresses = "ENV HOST=0.0.0.0 PORT=3000 METRICS_HOST=0.0.0.0 METRICS_PORT=9464";
+    const listens = image === "petstore" ? [] : [addresses, "EXPOSE 3000 9464"];
+    const [, target = ""] = dockerfile.split(`\nFROM runtime AS ${image}\n`);
+    const instructions = target
+      .split(/\n\n|\nCMD /)[0]
+      ?.trim()
+      .split("\n");
+    expect(instructions).toEqual([...listens, `COPY --from=build /images/${image} /app`]);
+  });
+
   it("contains no sources, no tests and no build tools, and no link leads out of it", async () => {
     const entries = await readdir(folderOf(image), { recursive: true, withFileTypes: true });
     const paths = entries.map((entry) => join(entry.parentPath, entry.name));

@@ -56,6 +56,17 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
     },
   );
 
+  it("run nothing as root, and nothing that may write to its own file system or gain rights", () => {
+    const securityContext = {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    };
+    for (const pod of [...servicePods, ...migrationPods]) {
+      expect(pod).toMatchObject({ securityContext: { runAsNonRoot: true }, containers: [{ securityContext }] });
+    }
+  });
+
   it("give a pod that stops the time to be noticed and to drain, and some", () => {
     const graceMs = Number(settings.SHUTDOWN_GRACE_MS);
     for (const { containers, terminationGracePeriodSeconds = 0 } of servicePods) {
@@ -67,7 +78,13 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
     }
   });
 
-  it("let the migrations alone have the role that changes tables", () => {
+  it("keep secrets in files, and let the migrations alone have the role that changes tables", () => {
+    expect(settings).toMatchObject({
+      DATABASE_URL_FILE: "/run/secrets/petstore/database-url",
+      REDIS_URL_FILE: "/run/secrets/petstore/redis-url",
+    });
+    expect(Object.keys(addresses)).toEqual(["database-url", "redis-url"]);
+    expect(JSON.stringify(overlay)).not.toMatch(/secretKeyRef|secretRef/);
     const [service = "", owner = ""] = secrets.map(({ metadata }) => metadata?.name ?? "");
     expect(owner).toMatch(/^petstore-owner-/);
     const secretsOf = (pods: typeof servicePods) =>
@@ -144,6 +161,8 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
       // 0.0.0.0/0 would be everything.
       const ranges = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock?.cidr ?? []));
       expect(ranges).toEqual([expect.stringMatching(/\/24$/), expect.stringMatching(/\/24$/)]);
+      // Each address in this range may name the address of a client.
+      expect(settings.TRUST_PROXY).toMatch(/\/24$/);
     });
 
     it("let the pods of petstore, the stores themselves and the operator reach the stores, and no others", async () => {
@@ -159,22 +178,34 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
   });
 });
 
+it("the stores evict no counter, and acknowledge a write only with a replica", async () => {
+  const replica = { enabled: true, replicas: 3, minReplicasToWrite: 1 };
+  const sentinel = { enabled: true, replicas: 3, quorum: 2, masterSet: "petstore" };
+  const extraConfig = expect.stringContaining("maxmemory-policy noeviction");
+  expect(await readStore("valkey-values.yaml")).toMatchObject({ extraConfig, replica, sentinel });
+  const synchronous = { number: 1, dataDurability: "required" };
+  expect(await readStore("postgres.yaml")).toMatchObject({ spec: { instances: 3, postgresql: { synchronous } } });
+});
+
 describeWithProgram("postgres", "the PostgreSQL of the stores", () => {
   it("gives the services the rights of roles.sql", { timeout: 120_000 }, async () => {
-    const text = await readFile(new URL("../kubernetes/stores/postgres.yaml", import.meta.url), "utf8");
     await using server = await openInstalledPostgres();
     const urlOf = (username: string) => Object.assign(new URL(server.url), { pathname: "petstore", username }).href;
     // The operator creates the database and its owner, runs the statements, and then lets the other role log in.
     await query(server.url, "create role petstore login");
     await query(server.url, "create database petstore owner petstore");
-    const statements: string[] = parse(text).spec.bootstrap.initdb.postInitApplicationSQL;
-    for (const statement of statements) await query(urlOf("postgres"), statement);
+    const { spec } = await readStore("postgres.yaml");
+    for (const statement of spec.bootstrap.initdb.postInitApplicationSQL) await query(urlOf("postgres"), statement);
     await query(server.url, "alter role petstore_service login");
     await petstore(urlOf("petstore"), "migrate");
     expect(await issueKey(urlOf("petstore_service"))).toMatch(/^pets_live_/);
     expect(await petstore(urlOf("petstore_service"), "doctor")).toMatch(/^ok +database role: petstore_service reads/m);
   });
 });
+
+async function readStore(name: string) {
+  return parse(await readFile(new URL(`../kubernetes/stores/${name}`, import.meta.url), "utf8"));
+}
 
 function valuesOf({ data = {} }: ISecret): Record<string, string> {
   const decoded = Object.entries(data).map(([name, value]) => [name, Buffer.from(value, "base64").toString()]);

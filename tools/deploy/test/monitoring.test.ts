@@ -48,7 +48,9 @@ const questions = [
 
 describeWithProgram("promtool", "Prometheus", () => {
   it("accepts its configuration and the alert rules, which fire exactly where they should", async () => {
-    await run("promtool", ["check", "config", "prometheus.yaml", "prometheus.ha.yaml"], { cwd: folder });
+    const configurations = ["prometheus.yaml", "prometheus.ha.yaml"];
+    const { stdout } = await run("promtool", ["check", "config", ...configurations], { cwd: folder });
+    expect(stdout.match(/\d+ rule files found/g)).toEqual(["1 rule files found", "2 rule files found"]);
     await run("promtool", ["test", "rules", "alerts.test.yaml", "alerts.ha.test.yaml"], { cwd: folder });
   });
 
