@@ -107,6 +107,11 @@ it.each([
   expect(received[0]?.signal.aborted).toBe(true);
 });
 
+it("a call has no time limit if timeoutMs is Infinity", async () => {
+  const { client } = createScriptedService(() => after(600_000, () => respond(200, "[]")), { timeoutMs: Infinity });
+  expect(await resultsAfter(600_100, client.pets.list())).toEqual(["succeeded"]);
+});
+
 it("a ban rejects with ApiKeyBannedError, which has the end of the ban", async () => {
   const { client } = createScriptedService(() => problem(429, "API_KEY_BANNED", { headers: { "Retry-After": "61" } }));
   const [error] = await resultsAfter(100, client.pets.list());

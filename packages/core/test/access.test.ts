@@ -171,6 +171,13 @@ describe("a key", () => {
       const expiresInMs = atMost(hours * 3_600_000);
       expect(await find(`expires_at = now() + interval '${hours} hour'`)).toMatchObject({ expiresInMs });
     }
+    for (const [end, expiresInMs, year] of [
+      ["infinity", Number.POSITIVE_INFINITY, 275_760],
+      ["-infinity", Number.NEGATIVE_INFINITY, -271_821],
+    ] as const) {
+      const found = await find(`expires_at = '${end}'`);
+      expect([found?.expiresInMs, found?.expiresAt?.getUTCFullYear()]).toEqual([expiresInMs, year]);
+    }
     const banLiftedAgoMs = atMost(120_000);
     expect(await find("ban_lifted_at = now() - interval '1 minute'")).toMatchObject({ banLiftedAgoMs });
   });

@@ -1,3 +1,4 @@
+import { openSession } from "@petstore/harness/postgres";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import type { KeyWithAccount } from "../src/access/key-repository.js";
@@ -44,6 +45,16 @@ describe("the day of the last use", () => {
     }
     uses.record({ ...working, expiresInMs: 1 });
     await expect.poll(() => statements).toEqual([[working.id]]);
+  });
+
+  it("does not wait for a key that another transaction is changing", async () => {
+    const issued = await issueKey();
+    const { key } = issued;
+    await using other = await openSession(directUrl);
+    await other.query(`begin; update api_keys set expires_at = now() where id = ${key.id}`);
+    await database.run(writeLastUse, { ids: [key.id] });
+    await other.query("rollback");
+    expect((await read(issued)).isUsedToday).toBe(false);
   });
 
   it("concerns no instance: nobody is notified", async () => {

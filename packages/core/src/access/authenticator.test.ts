@@ -196,6 +196,14 @@ describe("while PostgreSQL is unreachable, the authenticator", () => {
   });
 });
 
+it("passes on a fault that is no unavailability", async () => {
+  const { authenticate, clock, known, database } = open();
+  await authenticate(known);
+  clock.nowMs += 5_001;
+  database.fault = new TypeError("a fault of ours");
+  await expect(authenticate(known)).rejects.toThrow("a fault of ours");
+});
+
 /** An authenticator on a clock that the test moves, and a database with one key, of account 3. */
 function open({ isTestStore = false, ...given }: Partial<KeyWithLimits> & { readonly isTestStore?: boolean } = {}) {
   const row: { -readonly [Name in keyof KeyWithLimits]: KeyWithLimits[Name] } = {
