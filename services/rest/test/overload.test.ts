@@ -12,6 +12,8 @@ const shed = {
 async function withQueue(limit: string, act: (store: TestStore, key: string) => Promise<void>): Promise<void> {
   await using store = await openTestStore({
     DATABASE_POOL_SIZE: "1",
+    // The queue lasts as long as the test needs, also on a busy machine.
+    DATABASE_READ_TIMEOUT_MS: "60000",
     SHED_DATABASE_QUEUE: limit,
     METRICS_PORT: "0",
   });
