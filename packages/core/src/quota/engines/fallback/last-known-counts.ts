@@ -126,7 +126,10 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
   };
 }
 
-/** Units that Redis has counted stay: only Redis can give them back. */
+/**
+ * Takes refunded units off the unsynced units of the windows that hold them, also if Redis has counted the refunded units. It
+ * never lowers `lastKnownUsed`: if too few units are unsynced, the rest is not given back.
+ */
 function afterRefund(counters: AccountCounters, heldIn: Windows, units: number): AccountCounters {
   return mapCounters(counters, (counter, window) => {
     if (counter.resetAtMs !== heldIn[window].resetAtMs) return counter;
