@@ -112,12 +112,25 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(grants(counts, { ...shop, account: "three" })).toBe(0);
     expect(grants(counts, { ...shop, account: "one" })).toBe(30);
   });
+
+  it("are not told to Redis without an outage: other instances may have refunded units since", () => {
+    const { counts } = openInOutage();
+    counts.observe(shop, admitted(40));
+    expect(counts.drainUnsynced("shop")).toBeUndefined();
+  });
+
+  it("take no refunded unit off a later minute", async () => {
+    const { counts, clock } = openInOutage();
+    const heldIn = localUnit(counts);
+    clock.nowMs = noon + minuteMs;
+    localUnit(counts);
+    await counts.refund({ ...shop, heldIn });
+    expect(toldToRedis(counts)).toBe("0+1");
+  });
 });
 
 describe("an extension while Redis is unavailable", () => {
   const redisUnit = () => admitted(40);
-  const localUnit = (counts: LastKnownCounts) => counts.decide(shop, false) as Admitted;
-
   it.each<[string, held: (counts: LastKnownCounts) => Admitted, boolean, cost: number, outcome: string, told: string]>([
     ["is refused above this instance's share, without a change", redisUnit, false, 12, "refused", "40+0"],
     ["counts as known to Redis if Redis may have executed it", redisUnit, true, 4, "admitted", "43+0"],
@@ -127,6 +140,18 @@ describe("an extension while Redis is unavailable", () => {
     const { counts } = openInOutage({ known: 40 });
     expect(counts.decide({ ...shop, cost }, mayHaveExecuted, held(counts))).toMatchObject({ outcome });
     expect(toldToRedis(counts)).toBe(told);
+  });
+
+  it("charges a later minute, or an account that was forgotten, all of its units", () => {
+    const { counts, clock } = openInOutage({ known: 40 });
+    const heldIn = localUnit(counts);
+    clock.nowMs = noon + minuteMs;
+    counts.decide({ ...shop, cost: 5 }, false, heldIn);
+    expect(toldToRedis(counts)).toBe("0+5");
+
+    const { counts: forgotten } = openInOutage();
+    forgotten.decide({ ...shop, cost: 5 }, false, redisUnit());
+    expect(toldToRedis(forgotten)).toBe("0+5");
   });
 });
 
@@ -153,6 +178,10 @@ function admitted(minuteUsed: number, dayUsed = minuteUsed): Admitted {
     minute: { limit: 60, used: minuteUsed, resetAtMs: noon + minuteMs },
     day: { limit: 1_000, used: dayUsed, resetAtMs: tomorrow },
   };
+}
+
+function localUnit(counts: LastKnownCounts): Admitted {
+  return counts.decide(shop, false) as Admitted;
 }
 
 /** The units that are granted to more requests than any limit. Each request has a key of its own, so none is banned. */
