@@ -67,6 +67,8 @@ describeWithRedis("the quota on a Redis behind Sentinel", () => {
       const addresses = proxies.map(({ url }) => new URL(url).host);
       using opened = await openQuotasOnRedis({ urls: [`redis+sentinel://${addresses.join()}/${group.name}`] });
       await Promise.all(proxies.map((proxy) => proxy.refuse()));
+      // The primary still answers.
+      expect(await opened.accounts.reserve(newAccount(100))).toMatchObject({ mode: "shared" });
       const old = await group.primary();
       old.pause();
       const promoted = await group.primary({ not: old });
