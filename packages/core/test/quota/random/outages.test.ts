@@ -6,8 +6,8 @@ import { dayMs, minuteMs } from "../../../src/quota/window.js";
 import { noon } from "../caller.js";
 import { type Fault, type Outages, type Plant, type Simulation, simulateOutages } from "./simulated-outages.js";
 
-/** Orders of steps. A planted mistake is found after 80 on average, so 500 find it nearly always, and 5,000 always. */
-const numRuns = { right: 500, planted: 5_000 };
+/** Orders of steps. The planted mistake that is hardest to find was found after 24 on average, and after 83 at most. */
+const numRuns = 500;
 
 // The timers of the breakers. Nothing else waits.
 beforeAll(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -67,9 +67,8 @@ async function playRandomly(outages: Outages, plant?: Plant): Promise<RunDetails
     checkLimits(outages, simulation);
     checkCounts(outages, simulation);
   });
-  return plant === undefined
-    ? fc.check(property, { numRuns: numRuns.right })
-    : fc.check(property, { numRuns: numRuns.planted, endOnFailure: true });
+  // The shortest order of steps matters only if the code fails, not if a planted mistake is found.
+  return fc.check(property, { numRuns, endOnFailure: plant !== undefined });
 }
 
 /** The bound is that of the operations guide. Redis counts no unit twice, and no refused request. */

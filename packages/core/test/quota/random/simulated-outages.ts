@@ -115,7 +115,7 @@ export function simulateOutages({ instances: size, limit, faults, maxFaults }: O
         fault = nextFault;
         request.answer = await quota.reserve(reservation);
       },
-      /** The call that Redis may still execute. There is one at most, because the breaker is open until it is executed. */
+      /** The call that Redis may still execute. There is one at most, because the breaker is open until it is executed or lost. */
       late: () => requests.find(({ call }) => call && !call.executed && !call.isLost)?.call,
     };
     return instance;
