@@ -13,7 +13,7 @@ export function formatProblem({ message, code, status, retryAfterSeconds }: Prob
 }
 
 /** Messages repeat names and literals of the document. One of them can be an API key, sent there by mistake. */
-export function withoutKey(message: string): string {
+function withoutKey(message: string): string {
   return containsKey(message) ? "The message is left out, because it would contain an API key." : message;
 }
 

@@ -3,7 +3,7 @@
  * Depth and fields are counted as in the response: fields with the same response key count once, and a fragment at each
  * spread.
  */
-import { problems } from "@petstore/core";
+import { Problem } from "@petstore/core";
 import {
   type DocumentNode,
   type FieldNode,
@@ -17,7 +17,7 @@ import {
   specifiedRules,
   validate,
 } from "graphql";
-import { withoutKey } from "../error-response.js";
+import { formatProblem } from "../error-response.js";
 
 /** Per document. Comments and white space are not tokens. */
 const maxTokens = 1_000;
@@ -68,11 +68,9 @@ export function parseDocument(schema: GraphQLSchema, text: string): ParsedDocume
 
 /** Keeps only the formatted errors: a GraphQLError holds the syntax tree. */
 function refused(code: RefusalCode, errors: readonly GraphQLError[]): ParsedDocument {
-  const extensions = { code, status: problems[code].status };
   const formatted = errors.map(({ message, locations }) => ({
-    message: withoutKey(message),
+    ...formatProblem(new Problem(code, message)),
     ...(locations && { locations }),
-    extensions,
   }));
   return { kind: "refused", code, errors: formatted };
 }
