@@ -37,6 +37,11 @@ export const requestRows: readonly Row[] = [
     (type) => ({ send: create(rex, { headers: { "content-type": type } }), expected: mediaType }),
   ),
   {
+    title: "two media types are refused",
+    send: create(rex, { headers: { "content-type": ["application/json", "application/json"] } }),
+    expected: mediaType,
+  },
+  {
     title: "a missing media type is refused, and the message names the header",
     send: create(rex, { headers: { "content-type": "" } }),
     expected: refused(
