@@ -1,7 +1,6 @@
 import { type AliasedRawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Row, runUnprepared } from "../database/records.js";
-import { type Query, queryBuilder } from "../database/statement.js";
+import { type Query, queryBuilder, type Row, runUnprepared } from "../database/statement.js";
 import type { Tables } from "../database/tables.js";
 import { runAudited } from "./audit-log.js";
 

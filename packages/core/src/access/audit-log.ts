@@ -1,8 +1,7 @@
 /** One statement changes an account or a key and adds the entry to the log, so both are in one transaction. */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Row, runUnprepared } from "../database/records.js";
-import { type Query, queryBuilder } from "../database/statement.js";
+import { type Query, queryBuilder, type Row, runUnprepared } from "../database/statement.js";
 
 /** The change of one account or one key. */
 export interface AuditEntry {

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Row, runUnprepared, withoutNulls } from "../database/records.js";
-import { type Query, queryBuilder, statement } from "../database/statement.js";
+import { type Query, queryBuilder, type Row, runUnprepared, statement, withoutNulls } from "../database/statement.js";
 import type { KeyScope } from "../scoped-catalogues.js";
 import { type Account, customLimitsColumn } from "./account-repository.js";
 import { digestApiKey, isWellFormedApiKey, visiblePrefix } from "./api-key.js";

@@ -11,6 +11,7 @@ import {
   type RawBuilder,
   sql,
 } from "kysely";
+import type { Database } from "./database.js";
 import type { Tables } from "./tables.js";
 
 /** SQL, and the function that puts its values in order. */
@@ -29,6 +30,15 @@ export interface Statement<Values, Row> {
  * `read` must change nothing. In a service it must find a few rows by an index, because other reads wait for it.
  */
 export type Access = "write" | "read";
+
+/** A record as PostgreSQL returns it: an absent field is null. */
+export type Row<Fields> = { [Name in keyof Fields]-?: Fields[Name] | null };
+
+export interface Query<Row> extends OperationNodeSource {
+  compile(compiler: Kysely<Tables>): CompiledQuery;
+  /** Never called. Its type makes TypeScript reject a query that lacks a column of `Row`. */
+  execute(compiler: Kysely<Tables>): Promise<readonly Row[] | QueryResult<Row>>;
+}
 
 /** Marks the place of a named value in the SQL. */
 type PlaceholderFor<Values> = <Name extends keyof Values>(name: Name) => RawBuilder<Values[Name]>;
@@ -50,10 +60,19 @@ export function statement<Values, Row>(
   };
 }
 
-export interface Query<Row> extends OperationNodeSource {
-  compile(compiler: Kysely<Tables>): CompiledQuery;
-  /** Never called. Its type makes TypeScript reject a query that lacks a column of `Row`. */
-  execute(compiler: Kysely<Tables>): Promise<readonly Row[] | QueryResult<Row>>;
+/** Runs a rare query, without a prepared statement. */
+export async function runUnprepared<Fields>(
+  database: Database,
+  access: Access,
+  query: Query<Row<Fields>>,
+): Promise<Fields[]> {
+  const { sql: text, parameters } = query.compile(queryBuilder);
+  const statement: Statement<unknown, Row<Fields>> = { access, name: "", text, bind: () => [...parameters] };
+  return (await database.run(statement, {})).map((row) => withoutNulls(row));
+}
+
+export function withoutNulls<Fields>(row: Row<Fields>): Fields {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Fields;
 }
 
 class Placeholder {
