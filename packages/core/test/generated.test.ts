@@ -16,12 +16,11 @@ async function describeSchema(url: string): Promise<string> {
   return `-- Generated from the migrations by \`npm run generate\`. Not executed by anything.\n\n${definitions}\n`;
 }
 
-/** Reads the system catalogs, without the tables of migrators. */
+/** Reads the system catalogs, without the tables of migrators, and without functions, which a migration shows in full. */
 const definitionQuery = `
   with tables as (
-    select c.oid, c.relname as name
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind = 'r' and n.nspname = 'public' and c.relname not like 'kysely%'
+    select oid, relname as name from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not like 'kysely%'
   ),
   lines as (
     select t.oid, a.attnum as place, 0 as kind,
@@ -47,9 +46,6 @@ const definitionQuery = `
   select indexdef || ';', 2, indexname from pg_indexes i join tables t on t.name = i.tablename
   where i.schemaname = 'public' and not exists (select from pg_constraint c where c.conname = i.indexname)
   union all
-  select pg_get_functiondef(p.oid) || ';', 3, p.proname from pg_proc p
-  join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'public'
-  union all
-  select pg_get_triggerdef(g.oid) || ';', 4, g.tgname from pg_trigger g join tables t on t.oid = g.tgrelid
+  select pg_get_triggerdef(g.oid) || ';', 3, g.tgname from pg_trigger g join tables t on t.oid = g.tgrelid
   where not g.tgisinternal
   order by part, name`;

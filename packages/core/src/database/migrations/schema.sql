@@ -79,34 +79,6 @@ CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree 
 
 CREATE INDEX pets_status_id ON public.pets USING btree (status, id);
 
-CREATE OR REPLACE FUNCTION public.tell_account_changed()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-      begin
-        perform pg_notify('petstore', json_build_object('kind', 'account-changed', 'account', old.id::text)::text);
-        return null;
-      end $function$
-;
-
-CREATE OR REPLACE FUNCTION public.tell_key_changed()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-      declare
-        news jsonb := jsonb_build_object('kind', 'account-changed', 'account', old.account_id::text);
-      begin
-        if tg_op = 'UPDATE' and new.ban_lifted_at is distinct from old.ban_lifted_at then
-          news := news || jsonb_build_object('lifted', jsonb_build_object(
-            'key', coalesce(new.lineage, new.id)::text,
-            'atMs', floor(extract(epoch from new.ban_lifted_at) * 1000)
-          ));
-        end if;
-        perform pg_notify('petstore', news::text);
-        return null;
-      end $function$
-;
-
 CREATE TRIGGER accounts_changed AFTER DELETE OR UPDATE ON public.accounts FOR EACH ROW EXECUTE FUNCTION tell_account_changed();
 
 CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE OF account_id, digest, expires_at, revoked_at, lineage, ban_lifted_at, scope ON public.api_keys FOR EACH ROW EXECUTE FUNCTION tell_key_changed();
