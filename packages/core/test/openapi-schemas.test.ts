@@ -1,6 +1,5 @@
 // Clients generate code from the schemas of the OpenAPI document, so the schemas must agree with the validation.
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -38,22 +37,16 @@ describe("the schemas of the OpenAPI document", () => {
 
   it("accept exactly the names that are valid", () => {
     const { minLength, maxLength, pattern } = newPet.properties.name;
-    const isDescribed = (name: string) => {
+    const described = new RegExp(pattern, "u");
+    const differs = (name: string) => {
       const { length } = [...name];
-      return length >= minLength && length <= maxLength && new RegExp(pattern, "u").test(name);
+      const isDescribed = length >= minLength && length <= maxLength && described.test(name);
+      return isDescribed !== newPetSchema.safeParse({ name, categoryId: 1n }).success;
     };
-    const isAccepted = (name: string) => newPetSchema.safeParse({ name, categoryId: 1n }).success;
-    const edges =
-      "\u0000\u001f \u007f\u0080\u0085\u009f\u00a0\u00a1\u1680\u180e\u2000\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff";
-    const character = fc.oneof(fc.string({ unit: "binary", minLength: 1, maxLength: 1 }), fc.constantFrom(...edges));
-    const names = fc.oneof(
-      fc.string({ unit: character, maxLength: 4 }),
-      fc.string({ unit: character, minLength: 250, maxLength: 260 }),
-    );
-    fc.assert(
-      fc.property(names, (name) => isDescribed(name) === isAccepted(name)),
-      { numRuns: 2_000 },
-    );
+    const characters = Array.from({ length: 0x1_0000 }, (_, code) => String.fromCharCode(code));
+    const names = characters.filter((character) => character.isWellFormed());
+    const lengths = [0, 254, 255, 256].flatMap((length) => ["a".repeat(length), "🐈".repeat(length)]);
+    expect([...names, ...names.map((name) => ` a${name}`), ...lengths].filter(differs)).toEqual([]);
   });
 
   it("describe the parameters of a list", () => {
