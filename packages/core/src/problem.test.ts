@@ -2,12 +2,6 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { errorGuide, Problem, problems } from "./problem.js";
 
-it("a problem shows its code, its message and the status of its code; by default the message is the meaning", () => {
-  const problem = new Problem("PET_NOT_FOUND");
-  const { meaning } = problems.PET_NOT_FOUND;
-  expect(JSON.stringify(Problem.from(problem))).toBe(`{"code":"PET_NOT_FOUND","message":"${meaning}","status":404}`);
-});
-
 it.each([new Error("select secret"), "text", undefined, null, { code: "23505" }])(
   "a problem hides %s behind INTERNAL_ERROR, and keeps it as the cause",
   (thrown) => {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { Database } from "../src/database/database.js";
+import { shared } from "@petstore/harness";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type DatabaseCall, databaseCalls } from "../src/database-calls.js";
 import type { NewPet } from "../src/pets/pet.js";
 import { createAddPet } from "../src/pets/pet-inserts.js";
@@ -10,13 +10,8 @@ import { openSharedDatabase } from "./database-fixture.js";
 const cat: NewPet = { name: "Tom", categoryId: 1n, status: "available" };
 
 const server = await openSharedDatabase();
-let database: Database;
-let addPet: ReturnType<typeof createAddPet>;
-beforeEach(() => {
-  database = server.open();
-  addPet = createAddPet(database);
-  return () => database[Symbol.asyncDispose]();
-});
+const database = await shared(server.open());
+const addPet = createAddPet(database);
 
 describe("pets that are added at once", () => {
   it("share a statement for every 64, and each caller gets its own pet, in the order of the calls", async () => {

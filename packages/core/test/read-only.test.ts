@@ -2,7 +2,7 @@
 import { describeWithProgram, shared } from "@petstore/harness";
 import { openPgBouncer, openPostgresServer } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
-import { type Database, openDatabase } from "../src/database/database.js";
+import { openDatabase } from "../src/database/database.js";
 import { sqlState } from "../src/database/database-errors.js";
 import { migrate } from "../src/database/migrate.js";
 import { watchDatabase } from "../src/database/reachability.js";
@@ -12,13 +12,13 @@ import { silentLog } from "./logs.js";
 const read = sqlOf("read", "select 1 as one");
 const write = sqlOf("write", "update kysely_migration set name = name");
 
-describe("a standby", async () => {
-  const server = await shared(openPostgresServer());
-  await migrate(server.url);
-  await server.restartAsStandby();
+const standby = await shared(openPostgresServer());
+await migrate(standby.url);
 
+describe("a standby", () => {
   it("serves no statement until it is promoted", async () => {
-    const config = { url: server.url, poolSize: 6, ...limitedTo(5_000) };
+    await standby.restartAsStandby();
+    const config = { url: standby.url, poolSize: 6, ...limitedTo(5_000) };
     await using database = openDatabase(config, silentLog);
     await using reachability = await watchDatabase(config, database, silentLog);
     expect(reachability.isReachable()).toBe(false);
@@ -26,34 +26,31 @@ describe("a standby", async () => {
       await expect(database.run(statement, [])).rejects.toEqual(unavailable);
     }
     await expect.poll(() => database.connections(), { timeout: 10_000 }).toMatchObject({ open: 0, waiting: 0 });
-    await server.promote();
+    await standby.promote();
     await expect.poll(() => reachability.isReachable(), { timeout: 10_000 }).toBe(true);
     for (const statement of [read, write]) await database.run(statement, []);
-    await expect.poll(() => openWith(database), { timeout: 10_000 }).toBeGreaterThan(2);
+    // Each read opens a shared connection, and does not wait for it.
+    const openWithReads = async () => {
+      await database.run(read, []);
+      return database.connections().open;
+    };
+    await expect.poll(openWithReads, { timeout: 10_000 }).toBeGreaterThan(2);
   });
-
-  /** Each read opens a shared connection, and does not wait for it. */
-  async function openWith(database: Database): Promise<number> {
-    await database.run(read, []);
-    return database.connections().open;
-  }
 });
 
 describeWithProgram("pgbouncer", "a standby behind PgBouncer", () => {
   it("serves no statement, although PgBouncer has kept the connections", async () => {
-    await using server = await openPostgresServer();
-    await migrate(server.url);
-    await using pgbouncer = await openPgBouncer(server.url);
-    const config = { url: pgbouncer.url, directUrl: server.url, poolSize: 2, ...limitedTo(5_000) };
+    await using pgbouncer = await openPgBouncer(standby.url);
+    const config = { url: pgbouncer.url, directUrl: standby.url, poolSize: 2, ...limitedTo(5_000) };
     await using database = openDatabase(config, silentLog);
     await using reachability = await watchDatabase(config, database, silentLog);
     await database.run(read, []);
-    await server.restartAsStandby();
+    await standby.restartAsStandby();
     const answer = () => database.run(read, []).catch((error: unknown) => error);
     await expect.poll(answer, { timeout: 20_000 }).toEqual(unavailable);
     await expect.poll(reachability.isReachable).toBe(false);
     expect(database.connections().open).toBeGreaterThan(0);
-    await server.promote();
+    await standby.promote();
     await expect.poll(answer, { timeout: 20_000 }).toEqual([{ one: 1 }]);
   });
 });

@@ -11,21 +11,14 @@ const unreachable = new Problem("SERVICE_UNAVAILABLE", undefined, { retryAfterSe
 const unavailable = { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 };
 
 describe("the authenticator", () => {
-  it("runs no query for a malformed key", async () => {
-    const { authenticate, lookUps, known } = open();
-    const answers = await Promise.all(["", "secret", known.slice(0, -1)].map((token) => authenticate(token)));
-    expect(answers).toMatchObject(Array(3).fill(rejected("API_KEY_INVALID")));
-    expect(lookUps).toEqual([]);
-  });
-
   it.each([
-    ["live", false, 1],
-    ["live", true, 1],
-    ["test", true, 1],
-    ["test", false, 0],
-  ] as const)("refuses an unknown %s key, in a test store: %s, after %i queries", async (mode, isTestStore, count) => {
+    ["a malformed key", "pets_live_secret", false, 0],
+    ["an unknown live key", mintApiKey("live", randomBytes), false, 1],
+    ["an unknown test key", mintApiKey("test", randomBytes), true, 1],
+    ["any test key", mintApiKey("test", randomBytes), false, 0],
+  ])("refuses %s, %s, in a test store: %s, after %i queries", async (_, token, isTestStore, count) => {
     const { authenticate, lookUps } = open({ isTestStore });
-    expect(await authenticate(mintApiKey(mode, randomBytes))).toMatchObject(rejected("API_KEY_INVALID"));
+    expect(await authenticate(token)).toMatchObject(rejected("API_KEY_INVALID"));
     expect(lookUps).toHaveLength(count);
   });
 
@@ -51,10 +44,10 @@ describe("the authenticator", () => {
     await authenticate(known);
     row.revokedAt = new Date(0);
     clock.nowMs += 5_001;
-    const lookUp = database.hold();
+    const release = database.hold();
     const answer = authenticate(known);
     clock.nowMs += 1_100;
-    lookUp.release();
+    release();
     expect(await answer).toMatchObject({ ...rejected("API_KEY_REVOKED"), key: { id: 7n, accountId: 3n } });
   });
 
@@ -74,7 +67,7 @@ describe("the authenticator", () => {
   it("keeps known keys in memory through a flood of unknown ones", async () => {
     const { authenticate, lookUps, known } = open();
     await authenticate(known);
-    for (let request = 0; request < 20_000; request++) {
+    for (let request = 0; request < 10_000; request++) {
       await authenticate(mintApiKey("live", randomBytes), `client ${request >> 3}`);
     }
     await authenticate(known);
@@ -129,11 +122,11 @@ describe("after a change, the authenticator", () => {
       const { authenticator, authenticate, clock, known, row, database } = open();
       if (ageMs > 0) await authenticate(known);
       clock.nowMs += ageMs;
-      const lookUp = database.hold();
+      const release = database.hold();
       const waiting = authenticate(known);
       row.revokedAt = new Date(0);
       authenticator.invalidateAccount(3n);
-      lookUp.release();
+      release();
       expect(await waiting).toMatchObject(rejected("API_KEY_REVOKED"));
       expect(await authenticate(known)).toMatchObject(rejected("API_KEY_REVOKED"));
     }
@@ -158,11 +151,11 @@ describe("while PostgreSQL is unreachable, the authenticator", () => {
     database.fault = unreachable;
     clock.nowMs += 6_000;
     expect(await authenticate(known)).toMatchObject(stale);
-    const lookUp = database.hold();
+    const release = database.hold();
     clock.nowMs += 2_999;
     for (let request = 0; request < 2; request++) expect(await authenticate(known)).toMatchObject(stale);
     expect(lookUps).toHaveLength(3);
-    lookUp.release();
+    release();
     clock.nowMs += 3_600_000 - 8_999;
     expect(await authenticate(known)).toMatchObject(stale);
     clock.nowMs += 1;
@@ -224,13 +217,13 @@ function open({ isTestStore = false, ...given }: Partial<KeyWithLimits> & { read
   const database = {
     rows: new Map([[digestApiKey(known), row]]),
     fault: undefined as Error | undefined,
-    /** Reads the rows now, and returns them after the release. */
+    /** The next look-up reads the rows at once, and returns them when the test calls the function. */
     hold() {
       let release = () => {};
       held = new Promise((resolve) => {
         release = resolve;
       });
-      return { release };
+      return () => release();
     },
   };
   const findByDigest = async (digest: string) => {
