@@ -19,15 +19,11 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-interface AuditQuery {
-  /** By default all accounts. */
-  readonly accountId?: bigint | undefined;
-  readonly limit: number;
-}
-
-/** Newest first. */
-export async function listAuditEntries(database: Database, query: AuditQuery): Promise<AuditEntry[]> {
-  const { accountId, limit } = query;
+/** Newest first. By default of all accounts. */
+export async function listAuditEntries(
+  database: Database,
+  { accountId, limit }: { readonly accountId?: bigint | undefined; readonly limit: number },
+): Promise<AuditEntry[]> {
   const newest = queryBuilder
     .selectFrom("audit_log")
     .leftJoin("accounts", "accounts.id", "account_id")

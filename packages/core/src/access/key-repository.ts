@@ -36,10 +36,6 @@ export interface KeyWithAccount extends KeyRecord {
   readonly isUsedToday: boolean;
 }
 
-interface FoundKey extends KeyRecord {
-  readonly accountName: string;
-}
-
 interface NewKey {
   readonly accountId: bigint;
   /** The key itself. Only its digest and its visible prefix are stored. */
@@ -57,8 +53,6 @@ interface Rotation {
   readonly expiresAt?: Date;
   readonly graceMs: number;
 }
-
-type KeyEnd = { readonly at: Date } | { readonly inMs: number };
 
 /**
  * Every call throws SERVICE_UNAVAILABLE if PostgreSQL is unreachable or too busy. The clock of PostgreSQL gives the current
@@ -80,12 +74,12 @@ export interface KeyRepository {
    */
   rotate(rotation: Rotation): Promise<{ readonly old: KeyRecord; readonly replacement: KeyRecord } | undefined>;
   /** Sets an earlier or a later expiry. `undefined` if no key has this id, or the key was revoked. */
-  expire(id: bigint, end: KeyEnd): Promise<KeyRecord | undefined>;
+  expire(id: bigint, end: { readonly at: Date } | { readonly inMs: number }): Promise<KeyRecord | undefined>;
   /** Makes every instance end the ban of the lineage and forget its strikes. `undefined` if no key has this id. */
   liftBan(id: bigint): Promise<KeyRecord | undefined>;
   find(id: bigint): Promise<KeyRecord | undefined>;
   /** `text` is a whole key or starts with a visible prefix. Several keys may share a prefix. */
-  search(text: string): Promise<FoundKey[]>;
+  search(text: string): Promise<(KeyRecord & { readonly accountName: string })[]>;
   findByDigest(digest: string): Promise<KeyWithAccount | undefined>;
 }
 
@@ -166,7 +160,7 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
       const searched = isWellFormedApiKey(text)
         ? found.where("digest", "=", bytesOf(digestApiKey(text)))
         : found.where("prefix", "=", visiblePrefix(text));
-      return runUnprepared<FoundKey>(database, "read", searched);
+      return runUnprepared<KeyRecord & { accountName: string }>(database, "read", searched);
     },
     async findByDigest(digest) {
       const [row] = await database.run(selectKeyByDigest, { digest: bytesOf(digest) });
