@@ -1,5 +1,4 @@
 import { openSession } from "@petstore/harness/postgres";
-import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import type { KeyWithAccount } from "../src/access/key-repository.js";
 import { createKeyUses, writeLastUse } from "../src/access/key-uses.js";
@@ -55,20 +54,6 @@ describe("the day of the last use", () => {
     await database.run(writeLastUse, { ids: [key.id] });
     await other.query("rollback");
     expect((await read(issued)).isUsedToday).toBe(false);
-  });
-
-  it("concerns no instance: nobody is notified", async () => {
-    const { key } = await issueKey();
-    const listener = new Client({ connectionString: directUrl });
-    await listener.connect();
-    const received: string[] = [];
-    listener.on("notification", ({ payload = "" }) => received.push(payload));
-    await listener.query("listen petstore");
-    await database.run(writeLastUse, { ids: [key.id] });
-    await execute("select pg_notify('petstore', 'the end')");
-    await expect.poll(() => received).toContain("the end");
-    await listener.end();
-    expect(received).toEqual(["the end"]);
   });
 });
 

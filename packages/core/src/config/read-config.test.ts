@@ -8,24 +8,23 @@ const DATABASE_URL = "postgres://user:secret@localhost/petstore";
 
 describe("the configuration", () => {
   const old = { DATABASE_STATEMENT_TIMEOUT_MS: "700" };
-  const proxy = { TRUST_PROXY: "10.0.0.0/8" };
+  const sentinels = "redis+sentinel://:a,b@one:26379,two:26379/name";
   it.each<[rule: string, environment: object, read: object]>([
     ["no value in an empty variable", { PORT: "", TRUST_PROXY: "" }, { http: { port: 3000, trustedProxies: [] } }],
     ["1,000 connections of an address", {}, { http: { maxConnectionsPerAddress: 1_000 } }],
-    ["no limit of connections behind a trusted proxy", proxy, { http: { maxConnectionsPerAddress: 0 } }],
     [
-      "a set limit of connections",
-      { ...proxy, MAX_CONNECTIONS_PER_ADDRESS: "20" },
-      { http: { maxConnectionsPerAddress: 20 } },
+      "a list, and no limit of connections behind a trusted proxy",
+      { TRUST_PROXY: "10.0.0.0/8, ::1,10.1.1.1" },
+      { http: { trustedProxies: ["10.0.0.0/8", "::1", "10.1.1.1"], maxConnectionsPerAddress: 0 } },
     ],
     ["0 connections as no limit", { MAX_CONNECTIONS_PER_ADDRESS: "0" }, { http: { maxConnectionsPerAddress: 0 } }],
     ["an old name as two limits", old, { database: { readTimeoutMs: 700, writeTimeoutMs: 700 } }],
     ["an address without spaces", { DATABASE_URL: ` ${DATABASE_URL}\n` }, { database: { url: DATABASE_URL } }],
     ["a new name first", { ...old, DATABASE_WRITE_TIMEOUT_MS: "900" }, { database: { writeTimeoutMs: 900 } }],
     [
-      "a list",
-      { TRUST_PROXY: "10.0.0.0/8, ::1,10.1.1.1" },
-      { http: { trustedProxies: ["10.0.0.0/8", "::1", "10.1.1.1"] } },
+      "sentinels as one address, also with a comma in the password",
+      { REDIS_URL: sentinels, REDIS_SENTINEL_USERNAME: "user" },
+      { quota: { redis: { urls: [sentinels], isCluster: false, sentinelUsername: "user" } } },
     ],
     [
       "a URL without its last slash",
@@ -59,18 +58,6 @@ describe("the configuration", () => {
   ])("refuses %s", (setting) => {
     const [name = "", ...value] = setting.split("=");
     expect(() => readConfig({ DATABASE_URL, [name]: value.join("=") })).toThrow(`  ${name} must`);
-  });
-
-  it("keeps the sentinels of one address together, also with a password that may hold a comma", () => {
-    const REDIS_URL = "redis+sentinel://:a,b@one:26379,two:26379/name";
-    const { quota } = readConfig({
-      DATABASE_URL,
-      REDIS_URL,
-      REDIS_SENTINEL_USERNAME: "user",
-      REDIS_SENTINEL_PASSWORD: "secret",
-    });
-    const login = { sentinelUsername: "user", sentinelPassword: "secret" };
-    expect(quota.redis).toMatchObject({ urls: [REDIS_URL], isCluster: false, ...login });
   });
 
   it("reads a secret from the file its _FILE variable names, without the line break at its end", () => {
