@@ -63,21 +63,19 @@ export interface LogConfig {
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-const databaseSettings = {
-  url: secret("DATABASE_URL", databaseUrl),
-  directUrl: secret("DATABASE_DIRECT_URL", databaseUrl.optional()),
-  poolSize: setting("DATABASE_POOL_SIZE", whole(1, 1_000).default(10)),
-  acquireTimeoutMs: setting("DATABASE_ACQUIRE_TIMEOUT_MS", whole(1, 60_000).default(1_000)),
-  readTimeoutMs: setting("DATABASE_READ_TIMEOUT_MS", whole(1, 60_000).default(1_000)),
-  writeTimeoutMs: setting("DATABASE_WRITE_TIMEOUT_MS", whole(1, 60_000).default(3_000)),
-};
-
 const failureModes = z.enum(["local", "deny"], { error: "must be local or deny" });
 
 const logLevel = z.enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` });
 
 const tables = {
-  database: databaseSettings,
+  database: {
+    url: secret("DATABASE_URL", databaseUrl),
+    directUrl: secret("DATABASE_DIRECT_URL", databaseUrl.optional()),
+    poolSize: setting("DATABASE_POOL_SIZE", whole(1, 1_000).default(10)),
+    acquireTimeoutMs: setting("DATABASE_ACQUIRE_TIMEOUT_MS", whole(1, 60_000).default(1_000)),
+    readTimeoutMs: setting("DATABASE_READ_TIMEOUT_MS", whole(1, 60_000).default(1_000)),
+    writeTimeoutMs: setting("DATABASE_WRITE_TIMEOUT_MS", whole(1, 60_000).default(3_000)),
+  },
   http: {
     host: setting("HOST", z.string().default("127.0.0.1")),
     port: setting("PORT", whole(0, 65_535).default(3_000)),
@@ -158,7 +156,7 @@ export function readConfig(environment: Environment): Config {
 
 /** Ignores faults of variables that do not configure the database. */
 export function readDatabaseConfig(environment: Environment): DatabaseConfig {
-  return readSettings({ database: databaseSettings }, withNewNames(environment)).database;
+  return readSettings({ database: tables.database }, withNewNames(environment)).database;
 }
 
 /** Accepts the setting names of earlier versions, because both versions may run with one environment. */
