@@ -9,23 +9,16 @@ await server.execute(
   "insert into pets (name, category_id, status) values ('Ada', 1, 'sold')",
 );
 
-it("forgets all keys that are older than 24 hours, and no others", async () => {
-  await remember(2_500, "24 hours 1 millisecond");
+it("forgets all keys that are older than 24 hours, by several instances at the same time, and no others", async () => {
+  await remember(4_200, "24 hours 1 millisecond");
   await remember(3, "23 hours");
   await using database = server.open();
-  await forgetIdempotencyKeys(database);
+  await Promise.all(Array.from({ length: 4 }, () => forgetIdempotencyKeys(database)));
   expect(await server.execute("select key from idempotency_keys order by key")).toEqual([
     { key: "23 hours1" },
     { key: "23 hours2" },
     { key: "23 hours3" },
   ]);
-});
-
-it("forgets keys by several instances at the same time", async () => {
-  await remember(4_200, "25 hours");
-  await using database = server.open();
-  await Promise.all(Array.from({ length: 4 }, () => forgetIdempotencyKeys(database)));
-  expect(await server.execute("select 1 from idempotency_keys where key like '25 hours%'")).toEqual([]);
 });
 
 it("500 concurrent creates of several instances with one key add one pet, and each gets it", async () => {
