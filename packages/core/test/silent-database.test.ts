@@ -2,7 +2,7 @@
 import { shared } from "@petstore/harness";
 import { openFaultProxy } from "@petstore/harness/network";
 import { describe, expect, it } from "vitest";
-import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
+import type { Database } from "../src/database/database.js";
 import { watchDatabase } from "../src/database/reachability.js";
 import { late, limitedTo, openSharedDatabase, sqlOf } from "./database-fixture.js";
 import { silentLog } from "./logs.js";
@@ -14,21 +14,10 @@ const sleepLong = sqlOf("write", "select pg_sleep(4)");
 const server = await openSharedDatabase();
 const proxy = await shared(openFaultProxy({ url: server.directUrl }));
 
-function configOf(config: Partial<DatabaseConfig> = {}): DatabaseConfig {
-  return {
-    url: proxy.url,
-    directUrl: undefined,
-    poolSize: 6,
-    acquireTimeoutMs: 1_000,
-    readTimeoutMs: 300,
-    writeTimeoutMs: 600,
-    ...config,
-  };
-}
-
 /** Two shared connections and four of the pool. */
-async function openAll(config?: Partial<DatabaseConfig>): Promise<Database> {
-  const database = openDatabase(configOf({ ...limitedTo(20_000), ...config }), silentLog);
+async function openAll(): Promise<Database> {
+  const limits = { acquireTimeoutMs: 20_000, readTimeoutMs: 2_000, writeTimeoutMs: 2_000 };
+  const database = server.open({ url: proxy.url, poolSize: 6, ...limits });
   const open = async () => {
     await Promise.all(Array.from({ length: 4 }, () => [database.run(read, []), database.run(write, [])]).flat());
     return database.connections().open;
@@ -39,7 +28,7 @@ async function openAll(config?: Partial<DatabaseConfig>): Promise<Database> {
 
 describe("a database that is silent", () => {
   it.each([read, write])("is a timeout for a $access", async (statement) => {
-    await using database = openDatabase(configOf(), silentLog);
+    await using database = server.open({ url: proxy.url, ...limitedTo(600) });
     await proxy.blackHole();
     await expect(database.run(statement, [])).rejects.toEqual(late);
     await proxy.restore();
@@ -48,7 +37,7 @@ describe("a database that is silent", () => {
   });
 
   it("costs one timeout: all other idle connections are replaced", async () => {
-    await using database = await openAll({ readTimeoutMs: 2_000, writeTimeoutMs: 2_000 });
+    await using database = await openAll();
     await proxy.blackHole();
     await expect(database.run(write, [])).rejects.toEqual(late);
     await expect.poll(() => database.connections()).toMatchObject({ open: 0, idle: 0 });
@@ -57,7 +46,7 @@ describe("a database that is silent", () => {
   });
 
   it("does not delay the end of connections beyond the limit of their statements", async () => {
-    const database = await openAll({ readTimeoutMs: 2_000, writeTimeoutMs: 2_000 });
+    const database = await openAll();
     await proxy.blackHole();
     const failing = Promise.all([read, write].map((of) => expect(database.run(of, [])).rejects.toEqual(late)));
     await expect.poll(() => database.connections(), { interval: 10 }).toMatchObject({ open: 6, idle: 4 });
@@ -68,8 +57,9 @@ describe("a database that is silent", () => {
 });
 
 it("is reachable while its pool has no free connection, and unreachable while it is silent", async () => {
-  const config = configOf({ poolSize: 1, readTimeoutMs: 2_000, writeTimeoutMs: 20_000 });
-  await using database = openDatabase(config, silentLog);
+  const limits = { acquireTimeoutMs: 1_000, readTimeoutMs: 2_000, writeTimeoutMs: 20_000 };
+  const config = { url: proxy.url, poolSize: 1, ...limits };
+  await using database = server.open(config);
   await using reachability = await watchDatabase(config, database, silentLog);
   const sleeping = database.run(sleepLong, []);
   await expect(database.run(write, [])).rejects.toEqual(late);

@@ -31,13 +31,11 @@ describe("a failed connection or query", () => {
     expect(asProblem(databaseError(code))).toMatchObject({ code: "INTERNAL_ERROR" });
   });
 
-  it("without an error code of the server may succeed later", () => {
-    for (const [error, message] of [
-      [new Error("connection refused"), unavailable],
-      [new DatabaseTimeout("no answer"), late],
-    ] as const) {
-      expect(asProblem(error)).toMatchObject({ code: "SERVICE_UNAVAILABLE", message });
-    }
+  it.each([
+    [new Error("connection refused"), unavailable],
+    [new DatabaseTimeout("no answer"), late],
+  ])("without an error code of the server may succeed later: %s", (error, message) => {
+    expect(asProblem(error)).toMatchObject({ code: "SERVICE_UNAVAILABLE", message });
   });
 });
 
