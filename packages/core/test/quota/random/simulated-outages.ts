@@ -163,7 +163,7 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages,
     if (unsynced !== undefined) {
       const { minute, day } = stateOf(redis);
       const raised = { minute: raise(minute, unsynced.minute), day: raise(day, unsynced.day) };
-      redis.seed(reservation.account, raised, new Map());
+      redis.seed(reservation.account, raised);
     }
     call.executed = { ...redis.decide(reservation, reservation.limits), mode: "shared" };
     return call.executed;
@@ -192,7 +192,7 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages,
     const lost = choice % (minute.used + 1);
     const left = { minute: { ...minute, used: minute.used - lost }, day: { ...day, used: day.used - lost } };
     primary = createLocalQuota({ now });
-    primary.seed(reservation.account, left, new Map());
+    primary.seed(reservation.account, left);
   }
 
   /** A cost of 0 changes nothing. */
