@@ -46,7 +46,7 @@ export interface Caller {
   admit(nowMs: number, cost?: number): Promise<Admitted>;
   /** Extends an admission of one unit to `cost` units. */
   extend(nowMs: number, heldIn: Admitted, cost: number): Promise<Decision>;
-  /** The outcomes of that many requests of one unit, one after the other at one instant. */
+  /** The outcomes of that many requests of one unit, all at once. */
   outcomes(nowMs: number, requests: number): Promise<Decision["outcome"][]>;
   /** Ignores every refusal until it is banned. */
   callUntilBanned(nowMs: number): Promise<Extract<Decision, { outcome: "banned" }>>;
@@ -85,9 +85,8 @@ export function createCaller(
     },
     extend: (nowMs, heldIn, cost) => at(nowMs).extend({ ...who, cost, heldIn }),
     async outcomes(nowMs, requests) {
-      const outcomes: Decision["outcome"][] = [];
-      for (let request = 0; request < requests; request += 1) outcomes.push((await reserve(nowMs)).outcome);
-      return outcomes;
+      const decisions = await Promise.all(Array.from({ length: requests }, () => reserve(nowMs)));
+      return decisions.map(({ outcome }) => outcome);
     },
     async callUntilBanned(nowMs) {
       for (let request = 0; request < 5_000; request += 1) {

@@ -1,15 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { describeWithRedis, shared } from "@petstore/harness";
-import { openRedisCluster, openRedisServer, type RedisServer } from "@petstore/harness/redis";
-import { Cluster, Redis } from "ioredis";
+import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
+import { Redis } from "ioredis";
 import { afterAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import type { BanPolicy } from "../../src/quota/ban-policy.js";
-import { createBreaker } from "../../src/quota/engines/fallback/breaker.js";
-import { createFallbackQuota } from "../../src/quota/engines/fallback/fallback-quota.js";
-import { createLastKnownCounts } from "../../src/quota/engines/fallback/last-known-counts.js";
-import { openRedis } from "../../src/quota/engines/redis-connection.js";
 import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
-import { silentLog } from "../logs.js";
 import {
   type Caller,
   createCaller,
@@ -40,7 +35,6 @@ describeWithRedis("on one Redis", async () => {
   afterAll(() => redis.disconnect());
 
   describeQuota("redis", async (banPolicy) => openOn(redis, banPolicy));
-  describeQuota("fallback, Redis healthy,", (banPolicy) => openWithFallback(server.url, banPolicy));
 
   describe("redis quota", () => {
     it("sends one EVALSHA, and nothing else, for each decision", async () => {
@@ -50,7 +44,13 @@ describeWithRedis("on one Redis", async () => {
       const held = await caller.admit(noon);
       await server.command("CONFIG", "RESETSTAT");
       expect(await caller.extend(noon, held, 3)).toMatchObject({ outcome: "admitted" });
-      expect(await caller.outcomes(noon, 4)).toEqual(["admitted", "refused", "banned", "banned"]);
+      await expectReplies(
+        caller,
+        [noon, 1, "admitted"],
+        [noon, 1, "refused"],
+        [noon, 1, "banned"],
+        [noon, 1, "banned"],
+      );
       expect(await clientCommands(server)).toEqual({ evalsha: 5 });
     });
 
@@ -120,37 +120,8 @@ describeWithRedis("on one Redis", async () => {
   });
 });
 
-describeQuota("fallback, Redis unavailable,", (banPolicy) => openWithFallback("redis://127.0.0.1:1", banPolicy));
-
-describeWithRedis("on a Redis Cluster", async () => {
-  const servers = await shared(openRedisCluster());
-  const cluster = new Cluster(servers.nodes.map(({ url }) => url));
-  afterAll(() => cluster.disconnect());
-
-  // A script whose keys are in different slots fails on a cluster.
-  describeQuota("redis cluster", async (banPolicy) => openOn(cluster, banPolicy));
-});
-
-function openOn(redis: Redis | Cluster, banPolicy: BanPolicy): OpenedQuota {
+function openOn(redis: Redis, banPolicy: BanPolicy): OpenedQuota {
   return openAtVirtualTime(({ now }) => createRedisQuota({ redis, banPolicy, now }));
-}
-
-/** The deadline is long enough for a busy machine. Other tests are about missed deadlines. */
-async function openWithFallback(url: string, banPolicy: BanPolicy): Promise<OpenedQuota> {
-  const connection = await openRedis({ urls: [url], isCluster: false, decisionTimeoutMs: 0 });
-  const breaker = createBreaker({ connection, probe: async () => {}, deadlineMs: 10_000, log: silentLog });
-  const opened = openAtVirtualTime(({ now }) => {
-    const redisQuota = createRedisQuota({ redis: connection.redis, banPolicy, now });
-    const counts = createLastKnownCounts({ now, banPolicy, instances: 1, currentOutage: breaker.outages });
-    return createFallbackQuota({ redisQuota, breaker, counts, failureMode: "local" });
-  });
-  return {
-    ...opened,
-    async [Symbol.asyncDispose]() {
-      breaker[Symbol.dispose]();
-      connection[Symbol.dispose]();
-    },
-  };
 }
 
 /** How often each command was called since the statistics were reset; those that the scripts call are left out. */

@@ -4,11 +4,23 @@ import type { Admitted, Decision } from "../../../src/quota/decision.js";
 import { createLastKnownCounts, type LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
 import type { Reservation } from "../../../src/quota/quota.js";
 import { minuteMs } from "../../../src/quota/window.js";
-import { noon, tomorrow } from "../caller.js";
+import { noon, openAtVirtualTime, tomorrow } from "../caller.js";
+import { describeQuota } from "../describe-quota.js";
 
 const shop: Reservation = { account: "shop", key: "1", limits: { perMinute: 60, perDay: 1_000 }, cost: 1 };
 const bannedUntilMs = noon + 10 * minuteMs;
 const banned: Decision = { ...admitted(0), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs };
+
+describeQuota("the only instance without Redis:", async (banPolicy) =>
+  openAtVirtualTime(({ now }) => {
+    const counts = createLastKnownCounts({ now, banPolicy, instances: 1, currentOutage: () => 1 });
+    return {
+      ...counts,
+      reserve: async (reservation) => counts.decide(reservation, false),
+      extend: async ({ heldIn, ...reservation }) => counts.decide(reservation, false, heldIn),
+    };
+  }),
+);
 
 // random/outages.test.ts tests the bounds of several instances, and that Redis counts each unit once.
 describe("the last known counts while Redis is unavailable", () => {

@@ -2,6 +2,7 @@
  * Instances that share an account during outages of Redis. The code of the instances is real. Redis and the connections are
  * simulated, so that a test chooses the order of requests and faults.
  */
+import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { setImmediate as nextTick } from "node:timers/promises";
 import { type Redis, ReplyError } from "ioredis";
@@ -89,6 +90,7 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages,
       redisQuota: {
         ...createLocalQuota({ now }),
         async decide(_reservation, _times, unsynced) {
+          assert.ok(breaker.canCall(), "Redis was called in an outage");
           if (fault === "read-only") throw new ReplyError("READONLY");
           const call: Call = { unsynced };
           Object.assign(requests.at(-1) ?? {}, { call });
