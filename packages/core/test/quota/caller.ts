@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import type { Cluster, Redis } from "ioredis";
 import { expect } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../src/quota/decision.js";
 import { createLocalQuota, type LocalQuotaOptions } from "../../src/quota/engines/local-quota.js";
+import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
 import type { Limits } from "../../src/quota/plan.js";
 import type { Quota, Usage } from "../../src/quota/quota.js";
 import { dayMs, type Windows } from "../../src/quota/window.js";
@@ -37,6 +39,10 @@ export function openAtVirtualTime(create: (options: { readonly now: () => number
 
 export function openLocal(options: Omit<LocalQuotaOptions, "now">): OpenedQuota {
   return openAtVirtualTime(({ now }) => createLocalQuota({ ...options, now }));
+}
+
+export function openOnRedis(redis: Redis | Cluster, banPolicy: BanPolicy): OpenedQuota {
+  return openAtVirtualTime(({ now }) => createRedisQuota({ redis, banPolicy, now }));
 }
 
 /** One API key of one account on one plan. Every instant is epoch milliseconds. */

@@ -3,8 +3,7 @@ import { describeWithRedis, shared } from "@petstore/harness";
 import { openRedisCluster } from "@petstore/harness/redis";
 import { Cluster } from "ioredis";
 import { afterAll, expect, it } from "vitest";
-import { createRedisQuota } from "../../../src/quota/engines/redis-quota.js";
-import { openAtVirtualTime } from "../caller.js";
+import { openOnRedis } from "../caller.js";
 import { describeQuota } from "../describe-quota.js";
 import { newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
 
@@ -17,9 +16,7 @@ describeWithRedis("the quota on a Redis Cluster", async () => {
   afterAll(() => redis.disconnect());
 
   // A script whose keys are in different slots fails on a cluster.
-  describeQuota("redis cluster", async (banPolicy) =>
-    openAtVirtualTime(({ now }) => createRedisQuota({ redis, banPolicy, now })),
-  );
+  describeQuota("redis cluster", async (banPolicy) => openOnRedis(redis, banPolicy));
 
   it("counts every call once when the connections to its nodes break under load", async () => {
     using opened = await open();

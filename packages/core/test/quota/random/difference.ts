@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import type { Redis } from "ioredis";
-import { createRedisQuota } from "../../../src/quota/engines/redis-quota.js";
-import { openAtVirtualTime, openLocal } from "../caller.js";
+import { openLocal, openOnRedis } from "../caller.js";
 import { play, type Reply } from "./play.js";
 import { type Script, scriptPolicy } from "./scripts.js";
 
 export interface CompareOptions {
   readonly scripts: fc.Arbitrary<Script>;
   readonly redis: Redis;
-  readonly seed: number;
+  /** Random if absent. A failure names it. */
+  readonly seed?: number;
   /** Compares scripts until they have made that many calls. */
   readonly atLeastCalls: number;
-  /** Also looks for the shortest script that shows a difference. */
-  readonly shrinks: boolean;
+  /** False: returns the first script that shows a difference, not the shortest one. */
+  readonly shrinks?: boolean;
 }
 
 /**
@@ -22,13 +22,12 @@ export interface CompareOptions {
  * were equal and every Redis key has a TTL.
  */
 export async function findDifference(options: CompareOptions): Promise<string | undefined> {
-  const { scripts, redis, seed, atLeastCalls, shrinks } = options;
+  const { scripts, redis, seed = Math.floor(Math.random() * 2 ** 31), atLeastCalls, shrinks = true } = options;
   let calls = 0;
   const property = fc.asyncProperty(scripts, async (script) => {
-    const banPolicy = scriptPolicy;
-    const shared = openAtVirtualTime(({ now }) => createRedisQuota({ redis, banPolicy, now }));
     const prefix = randomUUID();
-    const played = await play(script, [shared, openLocal({ banPolicy })], prefix);
+    const engines = [openOnRedis(redis, scriptPolicy), openLocal({ banPolicy: scriptPolicy })];
+    const played = await play(script, engines, prefix);
     calls += played.length;
     for (const { replies, ...call } of played) {
       const [given, right] = replies.map(withoutMode);

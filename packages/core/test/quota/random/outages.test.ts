@@ -25,24 +25,20 @@ describe("instances that share an account during outages of Redis", () => {
     if (result.failed) throw new Error(fc.defaultReportMessage(result), { cause: result.errorInstance });
   });
 
-  it.each<[mistake: string, Fault, Plant]>([
+  it.each<[Fault, mistake: string, Plant]>([
     [
-      "a unit is reported to Redis twice",
       "kill",
+      "a unit is reported to Redis twice",
       ({ drainUnsynced }) => {
         let units: ReturnType<typeof drainUnsynced>;
         return { drainUnsynced: (account) => (units ??= drainUnsynced(account)) };
       },
     ],
-    [
-      "a call without a reply counts as not executed",
-      "no reply",
-      ({ decide }) => ({ decide: (one) => decide(one, false) }),
-    ],
-    ["the counts of Redis are not observed", "kill", () => ({ observe() {} })],
-    ["units of a refused call are not restored", "read-only", () => ({ restoreUnsynced() {} })],
-    ["no units are reported to Redis", "kill", () => ({ drainUnsynced: () => undefined })],
-  ])("would fail if %s", async (_mistake, fault, plant) => {
+    ["kill", "no units are reported to Redis", () => ({ drainUnsynced: () => undefined })],
+    ["kill", "the counts of Redis are not observed", () => ({ observe() {} })],
+    ["no reply", "a lost call counts as not executed", ({ decide }) => ({ decide: (one) => decide(one, false) })],
+    ["read-only", "units of a refused call are not restored", () => ({ restoreUnsynced() {} })],
+  ])("would fail with the fault %s if %s", async (fault, _mistake, plant) => {
     const result = await playRandomly({ faults: [fault], instances: 3, maxFaults: 2 }, plant);
     expect(result.errorInstance).toBeInstanceOf(assert.AssertionError);
   });
@@ -60,6 +56,7 @@ async function playRandomly(outages: Outages, plant?: Plant): Promise<RunDetails
     vi.clearAllTimers();
     checkLimits(outages, simulation);
     checkCounts(outages, simulation);
+    assert.equal(simulation.callsInOutages(), 0);
   });
   // The shortest order of steps matters only if the code fails, not if a planted mistake is found.
   return fc.check(property, { numRuns, endOnFailure: plant !== undefined });
