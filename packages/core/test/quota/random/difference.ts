@@ -27,7 +27,7 @@ export async function findDifference(options: CompareOptions): Promise<string | 
   const property = fc.asyncProperty(scripts, async (script) => {
     const prefix = randomUUID();
     const engines = [openOnRedis(redis, scriptPolicy), openLocal({ banPolicy: scriptPolicy })];
-    const played = await play(script, engines, prefix);
+    const played = await play(script, engines, { prefix });
     calls += played.length;
     for (const { replies, ...call } of played) {
       const [given, right] = replies.map(withoutMode);

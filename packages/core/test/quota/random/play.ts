@@ -26,14 +26,20 @@ interface Admission {
 
 type Edges = Partial<Record<Edge, number>>;
 
-/** Engines forget what can have no effect unless the clock steps back by more than this. */
-const longestStepBackMs = 2 * dayMs;
-
 /**
  * Plays a script on all engines at one virtual time, led by the replies of the first one, because faults hide at the instants
  * that these name. A jump goes forward only; the clock does not move to an unknown or past edge.
  */
-export async function play(script: Script, engines: readonly OpenedQuota[], prefix = ""): Promise<Played[]> {
+export async function play(
+  script: Script,
+  engines: readonly OpenedQuota[],
+  options: {
+    readonly prefix?: string;
+    /** Engines forget what can have no effect unless the clock steps back by more than two days. */
+    readonly longestStepBackMs?: number;
+  },
+): Promise<Played[]> {
+  const { prefix = "", longestStepBackMs = 2 * dayMs } = options;
   const edgesOfKeys = new Map<string, Edges>();
   const admissions: Admission[] = [];
   const played: Played[] = [];
@@ -71,7 +77,7 @@ export async function play(script: Script, engines: readonly OpenedQuota[], pref
 function callOf(
   operation: Call,
   who: Who,
-  admissions: Admission[],
+  admissions: readonly Admission[],
 ): { readonly cost?: number; readonly times?: number; send(quota: Quota): Promise<Reply> } | undefined {
   switch (operation.call) {
     case "reserve": {
@@ -80,8 +86,7 @@ function callOf(
     }
     case "extend": {
       const { cost } = operation;
-      const index = admissions.findLastIndex((admission) => admission.cost === 1);
-      const [admission] = index === -1 ? [] : admissions.splice(index, 1);
+      const admission = admissions.findLast((admission) => admission.cost === 1);
       return admission && { cost, send: (quota) => quota.extend({ ...who, cost, heldIn: admission.heldIn }) };
     }
     case "refund": {

@@ -36,7 +36,7 @@ export type Move = { readonly waitMs: number } | { readonly to: Edge; readonly o
 export type Call =
   /** `times` calls at once. */
   | { readonly call: "reserve"; readonly cost: number; readonly times: number }
-  /** Extends the latest admission of one unit, which can be extended once. */
+  /** Extends the latest admission of one unit, as often as it is drawn. */
   | { readonly call: "extend"; readonly cost: number }
   | { readonly call: "usage" }
   /** Gives back the admission of that many admissions ago, as often as it is drawn, even to an account without units. */

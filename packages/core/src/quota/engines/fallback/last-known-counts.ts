@@ -3,11 +3,9 @@
  * share of what was left of each window. In a window that begins during the outage, it grants its share of the limit.
  * After the outage it reports to Redis the units that it granted, and the last known counters in case Redis lost its data.
  *
- * With even load, an account gets no more than its limit in a window. With uneven load on n instances, it gets at most
- * limit x (2 - 1/n) in a window that overlaps the outage, the units of Redis included: an instance that last saw the account
- * early in the window does not know the later units of the others. Example with a limit of 60 and n = 3: Redis has granted 60.
- * One instance knows this and grants nothing. Two have seen none of these units, and each grants its share of 20. Together
- * these are 100. The operations guide gives the bounds for a Redis that loses its data, and for a limit below n.
+ * An instance that last saw an account early in a window does not know the later units of the others. The operations guide
+ * gives the bounds for all instances together. Example with a limit of 60 and 3 instances: Redis has granted 60. One instance
+ * knows this and grants nothing. Two have seen none of these units, and each grants its share of 20. Together these are 100.
  */
 import { createLruCache } from "../../../lru-cache.js";
 import type { BanPolicy } from "../../ban-policy.js";
