@@ -31,7 +31,7 @@ const edges = [
 
 export type Edge = (typeof edges)[number];
 
-export type Move = { readonly waitMs: number } | { readonly to: Edge; readonly offsetMs: number };
+type Move = { readonly waitMs: number } | { readonly to: Edge; readonly offsetMs: number };
 
 export type Call =
   /** `times` calls at once. */
