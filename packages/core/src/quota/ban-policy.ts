@@ -79,10 +79,6 @@ export function penaltyOfBan({ nowMs, bannedUntilMs }: { nowMs: number; bannedUn
   return { ...untouched, episodeStartMs: nowMs, bannedUntilMs, banLevel: 1 };
 }
 
-export function isLifted({ episodeStartMs }: Penalty, liftedAtMs: number): boolean {
-  return episodeStartMs <= liftedAtMs;
-}
-
 /** The instant from which a penalty can be forgotten: two days after its last effect, in case the clock steps back. */
 export function penaltyExpiresAtMs(penalty: Penalty, policy: BanPolicy): number {
   const rememberedUntilMs = penalty.bannedUntilMs === 0 ? 0 : penalty.bannedUntilMs + policy.memoryMs;

@@ -28,13 +28,11 @@ export interface Quotas extends Disposable {
   outages(): number;
 }
 
-export interface QuotaDeps {
-  readonly log: Log;
-  readonly now: () => number;
-}
-
 /** Opens the configured engine. Waits up to a second for Redis, and uses it as soon as it is available. */
-export async function openQuotas(config: QuotaConfig, { log, now }: QuotaDeps): Promise<Quotas> {
+export async function openQuotas(
+  config: QuotaConfig,
+  { log, now }: { readonly log: Log; readonly now: () => number },
+): Promise<Quotas> {
   const { banPolicy, instances, failureMode } = config;
   if (config.redis === undefined) {
     return {

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import type { Cluster, Redis } from "ioredis";
 import { expect } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../src/quota/decision.js";
 import { createLocalQuota, type LocalQuotaOptions } from "../../src/quota/engines/local-quota.js";
+import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
 import type { Limits } from "../../src/quota/plan.js";
 import type { Quota, Usage } from "../../src/quota/quota.js";
 import { dayMs, type Windows } from "../../src/quota/window.js";
@@ -39,6 +41,10 @@ export function openLocal(options: Omit<LocalQuotaOptions, "now">): OpenedQuota 
   return openAtVirtualTime(({ now }) => createLocalQuota({ ...options, now }));
 }
 
+export function openOnRedis(redis: Redis | Cluster, banPolicy: BanPolicy): OpenedQuota {
+  return openAtVirtualTime(({ now }) => createRedisQuota({ redis, banPolicy, now }));
+}
+
 /** One API key of one account on one plan. Every instant is epoch milliseconds. */
 export interface Caller {
   reserve(nowMs: number, cost?: number): Promise<Decision>;
@@ -46,7 +52,7 @@ export interface Caller {
   admit(nowMs: number, cost?: number): Promise<Admitted>;
   /** Extends an admission of one unit to `cost` units. */
   extend(nowMs: number, heldIn: Admitted, cost: number): Promise<Decision>;
-  /** The outcomes of that many requests of one unit, one after the other at one instant. */
+  /** The outcomes of that many requests of one unit, all at once. */
   outcomes(nowMs: number, requests: number): Promise<Decision["outcome"][]>;
   /** Ignores every refusal until it is banned. */
   callUntilBanned(nowMs: number): Promise<Extract<Decision, { outcome: "banned" }>>;
@@ -85,9 +91,8 @@ export function createCaller(
     },
     extend: (nowMs, heldIn, cost) => at(nowMs).extend({ ...who, cost, heldIn }),
     async outcomes(nowMs, requests) {
-      const outcomes: Decision["outcome"][] = [];
-      for (let request = 0; request < requests; request += 1) outcomes.push((await reserve(nowMs)).outcome);
-      return outcomes;
+      const decisions = await Promise.all(Array.from({ length: requests }, () => reserve(nowMs)));
+      return decisions.map(({ outcome }) => outcome);
     },
     async callUntilBanned(nowMs) {
       for (let request = 0; request < 5_000; request += 1) {

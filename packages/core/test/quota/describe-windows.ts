@@ -23,17 +23,6 @@ export function describeWindows(rule: Rule): void {
       expect(await caller.reserve(noon + 2)).toMatchObject(refused);
     });
 
-    rule("the day refuses request 1,001 although the minute has room", { limits: free }, async (caller) => {
-      for (let minute = 0; minute < 20; minute += 1) await caller.admit(midnight + minute * minuteMs, 50);
-      expect(await caller.reserve(noon)).toMatchObject({
-        outcome: "refused",
-        by: "day",
-        retryAtMs: tomorrow,
-        minute: { limit: 60, used: 0, resetAtMs: reset },
-        day: { limit: 1_000, used: 1_000, resetAtMs: tomorrow },
-      });
-    });
-
     rule("a refusal spends nothing in either window", { limits }, async (caller) => {
       await expectReplies(
         caller,

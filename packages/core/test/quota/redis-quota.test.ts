@@ -1,38 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { describeWithRedis, shared } from "@petstore/harness";
-import { openRedisCluster, openRedisServer, type RedisServer } from "@petstore/harness/redis";
-import { Cluster, Redis } from "ioredis";
-import { afterAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
-import type { BanPolicy } from "../../src/quota/ban-policy.js";
-import { createBreaker } from "../../src/quota/engines/fallback/breaker.js";
-import { createFallbackQuota } from "../../src/quota/engines/fallback/fallback-quota.js";
-import { createLastKnownCounts } from "../../src/quota/engines/fallback/last-known-counts.js";
-import { openRedis } from "../../src/quota/engines/redis-connection.js";
+import { openRedisServer } from "@petstore/harness/redis";
+import { Redis } from "ioredis";
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
-import { silentLog } from "../logs.js";
-import {
-  type Caller,
-  createCaller,
-  expectReplies,
-  midnight,
-  noon,
-  type OpenedQuota,
-  oneStrike,
-  openAtVirtualTime,
-  openLocal,
-} from "./caller.js";
+import { type Caller, createCaller, expectReplies, midnight, noon, oneStrike, openOnRedis } from "./caller.js";
 import { describeQuota } from "./describe-quota.js";
-import { everyKeyHasTtl, findDifference } from "./random/difference.js";
-import { generators, scriptPolicy } from "./random/operations.js";
+import { findDifference } from "./random/difference.js";
+import { generators } from "./random/scripts.js";
 
-declare module "vitest" {
-  interface ProvidedContext {
-    readonly comparedCalls?: number;
-  }
-}
-
-/** `vitest.proof.config.ts` provides more. */
-const comparedCalls = inject("comparedCalls") ?? 10_000;
 const limits = { perMinute: 4, perDay: 1_000 };
 
 describeWithRedis("on one Redis", async () => {
@@ -40,23 +16,31 @@ describeWithRedis("on one Redis", async () => {
   const redis = new Redis(server.url);
   afterAll(() => redis.disconnect());
 
-  describeQuota("redis", async (banPolicy) => openOn(redis, banPolicy));
-  describeQuota("fallback, Redis healthy,", (banPolicy) => openWithFallback(server.url, banPolicy));
+  describeQuota("redis", async (banPolicy) => openOnRedis(redis, banPolicy));
 
   describe("redis quota", () => {
     it("sends one EVALSHA, and nothing else, for each decision", async () => {
-      await using opened = openOn(redis, oneStrike);
+      await using opened = openOnRedis(redis, oneStrike);
       const caller = createCaller(opened, limits);
       // Loads the script.
       const held = await caller.admit(noon);
       await server.command("CONFIG", "RESETSTAT");
       expect(await caller.extend(noon, held, 3)).toMatchObject({ outcome: "admitted" });
-      expect(await caller.outcomes(noon, 4)).toEqual(["admitted", "refused", "banned", "banned"]);
-      expect(await clientCommands(server)).toEqual({ evalsha: 5 });
+      await expectReplies(
+        caller,
+        [noon, 1, "admitted"],
+        [noon, 1, "refused"],
+        [noon, 1, "banned"],
+        [noon, 1, "banned"],
+      );
+      const statistics = String(await server.command("INFO", "commandstats"));
+      // Without the commands that the script calls.
+      const calls = statistics.matchAll(/^cmdstat_(?!mget:|set:|info:|config)(.+):calls=(\d+)/gm);
+      expect([...calls].map(([, name, count]) => `${name}: ${count}`)).toEqual(["evalsha: 5"]);
     });
 
     it("goes on without an error when Redis forgets its scripts", async () => {
-      await using opened = openOn(redis, oneStrike);
+      await using opened = openOnRedis(redis, oneStrike);
       const caller = createCaller(opened, limits);
       await server.command("SCRIPT", "FLUSH");
       const admitted = await caller.admit(noon);
@@ -68,7 +52,7 @@ describeWithRedis("on one Redis", async () => {
       const free = { perMinute: 60, perDay: 1_000 };
       const id = randomUUID();
       const account = `petstore:quota:2:{${id}}`;
-      await using opened = openOn(redis, oneStrike);
+      await using opened = openOnRedis(redis, oneStrike);
       const caller = createCaller(opened, free, { account: id, key: "1" });
 
       await redis.set(account, `${noon}:59:${midnight}:100`);
@@ -95,24 +79,18 @@ describeWithRedis("on one Redis", async () => {
       expect(minute.resetAtMs).toBe((Math.floor(nowMs / 60_000) + 1) * 60_000);
     });
 
-    const comparison = `decides ${comparedCalls} $generator calls like the local quota, and gives every key a TTL`;
-    it.each(generators)(comparison, async (given) => {
-      const difference = await findDifference({
-        scripts: given.scripts,
-        open: () => [openOn(redis, scriptPolicy), openLocal({ banPolicy: scriptPolicy })],
-        name: given.generator,
-        seed: Math.floor(Math.random() * 2 ** 31),
-        atLeastCalls: comparedCalls,
-        inspect: (accountPrefix) => everyKeyHasTtl(redis, accountPrefix),
-      });
-      expect(difference).toBeUndefined();
+    const comparison = "decides 10,000 $generator calls like the local quota, and gives every key a TTL";
+    it.each(generators)(comparison, async ({ scripts }) => {
+      expect(await findDifference({ scripts, redis, atLeastCalls: 10_000 })).toBeUndefined();
     });
 
     it("grants exactly 1,000 units to 4 connections x 64 callers with mixed costs", async () => {
       const limits = { perMinute: 1_000, perDay: 1_000 };
       const connections = Array.from({ length: 4 }, () => new Redis(server.url));
       const account = { account: randomUUID(), key: "shared" };
-      const callers = connections.map((connection) => createCaller(openOn(connection, oneStrike), limits, account));
+      const callers = connections.map((connection) =>
+        createCaller(openOnRedis(connection, oneStrike), limits, account),
+      );
       let granted = 0;
       const call = async (caller: Caller): Promise<void> => {
         for (let request = 0; request < 40; request += 1) {
@@ -126,47 +104,3 @@ describeWithRedis("on one Redis", async () => {
     });
   });
 });
-
-describeQuota("fallback, Redis unavailable,", (banPolicy) => openWithFallback("redis://127.0.0.1:1", banPolicy));
-
-describeWithRedis("on a Redis Cluster", async () => {
-  const servers = await shared(openRedisCluster());
-  const cluster = new Cluster(servers.nodes.map(({ url }) => url));
-  afterAll(() => cluster.disconnect());
-
-  // A script whose keys are in different slots fails on a cluster.
-  describeQuota("redis cluster", async (banPolicy) => openOn(cluster, banPolicy));
-});
-
-function openOn(redis: Redis | Cluster, banPolicy: BanPolicy): OpenedQuota {
-  return openAtVirtualTime(({ now }) => createRedisQuota({ redis, banPolicy, now }));
-}
-
-/** The deadline is long enough for a busy machine. Other tests are about missed deadlines. */
-async function openWithFallback(url: string, banPolicy: BanPolicy): Promise<OpenedQuota> {
-  const connection = await openRedis({ urls: [url], isCluster: false, decisionTimeoutMs: 0 });
-  const breaker = createBreaker({ connection, probe: async () => {}, deadlineMs: 10_000, log: silentLog });
-  const opened = openAtVirtualTime(({ now }) => {
-    const redisQuota = createRedisQuota({ redis: connection.redis, banPolicy, now });
-    const counts = createLastKnownCounts({ now, banPolicy, instances: 1, currentOutage: breaker.outages });
-    return createFallbackQuota({ redisQuota, breaker, counts, failureMode: "local" });
-  });
-  return {
-    ...opened,
-    async [Symbol.asyncDispose]() {
-      breaker[Symbol.dispose]();
-      connection[Symbol.dispose]();
-    },
-  };
-}
-
-/** How often each command was called since the statistics were reset; those that the scripts call are left out. */
-async function clientCommands(server: RedisServer): Promise<Partial<Record<string, number>>> {
-  const inner = /^(mget|set|time|info|config\|resetstat)$/;
-  const stats = String(await server.command("INFO", "commandstats"));
-  const calls = [...stats.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(([, name = "", count]) => [
-    name,
-    Number(count),
-  ]);
-  return Object.fromEntries(calls.filter(([name]) => !inner.test(`${name}`)));
-}

@@ -4,9 +4,9 @@ import {
   afterRefusal,
   type BanPolicy,
   defaultBanPolicy,
-  isLifted,
   type Penalty,
   penaltyExpiresAtMs,
+  penaltyOfBan,
 } from "../ban-policy.js";
 import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
@@ -33,8 +33,10 @@ interface Ledger extends UsedWindows {
 export interface LocalQuota extends Quota {
   /** `share` is the part of the limits that this process may grant. Bans depend on the whole limits. */
   decide(reservation: Reservation, share: Limits, heldIn?: Windows): Decision;
-  /** Replaces the units of an account, and adds bans by key. */
-  seed(account: string, used: UsedWindows, bans: ReadonlyMap<string, Penalty>): void;
+  /** Replaces the units of an account. */
+  seed(account: string, used: UsedWindows): void;
+  /** Begins or ends the ban of a key as Redis has decided. */
+  adoptBan(account: string, key: string, decision: Decision): void;
 }
 
 const mode = "local";
@@ -86,11 +88,17 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   }
 
   return {
-    seed(account, used, bans) {
-      const ledger = ledgers.get(account) ?? openLedger(account);
-      Object.assign(ledger, used);
-      for (const [key, ban] of bans) {
-        if ((ledger.penalties.get(key)?.bannedUntilMs ?? 0) < ban.bannedUntilMs) ledger.penalties.set(key, ban);
+    seed(account, used) {
+      Object.assign(ledgers.get(account) ?? openLedger(account), used);
+    },
+    adoptBan(account, key, decision) {
+      const penalties = ledgers.get(account)?.penalties;
+      const bannedUntilMs = penalties?.get(key)?.bannedUntilMs ?? 0;
+      if (decision.outcome !== "banned") {
+        // The ban is over or was lifted by another process: it must not return with the next outage.
+        if (bannedUntilMs > decision.nowMs) penalties?.delete(key);
+      } else if (bannedUntilMs !== decision.bannedUntilMs) {
+        remember(penalties ?? openLedger(account).penalties, key, penaltyOfBan(decision), decision.nowMs);
       }
     },
     decide,
@@ -111,7 +119,7 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     async liftBan({ account, key, liftedAgoMs }) {
       const penalties = ledgers.get(account)?.penalties;
       const penalty = penalties?.get(key);
-      if (penalty !== undefined && isLifted(penalty, now() - liftedAgoMs)) penalties?.delete(key);
+      if (penalty !== undefined && penalty.episodeStartMs <= now() - liftedAgoMs) penalties?.delete(key);
     },
   };
 }

@@ -35,8 +35,12 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   const commands = redis as unknown as Commands;
   const time = now ?? (() => "");
 
-  function callScript({ name, reservation, times = 1, unsynced, heldUnits = 1, heldIn }: ScriptCall): Promise<Replies> {
-    const { account, key: apiKey, limits, cost } = reservation;
+  /** The script gives units back first, and then reserves `cost`. A cost of 0 reserves nothing. `name` is for traces. */
+  function callScript(
+    name: "reserve" | "refund",
+    { account, key: apiKey, limits, cost }: Reservation,
+    { times = 1, unsynced, heldUnits = 1, heldIn }: ScriptOptions,
+  ): Promise<Replies> {
     const redisKeys = [accountKeyOf(account), ...(apiKey === undefined ? [] : [penaltyKeyOf(account, apiKey)])];
     return traceDatabaseCall("redis", name, () =>
       commands.petstoreReserve(
@@ -54,7 +58,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   }
 
   const decide: RedisQuota["decide"] = async (reservation, times, unsynced, heldIn) => {
-    const replies = await callScript({ name: "reserve", reservation, times, unsynced, heldIn });
+    const replies = await callScript("reserve", reservation, { times, unsynced, heldIn });
     return replies.map((reply) => toDecision(reply, reservation.limits, reservation.cost));
   };
 
@@ -66,13 +70,12 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
       return decision as Decision;
     },
     async usage(query, unsynced) {
-      const [reply] = await callScript({ name: "reserve", reservation: { ...query, cost: 0 }, unsynced });
+      const [reply] = await callScript("reserve", { ...query, cost: 0 }, { unsynced });
       const windows = toWindows(reply, query.limits);
       return reply[0] === "banned" ? { ...windows, bannedUntilMs: reply[6] } : windows;
     },
     async refund({ account, limits, cost, heldIn }, unsynced) {
-      const reservation = { account, limits, cost: 0 };
-      const [reply] = await callScript({ name: "refund", reservation, unsynced, heldUnits: cost, heldIn });
+      const [reply] = await callScript("refund", { account, limits, cost: 0 }, { unsynced, heldUnits: cost, heldIn });
       return toWindows(reply, limits);
     },
     async liftBan({ account, key: apiKey, liftedAgoMs }) {
@@ -83,11 +86,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   };
 }
 
-/** The script gives units back first, and then reserves `cost`. A cost of 0 reserves nothing. */
-interface ScriptCall {
-  /** For traces. */
-  readonly name: "reserve" | "refund";
-  readonly reservation: Reservation;
+interface ScriptOptions {
   readonly times?: number;
   readonly unsynced: AccountCounters | undefined;
   readonly heldUnits?: number;

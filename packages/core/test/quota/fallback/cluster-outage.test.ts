@@ -1,13 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeWithRedis, shared } from "@petstore/harness";
 import { openRedisCluster } from "@petstore/harness/redis";
-import { expect, it } from "vitest";
+import { Cluster } from "ioredis";
+import { afterAll, describe, expect, it } from "vitest";
+import { openOnRedis } from "../caller.js";
+import { describeQuota } from "../describe-quota.js";
 import { newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
 
 describeWithRedis("the quota on a Redis Cluster", async () => {
   const cluster = await shared(openRedisCluster({ replicas: 1 }));
+  const urls = cluster.nodes.map(({ url }) => url);
+  const open = () => openQuotasOnRedis({ urls });
 
-  const open = () => openQuotasOnRedis({ urls: cluster.nodes.map(({ url }) => url) });
+  describe("before any fault", () => {
+    const redis = new Cluster(urls);
+    afterAll(() => redis.disconnect());
+
+    // A script whose keys are in different slots fails on a cluster.
+    describeQuota("redis cluster", async (banPolicy) => openOnRedis(redis, banPolicy));
+  });
 
   it("counts every call once when the connections to its nodes break under load", async () => {
     using opened = await open();

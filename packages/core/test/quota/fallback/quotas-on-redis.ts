@@ -12,13 +12,10 @@ export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "failureMo
   readonly decisionTimeoutMs?: number;
 }
 
-export interface LoggedQuotas extends Quotas {
-  /** The messages logged so far. */
-  readonly logged: readonly string[];
-}
-
-/** Opens the quotas of one instance as a service does. */
-export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<LoggedQuotas> {
+/** Opens the quotas of one instance as a service does, and keeps the messages that it logs. */
+export async function openQuotasOnRedis(
+  options: RedisQuotasOptions,
+): Promise<Quotas & { readonly logged: readonly string[] }> {
   const { urls, failureMode = "local", instances = 1, decisionTimeoutMs = 1_000, ...sentinelLogin } = options;
   const { log, logged } = recordLog();
   const config = {

@@ -1,14 +1,19 @@
 import { describeWithRedis } from "@petstore/harness";
 import { openFaultProxy } from "@petstore/harness/network";
 import { openRedisSentinels, type RedisServer } from "@petstore/harness/redis";
-import { expect, it } from "vitest";
+import { it } from "vitest";
 import { admitAll, messages, newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
 
 /** The sentinels need about 2 s to promote a replica, and more on a busy machine. */
 const recovers = { timeout: 30_000 };
 
+// Each of the concurrent tests starts six processes, which end with this one.
+process.setMaxListeners(50);
+
 describeWithRedis("the quota on a Redis behind Sentinel", () => {
-  it("logs in to primary and sentinels, and watches these when they accept the password at last", async () => {
+  it.concurrent("logs in to primary and sentinels, and watches these when they accept the password at last", async ({
+    expect,
+  }) => {
     await using group = await openRedisSentinels({ password: "p@ss,word" });
     const setPassword = (password: string) =>
       Promise.all(
@@ -30,7 +35,9 @@ describeWithRedis("the quota on a Redis behind Sentinel", () => {
     expect(await hasCounted(await group.primary(), account)).toBe(true);
   });
 
-  it("decides alone after a kill, and counts on the promoted replica, although a sentinel hangs", async () => {
+  it.concurrent("decides alone after a kill, and counts on the promoted replica, although a sentinel hangs", async ({
+    expect,
+  }) => {
     await using group = await openRedisSentinels();
     using opened = await openQuotasOnRedis({ urls: [group.url] });
     const account = newAccount(1_000);
@@ -45,7 +52,9 @@ describeWithRedis("the quota on a Redis behind Sentinel", () => {
     expect(await hasCounted(promoted, account)).toBe(true);
   });
 
-  it("leaves a primary that stopped and continues after the promotion, although no call was made", async () => {
+  it.concurrent("leaves a primary that stopped and continues after the promotion, although no call was made", async ({
+    expect,
+  }) => {
     await using group = await openRedisSentinels();
     using opened = await openQuotasOnRedis({ urls: [group.url] });
     const old = await group.primary();
@@ -60,7 +69,9 @@ describeWithRedis("the quota on a Redis behind Sentinel", () => {
     expect(await hasCounted(old, account)).toBe(false);
   });
 
-  it("leaves an old primary that has lost its replicas, although no sentinel could tell of the failover", async () => {
+  it.concurrent("leaves an old primary that has lost its replicas, although no sentinel could tell of the failover", async ({
+    expect,
+  }) => {
     await using group = await openRedisSentinels();
     const proxies = await Promise.all(group.sentinels.map(openFaultProxy));
     try {

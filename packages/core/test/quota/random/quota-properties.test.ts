@@ -1,21 +1,22 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { type Decision, remaining, reportedWindow, retryAfterSeconds } from "../../../src/quota/decision.js";
+import { remaining, reportedWindow, retryAfterSeconds } from "../../../src/quota/decision.js";
 import { dayMs, minuteMs, type WindowState } from "../../../src/quota/window.js";
 import { openLocal } from "../caller.js";
-import { generators, play, type Script, scriptPolicy } from "./operations.js";
+import { play } from "./play.js";
+import { generators, type Script, scriptPolicy } from "./scripts.js";
 
 /** Scripts per property and generator. A fault planted in the engine is found within a few hundred. */
-const numRuns = 500;
-const options = { banPolicy: scriptPolicy, capacity: 8 };
+const numRuns = 300;
 
 describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
   it("counts exactly the admitted units in each window, and refuses only a cost above what is left", async () => {
     const promise = fc.asyncProperty(scripts.map(onlyReservations), async (script) => {
       const spent = new Map<string, number>();
       const lowest = new Map<string, number>();
-      for (const { account, nowMs, cost, replies } of await play(script, [openLocal(options)], { fallBackMs: 0 })) {
+      const played = await play(script, [openLocal({ banPolicy: scriptPolicy })], { longestStepBackMs: 0 });
+      for (const { account, nowMs, cost, replies } of played) {
         const [reply] = replies;
         if (reply === undefined) continue;
         let left = Number.POSITIVE_INFINITY;
@@ -46,11 +47,11 @@ describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
   it("admits a refused or banned client that waits for Retry-After, without other traffic", async () => {
     let retries = 0;
     const promise = fc.asyncProperty(scripts, fc.boolean(), async (script, inWholeSeconds) => {
-      const opened = openLocal(options);
-      const played = await play(script, [opened], { fallBackMs: minuteMs });
-      const last = played.findLast(({ replies: [reply] }) => reply !== undefined && "outcome" in reply);
+      const opened = openLocal({ banPolicy: scriptPolicy });
+      const played = await play(script, [opened], { longestStepBackMs: minuteMs });
+      const last = played.findLast(({ call }) => call === "reserve" || call === "extend");
       if (last === undefined || last.cost > Math.min(last.limits.perMinute, last.limits.perDay)) return;
-      const decision: Decision = await opened.quota.reserve(last);
+      const decision = await opened.quota.reserve(last);
       if (decision.outcome !== "refused" && decision.outcome !== "banned") return;
       opened.setNow(inWholeSeconds ? decision.nowMs + retryAfterSeconds(decision) * 1_000 : decision.retryAtMs);
       assert.equal((await opened.quota.reserve(last)).outcome, "admitted");
@@ -61,6 +62,8 @@ describe.each(generators)("local quota, $generator scripts", ({ scripts }) => {
   });
 });
 
-function onlyReservations({ operations, ...script }: Script): Script {
-  return { ...script, operations: operations.filter(({ call }) => call === "reserve" || call === "usage") };
+/** Remaining rises after a refund and on a larger plan. */
+function onlyReservations({ startMs, operations }: Script): Script {
+  const calls = operations.filter(({ call }) => call === "reserve" || call === "usage");
+  return { startMs, operations: calls.map((call) => ({ ...call, limits: calls[0]?.limits ?? call.limits })) };
 }

@@ -30,9 +30,8 @@ export type Fault =
   | "two primaries";
 
 export interface Outages {
+  /** The number of instances is also the limit of the minute. The limit of the day is twice this number. */
   readonly instances: number;
-  /** The limit of the minute. The limit of the day is twice this number. */
-  readonly limit: number;
   readonly faults: readonly Fault[];
   /** How many faults happen, at most. */
   readonly maxFaults: number;
@@ -44,7 +43,7 @@ export type Plant = (counts: LastKnownCounts) => Partial<LastKnownCounts>;
 interface Request {
   /** The decision that the client got. */
   answer?: Decision;
-  /** Absent if the instance decided without Redis, or if Redis has refused the call. */
+  /** The call to Redis, unless Redis has refused it. */
   call?: Call;
 }
 
@@ -61,13 +60,13 @@ type Step = (choice: number) => unknown;
 
 export type Simulation = ReturnType<typeof simulateOutages>;
 
-export function simulateOutages({ instances: size, limit, faults, maxFaults }: Outages, plant: Plant) {
-  const reservation = { account: "shared", limits: { perMinute: limit, perDay: 2 * limit }, cost: 1 };
+export function simulateOutages({ instances: size, faults, maxFaults }: Outages, plant: Plant) {
+  const reservation = { account: "shared", limits: { perMinute: size, perDay: 2 * size }, cost: 1 };
   let nowMs = noon;
   const now = () => nowMs;
   let primary = createLocalQuota({ now });
   let faultsLeft = maxFaults;
-  const disturbed = new Set<number>();
+  let callsInOutages = 0;
   const instances = Array.from({ length: size }, () => openInstance(primary));
 
   function openInstance(redis: LocalQuota) {
@@ -91,6 +90,7 @@ export function simulateOutages({ instances: size, limit, faults, maxFaults }: O
       redisQuota: {
         ...createLocalQuota({ now }),
         async decide(_reservation, _times, unsynced) {
+          if (!breaker.canCall()) callsInOutages += 1;
           if (fault === "read-only") throw new ReplyError("READONLY");
           const call: Call = { unsynced };
           Object.assign(requests.at(-1) ?? {}, { call });
@@ -124,7 +124,11 @@ export function simulateOutages({ instances: size, limit, faults, maxFaults }: O
   type Instance = ReturnType<typeof openInstance>;
 
   function possibleSteps(): Step[] {
-    const steps: Step[] = [beginNextMinute];
+    const steps: Step[] = [
+      () => {
+        nowMs = noon + minuteMs;
+      },
+    ];
     function addFault(fault: Fault, happen: Step): void {
       if (faultsLeft === 0 || !faults.includes(fault)) return;
       steps.push((choice) => {
@@ -135,8 +139,11 @@ export function simulateOutages({ instances: size, limit, faults, maxFaults }: O
     for (const instance of instances) {
       steps.push(() => instance.receive());
       const late = instance.late();
-      if (late !== undefined) steps.push(() => execute(late, instance.redis));
-      if (late !== undefined) steps.push(() => lose(late));
+      if (late !== undefined)
+        steps.push(
+          () => execute(late, instance.redis),
+          () => lose(late),
+        );
       if (instance.redis !== primary) steps.push(() => reconnect(instance));
       if (instance.breaker.canCall()) {
         addFault("read-only", () => instance.receive("read-only"));
@@ -152,20 +159,15 @@ export function simulateOutages({ instances: size, limit, faults, maxFaults }: O
     return steps;
   }
 
-  function beginNextMinute(): void {
-    nowMs = noon + minuteMs;
-  }
-
   /** Does what the reserve script does. */
   function execute(call: Call, redis: LocalQuota): Decision {
     const { unsynced } = call;
     if (unsynced !== undefined) {
       const { minute, day } = stateOf(redis);
       const raised = { minute: raise(minute, unsynced.minute), day: raise(day, unsynced.day) };
-      redis.seed(reservation.account, raised, new Map());
+      redis.seed(reservation.account, raised);
     }
     call.executed = { ...redis.decide(reservation, reservation.limits), mode: "shared" };
-    if (redis !== primary) disturb(call.executed);
     return call.executed;
   }
 
@@ -192,12 +194,7 @@ export function simulateOutages({ instances: size, limit, faults, maxFaults }: O
     const lost = choice % (minute.used + 1);
     const left = { minute: { ...minute, used: minute.used - lost }, day: { ...day, used: day.used - lost } };
     primary = createLocalQuota({ now });
-    primary.seed(reservation.account, left, new Map());
-    disturb({ minute, day });
-  }
-
-  function disturb({ minute, day }: Pick<Windows, "minute" | "day">): void {
-    disturbed.add(minute.resetAtMs).add(day.resetAtMs);
+    primary.seed(reservation.account, left);
   }
 
   /** A cost of 0 changes nothing. */
@@ -208,10 +205,10 @@ export function simulateOutages({ instances: size, limit, faults, maxFaults }: O
   return {
     /** The requests of each instance. */
     requests: instances.map(({ requests }) => requests),
+    /** The calls to Redis that an instance made while its breaker was open. */
+    callsInOutages: () => callsInOutages,
     /** The units that Redis counts now. */
     counted: () => stateOf(primary),
-    /** The ends of the windows in which Redis may have lost units, or two primaries counted. */
-    disturbed,
     /** Takes one of the steps that are possible now. */
     async takeStep(choice: number) {
       const steps = possibleSteps();

@@ -3,39 +3,44 @@
  * share of what was left of each window. In a window that begins during the outage, it grants its share of the limit.
  * After the outage it reports to Redis the units that it granted, and the last known counters in case Redis lost its data.
  *
- * With even load, an account gets no more than its limit in a window. With uneven load on n instances, it gets at most
- * limit x (2 - 1/n) in a window that overlaps the outage, the units of Redis included: an instance that last saw the account
- * early in the window does not know the later units of the others. Example with a limit of 60 and n = 3: Redis has granted 60.
- * One instance knows this and grants nothing. Two have seen none of these units, and each grants its share of 20. Together
- * these are 100. The operations guide gives the bounds for a Redis that loses its data, and for a limit below n.
+ * An instance that last saw an account early in a window does not know the later units of the others. The operations guide
+ * gives the bounds for all instances together. Example with a limit of 60 and 3 instances: Redis has granted 60. One instance
+ * knows this and grants nothing. Two have seen none of these units, and each grants its share of 20. Together these are 100.
  */
-import { type BanPolicy, isLifted } from "../../ban-policy.js";
+import { createLruCache } from "../../../lru-cache.js";
+import type { BanPolicy } from "../../ban-policy.js";
 import { type Admitted, type Decision, refusingWindow } from "../../decision.js";
 import type { Limits } from "../../plan.js";
 import type { Quota, Reservation } from "../../quota.js";
 import type { UsedUnits, WindowState, Windows } from "../../window.js";
-import { createLocalQuota, type LocalQuota } from "../local-quota.js";
+import { createLocalQuota } from "../local-quota.js";
 import type { AccountCounters, WindowCounter } from "../reserve-script.js";
-import {
-  type AccountSnapshot,
-  type AccountSnapshots,
-  type AccountSnapshotsOptions,
-  counterFor,
-  createAccountSnapshots,
-  mapCounters,
-  moveToKnown,
-} from "./account-snapshots.js";
 
-export interface LastKnownCountsOptions extends Pick<AccountSnapshotsOptions, "now" | "currentOutage"> {
+export interface LastKnownCountsOptions {
+  /** The clock of this machine, in whole epoch milliseconds. */
+  readonly now: () => number;
   readonly banPolicy: BanPolicy;
   readonly instances: number;
-  readonly capacity?: number;
+  /** The number of the present outage, or of the last one. 0 before the first outage. */
+  readonly currentOutage: () => number;
 }
 
 /** Reports each window with the limit of the account. This instance may still grant `limit - used` units. */
-export interface LastKnownCounts
-  extends Pick<Quota, "usage" | "refund" | "liftBan">,
-    Pick<AccountSnapshots, "now" | "observe" | "drainUnsynced" | "restoreUnsynced"> {
+export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftBan"> {
+  /** The clock of Redis: the clock of this machine, corrected by the last reply. */
+  now(): number;
+  /**
+   * Keeps the counts and the ban of a decision of Redis. Do not call it if an outage began before the reply: the counts then
+   * lack units.
+   */
+  observe(reservation: Reservation, decision: Decision): void;
+  /** Returns the units that the next call must report to Redis, and marks them as known to Redis. */
+  drainUnsynced(account: string): AccountCounters | undefined;
+  /**
+   * Undoes `drainUnsynced` after Redis has answered the call with an error. The error has opened the breaker, so the first
+   * call after this outage reports the units.
+   */
+  restoreUnsynced(account: string, units: AccountCounters): void;
   /**
    * Decides without Redis. `mayHaveExecuted`: the reservation was sent to Redis, which may have counted it. `heldIn`: the
    * admission of one unit that the reservation extends.
@@ -43,24 +48,41 @@ export interface LastKnownCounts
   decide(reservation: Reservation, mayHaveExecuted: boolean, heldIn?: Admitted): Decision;
 }
 
-export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnownCounts {
-  const { now, banPolicy, instances, currentOutage, capacity = 100_000 } = options;
-  const snapshots = createAccountSnapshots({
-    now,
-    currentOutage,
-    capacity,
-    // Lifts even a ban that begins in the future: after a failover, the clock may have stepped back.
-    onBanEnd: (target) => void local.liftBan({ ...target, liftedAgoMs: Number.NEGATIVE_INFINITY }),
-  });
-  const local: LocalQuota = createLocalQuota({ now: snapshots.now, banPolicy, capacity });
+interface Snapshot {
+  counters: AccountCounters;
+  /** The last outage for which the counters were copied to the local quota. */
+  seededOutage: number;
+  /** The last outage whose units Redis knows; -1 if none. A report is due while it is not `currentOutage`. */
+  syncedOutage: number;
+}
 
-  function seededSnapshotOf(account: string, limits: Limits): AccountSnapshot {
-    const snapshot = snapshots.findOrCreate(account);
+const capacity = 100_000;
+const emptyCounter: WindowCounter = { resetAtMs: 0, lastKnownUsed: 0, unsyncedUnits: 0 };
+const emptyCounters: AccountCounters = { minute: emptyCounter, day: emptyCounter };
+
+export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnownCounts {
+  const { banPolicy, instances, currentOutage } = options;
+  let clockOffsetMs = 0;
+  const now = () => options.now() + clockOffsetMs;
+  const snapshots = createLruCache<Snapshot>(capacity);
+  const local = createLocalQuota({ now, banPolicy, capacity });
+
+  function findOrCreate(account: string, syncedOutage: number): Snapshot {
+    let snapshot = snapshots.get(account);
+    if (snapshot === undefined) {
+      snapshot = { counters: emptyCounters, seededOutage: 0, syncedOutage };
+      snapshots.set(account, snapshot);
+    }
+    return snapshot;
+  }
+
+  /** A new snapshot counts as not synced, so the first call after the outage reports it to Redis. */
+  function seededSnapshotOf(account: string, limits: Limits): Snapshot {
+    const snapshot = findOrCreate(account, -1);
     if (snapshot.seededOutage !== currentOutage()) {
       snapshot.seededOutage = currentOutage();
       const { minute, day } = snapshot.counters;
-      const used = { minute: usedOfShare(minute, limits.perMinute), day: usedOfShare(day, limits.perDay) };
-      local.seed(account, used, snapshot.bans);
+      local.seed(account, { minute: usedOfShare(minute, limits.perMinute), day: usedOfShare(day, limits.perDay) });
     }
     return snapshot;
   }
@@ -81,7 +103,35 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
   }
 
   return {
-    ...snapshots,
+    now,
+    observe({ account, key }, decision) {
+      clockOffsetMs = decision.nowMs - options.now();
+      const snapshot = findOrCreate(account, currentOutage());
+      snapshot.counters = mapCounters(snapshot.counters, (counter, window) => ({
+        ...counterFor(counter, decision[window]),
+        lastKnownUsed: decision[window].used,
+      }));
+      if (key !== undefined) local.adoptBan(account, key, decision);
+    },
+    drainUnsynced(account) {
+      const snapshot = snapshots.get(account);
+      // One report after an outage is enough: no local decision adds unsynced units after the report.
+      if (snapshot === undefined || snapshot.syncedOutage === currentOutage()) return undefined;
+      const { counters } = snapshot;
+      // If the call is lost, it is unknown whether Redis has added the units. So they now belong to `lastKnownUsed`: the next
+      // report only raises the counters of Redis to at least this number, and never adds them again.
+      snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
+      snapshot.syncedOutage = currentOutage();
+      return counters;
+    },
+    restoreUnsynced(account, drained) {
+      const snapshot = snapshots.get(account);
+      if (snapshot === undefined) return;
+      snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
+        const { resetAtMs, unsyncedUnits } = drained[window];
+        return counter.resetAtMs === resetAtMs ? moveToKnown(counter, -unsyncedUnits) : counter;
+      });
+    },
     decide(reservation, mayHaveExecuted, heldIn) {
       const { account, cost, limits } = reservation;
       const snapshot = seededSnapshotOf(account, limits);
@@ -117,13 +167,24 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       snapshot.counters = afterRefund(snapshot.counters, heldIn, cost);
       return withAccountLimits(await local.refund({ ...refund, limits: shareOf(limits) }), limits);
     },
-    async liftBan(lift) {
-      const bans = snapshots.find(lift.account)?.bans;
-      const ban = bans?.get(lift.key);
-      if (ban !== undefined && isLifted(ban, snapshots.now() - lift.liftedAgoMs)) bans?.delete(lift.key);
-      await local.liftBan(lift);
-    },
+    liftBan: local.liftBan,
   };
+}
+
+function mapCounters(
+  { minute, day }: AccountCounters,
+  change: (counter: WindowCounter, window: "minute" | "day") => WindowCounter,
+): AccountCounters {
+  return { minute: change(minute, "minute"), day: change(day, "day") };
+}
+
+/** The counter itself if it counts this window, else an empty one. */
+function counterFor(counter: WindowCounter, { resetAtMs }: WindowState): WindowCounter {
+  return counter.resetAtMs === resetAtMs ? counter : { ...emptyCounter, resetAtMs };
+}
+
+function moveToKnown({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, units: number): WindowCounter {
+  return { resetAtMs, lastKnownUsed: lastKnownUsed + units, unsyncedUnits: unsyncedUnits - units };
 }
 
 /**
