@@ -54,6 +54,6 @@ export const keyForm: Markup = html`<form id="key" class="key" autocomplete="off
 <button type="submit">Use this key</button>
 <button type="button" id="key-forget" class="quiet" hidden>Forget key</button>
 </div>
-<p id="key-state" role="status">The key stays in this tab until you close it, and is sent only to this service.</p>
-<noscript><p>This form needs JavaScript.</p></noscript>
+<p id="key-state" class="about" role="status">The key stays in this tab until you close it, and is sent only to this service.</p>
+<noscript><p class="about">This form needs JavaScript.</p></noscript>
 </form>`;
