@@ -53,7 +53,7 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
   // OpenTelemetry's SDK is loaded only when traces are configured.
   const tracing = config.tracing && (await import("./observability/tracing.js")).openTracing(config.tracing, log);
 
-  const admission = createAdmission({ core, metrics, overload });
+  const admission = createAdmission(core, metrics, overload);
   const { serveStaticFiles, serveNotFoundPage } = createStaticFileServer(admission, log, now);
   const routers = createRouters.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles }));
   const rateLimitStatus = createRateLimitStatus(admission, core, monotonicNow);
