@@ -1,6 +1,6 @@
 // Both APIs admit requests in the same way: before the body, and without a valid key within the limits of the address.
 import { randomBytes } from "node:crypto";
-import { type Answer, openSharedTestStore, openTestStore, type TestStore } from "@petstore/checks/test-store";
+import { type Answer, openTestStore, type TestStore } from "@petstore/checks/test-store";
 import { migrate, mintApiKey } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
 import { createTestDatabase, describeWithRedis, shared } from "@petstore/harness";
@@ -45,7 +45,7 @@ async function beginCreate(store: TestStore, api: Api, key: string): Promise<Raw
 
 describe.each(apis)("POST $path", async (api) => {
   const { create } = api;
-  const store = await openSharedTestStore({ createRouters });
+  const store = await shared(openTestStore(createRouters));
 
   it("is refused before its body arrives: 401 without a key, 429 for an account without units", async () => {
     const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 100 } });
@@ -75,7 +75,7 @@ describe("a key that PostgreSQL cannot check", async () => {
   const database = await shared(createTestDatabase());
   await migrate(database.directUrl);
   const openStore = ({ url }: FaultProxy) =>
-    openTestStore({ createRouters, environment: { DATABASE_URL: url, ANONYMOUS_REQUESTS_PER_MINUTE: "2" } });
+    openTestStore(createRouters, { DATABASE_URL: url, ANONYMOUS_REQUESTS_PER_MINUTE: "2" });
 
   it("is answered 503 and counted nowhere, also where its address has used up its anonymous requests", async () => {
     await using proxy = await openFaultProxy({ url: database.directUrl });
@@ -112,7 +112,7 @@ describe("a key that PostgreSQL cannot check", async () => {
 it.each(apis)(
   "$path looks 10 unknown keys of an address up, and then answers 503 without counting",
   async ({ list }) => {
-    await using store = await openTestStore({ createRouters, environment: { METRICS_PORT: "0" } });
+    await using store = await openTestStore(createRouters, { METRICS_PORT: "0" });
     const lookUps = async (result: string) =>
       (await store.scrape()).get(`petstore_key_lookups_total{result="${result}"}`);
     const send = () => store.call("GET", list, { key: mintApiKey("live", randomBytes) });
@@ -130,8 +130,7 @@ it.each(apis)(
 describeWithRedis("addresses without a valid key", () => {
   it("leave nothing in Redis", async () => {
     await using redis = await openRedisServer();
-    const environment = { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" };
-    await using store = await openTestStore({ createRouters, environment });
+    await using store = await openTestStore(createRouters, { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" });
     for (const { list } of apis) expect((await store.call("GET", list)).status).toBe(401);
     expect(await redis.command("keys", "*")).toEqual([]);
     const { key } = await store.issueKey();

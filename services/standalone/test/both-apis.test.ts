@@ -1,6 +1,6 @@
 // Both APIs use one quota and the same idempotency keys, and give the same responses while PostgreSQL is unavailable.
 // tools/checks/conformance/contract compares their other responses.
-import { type CallOptions, openSharedTestStore, openTestStore } from "@petstore/checks/test-store";
+import { type CallOptions, openTestStore } from "@petstore/checks/test-store";
 import { migrate } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
 import { createTestDatabase, shared } from "@petstore/harness";
@@ -13,7 +13,7 @@ type Request = readonly [method: string, path: string, options?: CallOptions];
 const createRouters = [createRestRouter, createGraphqlRouter];
 
 it("a create in REST is replayed in GraphQL to another key of the account, and both count", async () => {
-  await using store = await openTestStore({ createRouters });
+  await using store = await openTestStore(createRouters);
   const { key, accountId } = await store.issueKey({ plan: "free" });
   const { key: otherKey } = await store.issueKey({ accountId });
   const send = ([method, path, options]: Request, key: string) => store.call(method, path, { ...options, key });
@@ -33,7 +33,7 @@ describe.each([
   const database = await shared(createTestDatabase());
   await migrate(database.directUrl);
   const proxy = await shared(openFaultProxy({ url: database.directUrl }));
-  const store = await openSharedTestStore({ createRouters, environment: { DATABASE_URL: proxy.url } });
+  const store = await shared(openTestStore(createRouters, { DATABASE_URL: proxy.url }));
   const { key } = await store.issueKey();
   await store.call("GET", "/v1/none", { key });
   await proxy.refuse();
