@@ -42,12 +42,7 @@ function readGuides(folder: string, directory: URL): readonly Guide[] {
 
 function guidePage(guide: Guide): Page {
   const article = () => renderMarkdown(guide.markdown, (href) => targetOf(href, guide));
-  return {
-    ...guide,
-    main: () => html`<article class="guide">${article()}</article>`,
-    styles: ["guide"],
-    module: "guide",
-  };
+  return { ...guide, main: () => html`<article class="guide">${article()}</article>`, module: "guide" };
 }
 
 const notFound: Page = {

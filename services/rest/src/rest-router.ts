@@ -11,14 +11,8 @@ import { usageMain } from "./reference/usage-page.js";
 export function createRestRouter(deps: RouterDeps): Router {
   const { serveStaticFiles, config } = deps;
   const pages: readonly Page[] = [
-    {
-      path: "/",
-      title: "Reference",
-      main: () => referenceMain(readOpenApiDocument()),
-      styles: ["reference"],
-      module: "reference",
-    },
-    { path: "/usage", title: "Usage", main: usageMain, styles: ["reference", "usage"], module: "usage" },
+    { path: "/", title: "Reference", main: () => referenceMain(readOpenApiDocument()), module: "reference" },
+    { path: "/usage", title: "Usage", main: usageMain, styles: ["reference"], module: "usage" },
   ];
   const router = Router({ caseSensitive: true, strict: true });
   addPetRoutes(router, deps);
