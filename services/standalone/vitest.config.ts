@@ -1,5 +1,3 @@
 import { testConfig, withPostgres } from "@petstore/harness/config";
 
-export default testConfig({
-  ...withPostgres,
-});
+export default testConfig({ ...withPostgres, isolate: false });

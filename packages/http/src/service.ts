@@ -53,10 +53,10 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
   // OpenTelemetry's SDK is loaded only when traces are configured.
   const tracing = config.tracing && (await import("./observability/tracing.js")).openTracing(config.tracing, log);
 
-  const admission = createAdmission({ core, metrics, overload });
+  const admission = createAdmission(core, metrics, overload);
   const { serveStaticFiles, serveNotFoundPage } = createStaticFileServer(admission, log, now);
   const routers = createRouters.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles }));
-  const rateLimitStatus = createRateLimitStatus({ admission, core, monotonicNow });
+  const rateLimitStatus = createRateLimitStatus(admission, core, monotonicNow);
   const app = createApp({
     ...deps,
     ...health,
@@ -68,11 +68,8 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
     serveNotFoundPage,
   });
   const onError = (error: unknown) => log.error({ error }, "connection failed");
-  const { server, connections } = createHttpServer({
-    app,
-    onRefused: onError,
-    limits: { maxConnectionsPerAddress: config.maxConnectionsPerAddress },
-  });
+  const { maxConnectionsPerAddress } = config;
+  const { server, connections } = createHttpServer(app, onError, { maxConnectionsPerAddress });
 
   let listener: Listener | undefined;
   let metricsListener: Listener | undefined;

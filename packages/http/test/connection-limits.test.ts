@@ -1,4 +1,3 @@
-import { openRawClient } from "@petstore/harness/network";
 import { describe, expect } from "vitest";
 import { connectionHeaders, it, keptAlive, large, list, slow, statuses } from "./it.js";
 import { startTestServer } from "./test-server.js";
@@ -6,8 +5,8 @@ import { startTestServer } from "./test-server.js";
 describe("outstanding requests of all connections", () => {
   it("leave each connection one request at the limit, and all of them below it", async () => {
     await using server = await startTestServer({ maxOutstandingRequests: 10 });
-    const clients = Array.from({ length: 5 }, () => openRawClient(server.port));
-    using first = openRawClient(server.port);
+    const clients = Array.from({ length: 5 }, () => server.connect());
+    using first = server.connect();
     first.write(slow.repeat(10));
     await expect.poll(() => server.handled).toHaveLength(10);
     for (const client of clients) client.write(slow.repeat(60));
@@ -17,7 +16,7 @@ describe("outstanding requests of all connections", () => {
     for (const client of clients) expect([statuses(client), connectionHeaders(client)]).toEqual([[200], ["close"]]);
     expect(connectionHeaders(first)).toEqual([...keptAlive(9), "close"]);
     expect(server.handled).toHaveLength(15);
-    using later = openRawClient(server.port);
+    using later = server.connect();
     later.write(list.repeat(9));
     await later.received(9);
     expect(connectionHeaders(later)).toEqual(keptAlive(9));
@@ -26,7 +25,7 @@ describe("outstanding requests of all connections", () => {
   it("are no longer counted when their client resets the connection", async () => {
     await using server = await startTestServer({ maxOutstandingRequests: 10 });
     for (let round = 1; round <= 5; round += 1) {
-      using client = openRawClient(server.port);
+      using client = server.connect();
       const left = server.nextClosed();
       client.socket.pause();
       client.write(large + list.repeat(8));
@@ -35,7 +34,7 @@ describe("outstanding requests of all connections", () => {
       await left;
     }
     // If one of them were still counted, these would be too many.
-    using other = openRawClient(server.port);
+    using other = server.connect();
     other.write(slow.repeat(9));
     await expect.poll(() => server.handled).toHaveLength(9 * 6);
     server.release();
@@ -47,11 +46,11 @@ describe("outstanding requests of all connections", () => {
 describe("connections of one client address", () => {
   it("are closed at once beyond the limit, and accepted again after others have ended", async () => {
     await using server = await startTestServer({ maxConnectionsPerAddress: 2 });
-    using first = openRawClient(server.port);
-    using second = openRawClient(server.port);
+    using first = server.connect();
+    using second = server.connect();
     for (const client of [first, second]) client.write(list);
     await Promise.all([first, second].map((client) => client.received(1)));
-    using third = openRawClient(server.port);
+    using third = server.connect();
     third.write(list);
     await third.closed;
     expect(third.answers()).toEqual([]);
@@ -60,7 +59,7 @@ describe("connections of one client address", () => {
     await first.received(2);
     first.socket.destroy();
     const tryAgain = async () => {
-      using client = openRawClient(server.port);
+      using client = server.connect();
       client.write(list);
       await client.until(1);
       return statuses(client);
@@ -78,7 +77,7 @@ describe("a client that reads slowly", () => {
     ["reads its response in drops, though it sends further requests", limits, 1_024, list],
   ])("is cut off if it %s", async (_activity, limits, dropBytes, bytes) => {
     await using server = await startTestServer(limits);
-    using client = openRawClient(server.port);
+    using client = server.connect();
     const left = server.nextClosed();
     client.socket.removeAllListeners("data");
     client.socket.pause();
@@ -96,7 +95,7 @@ describe("a client that reads slowly", () => {
 
   it("is not cut off because the app takes long", async () => {
     await using server = await startTestServer({ responseTimeoutMs: 40, timeoutCheckMs: 20 });
-    using client = openRawClient(server.port);
+    using client = server.connect();
     client.write(slow);
     await new Promise((resolve) => setTimeout(resolve, 200));
     server.release();

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { openRawClient, type RawClient } from "@petstore/harness/network";
+import type { RawClient } from "@petstore/harness/network";
 import { describe, expect } from "vitest";
 import { chunked, create, host, it, large, list, refused, sendAllThenRead, slow, statuses } from "./it.js";
 import { startTestServer } from "./test-server.js";
@@ -33,7 +33,7 @@ describe("a request refused before its body", () => {
 
   it("is answered readably when it was to be the last on its connection", async () => {
     await using server = await startTestServer({ lingerMs: 500 });
-    using client = openRawClient(server.port);
+    using client = server.connect();
     client.socket.pause();
     client.write(`${refused}Connection: close\r\nContent-Length: ${4 * mebibyte}\r\n\r\n`);
     await expect.poll(() => server.handled).toHaveLength(1);
@@ -44,7 +44,7 @@ describe("a request refused before its body", () => {
   it("is cut off when its body does not end", async () => {
     await using server = await startTestServer({ maxDrainedBytes: mebibyte, lingerMs: 20 });
     const left = server.nextClosed();
-    using client = openRawClient(server.port);
+    using client = server.connect();
     client.write(refused + chunked);
     await pour(client, chunk, Number.POSITIVE_INFINITY);
     expect(statuses(client)).toEqual([413]);
@@ -123,7 +123,7 @@ describe("a reset does not stop the process when it comes", () => {
     await using server = await startTestServer();
     const connected: Promise<Socket[]> = once(server.server, "connection");
     const left = server.nextClosed();
-    using client = openRawClient(server.port);
+    using client = server.connect();
     client.socket.pause();
     client.write(bytes);
     const [socket] = await connected;

@@ -1,4 +1,4 @@
-import { openRawClient, type RawClient } from "@petstore/harness/network";
+import type { RawClient } from "@petstore/harness/network";
 import { type TestAPI, test } from "vitest";
 import { startTestServer, type TestServer } from "./test-server.js";
 
@@ -24,7 +24,7 @@ export const it: TestAPI<Fixtures> = test.extend<Fixtures>({
     await use(server);
   },
   client: async ({ server }, use) => {
-    using client = openRawClient(server.port);
+    using client = server.connect();
     await use(client);
   },
 });

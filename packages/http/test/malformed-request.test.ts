@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ProblemCode, problems } from "@petstore/core";
-import { openRawClient } from "@petstore/harness/network";
 import { expect } from "vitest";
 import type { ServerLimits } from "../src/server/server.js";
 import { chunked, create, host, it, list, refused, slow, statuses } from "./it.js";
@@ -72,7 +71,7 @@ it.for<readonly [what: string, bytes: string, Outcomes, Conversation?]>([
 ])("%s", async ([_promise, bytes, outcomes, conversation = {}]) => {
   const { limits, isHalfClosed, later, waitMs } = conversation;
   await using server = await startTestServer(limits);
-  using client = openRawClient(server.port);
+  using client = server.connect();
   client.write(bytes);
   if (isHalfClosed) client.socket.end();
   const reached = () => [...server.handled, ...server.malformedRequests];

@@ -1,4 +1,4 @@
-import { openRawClient, type RawClient } from "@petstore/harness/network";
+import type { RawClient } from "@petstore/harness/network";
 import { describe, expect } from "vitest";
 import { connectionHeaders, create, host, it, keptAlive, list, sendAllThenRead, slow, statuses } from "./it.js";
 import { startTestServer, type TestServer } from "./test-server.js";
@@ -52,7 +52,7 @@ describe("a connection with more than 64 outstanding requests", () => {
 
   it("is answered readably, though the client reads only after it has sent everything", async () => {
     await using server = await startTestServer({ lingerMs: 5_000 });
-    using client = openRawClient(server.port);
+    using client = server.connect();
     await sendAllThenRead(client, list.repeat(100_000));
     expect(statuses(client)).toEqual(Array(maxOutstanding).fill(200));
   });

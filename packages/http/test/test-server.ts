@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "@petstore/core";
+import { openRawClient, type RawClient } from "@petstore/harness/network";
 import express from "express";
 import { readJson } from "../src/pipeline/body.js";
 import { sendJson } from "../src/pipeline/json-response.js";
@@ -13,7 +14,6 @@ import { createHttpServer, type ServerLimits } from "../src/server/server.js";
 export interface TestServer extends AsyncDisposable {
   readonly server: Server;
   readonly listener: Listener;
-  readonly port: number;
   /** Method and path of every request that reached the app. */
   readonly handled: readonly string[];
   /** The codes of the problems of what was no request. They are answered after 30 ms, as by a quota that takes its time. */
@@ -21,6 +21,7 @@ export interface TestServer extends AsyncDisposable {
   /** Method and path of every request whose response is closed. */
   readonly closed: readonly string[];
   readonly faults: readonly unknown[];
+  connect(): RawClient;
   /** Lets the requests waiting in `GET /slow` be answered. */
   release(): void;
   /** Resolves with the next connection that the server accepts, when the server has closed it. */
@@ -79,7 +80,7 @@ export async function startTestServer(
   app.use(answerProblems({ admission: { refund: async () => {} }, log }));
 
   const onError = (error: unknown) => void faults.push(error);
-  const { server, connections } = createHttpServer({ app, limits: { lingerMs: 100, ...limits }, onRefused: onError });
+  const { server, connections } = createHttpServer(app, onError, { lingerMs: 100, ...limits });
   // A test does not end if a connection ends only because the time is up.
   const options = {
     host: "127.0.0.1",
@@ -93,11 +94,11 @@ export async function startTestServer(
   return {
     server,
     listener,
-    port: listener.port,
     handled,
     malformedRequests,
     closed,
     faults,
+    connect: () => openRawClient(listener.port),
     release,
     nextClosed: () =>
       new Promise((resolve) => {

@@ -7,22 +7,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Indents JSON and keeps every digit; `JSON.stringify` would round integers above 2^53. Other text stays unchanged. */
+/** Begins a string that stands for a number. The service never sends this character. */
+const numberMark = "\u0001";
+
+/** Indents JSON and keeps every digit; `JSON.parse` would round integers above 2^53. Other text stays unchanged. */
 export function indentJson(text: string): string {
   if (parseJson(text) === undefined) return text;
-  let depth = 0;
-  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
-  let indented = "";
-  tokens.forEach((token, index) => {
-    const isEmpty = /^[}\]]$/.test(tokens[index + 1] ?? "");
-    if (/^[{[]$/.test(token)) indented += isEmpty ? token : `${token}${line(++depth)}`;
-    else if (/^[}\]]$/.test(token)) indented += /[{[]$/.test(indented) ? token : `${line(--depth)}${token}`;
-    else if (token === ",") indented += `,${line(depth)}`;
-    else indented += token === ":" ? ": " : token;
-  });
-  return indented;
-}
-
-function line(depth: number): string {
-  return `\n${"  ".repeat(depth)}`;
+  const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+    token.startsWith('"') ? token : JSON.stringify(numberMark + token),
+  );
+  const indented = JSON.stringify(JSON.parse(marked), undefined, 2);
+  return indented.replace(/"\\u0001([^"]*)"/g, "$1");
 }

@@ -8,13 +8,14 @@ export interface Page extends Link {
   readonly styles?: readonly string[];
   /** The names of scripts that run before the module. */
   readonly scripts?: readonly string[];
-  /** The name of the page's own script, an ES module. */
+  /** The name of the page's own script, an ES module, and of its own style sheet. */
   readonly module?: string;
   /** Only for a page that needs more than the default policy. */
   readonly contentSecurityPolicy?: string;
 }
 
 export function renderPage({ path, title, main, styles = [], scripts = [], module }: Page): string {
+  const own = module === undefined ? [] : [module];
   const link = (to: Link) =>
     html`<li><a href="${to.path}"${to.path === path ? html` aria-current="page"` : undefined}>${to.title}</a></li>`;
   return html`<!doctype html>
@@ -25,9 +26,9 @@ export function renderPage({ path, title, main, styles = [], scripts = [], modul
 <meta name="color-scheme" content="light dark">
 <title>${title} - Pet store</title>
 <link rel="icon" href="/pages/icon.svg" type="image/svg+xml">
-${["frame", "controls", ...styles].map((name) => html`<link rel="stylesheet" href="/pages/${name}.css">`)}
+${["frame", "controls", ...styles, ...own].map((name) => html`<link rel="stylesheet" href="/pages/${name}.css">`)}
 ${scripts.map((name) => html`<script defer src="/pages/${name}.js"></script>`)}
-${module === undefined ? undefined : html`<script type="module" src="/pages/${module}.js"></script>`}
+${own.map((name) => html`<script type="module" src="/pages/${name}.js"></script>`)}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
@@ -54,6 +55,6 @@ export const keyForm: Markup = html`<form id="key" class="key" autocomplete="off
 <button type="submit">Use this key</button>
 <button type="button" id="key-forget" class="quiet" hidden>Forget key</button>
 </div>
-<p id="key-state" role="status">The key stays in this tab until you close it, and is sent only to this service.</p>
-<noscript><p>This form needs JavaScript.</p></noscript>
+<p id="key-state" class="about" role="status">The key stays in this tab until you close it, and is sent only to this service.</p>
+<noscript><p class="about">This form needs JavaScript.</p></noscript>
 </form>`;

@@ -18,7 +18,7 @@ ${keyForm}
 <p id="answer-state" role="status">Enter an API key to load the schema.</p>
 <div id="graphiql"></div>
 <details id="answer-headers" hidden><summary>Headers of the last response</summary><table></table></details>`,
-    styles: ["reference", "vendored/graphiql", "graphiql"],
+    styles: ["reference", "vendored/graphiql"],
     scripts: ["vendored/react", "vendored/react-dom", "vendored/graphiql"],
     module: "graphiql",
     contentSecurityPolicy: policy,

@@ -3,7 +3,7 @@ export interface Markup {
   readonly markup: string;
 }
 
-type Insertable = string | number | Markup | readonly Markup[] | undefined;
+type Insertable = string | Markup | readonly Markup[] | undefined;
 
 /** A template tag that escapes its values. Markup is inserted unchanged, and `undefined` inserts nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly Insertable[]): Markup {
@@ -17,7 +17,7 @@ export function trusted(markup: string): Markup {
 
 function render(value: Insertable): string {
   if (value === undefined) return "";
-  if (typeof value === "string" || typeof value === "number") return escapeText(`${value}`);
+  if (typeof value === "string") return value.replace(/[&<>"']/g, (character) => entities[character] ?? character);
   return "markup" in value ? value.markup : value.map(({ markup }) => markup).join("");
 }
 
@@ -28,7 +28,3 @@ const entities: Readonly<Record<string, string>> = {
   '"': "&quot;",
   "'": "&#39;",
 };
-
-function escapeText(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
-}

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, extname } from "node:path";
+import { basename, dirname } from "node:path";
 import { errorGuide } from "@petstore/core";
 import { notFoundPath, type StaticFile } from "@petstore/http";
 import { type Page, renderPage } from "./frame.js";
@@ -18,36 +18,19 @@ interface Guide extends GuideLink {
 export function pageFiles(pages: readonly Page[], folder: string, directory: URL): readonly StaticFile[] {
   const guides = [...readGuides(folder, directory), ...readGuides("packages/core", errorGuide)];
   return [
-    ...[...pages, ...guides.map(guidePage), notFound].map((page) => ({
-      ...page,
-      mediaType: "text/html; charset=utf-8",
-      content: () => renderPage(page),
-    })),
-    ...guides.map(({ path, markdown }) => ({
-      path: `${path}.md`,
-      mediaType: "text/markdown; charset=utf-8",
-      content: markdown,
-    })),
+    ...[...pages, ...guides.map(guidePage), notFound].map((page) => ({ ...page, content: () => renderPage(page) })),
+    ...guides.map(({ path, markdown }) => ({ path: `${path}.md`, content: markdown })),
     // The compiled scripts are in `dist`.
     ...readAssets("../browser/", "/pages"),
     ...readAssets("./browser/", "/pages"),
   ];
 }
 
-const mediaTypes: Readonly<Record<string, string>> = {
-  ".css": "text/css; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".svg": "image/svg+xml",
-};
-
 /** The style sheets, scripts and icons in this folder. */
 export function readAssets(folder: string, path: string): StaticFile[] {
   const directory = new URL(folder, import.meta.url);
-  return readdirSync(directory).flatMap((name) => {
-    const mediaType = mediaTypes[extname(name)];
-    if (mediaType === undefined) return [];
-    return { path: `${path}/${name}`, mediaType, content: readFileSync(new URL(name, directory)) };
-  });
+  const names = readdirSync(directory).filter((name) => /\.(css|js|svg)$/.test(name));
+  return names.map((name) => ({ path: `${path}/${name}`, content: readFileSync(new URL(name, directory)) }));
 }
 
 /** `directory` is the URL of the folder, or of a file in it. */
@@ -59,12 +42,7 @@ function readGuides(folder: string, directory: URL): readonly Guide[] {
 
 function guidePage(guide: Guide): Page {
   const article = () => renderMarkdown(guide.markdown, (href) => targetOf(href, guide));
-  return {
-    ...guide,
-    main: () => html`<article class="guide">${article()}</article>`,
-    styles: ["guide"],
-    module: "guide",
-  };
+  return { ...guide, main: () => html`<article class="guide">${article()}</article>`, module: "guide" };
 }
 
 const notFound: Page = {

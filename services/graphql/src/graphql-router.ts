@@ -49,11 +49,7 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
     await admission.reportAddressQuota(res);
     res.redirect("/graphiql");
   });
-  const schemaText = {
-    path: "/schema.graphql",
-    mediaType: "text/plain; charset=utf-8",
-    content: () => `${printSchema(schema)}\n`,
-  };
+  const schemaText = { path: "/schema.graphql", content: () => `${printSchema(schema)}\n` };
   const pages = graphiqlFiles("services/graphql/docs", new URL("../docs/", import.meta.url));
   router.use(serveStaticFiles([schemaText, ...pages]));
   router.use(answerProblems(deps, (problem, res) => JSON.stringify({ errors: [formatRefusal(problem, res)] })));

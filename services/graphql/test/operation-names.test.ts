@@ -29,8 +29,7 @@ it.each<[what: string, expected: readonly unknown[], query: string, operationNam
 
 it("a span contains the type and the name of the operation", async () => {
   await using receiver = await openTraceReceiver();
-  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url };
-  const traced = await openTestStore({ environment, createRouters: [createGraphqlRouter] });
+  const traced = await openTestStore([createGraphqlRouter], { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
   const { key } = await traced.issueKey();
   for (const query of ["query List { pets { id } }", `query ${key} { pets { id } }`]) {
     await traced.call("POST", "/graphql", { key, body: JSON.stringify({ query }) });

@@ -1,6 +1,7 @@
 import type { ApolloServerPlugin } from "@apollo/server";
-import { type Answer, type CallOptions, openSharedTestStore, type TestStore } from "@petstore/checks/test-store";
+import { type Answer, type CallOptions, openTestStore, type TestStore } from "@petstore/checks/test-store";
 import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
+import { shared } from "@petstore/harness";
 import type { RouterDeps } from "@petstore/http";
 import { expect } from "vitest";
 
@@ -20,8 +21,8 @@ export async function openSharedStore(
   environment: Readonly<Record<string, string>> = {},
   plugins: readonly ApolloServerPlugin<OperationContext>[] = [],
 ): Promise<GraphqlStore> {
-  const createRouters = [(deps: RouterDeps) => createGraphqlRouter({ ...deps, plugins })];
-  const store = await openSharedTestStore({ environment, createRouters });
+  const createRouter = (deps: RouterDeps) => createGraphqlRouter({ ...deps, plugins });
+  const store = await shared(openTestStore([createRouter], environment));
   return {
     ...store,
     ask: (query, { variables, operationName, ...rest } = {}) =>

@@ -11,35 +11,17 @@ import { usageMain } from "./reference/usage-page.js";
 export function createRestRouter(deps: RouterDeps): Router {
   const { serveStaticFiles, config } = deps;
   const pages: readonly Page[] = [
-    {
-      path: "/",
-      title: "Reference",
-      main: () => referenceMain(readOpenApiDocument()),
-      styles: ["reference"],
-      module: "reference",
-    },
-    { path: "/usage", title: "Usage", main: usageMain, styles: ["reference", "usage"], module: "usage" },
+    { path: "/", title: "Reference", main: () => referenceMain(readOpenApiDocument()), module: "reference" },
+    { path: "/usage", title: "Usage", main: usageMain, styles: ["reference"], module: "usage" },
   ];
   const router = Router({ caseSensitive: true, strict: true });
   addPetRoutes(router, deps);
   router.use(
     serveStaticFiles([
-      {
-        path: "/openapi.json",
-        mediaType: "application/json; charset=utf-8",
-        content: () => openApiJson(config),
-      },
-      {
-        path: "/openapi.yaml",
-        mediaType: "application/yaml; charset=utf-8",
-        content: () => openApiYaml(config),
-      },
+      { path: "/openapi.json", content: () => openApiJson(config) },
+      { path: "/openapi.yaml", content: () => openApiYaml(config) },
       // The npm package of the client, which the build copies.
-      {
-        path: "/petstore-client.tgz",
-        mediaType: "application/gzip",
-        content: readFileSync(new URL("../dist/petstore-client.tgz", import.meta.url)),
-      },
+      { path: "/petstore-client.tgz", content: readFileSync(new URL("../dist/petstore-client.tgz", import.meta.url)) },
       ...pageFiles(pages, "services/rest/docs", new URL("../docs/", import.meta.url)),
     ]),
   );

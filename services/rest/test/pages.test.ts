@@ -1,7 +1,5 @@
 // Tests the HTTP responses of the pages and files. tools/checks/browser tests the pages in a browser.
 import { readdir } from "node:fs/promises";
-import { openTestStore } from "@petstore/checks/test-store";
-import { Router } from "express";
 import { describe, expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
@@ -35,23 +33,6 @@ it("a page is not sent again to a browser that has it, and is compressed only fo
   expect(await compressed.text()).toBe(text);
   expect(await page("/", { "If-None-Match": `"other", ${headers.etag}` })).toMatchObject({ status: 304, text: "" });
   expect(await page("/", { "If-None-Match": 'W/"other"' })).toMatchObject({ status: 200, text });
-});
-
-it("a file is prepared once, also for its first requests at the same time, and again after a failure", async () => {
-  let prepared = 0;
-  let isFailing = true;
-  const content = () => {
-    if (isFailing) throw new Error("too many open files");
-    return `text ${++prepared}`;
-  };
-  const file = { path: "/text", mediaType: "text/plain; charset=utf-8", content };
-  await using own = await openTestStore({
-    createRouters: [({ serveStaticFiles }) => Router().use(serveStaticFiles([file]))],
-  });
-  expect(await own.call("GET", "/text")).toMatchObject({ status: 500 });
-  isFailing = false;
-  const answers = await Promise.all(Array.from({ length: 20 }, () => own.call("GET", "/text")));
-  expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(["text 1"]));
 });
 
 it("an address that loads more than 600 files in a minute is refused, and no other", async () => {

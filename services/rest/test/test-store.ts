@@ -7,8 +7,8 @@ export type { Answer, CallOptions, TestStore } from "@petstore/checks/test-store
 type Environment = Readonly<Record<string, string>>;
 
 /** The store with the REST API alone. */
-export function openTestStore(environment: Environment = {}): Promise<store.TestStore> {
-  return store.openTestStore({ environment, createRouters: [createRestRouter] });
+export function openTestStore(environment?: Environment): Promise<store.TestStore> {
+  return store.openTestStore([createRestRouter], environment);
 }
 
 /** The same for all tests of a file or a suite. */

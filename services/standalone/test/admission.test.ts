@@ -1,12 +1,6 @@
 // Both APIs admit requests in the same way: before the body, and without a valid key within the limits of the address.
 import { randomBytes } from "node:crypto";
-import {
-  type Answer,
-  type CallOptions,
-  openSharedTestStore,
-  openTestStore,
-  type TestStore,
-} from "@petstore/checks/test-store";
+import { type Answer, openTestStore, type TestStore } from "@petstore/checks/test-store";
 import { migrate, mintApiKey } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
 import { createTestDatabase, describeWithRedis, shared } from "@petstore/harness";
@@ -16,24 +10,15 @@ import { createRestRouter } from "@petstore/rest";
 import { describe, expect, it } from "vitest";
 
 const createRouters = [createRestRouter, createGraphqlRouter];
-const rex = '{"name":"Rex","categoryId":1}';
-const createRex = graphql('mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }');
+const createByGraphql = 'mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }';
 
-interface Api {
-  readonly path: string;
-  /** The body of a create. */
-  readonly create: string;
-  readonly list: readonly [method: string, options: CallOptions];
-}
+/** `list` is the path of a list, `create` the body of a create. */
+const apis = [
+  { path: "/v1/pets", list: "/v1/pets", create: '{"name":"Rex","categoryId":1}' },
+  { path: "/graphql", list: "/graphql?query={pets{id}}", create: JSON.stringify({ query: createByGraphql }) },
+] as const;
 
-const apis: readonly Api[] = [
-  { path: "/v1/pets", create: rex, list: ["GET", {}] },
-  { path: "/graphql", create: createRex, list: ["POST", { body: graphql("{ pets { id } }") }] },
-];
-
-function listPets(store: TestStore, { path, list: [method, options] }: Api, key?: string) {
-  return store.call(method, path, { ...options, ...(key !== undefined && { key }) });
-}
+type Api = (typeof apis)[number];
 
 /** Sends the head of a create without its body. */
 function post({ port }: TestStore, { path, create }: Api, key?: string): RawClient {
@@ -60,7 +45,7 @@ async function beginCreate(store: TestStore, api: Api, key: string): Promise<Raw
 
 describe.each(apis)("POST $path", async (api) => {
   const { create } = api;
-  const store = await openSharedTestStore({ createRouters });
+  const store = await shared(openTestStore(createRouters));
 
   it("is refused before its body arrives: 401 without a key, 429 for an account without units", async () => {
     const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 100 } });
@@ -90,16 +75,16 @@ describe("a key that PostgreSQL cannot check", async () => {
   const database = await shared(createTestDatabase());
   await migrate(database.directUrl);
   const openStore = ({ url }: FaultProxy) =>
-    openTestStore({ createRouters, environment: { DATABASE_URL: url, ANONYMOUS_REQUESTS_PER_MINUTE: "2" } });
+    openTestStore(createRouters, { DATABASE_URL: url, ANONYMOUS_REQUESTS_PER_MINUTE: "2" });
 
   it("is answered 503 and counted nowhere, also where its address has used up its anonymous requests", async () => {
     await using proxy = await openFaultProxy({ url: database.directUrl });
     await using store = await openStore(proxy);
     const { key } = await store.issueKey({ plan: "free" });
-    for (const api of apis) expect((await listPets(store, api)).status).toBe(401);
-    for (const api of apis) expect((await listPets(store, api)).code).toBe("RATE_LIMIT_EXCEEDED");
+    for (const { list } of apis) expect((await store.call("GET", list)).status).toBe(401);
+    for (const { list } of apis) expect((await store.call("GET", list)).code).toBe("RATE_LIMIT_EXCEEDED");
     await proxy.refuse();
-    for (const api of apis) expectUnavailable(await listPets(store, api, key), { limit: 2, remaining: 0 });
+    for (const { list } of apis) expectUnavailable(await store.call("GET", list, { key }), { limit: 2, remaining: 0 });
     await proxy.restore();
     await expect.poll(async () => (await store.call("GET", "/v1/none", { key })).status).toBe(404);
     expect((await store.call("GET", "/v1/none", { key })).rateLimit).toMatchObject({ limit: 60, remaining: 58 });
@@ -124,11 +109,11 @@ describe("a key that PostgreSQL cannot check", async () => {
   });
 });
 
-it.each(apis)("$path looks 10 unknown keys of an address up, and then answers 503 without counting", async (api) => {
-  await using store = await openTestStore({ createRouters, environment: { METRICS_PORT: "0" } });
+it("10 unknown keys of an address are looked up, and others get 503 without counting", async () => {
+  await using store = await openTestStore(createRouters, { METRICS_PORT: "0" });
   const lookUps = async (result: string) =>
     (await store.scrape()).get(`petstore_key_lookups_total{result="${result}"}`);
-  const send = () => listPets(store, api, mintApiKey("live", randomBytes));
+  const send = () => store.call("GET", "/v1/pets", { key: mintApiKey("live", randomBytes) });
   for (let count = 1; count <= 10; count++) {
     expect(await send()).toMatchObject({ status: 401, rateLimit: { remaining: 300 - count } });
   }
@@ -142,9 +127,8 @@ it.each(apis)("$path looks 10 unknown keys of an address up, and then answers 50
 describeWithRedis("addresses without a valid key", () => {
   it("leave nothing in Redis", async () => {
     await using redis = await openRedisServer();
-    const environment = { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" };
-    await using store = await openTestStore({ createRouters, environment });
-    for (const api of apis) expect((await listPets(store, api)).status).toBe(401);
+    await using store = await openTestStore(createRouters, { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" });
+    for (const { list } of apis) expect((await store.call("GET", list)).status).toBe(401);
     expect(await redis.command("keys", "*")).toEqual([]);
     const { key } = await store.issueKey();
     await store.call("GET", "/v1/none", { key });
@@ -154,8 +138,4 @@ describeWithRedis("addresses without a valid key", () => {
 
 function expectUnavailable(answer: Answer, rateLimit: Partial<Answer["rateLimit"]>): void {
   expect(answer).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1, rateLimit });
-}
-
-function graphql(query: string): string {
-  return JSON.stringify({ query });
 }

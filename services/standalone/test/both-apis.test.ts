@@ -1,21 +1,19 @@
-// Both APIs use one quota and the same idempotency keys, call Redis equally often, and give the same responses while
-// PostgreSQL is unavailable. tools/checks/conformance/contract compares their other responses.
-import { type CallOptions, openSharedTestStore, openTestStore } from "@petstore/checks/test-store";
+// Both APIs use one quota and the same idempotency keys, and give the same responses while PostgreSQL is unavailable.
+// tools/checks/conformance/contract compares their other responses.
+import { type CallOptions, openTestStore } from "@petstore/checks/test-store";
 import { migrate } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
-import { createTestDatabase, describeWithRedis, shared } from "@petstore/harness";
+import { createTestDatabase, shared } from "@petstore/harness";
 import { openFaultProxy } from "@petstore/harness/network";
-import { openRedisServer } from "@petstore/harness/redis";
 import { createRestRouter } from "@petstore/rest";
 import { describe, expect, it } from "vitest";
 
 type Request = readonly [method: string, path: string, options?: CallOptions];
 
 const createRouters = [createRestRouter, createGraphqlRouter];
-const lists: readonly [rest: Request, graphql: Request] = [["GET", "/v1/pets"], graphql("{ pets { id } }")];
 
 it("a create in REST is replayed in GraphQL to another key of the account, and both count", async () => {
-  await using store = await openTestStore({ createRouters });
+  await using store = await openTestStore(createRouters);
   const { key, accountId } = await store.issueKey({ plan: "free" });
   const { key: otherKey } = await store.issueKey({ accountId });
   const send = ([method, path, options]: Request, key: string) => store.call(method, path, { ...options, key });
@@ -35,7 +33,7 @@ describe.each([
   const database = await shared(createTestDatabase());
   await migrate(database.directUrl);
   const proxy = await shared(openFaultProxy({ url: database.directUrl }));
-  const store = await openSharedTestStore({ createRouters, environment: { DATABASE_URL: proxy.url } });
+  const store = await shared(openTestStore(createRouters, { DATABASE_URL: proxy.url }));
   const { key } = await store.issueKey();
   await store.call("GET", "/v1/none", { key });
   await proxy.refuse();
@@ -45,7 +43,7 @@ describe.each([
   const invalid = { code: "VALIDATION_FAILED", retryAfterSeconds: Number.NaN };
 
   it.each<[what: string, expected: object, rest: Request, graphql: Request]>([
-    ["a list", unavailable, ...lists],
+    ["a list", unavailable, ["GET", "/v1/pets"], graphql("{ pets { id } }")],
     ["a create", unavailable, restCreate("Rex"), graphqlCreate("Rex")],
     ["a create with an idempotency key", unavailable, restCreate("Rex", "once"), graphqlCreate("Rex", "once")],
     ["an invalid list", invalid, ["GET", "/v1/pets?limit=0"], graphql("{ pets(limit: 0) { id } }")],
@@ -54,26 +52,6 @@ describe.each([
     for (const [method, path, options] of requests) {
       expect(await store.call(method, path, { ...options, key }), path).toMatchObject(expected);
     }
-  });
-});
-
-describeWithRedis("calls of the quota script", async () => {
-  const redis = await shared(openRedisServer());
-  const environment = { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" };
-  const store = await openSharedTestStore({ createRouters, environment });
-
-  it.each<[what: string, times: number, request: Request]>([
-    ["a REST list", 1, lists[0]],
-    ["a GraphQL operation of one root field", 1, lists[1]],
-    ["a GraphQL operation of two root fields", 2, graphql("{ a: pets { id } b: pets { id } }")],
-  ])("%s makes %i", async (_what, times, [method, path, options]) => {
-    const { key } = await store.issueKey();
-    const send = () => store.call(method, path, { ...options, key });
-    // Loads the script.
-    await send();
-    await redis.command("CONFIG", "RESETSTAT");
-    await send();
-    expect(await redis.command("INFO", "commandstats")).toContain(`cmdstat_evalsha:calls=${times},`);
   });
 });
 

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
+import { shared } from "@petstore/harness";
 import { openHttpClient, openTraceReceiver } from "@petstore/harness/network";
 import { query } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, startStandaloneProgram, startStandaloneStoreIn } from "@petstore/harness/processes";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 const shell = promisify(execFile);
 
@@ -51,11 +52,24 @@ it("stops with exit code 0 although a receiver of traces does not answer", async
   expect(await store.stop()).toBe(0);
 });
 
-it("refuses a second start on the same data in one line that names the first", async ({ directory }) => {
-  await using first = await startStandaloneStoreIn(directory);
-  const second = startStandaloneProgram(directory);
-  expect(await second.ended).toBe(1);
-  expect(second.output).toEqual([`The pet store of ${directory} is already running, as process ${first.pid}.`]);
+describe("a running store", async () => {
+  const { path } = await shared(openTemporaryDirectory());
+  const store = await shared(startStandaloneStoreIn(path));
+
+  it("refuses a second start on the same data in one line that names the first", async () => {
+    const second = startStandaloneProgram(path);
+    expect(await second.ended).toBe(1);
+    expect(second.output).toEqual([`The pet store of ${path} is already running, as process ${store.pid}.`]);
+  });
+
+  it("serves with the database role that can change no table", async () => {
+    const roles = await query(
+      store.databaseUrl,
+      `select distinct usename from pg_stat_activity where backend_type = 'client backend'
+       and datname = 'petstore' and pid <> pg_backend_pid() and application_name not like 'petstore owner%'`,
+    );
+    expect(roles).toEqual([{ usename: "petstore_service" }]);
+  });
 });
 
 it("keeps every acknowledged pet when it is killed, and adopts the database it left", {
@@ -64,7 +78,7 @@ it("keeps every acknowledged pet when it is killed, and adopts the database it l
   let store = await startStandaloneStoreIn(directory);
   const key = store.demoKey;
   const acknowledged: unknown[] = [];
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 3; round++) {
     using client = openHttpClient(store.origin);
     let answers = 0;
     const creating = Array.from({ length: 8 }, async (_, index) => {
@@ -85,14 +99,4 @@ it("keeps every acknowledged pet when it is killed, and adopts the database it l
   expect(acknowledged).not.toEqual([]);
   expect(stored).toEqual(expect.arrayContaining(acknowledged));
   expect(await store.stop()).toBe(0);
-});
-
-it("serves with the database role that can change no table", async ({ directory }) => {
-  await using store = await startStandaloneStoreIn(directory);
-  const roles = await query(
-    store.databaseUrl,
-    `select distinct usename from pg_stat_activity where backend_type = 'client backend'
-     and datname = 'petstore' and pid <> pg_backend_pid() and application_name not like 'petstore owner%'`,
-  );
-  expect(roles).toEqual([{ usename: "petstore_service" }]);
 });

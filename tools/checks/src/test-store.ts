@@ -1,5 +1,5 @@
 import { migrate, openCore, readConfig } from "@petstore/core";
-import { createTestDatabase, shared } from "@petstore/harness";
+import { createTestDatabase } from "@petstore/harness";
 import { type HttpAnswer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { openTogether } from "@petstore/harness/processes";
 import { type CreateRouter, createLog, openService } from "@petstore/http";
@@ -8,12 +8,6 @@ import { type IssuedKey, type IssueOptions, openStoreDatabase, unhurried } from 
 
 export type { HttpAnswer as Answer, RequestOptions as CallOptions } from "@petstore/harness/network";
 export type { IssuedKey, IssueOptions } from "./store-database.js";
-
-export interface TestStoreOptions {
-  readonly createRouters: readonly CreateRouter[];
-  /** The settings of an operator. With a DATABASE_URL, no database is created. */
-  readonly environment?: Readonly<Record<string, string>>;
-}
 
 /**
  * A whole service over a database of its own, reached through the network. Only the test moves the clock of the service;
@@ -38,7 +32,11 @@ export interface TestStore extends AsyncDisposable {
   execute(sql: string): Promise<unknown[]>;
 }
 
-export function openTestStore({ createRouters, environment = {} }: TestStoreOptions): Promise<TestStore> {
+/** `environment` has the settings of an operator. With a DATABASE_URL, no database is created. */
+export function openTestStore(
+  createRouters: readonly CreateRouter[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TestStore> {
   return openTogether(async (use) => {
     const database = environment.DATABASE_URL === undefined ? use(await createTestDatabase()) : undefined;
     if (database !== undefined) await migrate(database.url);
@@ -80,9 +78,4 @@ export function openTestStore({ createRouters, environment = {} }: TestStoreOpti
       execute: store.execute,
     };
   });
-}
-
-/** A test store for all tests of a file or a suite. */
-export function openSharedTestStore(options: TestStoreOptions): Promise<TestStore> {
-  return shared(openTestStore(options));
 }

@@ -9,15 +9,15 @@ export interface HealthDeps {
   readonly isDraining: () => boolean;
 }
 
-/** Clients see the status. Operators see the causes too, on the metrics port. */
-export type HealthDetail = "status" | "causes";
-
 type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
 
 type HealthReport = { readonly status: string; readonly [causes: string]: unknown };
 
-/** `/livez` checks nothing, so that an unavailable dependency never restarts the process. */
-export function answerHealth({ core, overload, isDraining }: HealthDeps, detail: HealthDetail): Handler {
+/**
+ * Clients see the status. Operators see the causes too, on the metrics port. `/livez` checks nothing, so that an unavailable
+ * dependency never restarts the process.
+ */
+export function answerHealth({ core, overload, isDraining }: HealthDeps, detail: "status" | "causes"): Handler {
   function answer(res: ServerResponse, status: number, report: HealthReport): void {
     res.statusCode = status;
     res.setHeader("Content-Type", jsonMediaType);

@@ -26,12 +26,6 @@ import { addressBucket, bearerToken } from "./client-identity.js";
 import { contextOf } from "./request-context.js";
 import { validateRequestMessage } from "./validate-request-message.js";
 
-export interface AdmissionDeps {
-  readonly core: Pick<Core, "authenticator" | "accountQuota" | "addressQuota" | "anonymousLimits">;
-  readonly metrics: Pick<RequestMetrics, "decided" | "shed">;
-  readonly overload: Pick<Overload, "reason">;
-}
-
 export interface Admission {
   /** Authenticates a request that costs units, and reserves one unit, before the body is read. */
   readonly admit: RequestHandler;
@@ -51,7 +45,7 @@ export interface Admission {
   reportAddressQuota(res: Response): Promise<void>;
 }
 
-export function createAdmission({ core, metrics, overload }: AdmissionDeps): Admission {
+export function createAdmission(core: Core, metrics: RequestMetrics, overload: Overload): Admission {
   const { authenticator, accountQuota, addressQuota, anonymousLimits } = core;
 
   async function identify(req: Request, res: Response): Promise<Authentication> {

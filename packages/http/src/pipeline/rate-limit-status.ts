@@ -6,19 +6,12 @@ import { acceptsJson, sendJson } from "./json-response.js";
 import { methodNotAllowed } from "./problem-response.js";
 import { admittedKeyOf, onRoute } from "./request-context.js";
 
-export interface RateLimitStatusDeps {
-  readonly admission: Pick<Admission, "authenticate">;
-  readonly core: Pick<Core, "accountQuota">;
-  /** Milliseconds. */
-  readonly monotonicNow: () => number;
-}
-
 /** A client that polls causes at most one call to Redis in this time. */
 const cachedForMs = 1_000;
 const maxKeys = 10_000;
 
-/** `GET /rate_limit` needs a key and costs nothing. */
-export function createRateLimitStatus({ admission, core, monotonicNow }: RateLimitStatusDeps): Router {
+/** `GET /rate_limit` needs a key and costs nothing. `monotonicNow` is in milliseconds. */
+export function createRateLimitStatus(admission: Admission, core: Core, monotonicNow: () => number): Router {
   // A changed key or account has a new record, so its quota is read again.
   const reads = new LRUCache<KeyWithLimits, Promise<Usage>>({
     max: maxKeys,

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import { extname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { createLocalQuota, type Limits, type Log, Problem, retryAfterSeconds } from "@petstore/core";
 import { type Request, type RequestHandler, type Response, Router } from "express";
+import { LRUCache } from "lru-cache";
 import { type Admission, reportQuota } from "./admission.js";
 import { addressBucket } from "./client-identity.js";
 import { acceptedType, jsonMediaType } from "./json-response.js";
@@ -10,8 +12,8 @@ import { answerProblems } from "./problem-response.js";
 import { contextOf } from "./request-context.js";
 
 export interface StaticFile {
+  /** Its extension decides the media type. A page has none. */
   readonly path: string;
-  readonly mediaType: string;
   /** A function is called at the first request, so that the service starts without rendering pages. */
   readonly content: Content | (() => Content);
   /** Only for a page that needs more than `strictPolicy`. */
@@ -31,6 +33,18 @@ export interface StaticFileServer {
   readonly serveNotFoundPage: RequestHandler;
 }
 
+const mediaTypes: Readonly<Record<string, string>> = {
+  "": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".graphql": "text/plain; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".json": jsonMediaType,
+  ".md": "text/markdown; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".tgz": "application/gzip",
+  ".yaml": "application/yaml; charset=utf-8",
+};
+
 /** A page may load and call only its own origin, and nothing inline runs. */
 const strictPolicy: string = [
   "default-src 'none'",
@@ -48,6 +62,8 @@ const strictPolicy: string = [
 const filesPerAddress: Limits = { perMinute: 600, perDay: 1_000_000 };
 /** Addresses counted at once, about 500 bytes each. */
 const maxAddresses = 10_000;
+/** More than there are. */
+const maxFiles = 1_000;
 
 /** Static files need no key and cost no units. */
 export function createStaticFileServer(
@@ -67,22 +83,16 @@ export function createStaticFileServer(
     });
   }
 
-  // Simultaneous requests wait for the same compression: a large script takes 30 ms.
-  const prepared = new Map<StaticFile, Promise<PreparedFile>>();
+  // Simultaneous requests wait for the same compression: a large script takes 30 ms. After a failure, the next request
+  // tries again.
+  const prepared = new LRUCache<StaticFile, PreparedFile>({ max: maxFiles, fetchMethod: prepare });
   let notFoundPage: StaticFile | undefined;
 
   async function serveFile(file: StaticFile, req: Request, res: Response): Promise<void> {
     // One route for all files: each route adds at least 17 series to the metrics.
     contextOf(res).route = "static";
     await countFile(res);
-    let preparing = prepared.get(file);
-    if (preparing === undefined) {
-      preparing = prepare(file);
-      prepared.set(file, preparing);
-      // The next request tries again.
-      preparing.catch(() => prepared.delete(file));
-    }
-    send(await preparing, req, res);
+    send(await prepared.forceFetch(file), req, res);
   }
 
   return {
@@ -125,7 +135,9 @@ interface PreparedFile {
 }
 
 async function prepare(file: StaticFile): Promise<PreparedFile> {
-  const { mediaType, content, contentSecurityPolicy = strictPolicy } = file;
+  const { path, content, contentSecurityPolicy = strictPolicy } = file;
+  const mediaType = mediaTypes[extname(path)];
+  if (mediaType === undefined) throw new Error(`the media type of ${path} is unknown`);
   const bytes = Buffer.from(typeof content === "function" ? content() : content);
   const compressed = await promisify(gzip)(bytes, { level: 9 });
   const headers = new Map([

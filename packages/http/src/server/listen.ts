@@ -2,7 +2,6 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { constants } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
 
 export interface ListenOptions {
   readonly host: string;
@@ -38,7 +37,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
 
   async function close(): Promise<void> {
     onDrain?.();
-    if (graceMs > 0) await sleep(graceMs);
+    if (graceMs > 0) await new Promise((resolve) => setTimeout(resolve, graceMs));
     const timer = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
     await new Promise((resolve) => server.close(resolve));
     clearTimeout(timer);

@@ -27,24 +27,17 @@ const defaultLimits = {
 
 export type ServerLimits = Readonly<typeof defaultLimits>;
 
-export interface HttpServerDeps {
-  readonly app: Express;
-  readonly onRefused: (error: Error) => void;
-  readonly limits?: Partial<ServerLimits>;
-}
-
-export interface HttpServer {
-  readonly server: Server;
-  readonly connections: Connections;
-}
-
 /**
  * The app responds to all requests, also to malformed ones. Node creates no request object for input that it cannot parse. So
  * this function creates one, and calls `request.destroy(problem)`. The app finds the problem in `request.errored`.
  */
-export function createHttpServer(deps: HttpServerDeps): HttpServer {
-  const limits = { ...defaultLimits, ...deps.limits };
-  const messages = createMessageClasses(deps.app);
+export function createHttpServer(
+  app: Express,
+  onRefused: (error: Error) => void,
+  changedLimits: Partial<ServerLimits>,
+): { readonly server: Server; readonly connections: Connections } {
+  const limits = { ...defaultLimits, ...changedLimits };
+  const messages = createMessageClasses(app);
 
   const server = createServer({
     ...messages,
@@ -65,7 +58,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   // too, and the client may get no response.
   Object.assign(server, { httpAllowHalfOpen: true });
 
-  const connections = trackConnections(server, limits, deps.onRefused);
+  const connections = trackConnections(server, limits, onRefused);
   server.on("request", (request, response) => {
     const connection = connections.get(request.socket);
     if (connection !== undefined) {
@@ -74,7 +67,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       if (length !== undefined || coding !== undefined) drainUnreadBody(connection, response, limits);
     }
     request.url = originForm(request.url ?? "");
-    deps.app(request, response);
+    app(request, response);
   });
   // `readBody` sends `100 Continue`. Other values of Expect may be ignored (RFC 9110 section 10.1.1).
   const emitRequest = (request: IncomingMessage, response: ServerResponse) => server.emit("request", request, response);
