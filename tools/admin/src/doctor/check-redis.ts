@@ -35,9 +35,7 @@ async function checkReachable(config: RedisConfig, now: () => number): Promise<F
   const { redis } = connection;
   if (redis.status !== "ready") {
     // ioredis keeps trying, and each failed attempt emits an error.
-    const [reason] = await once(redis, "error", { signal: AbortSignal.timeout(1_500) }).catch((error: unknown) => [
-      error,
-    ]);
+    const [reason] = await once(redis, "error", { signal: AbortSignal.timeout(1_500) });
     throw reason;
   }
   const servers = "nodes" in redis ? redis.nodes("master") : [redis];
