@@ -8,6 +8,7 @@ import {
   emptyDirectory,
   killServer,
   openAlone,
+  openForFile,
   postmasterPid,
   query,
   serverProcesses,
@@ -17,6 +18,7 @@ import {
 } from "./test-server.js";
 
 const isRoot = process.getuid?.() === 0;
+const database = await openForFile();
 
 test("starts over after an interrupted first start", async () => {
   await using directory = await emptyDirectory();
@@ -53,15 +55,15 @@ test("starts a server that was killed, although its number belongs to another pr
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
 
-test("the password appears in no command line and no environment", async ({ directory, database }) => {
-  expect((await stat(directory)).mode & 0o777).toBe(0o700);
-  for (const pid of serverProcesses(await postmasterPid(directory))) {
+test("the password appears in no command line and no environment", async () => {
+  expect((await stat(database.directory)).mode & 0o777).toBe(0o700);
+  for (const pid of serverProcesses(await postmasterPid(database.directory))) {
     const visible = execFileSync("ps", ["eww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" });
     expect(visible).not.toContain(new URL(database.url).password);
   }
 });
 
-test("no statement and no value reaches the server's log", async ({ directory, database }) => {
+test("no statement and no value reaches the server's log", async () => {
   for (const [statement, code] of [
     ["SELECT 'secret'::int", "22P02"],
     ["CREATE TABLE secret AS SELECT 1 AS id", "42501"],
@@ -70,13 +72,13 @@ test("no statement and no value reaches the server's log", async ({ directory, d
   ] as const) {
     await expect(query(database.url, statement)).rejects.toMatchObject({ code });
   }
-  const log = await readFile(join(directory, "cluster", "server.log"), "utf8");
+  const log = await readFile(join(database.directory, "cluster", "server.log"), "utf8");
   expect(log).toContain("ready to accept connections");
   expect(log).not.toContain("secret");
   expect(log).not.toContain(new URL(database.url).password);
 });
 
-test("commits are on the disk before they are acknowledged", async ({ database }) => {
+test("commits are on the disk before they are acknowledged", async () => {
   const names = "'fsync', 'full_page_writes', 'synchronous_commit'";
   const settings = await query(database.url, `SELECT setting FROM pg_settings WHERE name IN (${names})`);
   expect(settings).toEqual([{ setting: "on" }, { setting: "on" }, { setting: "on" }]);

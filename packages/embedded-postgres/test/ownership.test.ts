@@ -74,7 +74,8 @@ test.runIf(process.platform !== "win32")(
   },
 );
 
-test("starts its server again at the same port after it was killed, and owns it", async ({ directory, database }) => {
+test("starts its server again at the same port after it was killed, and owns it", async ({ directory }) => {
+  await using database = await openAlone(directory);
   await query(database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
   process.kill(await postmasterPid(directory), "SIGKILL");
   const owners = "SELECT pid FROM pg_locks WHERE locktype = 'advisory'";

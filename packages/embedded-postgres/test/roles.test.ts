@@ -4,9 +4,11 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import { connectWithScram } from "../src/connection.js";
-import { administratorUrl, openAlone, postmasterPid, query, test } from "./test-server.js";
+import { administratorUrl, openAlone, openForFile, postmasterPid, query, test } from "./test-server.js";
 
-test("services get a role that reads and writes rows and creates, alters and drops nothing", async ({ database }) => {
+const database = await openForFile();
+
+test("services get a role that reads and writes rows and creates, alters and drops nothing", async () => {
   await query(database.ownerUrl, "CREATE TABLE later (id bigint GENERATED ALWAYS AS IDENTITY, n int)");
   await query(database.ownerUrl, "CREATE SEQUENCE numbers");
 
@@ -34,36 +36,33 @@ test("services get a role that reads and writes rows and creates, alters and dro
   }
 });
 
-test("the three roles have three passwords, and only their owner can read the files", async ({
-  directory,
-  database,
-}) => {
-  const urls = [database.url, database.ownerUrl, await administratorUrl(directory)].map((url) => new URL(url));
+test("the three roles have three passwords, and only their owner can read the files", async () => {
+  const urls = [database.url, database.ownerUrl, await administratorUrl(database.directory)].map((url) => new URL(url));
   expect(urls.map(({ username }) => username)).toEqual(["petstore_service", "petstore", "postgres"]);
   expect(new Set(urls.map(({ password }) => password)).size).toBe(3);
   for (const name of ["owner-password", "service-password", "superuser-password"]) {
-    expect((await stat(join(directory, "cluster", name))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(database.directory, "cluster", name))).mode & 0o777).toBe(0o600);
   }
 });
 
-test("nobody connects without a password", async ({ directory, database: _ }) => {
+test("nobody connects without a password", async () => {
   const rules = "SELECT DISTINCT type, auth_method FROM pg_hba_file_rules ORDER BY type";
-  expect(await query(await administratorUrl(directory), rules)).toEqual([
+  expect(await query(await administratorUrl(database.directory), rules)).toEqual([
     { type: "host", auth_method: "scram-sha-256" },
     { type: "local", auth_method: "reject" },
   ]);
 });
 
-test("its addresses ignore PGSSLMODE and PGOPTIONS", async ({ directory, database }) => {
+test("its addresses ignore PGSSLMODE and PGOPTIONS", async () => {
   vi.stubEnv("PGSSLMODE", "require");
   vi.stubEnv("PGOPTIONS", "-c default_transaction_read_only=on");
   onTestFinished(() => void vi.unstubAllEnvs());
-  for (const url of [database.url, database.ownerUrl, await administratorUrl(directory)]) {
+  for (const url of [database.url, database.ownerUrl, await administratorUrl(database.directory)]) {
     expect(await query(url, "SHOW transaction_read_only")).toEqual([{ transaction_read_only: "off" }]);
   }
 });
 
-test("services connect to neither postgres nor template1, and create no large object", async ({ database }) => {
+test("services connect to neither postgres nor template1, and create no large object", async () => {
   const inDatabase = (url: string, name: string) => Object.assign(new URL(url), { pathname: name }).href;
   await query(database.ownerUrl, "CREATE DATABASE later");
   for (const name of ["postgres", "template1"]) {

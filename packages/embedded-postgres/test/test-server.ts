@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type EmbeddedPostgres, embeddedPostgresUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
-import { inject, test as plainTest, type TestAPI } from "vitest";
+import { afterAll, inject, test as plainTest, type TestAPI } from "vitest";
 
 const ownerScript = fileURLToPath(new URL("owner.mjs", import.meta.url));
 
@@ -33,25 +33,30 @@ export async function openAlone(directory: string): Promise<EmbeddedPostgres> {
   return opened;
 }
 
-interface Fixtures {
-  /** The path of a directory whose first start is done and whose server is stopped. */
-  readonly directory: string;
-  /** The database of `directory`, opened by this process. */
-  readonly database: EmbeddedPostgres;
+/** A directory whose first start is done and whose server is stopped. */
+async function preparedDirectory(): ReturnType<typeof emptyDirectory> {
+  const directory = await emptyDirectory();
+  // cp -a keeps the owners, which are not ours when root runs the tests.
+  execFileSync("cp", ["-a", inject("templateDirectory"), directory.path]);
+  return directory;
 }
 
-export const test: TestAPI<Fixtures> = plainTest.extend<Fixtures>({
+/** Gives each test the path of a directory whose first start is done and whose server is stopped. */
+export const test: TestAPI<{ readonly directory: string }> = plainTest.extend<{ readonly directory: string }>({
   directory: async ({ task: _ }, use) => {
-    await using directory = await emptyDirectory();
-    // cp -a keeps the owners, which are not ours when root runs the tests.
-    execFileSync("cp", ["-a", inject("templateDirectory"), directory.path]);
+    await using directory = await preparedDirectory();
     await use(directory.path);
   },
-  database: async ({ directory }, use) => {
-    await using database = await openAlone(directory);
-    await use(database);
-  },
 });
+
+/** Opens a database for all tests of a file. */
+export async function openForFile(): Promise<EmbeddedPostgres & { readonly directory: string }> {
+  const directory = await preparedDirectory();
+  afterAll(() => directory[Symbol.asyncDispose]());
+  const database = await openAlone(directory.path);
+  afterAll(() => database[Symbol.asyncDispose]());
+  return { ...database, directory: directory.path };
+}
 
 export interface Owner extends AsyncDisposable {
   readonly process: ChildProcess;
