@@ -22,7 +22,7 @@ const database = await openForFile();
 
 test("starts over after an interrupted first start", async () => {
   await using directory = await emptyDirectory();
-  for (const interruptAfterMs of [0, 100, 300]) {
+  for (const interruptAfterMs of [0, 200]) {
     await using owner = startOwner(directory.path);
     while (!(await readdir(directory.path).catch((): string[] => [])).some((name) => name.startsWith("cluster"))) {
       await delay(5);

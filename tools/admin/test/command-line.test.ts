@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { open, readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { openHttpServer } from "@petstore/harness/network";
@@ -12,45 +12,31 @@ import { runCommand, useDatabase } from "./run-command.js";
 
 const command = fileURLToPath(new URL("../bin/petstore.mjs", import.meta.url));
 
-describe("petstore", () => {
-  it("--version prints the version of the package", async () => {
-    const { version } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
-    expect(await runCommand("--version", {})).toEqual({ exitCode: 0, printed: version, complained: "" });
-  });
-
-  it.each([
-    "",
-    "account create",
-    "account create x --plan gold",
-    "account create x --per-minute 0",
-    "account create x --per-minute 2147483648",
-    "key issue x --expires yesterday",
-    "key issue x --expires 2001-01-01",
-    "key issue x --expires 2099-02-30",
-    "key issue x --expires 2099-13-01T00:00:00Z",
-    "key issue x --scope all",
-    "key rotate 1",
-    "key rotate 1 --grace soon",
-    "key rotate 1 --grace 99999d",
-  ])("answers %j, which it does not understand, with exit code 2 and a hint", async (commandLine) => {
-    const { exitCode, complained } = await runCommand(commandLine, {});
-    expect(exitCode).toBe(2);
-    expect(complained).toMatch(/help|Usage/);
-  });
+it.each([
+  "",
+  "account create",
+  "account create x --plan gold",
+  "account create x --per-minute 0",
+  "account create x --per-minute 2147483648",
+  "key issue x --expires yesterday",
+  "key issue x --expires 2001-01-01",
+  "key issue x --expires 2099-02-30",
+  "key issue x --expires 2099-13-01T00:00:00Z",
+  "key issue x --scope all",
+  "key rotate 1",
+  "key rotate 1 --grace soon",
+  "key rotate 1 --grace 99999d",
+])("answers %j, which it does not understand, with exit code 2 and a hint", async (commandLine) => {
+  const { exitCode, complained } = await runCommand(commandLine, {});
+  expect(exitCode).toBe(2);
+  expect(complained).toMatch(/help|Usage/);
 });
 
-it.each([
-  ["standard output", "stdout", "--help", 0],
-  ["standard error", "stderr", "nonsense", 2],
-] as const)("ends quietly when the reader of its %s has gone", async (_, closed, commandLine, exitCode) => {
-  const child = spawn(process.execPath, [command, commandLine]);
-  child[closed].destroy();
-  const [printed, complained, [code]] = await Promise.all([
-    closed === "stdout" ? "" : text(child.stdout),
-    closed === "stderr" ? "" : text(child.stderr),
-    once(child, "close"),
-  ]);
-  expect({ printed, complained, code }).toEqual({ printed: "", complained: "", code: exitCode });
+it("ends quietly when the reader of its output has gone", async () => {
+  const child = spawn(process.execPath, [command, "--help"]);
+  child.stdout.destroy();
+  const [complained, [exitCode]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect({ complained, exitCode }).toEqual({ complained: "", exitCode: 0 });
 });
 
 it.runIf(existsSync("/dev/full"))("says that its output cannot be written", async () => {

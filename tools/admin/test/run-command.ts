@@ -32,7 +32,7 @@ export async function runCommand(
   return { exitCode, printed: printed.join("\n"), complained: complained.join("\n") };
 }
 
-/** Gives the tests of a file a database, on which these command lines have run. */
+/** Gives the tests of a file or a suite a database, on which these command lines have run. */
 export async function useDatabase(...commandLines: readonly string[]) {
   const database = await shared(createTestDatabase());
   const environment = { DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.directUrl };
