@@ -6,7 +6,6 @@ import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { expect } from "vitest";
 import {
   emptyDirectory,
-  killServer,
   openAlone,
   openForFile,
   postmasterPid,
@@ -39,8 +38,12 @@ test("starts over after an interrupted first start", async () => {
 
 test("starts a server that was killed, although its number belongs to another process", async ({ directory }) => {
   const pidFile = join(directory, "cluster", "data", "postmaster.pid");
-  await killServer(directory);
+  await using owner = startOwner(directory);
+  await owner.next();
   const dead = await postmasterPid(directory);
+  await owner.kill();
+  process.kill(dead, "SIGKILL");
+  while (stillRunning([dead]).length > 0) await delay(5);
 
   // Owned by the server's account, as a process that PostgreSQL takes for another server has to be.
   const account = (await stat(pidFile)).uid;

@@ -44,7 +44,7 @@ test("adopts the server of a killed owner, and can stop it", async ({ directory 
 test("an open during the owner's stop gets a server that lives", async ({ directory }) => {
   await using owner = startOwner(directory);
   await owner.next();
-  owner.process.stdin?.end();
+  owner.process.send("dispose");
 
   let opened = await openEmbeddedPostgres(directory);
   while ("holderPid" in opened) opened = await openEmbeddedPostgres(directory);

@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import { connectWithScram } from "../src/connection.js";
-import { administratorUrl, openAlone, openForFile, postmasterPid, query, test } from "./test-server.js";
+import { openAlone, openForFile, postmasterPid, query, test } from "./test-server.js";
 
 const database = await openForFile();
 
@@ -37,7 +37,7 @@ test("services get a role that reads and writes rows and creates, alters and dro
 });
 
 test("the three roles have three passwords, and only their owner can read the files", async () => {
-  const urls = [database.url, database.ownerUrl, await administratorUrl(database.directory)].map((url) => new URL(url));
+  const urls = [database.url, database.ownerUrl, database.administratorUrl].map((url) => new URL(url));
   expect(urls.map(({ username }) => username)).toEqual(["petstore_service", "petstore", "postgres"]);
   expect(new Set(urls.map(({ password }) => password)).size).toBe(3);
   for (const name of ["owner-password", "service-password", "superuser-password"]) {
@@ -47,7 +47,7 @@ test("the three roles have three passwords, and only their owner can read the fi
 
 test("nobody connects without a password", async () => {
   const rules = "SELECT DISTINCT type, auth_method FROM pg_hba_file_rules ORDER BY type";
-  expect(await query(await administratorUrl(database.directory), rules)).toEqual([
+  expect(await query(database.administratorUrl, rules)).toEqual([
     { type: "host", auth_method: "scram-sha-256" },
     { type: "local", auth_method: "reject" },
   ]);
@@ -57,7 +57,7 @@ test("its addresses ignore PGSSLMODE and PGOPTIONS", async () => {
   vi.stubEnv("PGSSLMODE", "require");
   vi.stubEnv("PGOPTIONS", "-c default_transaction_read_only=on");
   onTestFinished(() => void vi.unstubAllEnvs());
-  for (const url of [database.url, database.ownerUrl, await administratorUrl(database.directory)]) {
+  for (const url of [database.url, database.ownerUrl, database.administratorUrl]) {
     expect(await query(url, "SHOW transaction_read_only")).toEqual([{ transaction_read_only: "off" }]);
   }
 });
