@@ -30,7 +30,7 @@ export function askInstances(
   // Unguessable, so that nobody else can respond.
   const id = randomBytes(16).toString("hex");
   const responses: OperatorResponse[] = [];
-  const ask = () =>
+  return explainingFaults(directUrl, () =>
     withClient(directUrl, "petstore-ask", async (client) => {
       client.on("notification", ({ payload = "" }) => {
         const response = readResponse(payload);
@@ -42,6 +42,6 @@ export function askInstances(
       await client.query("select pg_notify($1, $2)", [changeChannel, JSON.stringify(event)]);
       while (responses.length < rows.length && !deadline.aborted) await delay(pollMs);
       return { responses, listening: rows.length };
-    });
-  return explainingFaults(directUrl, ask);
+    }),
+  );
 }

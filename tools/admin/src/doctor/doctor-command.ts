@@ -97,9 +97,8 @@ function attempt<Result>(read: () => Result): Result | Error {
   }
 }
 
-const marks = { ok: "ok     ", warning: "warning", fault: "FAULT  " } as const;
-
 function describe({ check, status, found, advice }: Finding): string {
-  const line = `${marks[status]}  ${check}: ${found}`;
+  const mark = (status === "fault" ? "FAULT" : status).padEnd(7);
+  const line = `${mark}  ${check}: ${found}`;
   return advice === undefined ? line : `${line}\n         -> ${advice}`;
 }
