@@ -17,7 +17,7 @@ import {
 } from "./test-server.js";
 
 const isRoot = process.getuid?.() === 0;
-const database = await openForFile();
+const running = await openForFile();
 
 test("starts over after an interrupted first start", async () => {
   await using directory = await emptyDirectory();
@@ -59,10 +59,10 @@ test("starts a server that was killed, although its number belongs to another pr
 });
 
 test("the password appears in no command line and no environment", async () => {
-  expect((await stat(database.directory)).mode & 0o777).toBe(0o700);
-  for (const pid of serverProcesses(await postmasterPid(database.directory))) {
+  expect((await stat(running.directory)).mode & 0o777).toBe(0o700);
+  for (const pid of serverProcesses(await postmasterPid(running.directory))) {
     const visible = execFileSync("ps", ["eww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" });
-    expect(visible).not.toContain(new URL(database.url).password);
+    expect(visible).not.toContain(new URL(running.url).password);
   }
 });
 
@@ -73,17 +73,17 @@ test("no statement and no value reaches the server's log", async () => {
     ["SELECT secret", "42703"],
     ["secret", "42601"],
   ] as const) {
-    await expect(query(database.url, statement)).rejects.toMatchObject({ code });
+    await expect(query(running.url, statement)).rejects.toMatchObject({ code });
   }
-  const log = await readFile(join(database.directory, "cluster", "server.log"), "utf8");
+  const log = await readFile(join(running.directory, "cluster", "server.log"), "utf8");
   expect(log).toContain("ready to accept connections");
   expect(log).not.toContain("secret");
-  expect(log).not.toContain(new URL(database.url).password);
+  expect(log).not.toContain(new URL(running.url).password);
 });
 
 test("commits are on the disk before they are acknowledged", async () => {
   const names = "'fsync', 'full_page_writes', 'synchronous_commit'";
-  const settings = await query(database.url, `SELECT setting FROM pg_settings WHERE name IN (${names})`);
+  const settings = await query(running.url, `SELECT setting FROM pg_settings WHERE name IN (${names})`);
   expect(settings).toEqual([{ setting: "on" }, { setting: "on" }, { setting: "on" }]);
 });
 

@@ -78,6 +78,13 @@ describeWithProgram("postgres", "petstore doctor, of the replication,", async ()
     expect(await replicationOf(service)).toEqual([finding("warning", "replication", stateless)]);
   });
 
+  it("shows for how long a standby has not replayed a change", async () => {
+    await query(standby.url, "select pg_wal_replay_pause()");
+    await query(primary.url, "create table written (id int)");
+    const behind = expect.objectContaining({ found: expect.stringMatching(/ bytes and (?!0\.0)\d+\.\d s behind$/) });
+    await expect.poll(() => replicationOf(primary.url)).toContainEqual(behind);
+  });
+
   async function setSynchronous(name: string): Promise<void> {
     await query(primary.url, `alter system set synchronous_standby_names = '${name}'`);
     await query(primary.url, "select pg_reload_conf()");
