@@ -6,8 +6,8 @@ import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { expect } from "vitest";
 import {
   emptyDirectory,
-  killServer,
   openAlone,
+  openForFile,
   postmasterPid,
   query,
   serverProcesses,
@@ -17,10 +17,11 @@ import {
 } from "./test-server.js";
 
 const isRoot = process.getuid?.() === 0;
+const running = await openForFile();
 
 test("starts over after an interrupted first start", async () => {
   await using directory = await emptyDirectory();
-  for (const interruptAfterMs of [0, 100, 300]) {
+  for (const interruptAfterMs of [0, 200]) {
     await using owner = startOwner(directory.path);
     while (!(await readdir(directory.path).catch((): string[] => [])).some((name) => name.startsWith("cluster"))) {
       await delay(5);
@@ -37,8 +38,12 @@ test("starts over after an interrupted first start", async () => {
 
 test("starts a server that was killed, although its number belongs to another process", async ({ directory }) => {
   const pidFile = join(directory, "cluster", "data", "postmaster.pid");
-  await killServer(directory);
+  await using owner = startOwner(directory);
+  await owner.next();
   const dead = await postmasterPid(directory);
+  await owner.kill();
+  process.kill(dead, "SIGKILL");
+  while (stillRunning([dead]).length > 0) await delay(5);
 
   // Owned by the server's account, as a process that PostgreSQL takes for another server has to be.
   const account = (await stat(pidFile)).uid;
@@ -53,32 +58,32 @@ test("starts a server that was killed, although its number belongs to another pr
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
 });
 
-test("the password appears in no command line and no environment", async ({ directory, database }) => {
-  expect((await stat(directory)).mode & 0o777).toBe(0o700);
-  for (const pid of serverProcesses(await postmasterPid(directory))) {
+test("the password appears in no command line and no environment", async () => {
+  expect((await stat(running.directory)).mode & 0o777).toBe(0o700);
+  for (const pid of serverProcesses(await postmasterPid(running.directory))) {
     const visible = execFileSync("ps", ["eww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" });
-    expect(visible).not.toContain(new URL(database.url).password);
+    expect(visible).not.toContain(new URL(running.url).password);
   }
 });
 
-test("no statement and no value reaches the server's log", async ({ directory, database }) => {
+test("no statement and no value reaches the server's log", async () => {
   for (const [statement, code] of [
     ["SELECT 'secret'::int", "22P02"],
     ["CREATE TABLE secret AS SELECT 1 AS id", "42501"],
     ["SELECT secret", "42703"],
     ["secret", "42601"],
   ] as const) {
-    await expect(query(database.url, statement)).rejects.toMatchObject({ code });
+    await expect(query(running.url, statement)).rejects.toMatchObject({ code });
   }
-  const log = await readFile(join(directory, "cluster", "server.log"), "utf8");
+  const log = await readFile(join(running.directory, "cluster", "server.log"), "utf8");
   expect(log).toContain("ready to accept connections");
   expect(log).not.toContain("secret");
-  expect(log).not.toContain(new URL(database.url).password);
+  expect(log).not.toContain(new URL(running.url).password);
 });
 
-test("commits are on the disk before they are acknowledged", async ({ database }) => {
+test("commits are on the disk before they are acknowledged", async () => {
   const names = "'fsync', 'full_page_writes', 'synchronous_commit'";
-  const settings = await query(database.url, `SELECT setting FROM pg_settings WHERE name IN (${names})`);
+  const settings = await query(running.url, `SELECT setting FROM pg_settings WHERE name IN (${names})`);
   expect(settings).toEqual([{ setting: "on" }, { setting: "on" }, { setting: "on" }]);
 });
 

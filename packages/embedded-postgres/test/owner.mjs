@@ -1,16 +1,13 @@
-// An owner that a test kills. It opens the directory and prints the outcome as a line of JSON. It disposes when its standard
-// input ends.
+// An owner that a test kills. It opens the directory and sends the outcome. It disposes when it receives a message.
 import { openEmbeddedPostgres } from "@petstore/embedded-postgres";
-
-const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 const opened = await openEmbeddedPostgres(process.argv[2]);
 if ("holderPid" in opened) {
-  say(opened);
+  process.send(opened);
 } else {
-  say({ url: opened.url });
-  process.stdin.resume().once("end", async () => {
+  process.send({ url: opened.url });
+  process.once("message", async () => {
     await opened[Symbol.asyncDispose]();
-    say({ isDisposed: true });
+    process.send({ isDisposed: true });
   });
 }

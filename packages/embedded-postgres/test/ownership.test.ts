@@ -44,7 +44,7 @@ test("adopts the server of a killed owner, and can stop it", async ({ directory 
 test("an open during the owner's stop gets a server that lives", async ({ directory }) => {
   await using owner = startOwner(directory);
   await owner.next();
-  owner.process.stdin?.end();
+  owner.process.send("dispose");
 
   let opened = await openEmbeddedPostgres(directory);
   while ("holderPid" in opened) opened = await openEmbeddedPostgres(directory);
@@ -74,7 +74,8 @@ test.runIf(process.platform !== "win32")(
   },
 );
 
-test("starts its server again at the same port after it was killed, and owns it", async ({ directory, database }) => {
+test("starts its server again at the same port after it was killed, and owns it", async ({ directory }) => {
+  await using database = await openAlone(directory);
   await query(database.ownerUrl, "CREATE TABLE kept AS SELECT 1 AS id");
   process.kill(await postmasterPid(directory), "SIGKILL");
   const owners = "SELECT pid FROM pg_locks WHERE locktype = 'advisory'";

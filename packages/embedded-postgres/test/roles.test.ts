@@ -4,19 +4,21 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
 import { connectWithScram } from "../src/connection.js";
-import { administratorUrl, openAlone, postmasterPid, query, test } from "./test-server.js";
+import { openAlone, openForFile, postmasterPid, query, test } from "./test-server.js";
 
-test("services get a role that reads and writes rows and creates, alters and drops nothing", async ({ database }) => {
-  await query(database.ownerUrl, "CREATE TABLE later (id bigint GENERATED ALWAYS AS IDENTITY, n int)");
-  await query(database.ownerUrl, "CREATE SEQUENCE numbers");
+const running = await openForFile();
+
+test("services get a role that reads and writes rows and creates, alters and drops nothing", async () => {
+  await query(running.ownerUrl, "CREATE TABLE later (id bigint GENERATED ALWAYS AS IDENTITY, n int)");
+  await query(running.ownerUrl, "CREATE SEQUENCE numbers");
 
   const insert = "INSERT INTO later (n) VALUES (1), (nextval('numbers')) RETURNING id";
-  expect(await query(database.url, insert)).toHaveLength(2);
-  await query(database.url, "UPDATE later SET n = 3 WHERE id = 1");
-  await query(database.url, "DELETE FROM later WHERE id = 2");
-  expect(await query(database.url, "SELECT n FROM later FOR UPDATE")).toEqual([{ n: 3 }]);
-  await query(database.url, "LISTEN changes");
-  await query(database.url, "NOTIFY changes");
+  expect(await query(running.url, insert)).toHaveLength(2);
+  await query(running.url, "UPDATE later SET n = 3 WHERE id = 1");
+  await query(running.url, "DELETE FROM later WHERE id = 2");
+  expect(await query(running.url, "SELECT n FROM later FOR UPDATE")).toEqual([{ n: 3 }]);
+  await query(running.url, "LISTEN changes");
+  await query(running.url, "NOTIFY changes");
   for (const refused of [
     "CREATE TABLE mine (id int)",
     "CREATE TEMPORARY TABLE mine (id int)",
@@ -30,47 +32,44 @@ test("services get a role that reads and writes rows and creates, alters and dro
     "SET ROLE petstore",
     "SET ROLE postgres",
   ]) {
-    await expect(query(database.url, refused), refused).rejects.toMatchObject({ code: expect.stringMatching(/^42/) });
+    await expect(query(running.url, refused), refused).rejects.toMatchObject({ code: expect.stringMatching(/^42/) });
   }
 });
 
-test("the three roles have three passwords, and only their owner can read the files", async ({
-  directory,
-  database,
-}) => {
-  const urls = [database.url, database.ownerUrl, await administratorUrl(directory)].map((url) => new URL(url));
+test("the three roles have three passwords, and only their owner can read the files", async () => {
+  const urls = [running.url, running.ownerUrl, running.administratorUrl].map((url) => new URL(url));
   expect(urls.map(({ username }) => username)).toEqual(["petstore_service", "petstore", "postgres"]);
   expect(new Set(urls.map(({ password }) => password)).size).toBe(3);
   for (const name of ["owner-password", "service-password", "superuser-password"]) {
-    expect((await stat(join(directory, "cluster", name))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(running.directory, "cluster", name))).mode & 0o777).toBe(0o600);
   }
 });
 
-test("nobody connects without a password", async ({ directory, database: _ }) => {
+test("nobody connects without a password", async () => {
   const rules = "SELECT DISTINCT type, auth_method FROM pg_hba_file_rules ORDER BY type";
-  expect(await query(await administratorUrl(directory), rules)).toEqual([
+  expect(await query(running.administratorUrl, rules)).toEqual([
     { type: "host", auth_method: "scram-sha-256" },
     { type: "local", auth_method: "reject" },
   ]);
 });
 
-test("its addresses ignore PGSSLMODE and PGOPTIONS", async ({ directory, database }) => {
+test("its addresses ignore PGSSLMODE and PGOPTIONS", async () => {
   vi.stubEnv("PGSSLMODE", "require");
   vi.stubEnv("PGOPTIONS", "-c default_transaction_read_only=on");
   onTestFinished(() => void vi.unstubAllEnvs());
-  for (const url of [database.url, database.ownerUrl, await administratorUrl(directory)]) {
+  for (const url of [running.url, running.ownerUrl, running.administratorUrl]) {
     expect(await query(url, "SHOW transaction_read_only")).toEqual([{ transaction_read_only: "off" }]);
   }
 });
 
-test("services connect to neither postgres nor template1, and create no large object", async ({ database }) => {
+test("services connect to neither postgres nor template1, and create no large object", async () => {
   const inDatabase = (url: string, name: string) => Object.assign(new URL(url), { pathname: name }).href;
-  await query(database.ownerUrl, "CREATE DATABASE later");
+  await query(running.ownerUrl, "CREATE DATABASE later");
   for (const name of ["postgres", "template1"]) {
-    await expect(query(inDatabase(database.url, name), "SELECT 1"), name).rejects.toMatchObject({ code: "42501" });
+    await expect(query(inDatabase(running.url, name), "SELECT 1"), name).rejects.toMatchObject({ code: "42501" });
   }
   for (const call of ["lo_create(0)", "lo_creat(-1)", "lo_from_bytea(0, 'content')"]) {
-    for (const url of [database.url, inDatabase(database.url, "later")]) {
+    for (const url of [running.url, inDatabase(running.url, "later")]) {
       await expect(query(url, `SELECT ${call}`), call).rejects.toMatchObject({ code: "42501" });
     }
   }

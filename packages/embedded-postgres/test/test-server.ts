@@ -1,14 +1,12 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { type ChildProcess, execFileSync, fork } from "node:child_process";
+import { on, once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type EmbeddedPostgres, embeddedPostgresUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
-import { inject, test as plainTest, type TestAPI } from "vitest";
+import { afterAll, inject, test as plainTest, type TestAPI } from "vitest";
 
 const ownerScript = fileURLToPath(new URL("owner.mjs", import.meta.url));
 
@@ -33,68 +31,60 @@ export async function openAlone(directory: string): Promise<EmbeddedPostgres> {
   return opened;
 }
 
-interface Fixtures {
-  /** The path of a directory whose first start is done and whose server is stopped. */
-  readonly directory: string;
-  /** The database of `directory`, opened by this process. */
-  readonly database: EmbeddedPostgres;
+/** A directory whose first start is done and whose server is stopped. */
+async function preparedDirectory(): ReturnType<typeof emptyDirectory> {
+  const directory = await emptyDirectory();
+  // cp -a keeps the owners, which are not ours when root runs the tests.
+  execFileSync("cp", ["-a", inject("templateDirectory"), directory.path]);
+  return directory;
 }
 
-export const test: TestAPI<Fixtures> = plainTest.extend<Fixtures>({
+/** Gives each test the path of a directory whose first start is done and whose server is stopped. */
+export const test: TestAPI<{ readonly directory: string }> = plainTest.extend<{ readonly directory: string }>({
   directory: async ({ task: _ }, use) => {
-    await using directory = await emptyDirectory();
-    // cp -a keeps the owners, which are not ours when root runs the tests.
-    execFileSync("cp", ["-a", inject("templateDirectory"), directory.path]);
+    await using directory = await preparedDirectory();
     await use(directory.path);
-  },
-  database: async ({ directory }, use) => {
-    await using database = await openAlone(directory);
-    await use(database);
   },
 });
 
+interface SharedDatabase extends EmbeddedPostgres {
+  readonly directory: string;
+  /** For the superuser. */
+  readonly administratorUrl: string;
+}
+
+/** Opens a database for all tests of a file. */
+export async function openForFile(): Promise<SharedDatabase> {
+  const directory = await preparedDirectory();
+  afterAll(() => directory[Symbol.asyncDispose]());
+  const database = await openAlone(directory.path);
+  afterAll(() => database[Symbol.asyncDispose]());
+  const password = (await readFile(join(directory.path, "cluster", "superuser-password"), "utf8")).trim();
+  const administratorUrl = Object.assign(new URL(database.url), { username: "postgres", password }).href;
+  return { ...database, directory: directory.path, administratorUrl };
+}
+
 export interface Owner extends AsyncDisposable {
   readonly process: ChildProcess;
-  /** The next line that the owner says; undefined at its end. */
+  /** The next message of the owner; undefined at its end. */
   next(): Promise<Record<string, unknown> | undefined>;
   kill(): Promise<void>;
 }
 
 export function startOwner(directory: string): Owner {
-  const child = spawn(process.execPath, [ownerScript, directory], { stdio: ["pipe", "pipe", "inherit"] });
-  const ended = once(child, "close");
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const child = fork(ownerScript, [directory]);
+  const ended = once(child, "exit");
+  const messages = on(child, "message", { close: ["exit"] });
   const kill = async () => {
     child.kill("SIGKILL");
     await ended;
   };
   return {
     process: child,
-    next: async () => {
-      const line = await lines.next();
-      return line.done === true ? undefined : JSON.parse(line.value);
-    },
+    next: async () => (await messages.next()).value?.[0],
     kill,
     [Symbol.asyncDispose]: kill,
   };
-}
-
-/** Starts the server of a directory, and kills it together with its owner. */
-export async function killServer(directory: string): Promise<void> {
-  await using owner = startOwner(directory);
-  await owner.next();
-  const pid = await postmasterPid(directory);
-  await owner.kill();
-  process.kill(pid, "SIGKILL");
-  while (stillRunning([pid]).length > 0) await delay(5);
-}
-
-/** The superuser's address of the server that runs on this directory. */
-export async function administratorUrl(directory: string): Promise<string> {
-  const url = new URL(String(await embeddedPostgresUrl(directory)));
-  url.username = "postgres";
-  url.password = (await readFile(join(directory, "cluster", "superuser-password"), "utf8")).trim();
-  return url.href;
 }
 
 export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {

@@ -7,10 +7,10 @@ import {
   type Database,
   type DatabaseConfig,
   openDatabase,
+  Problem,
   readDatabaseConfig,
 } from "@petstore/core";
 import { Client } from "pg";
-import { explainDatabase } from "./database-fault.js";
 import type { Output } from "./output.js";
 
 /** Everything that a command reads or writes outside PostgreSQL and Redis. */
@@ -42,22 +42,18 @@ export interface OpenedDatabase extends Pick<Core, "accounts" | "keys"> {
 /** The failure of a command. The message is one line for the operator; the exit code is 1. */
 export class Refusal extends Error {}
 
-/** The environment. If it names no database, the database of the running standalone store. */
-export async function effectiveEnvironment(context: CommandContext): Promise<CommandContext["environment"]> {
+/** If the environment names no database, adds the database of the running standalone store. `undefined` without any. */
+export async function databaseEnvironment(context: CommandContext): Promise<CommandContext["environment"] | undefined> {
   const { environment } = context;
-  if (namesDatabase(environment)) return environment;
-  return { ...environment, DATABASE_URL: await context.standaloneUrl() };
+  if (environment.DATABASE_URL || environment.DATABASE_URL_FILE) return environment;
+  const url = await context.standaloneUrl();
+  return url === undefined ? undefined : { ...environment, DATABASE_URL: url };
 }
 
 export async function requireDatabaseConfig(context: CommandContext): Promise<DatabaseConfig> {
-  const environment = await effectiveEnvironment(context);
-  if (!namesDatabase(environment))
-    throw new Refusal("There is no database: start the store with npm start, or set DATABASE_URL.");
-  return readDatabaseConfig(environment);
-}
-
-export function namesDatabase(environment: CommandContext["environment"]): boolean {
-  return Boolean(environment.DATABASE_URL || environment.DATABASE_URL_FILE);
+  const environment = await databaseEnvironment(context);
+  if (environment !== undefined) return readDatabaseConfig(environment);
+  throw new Refusal("There is no database: start the store with npm start, or set DATABASE_URL.");
 }
 
 /** Opens the database for one command, with longer timeouts than for a request. */
@@ -69,7 +65,8 @@ export async function withDatabase(
   const actor = actorOf(context);
   return await explainingFaults(config.url, async () => {
     const patient = { ...config, poolSize: 2, acquireTimeoutMs: 5_000, readTimeoutMs: 10_000, writeTimeoutMs: 10_000 };
-    await using database = openDatabase(patient, silent);
+    // A command reports its own failures.
+    await using database = openDatabase(patient, { info() {}, warn() {}, error() {} });
     return await work({
       database,
       accounts: createAccountRepository(database, actor),
@@ -98,11 +95,9 @@ export async function withClient<Result>(
 }
 
 export async function findAccount({ accounts }: OpenedDatabase, name: string): Promise<Account> {
-  return (await accounts.findByName(name)) ?? noSuchAccount();
-}
-
-export function noSuchAccount(): never {
-  throw new Refusal("No account has this name; petstore account list shows the names.");
+  const account = await accounts.findByName(name);
+  if (account === undefined) throw new Refusal("No account has this name; petstore account list shows the names.");
+  return account;
 }
 
 /** Characters that end a line, or change the order in which a terminal shows the text after them. */
@@ -140,5 +135,30 @@ export async function explainingFaults<Result>(url: string, work: () => Promise<
   }
 }
 
-/** A command reports its own failures. */
-const silent: { info(): void; warn(): void; error(): void } = { info() {}, warn() {}, error() {} };
+/** One line for the operator about work on the database that failed, without the password. */
+export function explainDatabase(error: unknown, url: string): string {
+  const cause = error instanceof Problem ? (error.cause ?? error) : error;
+  const code = cause instanceof Error && "code" in cause ? `${cause.code}` : "";
+  const where = URL.canParse(url) ? new URL(url).host : "its address";
+  const known = byCode[code] ?? byCode[code.slice(0, 2)];
+  if (known !== undefined) return known(where);
+  const message = cause instanceof Error ? cause.message || code || cause.name : `${cause}`;
+  return `The database at ${where} cannot be used: ${message.replace(/\.$/, "")}.`;
+}
+
+/** By the code of the system call, the SQLSTATE, or its class. */
+const byCode: Readonly<Record<string, (where: string) => string>> = {
+  ECONNREFUSED: (where) => `Nothing listens at ${where}: start PostgreSQL there, or correct DATABASE_URL.`,
+  ECONNRESET: (where) => `What listens at ${where} hung up: it may be no PostgreSQL, or one that is stopping.`,
+  ENOTFOUND: (where) => `The host of ${where} is not known: correct DATABASE_URL.`,
+  EAI_AGAIN: (where) => `The host of ${where} cannot be looked up now: try again, or correct DATABASE_URL.`,
+  "28": (where) => `The database at ${where} refuses the user or the password of DATABASE_URL.`,
+  "3D000": (where) =>
+    `The database that DATABASE_URL names does not exist at ${where}: create it, or correct the name.`,
+  "42P01": () => "The database has no tables yet: run petstore migrate first.",
+  "42703": () => "The database has an older schema: run petstore migrate first.",
+  "42501": () => "The user of DATABASE_URL may not do this in its database: grant it, or use the owner.",
+  "53300": (where) =>
+    `The database at ${where} has no connection left: raise max_connections, or lower DATABASE_POOL_SIZE.`,
+  "57P03": (where) => `The database at ${where} is starting up or shutting down: try again shortly.`,
+};

@@ -8,7 +8,7 @@ import {
   responseChannel,
   subscriberName,
 } from "@petstore/core";
-import { type CommandContext, explainingFaults, type OpenedDatabase, Refusal, withClient } from "./command-context.js";
+import { type CommandContext, explainingFaults, withClient } from "./command-context.js";
 
 export interface InstanceResponses {
   readonly responses: readonly OperatorResponse[];
@@ -16,33 +16,9 @@ export interface InstanceResponses {
   readonly listening: number;
 }
 
-const deadlineMs = 2_000;
+export const deadlineMs = 2_000;
 const pollMs = 10;
 const subscriberQuery = "select pid from pg_stat_activity where datname = current_database() and application_name = $1";
-
-/**
- * Sends a request to every running instance. Refuses if none is running, because only the instances and their Redis have
- * the counters. Warns if some did not respond.
- */
-export async function requestFromRunning(
-  { directUrl }: OpenedDatabase,
-  context: CommandContext,
-  request: OperatorRequest,
-): Promise<readonly OperatorResponse[]> {
-  const { responses, listening } = await askInstances(directUrl, context, request);
-  if (listening === 0) {
-    throw new Refusal(
-      "No instance of the store is running on this database. Only a running instance knows this: start one.",
-    );
-  }
-  if (responses.length === 0) {
-    throw new Refusal(
-      `None of ${listening} running instances answered within ${deadlineMs / 1_000} s; petstore doctor may say why.`,
-    );
-  }
-  if (responses.length < listening) context.complain(`Only ${responses.length} of ${listening} instances answered.`);
-  return responses;
-}
 
 /** Collects responses until each instance that listens has responded, or the deadline has passed. */
 export function askInstances(
@@ -54,7 +30,7 @@ export function askInstances(
   // Unguessable, so that nobody else can respond.
   const id = randomBytes(16).toString("hex");
   const responses: OperatorResponse[] = [];
-  const ask = () =>
+  return explainingFaults(directUrl, () =>
     withClient(directUrl, "petstore-ask", async (client) => {
       client.on("notification", ({ payload = "" }) => {
         const response = readResponse(payload);
@@ -66,6 +42,6 @@ export function askInstances(
       await client.query("select pg_notify($1, $2)", [changeChannel, JSON.stringify(event)]);
       while (responses.length < rows.length && !deadline.aborted) await delay(pollMs);
       return { responses, listening: rows.length };
-    });
-  return explainingFaults(directUrl, ask);
+    }),
+  );
 }

@@ -1,7 +1,7 @@
-import { limitsOf, type OperatorResponse, remaining, type WindowState } from "@petstore/core";
+import { limitsOf, type OperatorRequest, type OperatorResponse, remaining, type WindowState } from "@petstore/core";
 import type { Command } from "commander";
-import { type CommandContext, findAccount, type Run } from "./command-context.js";
-import { requestFromRunning } from "./instances.js";
+import { type CommandContext, findAccount, type OpenedDatabase, Refusal, type Run } from "./command-context.js";
+import { askInstances, deadlineMs } from "./instances.js";
 import { tableOutput } from "./output.js";
 
 export function addUsageCommands(program: Command, run: Run, context: CommandContext): void {
@@ -22,6 +22,30 @@ export function addUsageCommands(program: Command, run: Run, context: CommandCon
         return { text: tableOutput(windows).text, json: { account: name, plan: account.plan, counts } };
       }),
     );
+}
+
+/**
+ * Sends a request to every running instance. Refuses if none is running, because only the instances and their Redis have
+ * the counters. Warns if some did not respond.
+ */
+async function requestFromRunning(
+  { directUrl }: OpenedDatabase,
+  context: CommandContext,
+  request: OperatorRequest,
+): Promise<readonly OperatorResponse[]> {
+  const { responses, listening } = await askInstances(directUrl, context, request);
+  if (listening === 0) {
+    throw new Refusal(
+      "No instance of the store is running on this database. Only a running instance knows this: start one.",
+    );
+  }
+  if (responses.length === 0) {
+    throw new Refusal(
+      `None of ${listening} running instances answered within ${deadlineMs / 1_000} s; petstore doctor may say why.`,
+    );
+  }
+  if (responses.length < listening) context.complain(`Only ${responses.length} of ${listening} instances answered.`);
+  return responses;
 }
 
 /** Instances that share a Redis report the same counts: the last response of them is shown. */

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { open, readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { openHttpServer } from "@petstore/harness/network";
@@ -12,73 +12,56 @@ import { runCommand, useDatabase } from "./run-command.js";
 
 const command = fileURLToPath(new URL("../bin/petstore.mjs", import.meta.url));
 
-describe("petstore", () => {
-  it("--version prints the version of the package", async () => {
-    const { version } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
-    expect(await runCommand("--version", {})).toEqual({ exitCode: 0, printed: version, complained: "" });
-  });
-
-  it.each([
-    "",
-    "account create",
-    "account create x --plan gold",
-    "account create x --per-minute 0",
-    "account create x --per-minute 2147483648",
-    "account set-plan x gold",
-    "audit --limit 0",
-    "key issue x --expires yesterday",
-    "key issue x --expires 2001-01-01",
-    "key issue x --expires 2099-02-30",
-    "key issue x --expires 2099-13-01T00:00:00Z",
-    "key issue x --scope all",
-    "key rotate 1",
-    "key rotate 1 --grace soon",
-    "key rotate 1 --grace 99999d",
-  ])("answers %j, which it does not understand, with exit code 2 and a hint", async (commandLine) => {
-    const { exitCode, complained } = await runCommand(commandLine, {});
-    expect(exitCode).toBe(2);
-    expect(complained).toMatch(/help|Usage/);
-  });
-});
-
 it.each([
-  ["standard output", "stdout", "--help", 0],
-  ["standard error", "stderr", "nonsense", 2],
-] as const)("ends quietly when the reader of its %s has gone", async (_, closed, commandLine, exitCode) => {
-  const child = spawn(process.execPath, [command, commandLine]);
-  child[closed].destroy();
-  const [printed, complained, [code]] = await Promise.all([
-    closed === "stdout" ? "" : text(child.stdout),
-    closed === "stderr" ? "" : text(child.stderr),
-    once(child, "close"),
-  ]);
-  expect({ printed, complained, code }).toEqual({ printed: "", complained: "", code: exitCode });
+  "",
+  "account create",
+  "account create x --plan gold",
+  "account create x --per-minute 0",
+  "account create x --per-minute 2147483648",
+  "key issue x --expires yesterday",
+  "key issue x --expires 2001-01-01",
+  "key issue x --expires 2099-02-30",
+  "key issue x --expires 2099-13-01T00:00:00Z",
+  "key issue x --scope all",
+  "key rotate 1",
+  "key rotate 1 --grace soon",
+  "key rotate 1 --grace 99999d",
+])("answers %j, which it does not understand, with exit code 2 and a hint", async (commandLine) => {
+  const { exitCode, complained } = await runCommand(commandLine, {});
+  expect(exitCode).toBe(2);
+  expect(complained).toMatch(/help|Usage/);
 });
 
-it.runIf(existsSync("/dev/full")).each(["--help", "doctor"])(
-  "%s says that its output cannot be written",
-  async (name) => {
-    await using full = await open("/dev/full", "w");
-    const environment = { DATABASE_URL: "postgres://nobody:x@127.0.0.1:1/none" };
-    await using program = startProgram({ name, args: [command, name], environment, stdout: full.fd });
-    expect(await program.ended).toBe(1);
-    expect(program.errorOutput).toContainEqual(expect.stringMatching(/ cannot be written: ./));
-    expect(program.errorOutput).not.toContainEqual(expect.stringMatching(/^ +at /));
-  },
-);
+it("ends quietly when the reader of its output has gone", async () => {
+  const child = spawn(process.execPath, [command, "--help"]);
+  child.stdout.destroy();
+  const [complained, [exitCode]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  expect({ complained, exitCode }).toEqual({ complained: "", exitCode: 0 });
+});
 
-describe("a database without tables", () => {
-  const { json, petstore, environment } = useDatabase();
+it.runIf(existsSync("/dev/full"))("says that its output cannot be written", async () => {
+  await using full = await open("/dev/full", "w");
+  await using program = startProgram({ name: "petstore", args: [command, "--help"], environment: {}, stdout: full.fd });
+  expect(await program.ended).toBe(1);
+  expect(program.errorOutput).toEqual([expect.stringMatching(/ cannot be written: ./)]);
+});
+
+describe("a database without tables", async () => {
+  const { json, petstore, environment } = await useDatabase();
 
   it("gets the current schema, and the command says so when there is nothing to do", async () => {
     expect(await petstore("account list")).toMatchObject({
       exitCode: 1,
       complained: expect.stringContaining("migrate"),
     });
+    const migrations = "0001-first-tables, 0002-keys-that-change, 0003-managed-keys, 0004-lasting-audit-log";
+    expect(await petstore("doctor")).toEqual({
+      exitCode: 1,
+      printed: expect.stringContaining(`FAULT    schema: lacks ${migrations}\n         -> Run petstore migrate`),
+      complained: "Found 1 fault.",
+    });
     const { printed } = await petstore("migrate");
-    expect(printed).toBe(
-      "Applied 0001-first-tables, 0002-keys-that-change, 0003-managed-keys, 0004-lasting-audit-log.",
-    );
+    expect(printed).toBe(`Applied ${migrations}.`);
     expect(await petstore("migrate")).toMatchObject({ exitCode: 0, printed: "The schema is current." });
     expect(await json("migrate")).toEqual({ applied: [] });
   });
@@ -87,7 +70,7 @@ describe("a database without tables", () => {
     ["migrate", { password: "wrong" }, /refuses the user or the password/],
     ["account list", { pathname: "nowhere" }, /does not exist/],
   ])("is not reached by %s with %j, and the command says why", async (commandLine, change, reason) => {
-    const url = Object.assign(new URL(environment().DATABASE_DIRECT_URL), change).href;
+    const url = Object.assign(new URL(environment.DATABASE_DIRECT_URL), change).href;
     const ran = await runCommand(commandLine, { DATABASE_URL: url });
     expect(ran).toMatchObject({ exitCode: 1, complained: expect.stringMatching(reason) });
   });
@@ -97,7 +80,6 @@ it.each([
   ["account list", "", "There is no database: start the store with npm start, or set DATABASE_URL."],
   ["account list", "postgres://someone:secret@127.0.0.1:1/petstore", "127.0.0.1"],
   ["account list", "http://someone:secret@127.0.0.1/", "DATABASE_URL must be a URL that begins with postgres://"],
-  ["account list", "secret", "DATABASE_URL must be a URL that begins with postgres://"],
   ["account list", "postgres://someone:secret@no-such-host.invalid/petstore", "no-such-host.invalid"],
   ["doctor", "", "database: there is none\n         -> Start the store with npm start"],
   ["doctor", "postgres://someone:secret@127.0.0.1:1/petstore", "Nothing listens at 127.0.0.1:1"],
@@ -108,17 +90,15 @@ it.each([
   expect(printed + complained).not.toContain("secret");
 });
 
-it.each(["migrate", "account list"])("%s says at which address there is no PostgreSQL", async (commandLine) => {
+it("says at which address there is no PostgreSQL", async () => {
   await using server = await openHttpServer(() => {});
   const { host } = new URL(server.url);
-  expect(await runCommand(commandLine, { DATABASE_URL: `postgres://someone@${host}/petstore` })).toMatchObject({
-    exitCode: 1,
-    complained: expect.stringMatching(new RegExp(`^The database at ${host} cannot be used: .+\\.$`)),
-  });
+  const { complained } = await runCommand("migrate", { DATABASE_URL: `postgres://someone@${host}/petstore` });
+  expect(complained).toMatch(new RegExp(`^The database at ${host} cannot be used: .+\\.$`));
 });
 
-describe("a command that cannot be done", () => {
-  const { json, petstore } = useDatabase("migrate", "account create shop");
+describe("a command that cannot be done", async () => {
+  const { json, petstore } = await useDatabase("migrate", "account create shop");
 
   it.each([
     ["account create shop", "An account with this name exists already."],

@@ -1,19 +1,16 @@
-import { describeWithRedis, grantService } from "@petstore/harness";
+import { describeWithRedis, grantService, shared } from "@petstore/harness";
 import { query } from "@petstore/harness/postgres";
-import { startService } from "@petstore/harness/processes";
-import { openRedisCluster, openRedisServer } from "@petstore/harness/redis";
+import { openRedisCluster, openRedisSentinels, openRedisServer } from "@petstore/harness/redis";
 import { describe, expect, it } from "vitest";
 import { checkDatabaseTransport, checkRedisTransport } from "../src/doctor/check-transport.js";
 import type { Finding } from "../src/doctor/finding.js";
-import { finding, runCommand, useDatabase } from "./run-command.js";
+import { finding, openInstance, runCommand, useDatabase } from "./run-command.js";
 
-const openSentinels = ["sentinels: no TLS", "sentinels: no password"];
-const { database, environment, petstore } = useDatabase();
+const { database, environment, petstore } = await useDatabase("migrate");
 
 describe("petstore doctor", () => {
   it("finds nothing wrong with a migrated database and a running instance", async () => {
-    await petstore("migrate");
-    await using _instance = await startService({ environment: environment() });
+    await using _instance = await openInstance(environment);
     const { exitCode, printed, complained } = await petstore("doctor");
     expect({ exitCode, complained }).toEqual({ exitCode: 0, complained: "" });
     expect(printed).toMatch(/^ok +configuration: understood\nok +database: PostgreSQL 18/);
@@ -21,14 +18,6 @@ describe("petstore doctor", () => {
       expect(printed.replace("behind", "ahead of")).toContain(line);
     }
     expect(printed).not.toContain("FAULT");
-  });
-
-  it("names the migrations an un-migrated database lacks", async () => {
-    const { exitCode, printed, complained } = await petstore("doctor");
-    expect({ exitCode, complained }).toEqual({ exitCode: 1, complained: "Found 1 fault." });
-    expect(printed).toContain(
-      "FAULT    schema: lacks 0001-first-tables, 0002-keys-that-change, 0003-managed-keys, 0004-lasting-audit-log\n         -> Run petstore migrate",
-    );
   });
 
   it("names every fault of the configuration, and still looks at the database", async () => {
@@ -46,18 +35,16 @@ describe("petstore doctor", () => {
   });
 
   it("counts the instances that count for themselves although there are several", async () => {
-    await petstore("migrate");
-    await using _one = await startService({ environment: environment() });
-    await using _other = await startService({ environment: environment() });
+    await using _one = await openInstance(environment);
+    await using _other = await openInstance(environment);
     const { exitCode, findings } = await examine({});
     expect(exitCode).toBe(1);
     expect(findings).toContainEqual(finding("fault", "instances", /^2 count for themselves/));
   });
 
   it("recognises a pooler that the address does not tell of", async ({ skip }) => {
-    if (database().url === database().directUrl) skip();
-    await petstore("migrate");
-    const url = new URL(database().url);
+    if (database.url === database.directUrl) skip();
+    const url = new URL(database.url);
     url.search = "";
     const { findings } = await examine({ DATABASE_URL: url.href, DATABASE_DIRECT_URL: url.href });
     expect(findings).toContainEqual(finding("fault", "pooler"));
@@ -65,17 +52,16 @@ describe("petstore doctor", () => {
   });
 
   it("warns of a role that may do more than read and write rows, or that may change the audit log", async () => {
-    await petstore("migrate");
-    const serviceUrl = await grantService(database());
+    const serviceUrl = await grantService(database);
     const roleOf = async (url: string) =>
       (await examine({ DATABASE_URL: url })).findings.filter(({ check }) => check === "database role");
     expect(await roleOf(serviceUrl)).toEqual([
       finding("ok", "database role", /^petstore_service reads and writes rows/),
     ]);
-    expect(await roleOf(database().url)).toEqual([
+    expect(await roleOf(database.url)).toEqual([
       finding("warning", "database role", / may create databases or roles$/),
     ]);
-    await query(database().directUrl, "grant delete on audit_log to petstore_service");
+    await query(database.directUrl, "grant delete on audit_log to petstore_service");
     expect(await roleOf(serviceUrl)).toEqual([finding("warning", "database role", / entries of the audit log$/)]);
   });
 });
@@ -92,8 +78,6 @@ describe("petstore doctor, of the way to the servers,", () => {
     ["postgres://user:secret@db.example.com/petstore?sslmode=verify-full", undefined],
     ["postgres://user:secret@db.example.com/petstore?sslmode=verify-full&uselibpqcompat=true", undefined],
     ["postgres://user:secret@127.0.0.1/petstore", undefined],
-    ["postgres://user:secret@[::1]:5432/petstore", undefined],
-    ["postgres://user:secret@localhost/petstore", undefined],
   ])("says of %s: %s", (address, objection) => {
     const found = checkDatabaseTransport("DATABASE_URL", address);
     expect(found).toEqual(finding(objection ? "warning" : "ok", "DATABASE_URL transport", objection));
@@ -107,8 +91,11 @@ describe("petstore doctor, of the way to the servers,", () => {
     ["rediss://cache", "", ["redis cache: no password"]],
     ["rediss://:secret@cache", "", []],
     ["redis://127.0.0.1:6379", "", []],
-    ["redis+sentinel://a,b/m", "", ["redis m: no TLS", "redis m: no password", ...openSentinels]],
-    ["redis+sentinel://127.0.0.1,b/m", "", ["redis m: no TLS", "redis m: no password", ...openSentinels]],
+    [
+      "redis+sentinel://127.0.0.1,b/m",
+      "",
+      ["redis m: no TLS", "redis m: no password", "sentinels: no TLS", "sentinels: no password"],
+    ],
     ["rediss+sentinel://:secret@a,b/m", "", ["sentinels: no password"]],
     ["rediss+sentinel://a/m", "secret", ["redis m: no password"]],
     ["rediss+sentinel://:secret@a,b/m", "secret", []],
@@ -124,9 +111,8 @@ describe("petstore doctor, of the way to the servers,", () => {
 
 describeWithRedis("petstore doctor, of Redis,", () => {
   it("finds nothing wrong with one on this machine, and objects to one that evicts counters", async () => {
-    await petstore("migrate");
     await using redis = await openRedisServer();
-    await using _instance = await startService({ environment: { ...environment(), REDIS_URL: redis.url } });
+    await using _instance = await openInstance({ ...environment, REDIS_URL: redis.url });
     const { exitCode, findings } = await examine({ REDIS_URL: redis.url });
     expect(exitCode).toBe(0);
     const name = `redis 127.0.0.1:${redis.port}`;
@@ -149,9 +135,8 @@ describeWithRedis("petstore doctor, of Redis,", () => {
   });
 
   it("says that none is there, and that an instance misses it", async () => {
-    await petstore("migrate");
     const lonely = await openRedisServer();
-    await using _instance = await startService({ environment: { ...environment(), REDIS_URL: lonely.url } });
+    await using _instance = await openInstance({ ...environment, REDIS_URL: lonely.url });
     await lonely[Symbol.asyncDispose]();
     const { exitCode, findings } = await examine({ REDIS_URL: lonely.url });
     expect(exitCode).toBe(1);
@@ -160,7 +145,69 @@ describeWithRedis("petstore doctor, of Redis,", () => {
   });
 });
 
+describeWithRedis("petstore doctor, of a Redis behind Sentinel,", async () => {
+  const sentinelPassword = "other-secret";
+  const group = await shared(openRedisSentinels({ password: "secret", sentinelPassword }));
+  const examineGroup = async (more: Readonly<Record<string, string>> = {}) => {
+    const environment = { REDIS_URL: group.url, REDIS_SENTINEL_PASSWORD: sentinelPassword, ...more };
+    const { findings } = await examine(environment);
+    return findings.filter(({ check }) => /^(redis|sentinel)/.test(check));
+  };
+
+  it("shows the primary, the replicas and the quorum, and warns of a primary that needs no replica", async () => {
+    const findings = await examineGroup();
+    const primary = `127.0.0.1:${(await group.primary()).port}`;
+    expect(findings.filter(({ status }) => status !== "ok")).toEqual([]);
+    for (const { port } of group.sentinels) {
+      const quorum = "OK 3 usable Sentinels. Quorum and failover authorization can be reached";
+      expect(findings).toContainEqual({ check: `sentinel 127.0.0.1:${port} quorum`, status: "ok", found: quorum });
+      expect(findings).toContainEqual(expect.objectContaining({ status: "ok", found: "2 can take over" }));
+    }
+    expect(findings).toContainEqual({ check: "sentinel primary", status: "ok", found: primary });
+    expect(JSON.stringify(findings)).not.toContain("secret");
+    await group.servers[0]?.command("CONFIG", "SET", "min-replicas-to-write", 0);
+    const again = await examineGroup();
+    expect(again.filter(({ status }) => status !== "ok").map(({ check }) => check)).toEqual([
+      `redis ${primary} writes`,
+    ]);
+  });
+
+  it("objects to a user of the sentinels that may not subscribe", async () => {
+    const [sentinel] = group.sentinels;
+    await sentinel?.command("ACL", "SETUSER", "watcher", "reset", "on", ">secret", "+@all", "-subscribe");
+    const watcher = { REDIS_SENTINEL_USERNAME: "watcher", REDIS_SENTINEL_PASSWORD: "secret" };
+    expect(faultsOf(await examineGroup(watcher))).toContainEqual([
+      `sentinel 127.0.0.1:${sentinel?.port}`,
+      expect.stringContaining("NOPERM"),
+    ]);
+  });
+
+  it("objects to sentinels that do not answer, to a majority that is lost, and to a wrong name", async () => {
+    const [first, second, third] = group.sentinels;
+    await first?.kill();
+    second?.pause();
+    await expect
+      .poll(async () => faultsOf(await examineGroup()), { interval: 500 })
+      .toEqual([
+        [`sentinel 127.0.0.1:${first?.port}`, expect.stringContaining("ECONNREFUSED")],
+        [`sentinel 127.0.0.1:${second?.port}`, "cannot be used: no answer"],
+        [`sentinel 127.0.0.1:${third?.port} quorum`, expect.stringMatching(/^NOQUORUM/)],
+      ]);
+    second?.resume();
+    const named = faultsOf(await examineGroup({ REDIS_URL: group.url.replace(/petstore$/, "nothing") }));
+    expect(named).toContainEqual([
+      `sentinel 127.0.0.1:${third?.port}`,
+      "cannot be used: ERR No such master with that name",
+    ]);
+    expect(named.at(-1)).toEqual(["redis", expect.stringMatching(/^nothing behind the sentinels cannot be used/)]);
+  });
+});
+
 async function examine(more: Readonly<Record<string, string>>, clock?: { readonly clockOffsetMs: number }) {
-  const { exitCode, printed } = await runCommand("doctor --json", { ...environment(), ...more }, clock);
+  const { exitCode, printed } = await runCommand("doctor --json", { ...environment, ...more }, clock);
   return { exitCode, findings: JSON.parse(printed) as Finding[] };
+}
+
+function faultsOf(findings: readonly Finding[]): [check: string, found: string][] {
+  return findings.filter(({ status }) => status === "fault").map(({ check, found }) => [check, found]);
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@petstore/harness";
-import { afterEach, beforeEach, expect } from "vitest";
+import { type Core, openCore, readConfig } from "@petstore/core";
+import { createTestDatabase, shared } from "@petstore/harness";
+import { expect } from "vitest";
 import { runPetstore } from "../src/program.js";
 
 export interface Ran {
@@ -31,19 +32,15 @@ export async function runCommand(
   return { exitCode, printed: printed.join("\n"), complained: complained.join("\n") };
 }
 
-/** Gives each test a database of its own, on which these command lines have run. */
-export function useDatabase(...commandLines: readonly string[]) {
-  let database: TestDatabase;
-  const environment = () => ({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.directUrl });
+/** Gives the tests of a file or a suite a database, on which these command lines have run. */
+export async function useDatabase(...commandLines: readonly string[]) {
+  const database = await shared(createTestDatabase());
+  const environment = { DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.directUrl };
   const petstore = (commandLine: string, more: Environment = {}, input = "") =>
-    runCommand(commandLine, { ...environment(), ...more }, { input });
-  beforeEach(async () => {
-    database = await createTestDatabase();
-    for (const commandLine of commandLines) await petstore(commandLine);
-  });
-  afterEach(() => database[Symbol.asyncDispose]());
+    runCommand(commandLine, { ...environment, ...more }, { input });
+  for (const commandLine of commandLines) await petstore(commandLine);
   return {
-    database: () => database,
+    database,
     environment,
     petstore,
     /** Returns the JSON that a command prints. */
@@ -53,6 +50,11 @@ export function useDatabase(...commandLines: readonly string[]) {
       return JSON.parse(printed);
     },
   };
+}
+
+/** An instance of the store in this process, without its APIs. */
+export function openInstance(environment: Environment): Promise<Core> {
+  return openCore(readConfig(environment), { log: { info() {}, warn() {}, error() {} }, now: Date.now });
 }
 
 /** Matches a finding of doctor. Each one that is not ok must have advice. */

@@ -1,7 +1,6 @@
 import { type DatabaseConfig, pendingMigrations } from "@petstore/core";
 import type { Client } from "pg";
-import { withClient } from "../command-context.js";
-import { explainDatabase } from "../database-fault.js";
+import { explainDatabase, withClient } from "../command-context.js";
 import { checkReplication } from "./check-replication.js";
 import { checkDatabaseTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
@@ -16,6 +15,7 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
     return await withClient(url, applicationName, async (client) => {
       const { version, versionNumber, statementTimeoutMs } = await one<Server>(client, serverQuery);
       const role = await one<Role>(client, roleQuery);
+      const readClock = async () => (await one<{ nowMs: number }>(client, clockQuery)).nowMs;
       return [
         versionNumber >= oldestVersion
           ? ok("database", `PostgreSQL ${version}`)
@@ -24,11 +24,7 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
         checkRole(role),
         ...(await checkReplication(client, role.name)),
         await checkMigrations(url),
-        await compareClocks(
-          "database clock",
-          now,
-          async () => (await one<{ nowMs: number }>(client, clockQuery)).nowMs,
-        ),
+        await compareClocks("database clock", now, readClock),
         checkPooler(config, await isPooled(client), statementTimeoutMs),
         ...(directUrl === undefined ? [] : await checkDirect(directUrl)),
       ];
@@ -40,18 +36,12 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
   }
 }
 
-/** Warns if the role of the services may do more than they need. */
-function checkRole({ name, isSuperuser, isAdministrator, canChangeTables, canChangeAuditLog }: Role): Finding {
+function checkRole({ name, excess }: Role): Finding {
   const check = "database role";
-  const advice = "Give the services a role that only reads and writes rows: tools/deploy/postgres/roles.sql makes it.";
-  if (isSuperuser) return warning(check, `${name} is a superuser, who may do everything on that machine`, advice);
-  if (isAdministrator) return warning(check, `${name} may create databases or roles`, advice);
-  if (canChangeTables) return warning(check, `${name} may create, alter or drop tables`, advice);
-  if (canChangeAuditLog) {
-    const advice = "Run tools/deploy/postgres/roles.sql again, as after each restore of a dump.";
-    return warning(check, `${name} may change and delete entries of the audit log`, advice);
-  }
-  return ok(check, `${name} reads and writes rows, and nothing else`);
+  if (excess === null) return ok(check, `${name} reads and writes rows, and nothing else`);
+  const advice =
+    "Give the services a role that only reads and writes rows: run tools/deploy/postgres/roles.sql, also after each restore of a dump.";
+  return warning(check, `${name} ${excess}`, advice);
 }
 
 async function checkMigrations(url: string): Promise<Finding> {
@@ -116,31 +106,29 @@ async function isPooled(client: Client): Promise<boolean> {
   return pid !== (client as unknown as { processID: number | null }).processID;
 }
 
-/** The rights of the connection's role, beyond reading and writing rows. */
 interface Role {
   readonly name: string;
-  readonly isSuperuser: boolean;
-  /** It may create roles or databases. */
-  readonly isAdministrator: boolean;
-  /** It may create tables, or owns existing ones and may alter and drop them. */
-  readonly canChangeTables: boolean;
-  readonly canChangeAuditLog: boolean;
+  /** The first right of the role beyond reading and writing rows. */
+  readonly excess: string | null;
 }
 
 /** `pg_has_role` also sees the rights that the role inherits. */
 const roleQuery = `
-  select rolname as name, rolsuper as "isSuperuser", rolcreaterole or rolcreatedb as "isAdministrator",
-    coalesce(has_schema_privilege(current_schema(), 'create'), false)
+  select rolname as name, case
+    when rolsuper then 'is a superuser, who may do everything on that machine'
+    when rolcreaterole or rolcreatedb then 'may create databases or roles'
+    when has_schema_privilege(current_schema(), 'create')
       or exists (select from pg_class
                  where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
-                   and pg_has_role(relowner, 'usage')) as "canChangeTables",
-    coalesce(has_table_privilege(to_regclass('audit_log'), 'update, delete'), false) as "canChangeAuditLog"
+                   and pg_has_role(relowner, 'usage')) then 'may create, alter or drop tables'
+    when has_table_privilege(to_regclass('audit_log'), 'update, delete')
+      then 'may change and delete entries of the audit log'
+    end as excess
   from pg_roles where rolname = current_user`;
 
 interface Server {
-  /** As PostgreSQL writes it, such as `18.1`. */
+  /** Such as `18.1`, and 180001. */
   readonly version: string;
-  /** As PostgreSQL counts it: 180001. */
   readonly versionNumber: number;
   /** Set by the role, the database or the pooler, not by us. 0 for none. */
   readonly statementTimeoutMs: number;

@@ -9,23 +9,18 @@ export async function checkRedis(config: RedisConfig | undefined, now: () => num
   if (config === undefined) {
     return [ok("redis", "none: each instance counts for itself, which is right for one instance")];
   }
-  const [url = ""] = config.urls;
-  const sentinels = readSentinelUrl(url);
-  if (sentinels !== undefined) {
-    const view = await checkSentinels(sentinels, config);
-    return [...view, ...(await checkServers(config, now, `${sentinels.name} behind the sentinels`))];
-  }
-  return checkServers(config, now, config.urls.map((one) => new URL(one).host).join(", "));
-}
-
-async function checkServers(config: RedisConfig, now: () => number, where: string): Promise<Finding[]> {
+  const sentinels = readSentinelUrl(config.urls[0] ?? "");
+  const findings = sentinels === undefined ? [] : await checkSentinels(sentinels, config);
   try {
-    return [...(await checkReachable(config, now)), ...checkRedisTransport(config)];
+    return [...findings, ...(await checkReachable(config, now)), ...checkRedisTransport(config)];
   } catch (error) {
+    const where = sentinels
+      ? `${sentinels.name} behind the sentinels`
+      : config.urls.map((url) => new URL(url).host).join(", ");
     const message = error instanceof Error && error.name !== "AbortError" ? error.message || error.name : "no answer";
     const correction = `Start it, or correct REDIS_URL${config.isCluster ? " (a cluster is asked for)" : ""}`;
     const advice = `${correction}; until then each instance decides alone, with its share of the limits.`;
-    return [...checkRedisTransport(config), fault("redis", `${where} cannot be used: ${message}`, advice)];
+    return [...findings, ...checkRedisTransport(config), fault("redis", `${where} cannot be used: ${message}`, advice)];
   }
 }
 
@@ -35,9 +30,7 @@ async function checkReachable(config: RedisConfig, now: () => number): Promise<F
   const { redis } = connection;
   if (redis.status !== "ready") {
     // ioredis keeps trying, and each failed attempt emits an error.
-    const [reason] = await once(redis, "error", { signal: AbortSignal.timeout(1_500) }).catch((error: unknown) => [
-      error,
-    ]);
+    const [reason] = await once(redis, "error", { signal: AbortSignal.timeout(1_500) });
     throw reason;
   }
   const servers = "nodes" in redis ? redis.nodes("master") : [redis];

@@ -68,7 +68,7 @@ function checkServer(server: Replication, standbys: readonly Standby[], role: st
   return [warning(check, `${primary}, none of them synchronous`, advice), ...findings];
 }
 
-function checkStandby({ name, state, syncState, lagBytes, lagSeconds }: Standby): Finding {
+export function checkStandby({ name, state, syncState, lagBytes, lagSeconds }: Standby): Finding {
   const check = `standby ${name}`;
   const lag = `${lagBytes ?? "unknown"} bytes and ${(lagSeconds ?? 0).toFixed(1)} s behind`;
   const found = `${syncState}, ${state}, ${lag}`;

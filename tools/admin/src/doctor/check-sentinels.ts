@@ -29,20 +29,18 @@ async function checkSentinel(
     reason ??= error;
   });
   const signal = AbortSignal.timeout(answerMs);
-  const ask = async (command: string): Promise<unknown> => {
-    signal.throwIfAborted();
-    return sentinel.call("SENTINEL", command, name);
-  };
+  const ask = (command: string) => sentinel.call("SENTINEL", command, name);
   signal.addEventListener("abort", () => sentinel.disconnect());
   try {
     const primary = fieldsOf(await ask("MASTER"));
-    const replicas = ((await ask("REPLICAS")) as readonly unknown[]).map(fieldsOf).filter(canTakeOver).length;
+    const others = ((await ask("REPLICAS")) as readonly unknown[]).map(fieldsOf);
+    const replicas = others.filter((fields) => fields.flags === "slave" && fields["slave-priority"] !== "0").length;
     const quorum = await ask("CKQUORUM").catch((error: Error) => error);
     // As the services do. A user may lack the right.
     await sentinel.subscribe("+switch-master");
-    const sentinels = Number(primary.get("num-other-sentinels")) + 1;
+    const sentinels = Number(primary["num-other-sentinels"]) + 1;
     return {
-      primary: addressOf({ host: primary.get("ip") ?? "", port: Number(primary.get("port")) }),
+      primary: addressOf({ host: `${primary.ip}`, port: Number(primary.port) }),
       findings: [
         quorum instanceof Error
           ? fault(
@@ -79,12 +77,8 @@ function checkPrimary(primaries: readonly string[]): Finding {
   return fault(check, `the sentinels name different ones: ${primaries.join(", ")}`, advice);
 }
 
-function canTakeOver(fields: ReadonlyMap<string, string>): boolean {
-  return fields.get("flags") === "slave" && fields.get("slave-priority") !== "0";
-}
-
 /** A reply is a list of names and values, one after the other. */
-function fieldsOf(reply: unknown): ReadonlyMap<string, string> {
-  const texts = (Array.isArray(reply) ? reply.flat() : []).map(String);
-  return new Map(texts.flatMap((name, index) => (index % 2 === 0 ? [[name, texts[index + 1] ?? ""] as const] : [])));
+function fieldsOf(reply: unknown): Readonly<Record<string, string | undefined>> {
+  const texts = reply as readonly string[];
+  return Object.fromEntries(texts.flatMap((name, index) => (index % 2 === 0 ? [[name, texts[index + 1]]] : [])));
 }

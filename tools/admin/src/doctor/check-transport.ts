@@ -34,24 +34,16 @@ export function checkRedisTransport({ urls, sentinelPassword = "" }: RedisConfig
     if (sentinel === undefined) {
       const { host, hostname, protocol, password } = new URL(address);
       const isTls = protocol === "rediss:";
-      return checkProtection({ name: `redis ${host}`, hostname, isTls, password, own: redisWords });
+      return checkProtection(`redis ${host}`, { hostname, isTls, password }, redisWords);
     }
     const { sentinels, name, isTls, password } = sentinel;
     // The servers may be on other machines than the sentinels. Both are local only in a test.
     const [{ host: hostname } = { host: "" }] = sentinels.filter(({ host }) => !isLoopback(host)).concat(sentinels);
     return [
-      ...checkProtection({ name: `redis ${name}`, hostname, isTls, password, own: serverWords }),
-      ...checkProtection({ name: "sentinels", hostname, isTls, password: sentinelPassword, own: sentinelWords }),
+      ...checkProtection(`redis ${name}`, { hostname, isTls, password }, { ...redisWords, tls: sentinelWords.tls }),
+      ...checkProtection("sentinels", { hostname, isTls, password: sentinelPassword }, sentinelWords),
     ];
   });
-}
-
-interface Protected {
-  readonly name: string;
-  readonly hostname: string;
-  readonly isTls: boolean;
-  readonly password: string;
-  readonly own: typeof redisWords;
 }
 
 const redisWords = {
@@ -68,14 +60,15 @@ const sentinelWords: typeof redisWords = {
   password: "Set requirepass in every sentinel.conf, and REDIS_SENTINEL_PASSWORD.",
 };
 
-/** The servers behind the sentinels. */
-const serverWords: typeof redisWords = { ...redisWords, tls: sentinelWords.tls };
-
-function checkProtection({ name, hostname, isTls, password, own }: Protected): Finding[] {
+function checkProtection(
+  name: string,
+  { hostname, isTls, password }: { readonly hostname: string; readonly isTls: boolean; readonly password: string },
+  words: typeof redisWords,
+): Finding[] {
   const check = `${name} protection`;
   if (isLoopback(hostname)) return [ok(check, "stays on this machine")];
   const findings: Finding[] = [];
-  if (!isTls) findings.push(warning(check, own.withoutTls, own.tls));
-  if (password === "") findings.push(warning(check, own.withoutPassword, own.password));
+  if (!isTls) findings.push(warning(check, words.withoutTls, words.tls));
+  if (password === "") findings.push(warning(check, words.withoutPassword, words.password));
   return findings.length === 0 ? [ok(check, "TLS and a password")] : findings;
 }

@@ -1,12 +1,11 @@
-import { type Config, readConfig, readDatabaseConfig } from "@petstore/core";
+import { type DatabaseConfig, type QuotaConfig, readConfig, readDatabaseConfig } from "@petstore/core";
 import type { Command } from "commander";
-import { type CommandContext, effectiveEnvironment, namesDatabase, Refusal } from "../command-context.js";
-import { askInstances } from "../instances.js";
+import { type CommandContext, databaseEnvironment, Refusal } from "../command-context.js";
+import { askInstances, type InstanceResponses } from "../instances.js";
 import type { Output } from "../output.js";
 import { checkDatabase } from "./check-database.js";
-import { checkInstances } from "./check-instances.js";
 import { checkRedis } from "./check-redis.js";
-import { type Finding, fault, ok } from "./finding.js";
+import { type Finding, fault, ok, warning } from "./finding.js";
 
 export function addDoctorCommand(program: Command, context: CommandContext, print: (output: Output) => void): void {
   program
@@ -24,34 +23,62 @@ export function addDoctorCommand(program: Command, context: CommandContext, prin
 
 async function examine(context: CommandContext): Promise<Finding[]> {
   const { now } = context;
-  const environment = await effectiveEnvironment(context);
-  if (!namesDatabase(environment))
+  const environment = await databaseEnvironment(context);
+  if (environment === undefined)
     return [fault("database", "there is none", "Start the store with npm start, or set DATABASE_URL.")];
   const config = attempt(() => readConfig(environment));
+  const quota = config instanceof Error ? undefined : config.quota;
   const findings = config instanceof Error ? configurationFaults(config) : [ok("configuration", "understood")];
-  const redis = config instanceof Error ? [] : await checkRedis(config.quota.redis, now);
   // Other faults of the configuration need not keep us from looking at the database.
   const database = attempt(() => readDatabaseConfig(environment));
-  if (database instanceof Error) return [...findings, ...redis];
-  const found = await checkDatabase(database, now);
-  const isReachable = found.every(({ check, status }) => check !== "database" || status !== "fault");
-  const running = isReachable
-    ? await checkRunning(database, config instanceof Error ? undefined : config.quota, context)
-    : [];
-  return [...findings, ...found, ...redis, ...running];
+  if (database instanceof Error) return findings;
+  findings.push(...(await checkDatabase(database, now)));
+  const isReachable = findings.every(({ check, status }) => check !== "database" || status !== "fault");
+  if (quota !== undefined) findings.push(...(await checkRedis(quota.redis, now)));
+  if (isReachable) findings.push(...(await checkRunning(database, quota, context)));
+  return findings;
 }
 
 async function checkRunning(
-  { url, directUrl = url }: Config["database"],
-  quota: Config["quota"] | undefined,
+  { url, directUrl = url }: DatabaseConfig,
+  quota: QuotaConfig | undefined,
   context: CommandContext,
 ): Promise<Finding[]> {
   try {
     return checkInstances(await askInstances(directUrl, context, { about: "presence" }), quota);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : `${error}`;
-    return [fault("instances", `could not be asked: ${reason}`, "Mend what is said about the database.")];
+    if (!(error instanceof Refusal)) throw error;
+    return [fault("instances", `could not be asked: ${error.message}`, "Mend what is said about the database.")];
   }
+}
+
+/** Checks that the running instances respond, and that they count as they are configured to. */
+function checkInstances({ responses, listening }: InstanceResponses, quota: QuotaConfig | undefined): Finding[] {
+  const check = "instances";
+  if (listening === 0) return [warning(check, "none is running on this database", "Start one.")];
+  const alone = responses.filter(({ mode }) => mode === "local").length;
+  const fallback = responses.filter(({ mode }) => mode === "fallback").map(({ instance }) => instance);
+  const findings: Finding[] = [];
+  if (responses.length < listening) {
+    const silent = `${listening - responses.length} of ${listening} did not answer within 2 s`;
+    findings.push(warning(check, silent, "Look at their logs: their database pool may be exhausted."));
+  }
+  if (alone > 1) {
+    const found = `${alone} count for themselves, so an account is granted its limit by each of them`;
+    findings.push(fault(check, found, "Set the same REDIS_URL for all of them."));
+  }
+  if (fallback.length > 0) {
+    findings.push(
+      fault(check, `${fallback.join(", ")} cannot reach their Redis`, "Look at Redis and at the way there."),
+    );
+  }
+  if (alone === 0 && quota?.redis !== undefined && quota.instances !== listening) {
+    const found = `${listening} are running, and QUOTA_INSTANCES says ${quota.instances} here`;
+    const advice =
+      "Set QUOTA_INSTANCES to how many there are: each grants that part of a limit while Redis is unavailable.";
+    findings.push(warning(check, found, advice));
+  }
+  return findings.length > 0 ? findings : [ok(check, `${listening} running, all answer`)];
 }
 
 /** One for each variable, in the words of the configuration itself. */
@@ -65,14 +92,13 @@ function attempt<Result>(read: () => Result): Result | Error {
   try {
     return read();
   } catch (error) {
-    // Becomes a finding.
-    return error instanceof Error ? error : new Error(`${error}`);
+    if (error instanceof Error) return error;
+    throw error;
   }
 }
 
-const marks = { ok: "ok     ", warning: "warning", fault: "FAULT  " } as const;
-
 function describe({ check, status, found, advice }: Finding): string {
-  const line = `${marks[status]}  ${check}: ${found}`;
+  const mark = (status === "fault" ? "FAULT" : status).padEnd(7);
+  const line = `${mark}  ${check}: ${found}`;
   return advice === undefined ? line : `${line}\n         -> ${advice}`;
 }
