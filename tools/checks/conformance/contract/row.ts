@@ -1,6 +1,6 @@
 /** The rows of the contract table: a request and its response, which must be the same through every interface. */
 import type { Limits, ProblemCode } from "@petstore/core";
-import type { Call, Operation, Pet } from "../apis/api.js";
+import type { Call, Failure, Operation, Pet } from "../apis/api.js";
 
 export interface Row {
   readonly title: string;
@@ -38,15 +38,11 @@ export interface Catalogue {
 
 type Expected = Problem | Success;
 
-interface Headers {
-  readonly [name: string]: string;
-}
+/** Comparable headers. The value of an absent header is empty. */
+type Headers = Readonly<Record<string, string>>;
 
-export interface Problem {
-  readonly kind: "problem";
-  readonly status: number;
+export interface Problem extends Failure {
   readonly code: ProblemCode | "GRAPHQL_VALIDATION_FAILED";
-  readonly message: string;
   readonly headers?: Headers;
 }
 
@@ -103,7 +99,7 @@ export function shows(pets: NonNullable<Success["pets"]>): Success {
 }
 
 export function refused(status: number, code: Problem["code"], message: string, headers?: Headers): Problem {
-  return { kind: "problem", status, code, message, ...(headers && { headers }) };
+  return { kind: "failure", status, code, message, ...(headers && { headers }) };
 }
 
 export function invalid(message: string): Problem {
