@@ -166,7 +166,6 @@ function petText(pet: Pet | undefined): string {
 /** One header may have several values. */
 function groupByName(headers: Headers): Record<string, readonly string[]> {
   const grouped = new Map<string, string[]>();
-  for (const [name, value] of headers)
-    grouped.set(name.toLowerCase(), [...(grouped.get(name.toLowerCase()) ?? []), value]);
+  for (const [name, value] of headers) grouped.set(name, [...(grouped.get(name) ?? []), value]);
   return Object.fromEntries(grouped);
 }
