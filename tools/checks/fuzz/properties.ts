@@ -49,20 +49,16 @@ export async function listAll(session: Session, api: ApiName): Promise<readonly 
 /** The acknowledged pets that a whole list lacks, or shows otherwise. */
 export function lostPets({ pets }: Session, list: readonly Pet[]): string[] {
   const listed = new Map(list.map((pet) => [pet.id, petText(pet)]));
-  return [...pets.values()]
-    .filter((pet) => listed.get(pet.id) !== petText(pet))
-    .map((pet) => `lost: ${petText(pet)} is listed as ${listed.get(pet.id)}`);
+  const lost = [...pets.values()].filter((pet) => listed.get(pet.id) !== petText(pet));
+  return lost.map((pet) => `lost: ${petText(pet)} is listed as ${listed.get(pet.id)}`);
 }
 
 async function ask(session: Session, testCase: TestCase, api: ApiName, operation: ApiOperation, isConnection = false) {
   const send: Send = (method, path, options) => testCase.send({ api, method, path, ...options });
   const client =
     api === "rest" ? createRestApi(send) : createGraphqlApi(send, isConnection ? "petsConnection" : "pets");
-  const reply = await client.send({
-    operation,
-    authorization: [`Bearer ${session.keys.valid}`],
-    address: "2001:db8::1",
-  });
+  const authorization = [`Bearer ${session.keys.valid}`];
+  const reply = await client.send({ operation, authorization, address: "2001:db8::1" });
   if (reply === undefined) throw new Error(`${client.name} cannot express the operation`);
   return { outcome: reply.outcome, isReplay: reply.headers["idempotency-replayed"] === "true" };
 }
@@ -103,11 +99,8 @@ async function checkCreate(session: Session, testCase: TestCase, operation: Crea
   // In GraphQL an ID may also be a string.
   if (!/"categoryId":\s*"/.test(newPet.text)) compare(testCase, withoutId(first), withoutId(second));
   if (key === undefined || repeatedWith === undefined || first.kind !== "success") return;
-  const { outcome: repeated, isReplay } = await createIn(
-    "graphql",
-    repeatedWith === "same" ? newPet : repeatedWith,
-    key,
-  );
+  const repeatedPet = repeatedWith === "same" ? newPet : repeatedWith;
+  const { outcome: repeated, isReplay } = await createIn("graphql", repeatedPet, key);
   if (repeated.kind === "success") {
     if (!isReplay || petText(repeated.pets[0]) !== petText(first.pets[0])) {
       testCase.addFault("create: a repeated idempotency key adds a second pet");
@@ -134,9 +127,8 @@ type Expected = Omit<Pet, "id"> | "refused" | undefined;
 /** The document decides by the name. Its check would round the number. */
 function expectedPet({ responseCheck }: Session, { pet }: NewPet): Expected {
   if (pet === undefined) return undefined;
-  const isValid =
-    pet.name.isWellFormed() && responseCheck.valueFaults("NewPet", { ...pet, categoryId: 0 }).length === 0;
-  return isValid ? pet : "refused";
+  const faults = responseCheck.valueFaults("NewPet", { ...pet, categoryId: 0 });
+  return pet.name.isWellFormed() && faults.length === 0 ? pet : "refused";
 }
 
 /** Remembers the pet of a successful create. */

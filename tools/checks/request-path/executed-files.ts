@@ -35,8 +35,7 @@ export async function executedFiles(request: MeasuredRequest): Promise<ExecutedF
   await store.database.execute(addPetsForTwoPages);
   const { key } = await store.database.issueKey();
   const body = request.body === undefined ? {} : { body: JSON.stringify(request.body) };
-  const [service] = store.services;
-  if (service === undefined) throw new Error("No service was started");
+  const service = store.serviceOf(request.service);
   const send = async (): Promise<Disposable> => {
     const client = openHttpClient(service.origin);
     const { status, code, text } = await client.send(request.method, request.path, { key, ...body });

@@ -24,9 +24,7 @@ export interface CreateOperation {
 
 // A header value has no blanks around it, and a quote in front would begin the notation of RFC 8941.
 const idempotencyKey = fc.oneof(
-  fc
-    .string({ unit: fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code)), maxLength: 30 })
-    .filter((text) => !text.includes("\x7f")),
+  fc.stringMatching(/^[\x21-\x7e\x80-\xff]{0,30}$/),
   fc.integer({ min: 235, max: 245 }).map((length) => "k".repeat(length)),
   fc.constant("a b"),
 );
@@ -52,7 +50,7 @@ const list: fc.Arbitrary<ListOperation> = fc.record({
   kind: fc.constant("list"),
   query: fc
     .record({ limit, status, cursor: quoted(fc.oneof(cursor, wellFormedString)) }, { requiredKeys: [] })
-    .map((query) => ({ ...query }) as Readonly<Record<string, string>>),
+    .map((query) => ({ ...query }) as ListOperation["query"]),
   isConnection: fc.boolean(),
 });
 
