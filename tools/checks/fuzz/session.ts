@@ -4,10 +4,9 @@ import { openTogether } from "@petstore/harness/processes";
 import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
 import type { Pet } from "../conformance/apis/api.js";
 import { type ApiName, createResponseFaults } from "../conformance/apis/response-faults.js";
+import { issueKeyOfKind, type KeyKind as StoredKind } from "../conformance/key-kinds.js";
 import { openRunningStore } from "../conformance/running-store.js";
-import { mintUnknownKey } from "../faults/environment/apis.js";
 import { unthrottled } from "../faults/environment/services.js";
-import type { StoreDatabase } from "../src/store-database.js";
 import type { KeyKind } from "./arbitraries/headers.js";
 import type { RequestDocument } from "./arbitraries/rest-requests.js";
 
@@ -41,22 +40,19 @@ export function openFuzzStore() {
     // A response must depend on the request alone, not on the number of requests.
     const { originOf, database } = use(await openRunningStore({ environment: unthrottled }));
     await database.execute(addFirstPets);
-    return { originOf, keys: await issueKeys(database) };
+    const issue = (kind: StoredKind, perMinute = unlimited, perDay = unlimited) =>
+      issueKeyOfKind(database, kind, { perMinute, perDay });
+    const keys = {
+      valid: await issue("valid"),
+      smallQuota: await issue("valid", 60, 1_000),
+      tinyQuota: await issue("valid", 3),
+      malformed: await issue("malformed"),
+      unknown: await issue("unknown"),
+      revoked: await issue("revoked"),
+      expired: await issue("expired"),
+    } satisfies Readonly<Record<KeyKind, string>>;
+    return { originOf, keys };
   });
-}
-
-async function issueKeys({ issueKey }: StoreDatabase): Promise<Readonly<Record<KeyKind, string>>> {
-  const valid = await issueKey({ customLimits: { perMinute: unlimited, perDay: unlimited } });
-  const { accountId } = valid;
-  return {
-    valid: valid.key,
-    smallQuota: (await issueKey({ customLimits: { perMinute: 60, perDay: 1_000 } })).key,
-    tinyQuota: (await issueKey({ customLimits: { perMinute: 3, perDay: unlimited } })).key,
-    malformed: "pets_live_nonsense",
-    unknown: mintUnknownKey(),
-    revoked: (await issueKey({ accountId, isRevoked: true })).key,
-    expired: (await issueKey({ accountId, expiresAt: new Date(0) })).key,
-  };
 }
 
 /**
