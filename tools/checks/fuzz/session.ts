@@ -4,10 +4,10 @@ import { openTogether } from "@petstore/harness/processes";
 import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
 import type { Pet } from "../conformance/apis/api.js";
 import { type ApiName, createResponseFaults } from "../conformance/apis/response-faults.js";
-import { issueKeyOfKind, type KeyKind as StoredKind } from "../conformance/key-kinds.js";
+import { issueKeyOfKind, type KeyKind } from "../conformance/key-kinds.js";
 import { openRunningStore } from "../conformance/running-store.js";
 import { unthrottled } from "../faults/environment/services.js";
-import type { KeyKind } from "./arbitraries/headers.js";
+import type { CallerKey } from "./arbitraries/headers.js";
 import type { RequestDocument } from "./arbitraries/rest-requests.js";
 
 export interface FuzzRequest extends Omit<RequestOptions, "key" | "signal"> {
@@ -40,7 +40,7 @@ export function openFuzzStore() {
     // A response must depend on the request alone, not on the number of requests.
     const { originOf, database } = use(await openRunningStore({ environment: unthrottled }));
     await database.execute(addFirstPets);
-    const issue = (kind: StoredKind, perMinute = unlimited, perDay = unlimited) =>
+    const issue = (kind: KeyKind, perMinute = unlimited, perDay = unlimited) =>
       issueKeyOfKind(database, kind, { perMinute, perDay });
     const keys = {
       valid: await issue("valid"),
@@ -50,7 +50,7 @@ export function openFuzzStore() {
       unknown: await issue("unknown"),
       revoked: await issue("revoked"),
       expired: await issue("expired"),
-    } satisfies Readonly<Record<KeyKind, string>>;
+    } satisfies Readonly<Record<CallerKey, string>>;
     return { originOf, keys };
   });
 }

@@ -4,11 +4,11 @@ import { mostly, notoriousStrings, weighted } from "./json.js";
 export type Headers = readonly (readonly [name: string, value: string])[];
 
 const keyKinds = ["valid", "smallQuota", "tinyQuota", "malformed", "unknown", "revoked", "expired"] as const;
-export type KeyKind = (typeof keyKinds)[number];
+export type CallerKey = (typeof keyKinds)[number];
 
 /** The Authorization headers of a request. The keys exist only when the services run. */
 export interface Caller {
-  readonly key: KeyKind;
+  readonly key: CallerKey;
   readonly scheme: string;
   /** How many Authorization headers the request has. */
   readonly times: number;
@@ -17,7 +17,7 @@ export interface Caller {
 const otherSchemes = fc.constantFrom("bearer ", "BEARER   ", "Basic ", "", "Bearer", "Bearer\t", "Bearer ,");
 
 export const caller: fc.Arbitrary<Caller> = fc.record({
-  key: mostly<KeyKind>("valid", fc.constantFrom(...keyKinds.slice(1)), 4),
+  key: mostly<CallerKey>("valid", fc.constantFrom(...keyKinds.slice(1)), 4),
   scheme: mostly("Bearer ", otherSchemes, 20),
   times: mostly(1, fc.constantFrom(0, 0, 2, 3)),
 });

@@ -18,8 +18,6 @@ export interface CreateOperation {
   readonly newPet: NewPet;
   /** The request adds a prefix of 13 characters that no other create has. */
   readonly idempotencyKey: string | undefined;
-  /** The body of a second create with the same key, in the other API. */
-  readonly repeatedWith: NewPet | "same" | undefined;
 }
 
 // A header value has no blanks around it, and a quote in front would begin the notation of RFC 8941.
@@ -33,7 +31,6 @@ const create: fc.Arbitrary<CreateOperation> = fc.record({
   kind: fc.constant("create"),
   newPet,
   idempotencyKey: fc.option(idempotencyKey, { freq: 2, nil: undefined }),
-  repeatedWith: fc.oneof(fc.constant("same" as const), newPet, fc.constant(undefined)),
 });
 
 const oddLimits = ["0", "101", "2147483647", "2147483648", "1.5", "9007199254740993"];
