@@ -62,7 +62,7 @@ export interface Api {
 
 export type Send = (method: string, path: string, options: RequestOptions) => Promise<Answer>;
 
-/** What the call says takes the place of the headers and the body of the interface. */
+/** The headers and the body of the call replace those of the interface. */
 export function requestOptions(
   { authorization, address, headers, body, bodyBytes = 0 }: Call,
   own: RequestOptions,
