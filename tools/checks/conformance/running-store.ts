@@ -22,8 +22,6 @@ interface RunningStoreOptions {
 
 export type ServiceName = "rest" | "graphql";
 
-export type RunningStore = Awaited<ReturnType<typeof openRunningStore>>;
-
 /** Services in processes of their own over one PostgreSQL, and one Redis if it is installed. */
 export function openRunningStore(options: RunningStoreOptions = {}) {
   const { services: names = ["rest", "graphql"], environment = {}, isProbed = false } = options;
