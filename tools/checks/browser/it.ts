@@ -15,25 +15,17 @@ export interface StoreInBrowser {
   issueKey(customLimits?: CustomLimits): Promise<string>;
 }
 
-interface VisitOptions {
-  readonly width: number;
-}
-
 type Visit = Awaited<ReturnType<typeof openVisit>>;
 
 export const it = base.extend<{
   $file: { store: StoreInBrowser };
-  /** Opens a window on the store. When the test ends, the page in the window must have no fault. */
-  $test: { open: (options: VisitOptions) => Promise<Visit> };
+  /** Opens a window of this width on the store. When the test ends, the page in the window must have no fault. */
+  $test: { open: (width: number) => Promise<Visit> };
 }>({
   store: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
     async ({}, use) => {
-      await using store = await startStandaloneStore({
-        BAN_STRIKES: "1",
-        BAN_STRIKES_PER_UNIT: "0",
-        BAN_GRACE_MS: "0",
-      });
+      await using store = await startStandaloneStore(quickBans);
       await using database = openStoreDatabase(store.databaseUrl);
       const executablePath = execFileSync("which", ["chromium"], { encoding: "utf8" }).trim();
       await using browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
@@ -49,8 +41,8 @@ export const it = base.extend<{
   ],
   open: async ({ store }, use) => {
     const visits: Visit[] = [];
-    await use(async (options) => {
-      const visit = await openVisit(store, options);
+    await use(async (width) => {
+      const visit = await openVisit(store, width);
       visits.push(visit);
       return visit;
     });
@@ -61,8 +53,11 @@ export const it = base.extend<{
   },
 });
 
+/** A second refusal bans a key. */
+const quickBans = { BAN_STRIKES: "1", BAN_STRIKES_PER_UNIT: "0", BAN_GRACE_MS: "0" };
+
 /** Opens a browser window. Disposing closes it. */
-export async function openVisit({ browser, origin }: StoreInBrowser, { width }: VisitOptions) {
+export async function openVisit({ browser, origin }: StoreInBrowser, width: number) {
   const context = await browser.newContext({ baseURL: origin, viewport: { width, height: 844 } });
   const page = await context.newPage();
   /** Errors of scripts, of the Content-Security-Policy and of loading. A refused API call and an unknown page are no errors. */

@@ -7,15 +7,13 @@ import { enterKey, it, openVisit } from "./it.js";
 /** Limited by the day, because the minute may end during a test. Responses show the window with the fewest units left. */
 const sixtyADay = { perMinute: 1_000, perDay: 60 };
 /** The pages link to the guides of both APIs. */
-const guides = ["quickstart", "graphql/quickstart", "limits", "get-pet-removal", "errors"].map(
-  (name) => `/docs/${name}`,
-);
+const guides = ["quickstart", "graphql/quickstart", "limits", "get-pet-removal", "errors"];
 
 it("every page fits a phone, and has no fault", async ({ store, open, figures }) => {
-  const paths = await linkedPages(await open({ width: 1280 }));
-  expect(paths).toEqual(expect.arrayContaining(["/", "/usage", "/graphiql", ...guides]));
+  const paths = await linkedPages(await open(1280));
+  expect(paths).toEqual(expect.arrayContaining(["/", "/usage", "/graphiql", ...guides.map((name) => `/docs/${name}`)]));
   for (const path of [...paths, "/unknown-page"]) {
-    await using visit = await openVisit(store, { width: 390 });
+    await using visit = await openVisit(store, 390);
     await visit.page.goto(path, { waitUntil: "networkidle" });
     // The editor is larger.
     if (path !== "/graphiql") figures.atMost(40, path, visit.receivedBytes() / 1_024, "KiB");
@@ -24,14 +22,14 @@ it("every page fits a phone, and has no fault", async ({ store, open, figures })
 });
 
 it("the page of the error codes has an address for each code", async ({ open }) => {
-  const { page } = await open({ width: 1280 });
+  const { page } = await open(1280);
   await page.goto("/docs/errors#RATE_LIMIT_EXCEEDED");
   expect(await page.locator("tr:has(:target)").textContent()).toContain("Wait for Retry-After");
 });
 
 describe("the reference page", () => {
   it("runs every operation with the key that was entered once, and shows refusals", async ({ store, open }) => {
-    const { page } = await open({ width: 390 });
+    const { page } = await open(390);
     await page.goto("/");
     await enterKey(page, await store.issueKey(sixtyADay));
     await press(page, "createPet", "Rex");
@@ -59,7 +57,7 @@ describe("the reference page", () => {
   });
 
   it("never shows the key, and forgets it on request", async ({ store, open }) => {
-    const { page } = await open({ width: 1280 });
+    const { page } = await open(1280);
     await page.goto("/");
     const key = await store.issueKey();
     await enterKey(page, key);
@@ -87,7 +85,7 @@ describe("the reference page", () => {
 describe("the usage page", () => {
   it("shows the plan and both windows, and costs nothing", ({ store, open }) =>
     withinOneMinute(async () => {
-      const { page } = await open({ width: 1280 });
+      const { page } = await open(1280);
       await page.goto("/");
       const key = await store.issueKey();
       await enterKey(page, key);
@@ -111,7 +109,7 @@ describe("the usage page", () => {
 
   it("shows that the limits are used up, and how long the key is banned", ({ store, open }) =>
     withinOneMinute(async () => {
-      const { page } = await open({ width: 390 });
+      const { page } = await open(390);
       const key = await store.issueKey({ perMinute: 1, perDay: 50 });
       const statuses = [];
       for (let call = 0; call < 4; call += 1) statuses.push(await listPets(page, key));
@@ -125,7 +123,7 @@ describe("the usage page", () => {
 });
 
 it("GraphiQL runs the ready queries with the key of another page, and shows headers", async ({ store, open }) => {
-  const { page } = await open({ width: 1280 });
+  const { page } = await open(1280);
   await page.goto("/");
   await enterKey(page, await store.issueKey(sixtyADay));
   await page.getByRole("link", { name: "GraphiQL" }).click();
@@ -177,7 +175,6 @@ async function readings(page: Page): Promise<number[]> {
 /** The first page and every page that it links to. */
 async function linkedPages({ page }: { readonly page: Page }): Promise<string[]> {
   await page.goto("/");
-  const links = await page.locator("a[href^='/']").all();
-  const paths = await Promise.all(links.map(async (link) => (await link.getAttribute("href")) ?? ""));
-  return [...new Set(paths)].filter((path) => !/\.(graphql|json|yaml|md|tgz)$/.test(path));
+  const links = await page.locator("a[href^='/']").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
+  return [...new Set(links)].filter((path) => path !== null && !/\.(graphql|json|yaml|md|tgz)$/.test(path));
 }

@@ -1,5 +1,4 @@
 // The client in front of the real quota engine, in virtual time.
-import { hash } from "node:crypto";
 import { createPetStoreClient } from "@petstore/client";
 import { limitsOf } from "@petstore/core";
 import { it } from "@petstore/harness/test-with-figures";
@@ -17,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each([1, 2, 3, 4, 5])("in front of the quota engine (seed %i)", (seed) => {
+describe.each([1, 2, 3])("in front of the quota engine (seed %i)", (seed) => {
   it.for([
     { who: "one client", clients: 1, minutes: 5, leastShare: 1, mostRefused: 0 },
     { who: "ten clients", clients: 10, minutes: 5, leastShare: 0.95, mostRefused: 100 },
@@ -38,11 +37,11 @@ describe.each([1, 2, 3, 4, 5])("in front of the quota engine (seed %i)", (seed) 
   );
 });
 
-/** The same numbers for the same seed. */
+/** The same numbers for the same seed (a Lehmer generator). */
 function createRandom(seed: number): () => number {
-  let calls = 0;
+  let state = seed;
   return () => {
-    calls += 1;
-    return hash("sha256", `${seed} ${calls}`, "buffer").readUInt32LE() / 2 ** 32;
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
   };
 }

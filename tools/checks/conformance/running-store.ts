@@ -22,8 +22,6 @@ interface RunningStoreOptions {
 
 export type ServiceName = "rest" | "graphql";
 
-export type RunningStore = Awaited<ReturnType<typeof openRunningStore>>;
-
 /** Services in processes of their own over one PostgreSQL, and one Redis if it is installed. */
 export function openRunningStore(options: RunningStoreOptions = {}) {
   const { services: names = ["rest", "graphql"], environment = {}, isProbed = false } = options;
@@ -53,11 +51,11 @@ export function openRunningStore(options: RunningStoreOptions = {}) {
       return service;
     };
     return {
-      services,
       database: use(openStoreDatabase(database.directUrl)),
-      /** The origin of the first service with this name. */
+      /** The first service with this name. */
+      serviceOf,
       originOf: (name: ServiceName) => serviceOf(name).origin,
-      /** Kills the first service with this name, and starts it again on its port. */
+      /** Kills the service, and starts it again on its port. */
       async killAndRestart(name: ServiceName): Promise<void> {
         const killed = serviceOf(name);
         await killed.kill();

@@ -1,57 +1,100 @@
 // @module-tag redis-server
 import { randomInt } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { Figures } from "@petstore/harness/test-with-figures";
+import { shared } from "@petstore/harness";
+import type { Answer } from "@petstore/harness/network";
+import { type Figures, it } from "@petstore/harness/test-with-figures";
 import { buildSchema } from "graphql";
 import { expect, inject } from "vitest";
 import type { ApiName } from "../conformance/apis/response-faults.js";
 import { graphqlRequests } from "./arbitraries/graphql-requests.js";
-import { operation } from "./arbitraries/operations.js";
+import { type Operation, operation } from "./arbitraries/operations.js";
 import { restRequests } from "./arbitraries/rest-requests.js";
 import { checkParity, checkRequest, listAll, lostPets } from "./properties.js";
 import { checkRandomly } from "./runs.js";
-import { it as base, openSession, type Session } from "./session.js";
+import { openFuzzStore, openSession, type Session } from "./session.js";
 
 const { requests = "20000", seed = `${randomInt(1_000_000_000)}` } = inject("projectOptions") ?? {};
 /** Half of the requests to an API are its own, half are for parity. */
 const runs = Math.ceil(Number(requests) / 2);
 const drawn = { runs, seed: Number(seed) };
 
-const it = base.extend<{ session: Session }>({
-  session: async ({ services }, use) => {
-    using session = await openSession(services);
-    await use(session);
-  },
-});
+const store = await shared(openFuzzStore());
 
-it("REST: every response is as the OpenAPI document says", async ({ session, figures }) => {
+it("REST: every response is as the OpenAPI document says", async ({ figures }) => {
+  using session = await openSession(store);
   const values = restRequests(session.document);
   await checkRandomly(values, (request) => checkRequest(session, "rest", request), { name: "REST", ...drawn });
-  countRequests(session, figures, "rest", 20);
+  countAnswers(session, figures, "rest", 20);
   await expectEveryPet(session);
 });
 
-it("GraphQL: every response is as GraphQL over HTTP says", async ({ session, figures }) => {
+it("GraphQL: every response is as GraphQL over HTTP says", async ({ figures }) => {
+  using session = await openSession(store);
   const file = new URL("../../../services/graphql/schema.graphql", import.meta.url);
   const values = graphqlRequests(buildSchema(await readFile(file, "utf8")));
   await checkRandomly(values, (request) => checkRequest(session, "graphql", request), { name: "GraphQL", ...drawn });
-  countRequests(session, figures, "graphql", 20);
+  countAnswers(session, figures, "graphql", 20);
 });
 
-it("parity: both APIs give the same answer to the same input", async ({ session, figures }) => {
+it("parity: both APIs give the same answer to the same input", async ({ figures }) => {
+  using session = await openSession(store);
   await checkRandomly(operation, (one) => checkParity(session, one), { name: "parity", ...drawn });
-  countRequests(session, figures, "rest", 2);
-  countRequests(session, figures, "graphql", 2);
+  countAnswers(session, figures, "rest", 2);
+  countAnswers(session, figures, "graphql", 2);
   figures.atLeast(Math.floor(runs / 10), "acknowledged pets", session.pets.size);
   await expectEveryPet(session);
 });
 
-function countRequests({ sent, answers }: Session, figures: Figures, api: ApiName, fewestAnswers: number): void {
-  figures.atLeast(runs, `requests to ${api} with the seed ${seed}`, sent[api]);
-  figures.atLeast(runs < 2_000 ? 1 : fewestAnswers, `different statuses and codes of ${api}`, answers[api].size);
+const createInRest = /^\/v1\/pets\n/;
+const createInGraphql = /createPet/;
+
+it.for<[fault: string, when: RegExp, change: (answer: Answer) => Answer]>([
+  ["5xx: 500", createInRest, (answer) => ({ ...answer, status: 500 })],
+  ["header: x-ratelimit-remaining is -1", createInRest, withHeader("x-ratelimit-remaining", "-1")],
+  ["document: x-new is not described", createInRest, withHeader("x-new", "1")],
+  ["document: 9223372036854775808 is no int64", createInRest, withText(/(?<="id":)\d+/, "9223372036854775808")],
+  ["body: GraphQL has no stack", createInGraphql, withText(/}$/, ',"stack":""}')],
+  ["body: an error is ODD 400", createInGraphql, withText(/VALIDATION_FAILED/, "ODD")],
+  ["leak: the response contains a key", createInGraphql, withText(/"code":/, '"key":"pets_live_x","code":')],
+  ["create: the response shows", /createPet.*"status":"pending"/s, roundDigits],
+  ["parity: REST: success", /petsConnection.*"status":"sold"/s, refuse],
+])("finds a fault that is planted behind some inputs: %s", async ([fault, when, change]) => {
+  using session = await openSession(store, ({ path, body }, answer) =>
+    when.test(`${path}\n${body}`) ? change(answer) : answer,
+  );
+  const check = (given: Operation) => checkParity(session, given);
+  await expect(checkRandomly(operation, check, { name: "any", runs: 10_000, seed: 1 })).rejects.toThrow(fault);
+});
+
+function countAnswers({ answers }: Session, figures: Figures, api: ApiName, fewestKinds: number): void {
+  figures.atLeast(runs, `answers of ${api} with the seed ${seed}`, answers[api].length);
+  const kinds = new Set(answers[api]).size;
+  figures.atLeast(runs < 2_000 ? 1 : fewestKinds, `different statuses and codes of ${api}`, kinds);
 }
 
 /** Both APIs list every acknowledged pet with all digits. */
 async function expectEveryPet(session: Session): Promise<void> {
   for (const api of ["rest", "graphql"] as const) expect(lostPets(session, await listAll(session, api))).toEqual([]);
+}
+
+function withHeader(name: string, value: string): (answer: Answer) => Answer {
+  return (answer) => ({ ...answer, headers: { ...answer.headers, [name]: value } });
+}
+
+function withText(part: RegExp, other: string): (answer: Answer) => Answer {
+  return (answer) => ({ ...answer, text: answer.text.replace(part, other) });
+}
+
+/** As a parser that rounds numbers would. */
+function roundDigits(answer: Answer): Answer {
+  const round = (_all: string, start: string, digits: string) => start + BigInt(Number(digits));
+  return { ...answer, text: answer.text.replaceAll(/("categoryId":"?)(-?\d{17,})/g, round) };
+}
+
+/** As an API would answer that accepts less. */
+function refuse(answer: Answer): Answer {
+  if (answer.text.includes('"errors":')) return answer;
+  const errors = [{ message: "no", extensions: { code: "VALIDATION_FAILED", status: 400 } }];
+  return { ...answer, text: JSON.stringify({ errors, data: null }) };
 }

@@ -37,7 +37,7 @@ export async function listAll(session: Session, api: ApiName): Promise<readonly 
   do {
     const query = { limit: "100", ...(cursor !== undefined && { cursor: JSON.stringify(cursor) }) };
     await session.run(async (testCase) => {
-      const { outcome } = await ask(session, testCase, api, { kind: "list", query }, true);
+      const outcome = await ask(session, testCase, api, { kind: "list", query }, true);
       if (outcome.kind === "failure") return testCase.addFault(`list: it ends with ${outcome.code}`);
       pets.push(...outcome.pets);
       cursor = outcome.nextCursor ?? undefined;
@@ -49,72 +49,45 @@ export async function listAll(session: Session, api: ApiName): Promise<readonly 
 /** The acknowledged pets that a whole list lacks, or shows otherwise. */
 export function lostPets({ pets }: Session, list: readonly Pet[]): string[] {
   const listed = new Map(list.map((pet) => [pet.id, petText(pet)]));
-  return [...pets.values()]
-    .filter((pet) => listed.get(pet.id) !== petText(pet))
-    .map((pet) => `lost: ${petText(pet)} is listed as ${listed.get(pet.id)}`);
+  const lost = [...pets.values()].filter((pet) => listed.get(pet.id) !== petText(pet));
+  return lost.map((pet) => `lost: ${petText(pet)} is listed as ${listed.get(pet.id)}`);
 }
 
 async function ask(session: Session, testCase: TestCase, api: ApiName, operation: ApiOperation, isConnection = false) {
   const send: Send = (method, path, options) => testCase.send({ api, method, path, ...options });
   const client =
     api === "rest" ? createRestApi(send) : createGraphqlApi(send, isConnection ? "petsConnection" : "pets");
-  const reply = await client.send({
-    operation,
-    authorization: [`Bearer ${session.keys.valid}`],
-    address: "2001:db8::1",
-  });
+  const authorization = [`Bearer ${session.keys.valid}`];
+  const reply = await client.send({ operation, authorization, address: "2001:db8::1" });
   if (reply === undefined) throw new Error(`${client.name} cannot express the operation`);
-  return { outcome: reply.outcome, isReplay: reply.headers["idempotency-replayed"] === "true" };
+  return reply.outcome;
 }
 
 async function checkList(session: Session, testCase: TestCase, operation: ListOperation) {
-  const { outcome } = await ask(session, testCase, "rest", operation);
-  const { outcome: other } = await ask(session, testCase, "graphql", operation, operation.isConnection);
-  compare(testCase, outcome, other);
+  const outcome = await ask(session, testCase, "rest", operation);
+  compare(testCase, outcome, await ask(session, testCase, "graphql", operation, operation.isConnection));
   const { limit = "20", status, cursor } = operation.query;
   const isFilter = status === undefined || /^"(available|pending|sold)"$/.test(status);
   const isValid = /^[1-9]\d?$|^100$/.test(limit) && isFilter;
-  if (outcome.kind === "failure") {
-    if (isValid && cursor === undefined) testCase.addFault(`list: a valid query is refused: ${outcome.code}`);
-    return;
+  if (outcome.kind === "success" && !isValid) testCase.addFault("list: an invalid query is accepted");
+  if (outcome.kind === "failure" && isValid && cursor === undefined) {
+    testCase.addFault(`list: a valid query is refused: ${outcome.code}`);
   }
-  if (!isValid) testCase.addFault("list: an invalid query is accepted");
-  const { pets } = outcome;
-  if (pets.length > Number(limit)) testCase.addFault("list: it is longer than the limit");
-  if (status !== undefined && pets.some((pet) => JSON.stringify(pet.status) !== status)) {
-    testCase.addFault("list: it has pets with another status");
-  }
-  const ids = pets.map(({ id }) => BigInt(id));
-  if (ids.some((id, index) => index > 0 && id <= (ids[index - 1] ?? id))) testCase.addFault("list: ids do not ascend");
 }
 
-async function checkCreate(session: Session, testCase: TestCase, operation: CreateOperation) {
-  const { newPet, idempotencyKey, repeatedWith } = operation;
-  const createIn = (api: ApiName, { text }: NewPet, key: string | undefined) =>
-    ask(session, testCase, api, { kind: "create", input: text, ...(key !== undefined && { idempotencyKey: key }) });
-  const uniqueKey = () => idempotencyKey && randomUUID().slice(0, 13) + idempotencyKey;
-  const key = uniqueKey();
-  const { outcome: first } = await createIn("rest", newPet, key);
-  const { outcome: second } = await createIn("graphql", newPet, uniqueKey());
-  const isKey = key === undefined || /^[\x20-\x7e]{1,255}$/.test(key);
+async function checkCreate(session: Session, testCase: TestCase, { newPet, idempotencyKey }: CreateOperation) {
+  const createIn = (api: ApiName) => {
+    // Each create has a key of its own, so none is a replay.
+    const key = idempotencyKey !== undefined && { idempotencyKey: randomUUID().slice(0, 13) + idempotencyKey };
+    return ask(session, testCase, api, { kind: "create", input: newPet.text, ...key });
+  };
+  const [rest, graphql] = [await createIn("rest"), await createIn("graphql")];
+  const isKey = idempotencyKey === undefined || /^[\x20-\x7e]{0,242}$/.test(idempotencyKey);
   const expected = isKey ? expectedPet(session, newPet) : "refused";
-  checkOutcome(session, testCase, "rest", first, expected);
-  checkOutcome(session, testCase, "graphql", second, expected);
+  checkOutcome(session, testCase, "rest", rest, expected);
+  checkOutcome(session, testCase, "graphql", graphql, expected);
   // In GraphQL an ID may also be a string.
-  if (!/"categoryId":\s*"/.test(newPet.text)) compare(testCase, withoutId(first), withoutId(second));
-  if (key === undefined || repeatedWith === undefined || first.kind !== "success") return;
-  const { outcome: repeated, isReplay } = await createIn(
-    "graphql",
-    repeatedWith === "same" ? newPet : repeatedWith,
-    key,
-  );
-  if (repeated.kind === "success") {
-    if (!isReplay || petText(repeated.pets[0]) !== petText(first.pets[0])) {
-      testCase.addFault("create: a repeated idempotency key adds a second pet");
-    }
-  } else if (repeatedWith === "same") {
-    testCase.addFault(`create: the repetition of a create is refused: ${repeated.code}`);
-  }
+  if (!/"categoryId":\s*"/.test(newPet.text)) compare(testCase, withoutId(rest), withoutId(graphql));
 }
 
 function compare(testCase: TestCase, rest: Outcome, graphql: Outcome): void {
@@ -134,9 +107,8 @@ type Expected = Omit<Pet, "id"> | "refused" | undefined;
 /** The document decides by the name. Its check would round the number. */
 function expectedPet({ responseCheck }: Session, { pet }: NewPet): Expected {
   if (pet === undefined) return undefined;
-  const isValid =
-    pet.name.isWellFormed() && responseCheck.valueFaults("NewPet", { ...pet, categoryId: 0 }).length === 0;
-  return isValid ? pet : "refused";
+  const faults = responseCheck.valueFaults("NewPet", { ...pet, categoryId: 0 });
+  return pet.name.isWellFormed() && faults.length === 0 ? pet : "refused";
 }
 
 /** Remembers the pet of a successful create. */
@@ -166,7 +138,6 @@ function petText(pet: Pet | undefined): string {
 /** One header may have several values. */
 function groupByName(headers: Headers): Record<string, readonly string[]> {
   const grouped = new Map<string, string[]>();
-  for (const [name, value] of headers)
-    grouped.set(name.toLowerCase(), [...(grouped.get(name.toLowerCase()) ?? []), value]);
+  for (const [name, value] of headers) grouped.set(name, [...(grouped.get(name) ?? []), value]);
   return Object.fromEntries(grouped);
 }

@@ -1,21 +1,14 @@
-/** A test with both services, and sessions that send requests to them. */
+/** Both services, and sessions that send requests to them. */
 import { type Answer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
+import { openTogether } from "@petstore/harness/processes";
 import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
-import { it as base } from "@petstore/harness/test-with-figures";
 import type { Pet } from "../conformance/apis/api.js";
 import { type ApiName, createResponseFaults } from "../conformance/apis/response-faults.js";
-import { openRunningStore, type RunningStore } from "../conformance/running-store.js";
-import { mintUnknownKey } from "../faults/environment/apis.js";
+import { issueKeyOfKind, type KeyKind } from "../conformance/key-kinds.js";
+import { openRunningStore } from "../conformance/running-store.js";
 import { unthrottled } from "../faults/environment/services.js";
-import type { StoreDatabase } from "../src/store-database.js";
-import type { KeyKind } from "./arbitraries/headers.js";
+import type { CallerKey } from "./arbitraries/headers.js";
 import type { RequestDocument } from "./arbitraries/rest-requests.js";
-
-/** Both services with the first pets, and keys of every kind. */
-export interface FuzzServices {
-  readonly store: RunningStore;
-  readonly keys: Readonly<Record<KeyKind, string>>;
-}
 
 export interface FuzzRequest extends Omit<RequestOptions, "key" | "signal"> {
   readonly api: ApiName;
@@ -30,6 +23,8 @@ export interface TestCase {
   addFault(fault: string): void;
 }
 
+export type FuzzStore = Awaited<ReturnType<typeof openFuzzStore>>;
+
 export type Session = Awaited<ReturnType<typeof openSession>>;
 
 const unlimited = 1_000_000_000;
@@ -39,32 +34,25 @@ const addFirstPets = `insert into pets (name, category_id, status)
 /** A request without an answer after this time hangs, on a busy machine too. */
 const answerTimeoutMs = 60_000;
 
-/** A test with the services of its file. */
-export const it = base.extend<{ $file: { services: FuzzServices } }>({
-  services: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
-    async ({}, use) => {
-      // A response must depend on the request alone, not on the number of requests.
-      await using store = await openRunningStore({ environment: unthrottled });
-      await store.database.execute(addFirstPets);
-      await use({ store, keys: await issueKeys(store.database) });
-    },
-    { scope: "file" },
-  ],
-});
-
-async function issueKeys({ issueKey }: StoreDatabase): Promise<FuzzServices["keys"]> {
-  const valid = await issueKey({ customLimits: { perMinute: unlimited, perDay: unlimited } });
-  const { accountId } = valid;
-  return {
-    valid: valid.key,
-    smallQuota: (await issueKey({ customLimits: { perMinute: 60, perDay: 1_000 } })).key,
-    tinyQuota: (await issueKey({ customLimits: { perMinute: 3, perDay: unlimited } })).key,
-    malformed: "pets_live_nonsense",
-    unknown: mintUnknownKey(),
-    revoked: (await issueKey({ accountId, isRevoked: true })).key,
-    expired: (await issueKey({ accountId, expiresAt: new Date(0) })).key,
-  };
+/** Both services with the first pets, and keys of every kind. */
+export function openFuzzStore() {
+  return openTogether(async (use) => {
+    // A response must depend on the request alone, not on the number of requests.
+    const { originOf, database } = use(await openRunningStore({ environment: unthrottled }));
+    await database.execute(addFirstPets);
+    const issue = (kind: KeyKind, perMinute = unlimited, perDay = unlimited) =>
+      issueKeyOfKind(database, kind, { perMinute, perDay });
+    const keys = {
+      valid: await issue("valid"),
+      smallQuota: await issue("valid", 60, 1_000),
+      tinyQuota: await issue("valid", 3),
+      malformed: await issue("malformed"),
+      unknown: await issue("unknown"),
+      revoked: await issue("revoked"),
+      expired: await issue("expired"),
+    } satisfies Readonly<Record<CallerKey, string>>;
+    return { originOf, keys };
+  });
 }
 
 /**
@@ -73,16 +61,15 @@ async function issueKeys({ issueKey }: StoreDatabase): Promise<FuzzServices["key
  * @param change plants a fault in a response, to prove that it is found
  */
 export async function openSession(
-  { store, keys }: FuzzServices,
+  { originOf, keys }: FuzzStore,
   change: (request: FuzzRequest, answer: Answer) => Answer = (_request, answer) => answer,
 ) {
-  const clients = { rest: openHttpClient(store.originOf("rest")), graphql: openHttpClient(store.originOf("graphql")) };
+  const clients = { rest: openHttpClient(originOf("rest")), graphql: openHttpClient(originOf("graphql")) };
   const document = (await (await fetch(`${clients.rest.origin}/openapi.json`)).json()) as OpenApi & RequestDocument;
   const responseCheck = createResponseCheck(document);
   const responseFaults = createResponseFaults(responseCheck, Object.values(keys));
-  const sent = { rest: 0, graphql: 0 };
-  /** Every status with a code that an API has answered. */
-  const answers = { rest: new Set<string>(), graphql: new Set<string>() };
+  /** The status and the code of each response. */
+  const answers: Record<ApiName, string[]> = { rest: [], graphql: [] };
 
   return {
     document,
@@ -90,7 +77,6 @@ export async function openSession(
     keys,
     /** The acknowledged pets by their ids. */
     pets: new Map<string, Pet>(),
-    sent,
     answers,
     /** Rejects with every fault and every request of the test case, if there is a fault. */
     async run(test: (testCase: TestCase) => Promise<void>): Promise<void> {
@@ -101,10 +87,9 @@ export async function openSession(
         async send(request) {
           const { api, method, path, ...options } = request;
           requests.push(request);
-          sent[api] += 1;
           const signal = AbortSignal.timeout(answerTimeoutMs);
           const received = await clients[api].send(method, path, { ...options, signal });
-          answers[api].add(`${received.status} ${received.code}`);
+          answers[api].push(`${received.status} ${received.code}`);
           const answer = change(request, received);
           faults.push(...responseFaults(api, method, path, answer));
           return answer;
@@ -114,7 +99,8 @@ export async function openSession(
       if (faults.length > 0) throw new Error([...faults, ...requests.map(describeRequest)].join("\n"));
     },
     [Symbol.dispose]() {
-      for (const client of [clients.rest, clients.graphql]) client[Symbol.dispose]();
+      clients.rest[Symbol.dispose]();
+      clients.graphql[Symbol.dispose]();
     },
   };
 }

@@ -7,10 +7,9 @@ export interface Request extends RequestOptions {
   readonly path: string;
 }
 
-/** Two processes of the REST service over one database. */
 export interface Fixture {
   readonly client: HttpClient;
-  /** A client of the process whose clock is after the removal date. */
+  /** A client of a second process over the same database, whose clock is after the removal date. */
   readonly laterClient: HttpClient;
   readonly database: StoreDatabase;
   readonly key: string;

@@ -1,6 +1,5 @@
 /** The source files that one request executes, found by coverage of a running service. */
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
 import { openHttpClient } from "@petstore/harness/network";
 import { openRunningStore, type ServiceName } from "../conformance/running-store.js";
 
@@ -34,10 +33,9 @@ const root = new URL("../../../", import.meta.url);
 export async function executedFiles(request: MeasuredRequest): Promise<ExecutedFile[]> {
   await using store = await openRunningStore({ services: [request.service], environment, isProbed: true });
   await store.database.execute(addPetsForTwoPages);
-  const key = (await store.database.issueKey()).key;
+  const { key } = await store.database.issueKey();
   const body = request.body === undefined ? {} : { body: JSON.stringify(request.body) };
-  const [service] = store.services;
-  if (service === undefined) throw new Error("No service was started");
+  const service = store.serviceOf(request.service);
   const send = async (): Promise<Disposable> => {
     const client = openHttpClient(service.origin);
     const { status, code, text } = await client.send(request.method, request.path, { key, ...body });
@@ -56,20 +54,16 @@ export async function executedFiles(request: MeasuredRequest): Promise<ExecutedF
     // Closed only now, because the end of a connection is no part of a request.
     client[Symbol.dispose]();
   }
-  return describe([...counts].flatMap(([called, count]) => (count === runs ? [called] : [])));
-}
-
-/** The files of our functions, each given as a path and a name. */
-async function describe(called: readonly string[]): Promise<ExecutedFile[]> {
   const names = new Map<string, string[]>();
-  for (const [path = "", name = ""] of called.map((one) => one.split(" "))) {
-    if (existsSync(new URL(path, root))) names.set(path, [...(names.get(path) ?? []), ...(name === "" ? [] : [name])]);
+  for (const [called, count] of counts) {
+    const [path = "", name = ""] = called.split(" ");
+    if (count === runs && existsSync(new URL(path, root))) names.set(path, [...(names.get(path) ?? []), name]);
   }
-  const files = [...names].map(async ([path, functions]) => {
-    const lines = (await readFile(new URL(path, root), "utf8")).split("\n").length - 1;
-    return { path, lines, functions };
-  });
-  return (await Promise.all(files)).sort((one, other) => (one.path < other.path ? -1 : 1));
+  return [...names].sort().map(([path, functions]) => ({
+    path,
+    lines: readFileSync(new URL(path, root), "utf8").split("\n").length - 1,
+    functions: functions.filter((name) => name !== ""),
+  }));
 }
 
 /** The source of one of our compiled modules, as a path from the root. Other modules have a path that does not exist. */

@@ -39,16 +39,14 @@ describeWithRedis("the files that a request executes", () => {
     ["a list over REST", () => list, { files: 30, lines: 2_700 }],
     ["a create over GraphQL", () => create, { files: 38, lines: 3_400 }],
   ] as const)("and their lines are within the limit for %s", ([title, executed, limit], { figures }) => {
-    const rows = executed().map(
-      ({ path, lines, functions }) => `${`${lines}`.padStart(7)}  ${path}: ${functions.join(", ")}`,
-    );
-    process.stdout.write(`\n${title}\n  lines  file: functions with a name\n${rows.join("\n")}\n`);
+    let total = 0;
+    process.stdout.write(`\n${title}\n  lines  file: functions with a name\n`);
+    for (const { path, lines, functions } of executed()) {
+      process.stdout.write(`${`${lines}`.padStart(7)}  ${path}: ${functions.join(", ")}\n`);
+      total += lines;
+    }
     figures.atMost(limit.files, "files", executed().length);
-    figures.atMost(
-      limit.lines,
-      "lines",
-      executed().reduce((sum, { lines }) => sum + lines, 0),
-    );
+    figures.atMost(limit.lines, "lines", total);
   });
 });
 

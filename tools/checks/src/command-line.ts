@@ -1,17 +1,13 @@
 import { parseArgs } from "node:util";
 import type { Project, Projects } from "./projects.js";
 
-export type Command =
-  | { readonly kind: "help"; readonly text: string }
-  | { readonly kind: "wrong"; readonly reason: string }
-  | RunCommand;
-
 export interface RunCommand {
-  readonly kind: "run" | "list";
   readonly name: string;
   readonly project: Project;
+  /** Prints the names of the tests and runs none. */
+  readonly isList: boolean;
   /** Parts of the paths of folders and test files; empty for all. */
-  readonly files: readonly string[];
+  readonly files: string[];
   /** Empty for all. */
   readonly namePattern: string;
   readonly jsonFile: string | undefined;
@@ -19,32 +15,27 @@ export interface RunCommand {
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** Reads `<project> [options]`. */
-export function readCommandLine(projects: Projects, [name = "", ...args]: readonly string[]): Command {
+/** Reads `<project> [options]`. Returns the text to print for `--help`. Throws if an argument is wrong. */
+export function readCommandLine(projects: Projects, [name = "", ...args]: readonly string[]): RunCommand | string {
   const project = projects[name];
   if (project === undefined) {
-    const names = Object.keys(projects).join(", ");
-    return { kind: "wrong", reason: `There is no project "${name}". The projects are ${names}.` };
+    throw new Error(`There is no project "${name}". The projects are ${Object.keys(projects).join(", ")}.`);
   }
-  try {
-    const own = Object.keys(project.options ?? {}).map((option) => [option, { type: "string" } as const] as const);
-    const { values } = parseArgs({ args, options: { ...Object.fromEntries(own), ...optionShapes } });
-    if (values.help) return { kind: "help", text: helpText(name, project) };
-    const { only = [], name: names = [] } = values;
-    // In a single file, both options choose tests.
-    const texts = project.hasOneFile ? [...only, ...names] : names;
-    return {
-      kind: values.list ? "list" : "run",
-      name,
-      project,
-      files: project.hasOneFile ? [] : only,
-      namePattern: texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"),
-      jsonFile: values.json,
-      options: ownOptions(project, values),
-    };
-  } catch (error) {
-    return { kind: "wrong", reason: error instanceof Error ? error.message : String(error) };
-  }
+  const own = Object.keys(project.options ?? {}).map((option) => [option, { type: "string" } as const] as const);
+  const { values } = parseArgs({ args, options: { ...Object.fromEntries(own), ...optionShapes } });
+  if (values.help) return helpText(name, project);
+  const { only = [], name: names = [] } = values;
+  // In a single file, both options choose tests.
+  const texts = project.hasOneFile ? [...only, ...names] : names;
+  return {
+    name,
+    project,
+    isList: values.list,
+    files: project.hasOneFile ? [] : only,
+    namePattern: texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"),
+    jsonFile: values.json,
+    options: ownOptions(project, values),
+  };
 }
 
 const optionShapes = {

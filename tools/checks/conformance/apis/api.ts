@@ -39,7 +39,7 @@ export interface Success {
 }
 
 /** The Error shape of the contract. */
-interface Failure {
+export interface Failure {
   readonly kind: "failure";
   readonly code: string;
   readonly message: string;
@@ -52,7 +52,6 @@ export interface Reply {
   readonly outcome: Outcome;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly receivedAtMs: number;
 }
 
 export interface Api {
@@ -63,13 +62,14 @@ export interface Api {
 
 export type Send = (method: string, path: string, options: RequestOptions) => Promise<Answer>;
 
-export type AnswerListener = (method: string, path: string, answer: Answer) => void;
-
-export function clientHeaders({ authorization, address, headers }: Call): NonNullable<Call["headers"]> {
-  return { "x-forwarded-for": address, ...(authorization.length > 0 && { authorization }), ...headers };
-}
-
-export function bodyOf({ body, bodyBytes = 0 }: Call, own: string | undefined): string | Buffer | undefined {
-  const written = body ?? own;
-  return typeof written === "string" ? written.padEnd(bodyBytes) : written;
+/** The headers and the body of the call replace those of the interface. */
+export function requestOptions(
+  { authorization, address, headers, body, bodyBytes = 0 }: Call,
+  own: RequestOptions,
+): RequestOptions {
+  const written = body ?? own.body;
+  return {
+    headers: { ...own.headers, "x-forwarded-for": address, authorization, ...headers },
+    ...(written !== undefined && { body: typeof written === "string" ? written.padEnd(bodyBytes) : written }),
+  };
 }

@@ -7,13 +7,13 @@ import {
   type PetStoreClient,
   PetStoreError,
 } from "@petstore/client";
-import type { AnswerListener, Api, Operation, Outcome, Success } from "./api.js";
+import type { Api, Operation, Outcome, Reply, Send, Success } from "./api.js";
 
 /**
  * The typed client. Each call uses a new client: it knows no quota and no ban yet, so it sends its request. A call that
  * its types exclude, or that it refuses itself, is not sent.
  */
-export function openClientApi(origin: string, onAnswer: AnswerListener): Api {
+export function createClientApi(send: Send): Api {
   return {
     name: "client",
     async send({ operation, authorization, address, headers, method, body, bodyBytes }) {
@@ -21,51 +21,53 @@ export function openClientApi(origin: string, onAnswer: AnswerListener): Api {
       const [, apiKey] = /^Bearer ([\x21-\x7e]+)$/.exec(bearer) ?? [];
       if (apiKey === undefined || others.length > 0) return undefined;
       if ([headers, method, body, bodyBytes].some((own) => own !== undefined)) return undefined;
-      const attempt = attemptOf(operation);
-      if (attempt === undefined) return undefined;
 
-      let received: Headers | undefined;
+      let received: Reply["headers"] | undefined;
       const fetchAndKeep: Fetch = async (input, init) => {
-        const sent = new Headers(init?.headers);
-        sent.set("x-forwarded-for", address);
-        const response = await fetch(input, { ...init, headers: sent });
-        received = response.headers;
-        onAnswer(init?.method ?? "GET", new URL(`${input}`).pathname, {
-          status: response.status,
-          headers: Object.fromEntries(received),
-          text: await response.clone().text(),
+        const { pathname, search } = new URL(`${input}`);
+        const answer = await send(init?.method ?? "GET", pathname + search, {
+          headers: { ...Object.fromEntries(new Headers(init?.headers)), "x-forwarded-for": address },
+          ...(typeof init?.body === "string" && { body: init.body }),
         });
-        return response;
+        received = answer.headers;
+        return new Response(answer.text, answer);
       };
-      const client = createPetStoreClient({ baseUrl: `${origin}/v1`, apiKey, fetch: fetchAndKeep, maxRetries: 0 });
-      const outcome = await outcomeOf(() => attempt(client));
-      return received && outcome && { outcome, headers: Object.fromEntries(received), receivedAtMs: Date.now() };
+      const options = { baseUrl: "http://client.invalid/v1", apiKey, fetch: fetchAndKeep, maxRetries: 0 };
+      const outcome = await outcomeOf(createPetStoreClient(options), operation);
+      return received && outcome && { outcome, headers: received };
     },
   };
 }
 
-type Attempt = (client: PetStoreClient) => Promise<Success>;
+async function outcomeOf(client: PetStoreClient, operation: Operation): Promise<Outcome | undefined> {
+  try {
+    return await run(client, operation);
+  } catch (error) {
+    // The client sends nothing for a number outside int64.
+    if (error instanceof RangeError) return undefined;
+    if (!(error instanceof PetStoreError)) throw error;
+    return { kind: "failure", code: error.code, message: error.message, status: error.status ?? 0 };
+  }
+}
 
 /** `undefined` if the types of the client exclude the operation. */
-function attemptOf(operation: Operation): Attempt | undefined {
+async function run({ pets }: PetStoreClient, operation: Operation): Promise<Success | undefined> {
   switch (operation.kind) {
     case "list": {
       const { limit: text, status, cursor, ...unknown } = operation.query;
       const limit = text === undefined ? undefined : Number(text);
       // A string, or a number that JavaScript rounds.
       if (Object.keys(unknown).length > 0 || (text !== undefined && `${limit}` !== text)) return undefined;
-      return async ({ pets }) => {
-        const page = await pets.list({ limit, status: textOf(status) as PetStatus, cursor: textOf(cursor) });
-        return successOf(page.pets, page.nextCursor);
-      };
+      const page = await pets.list({ limit, status: textOf(status) as PetStatus, cursor: textOf(cursor) });
+      return successOf(page.pets, page.nextCursor);
     }
     case "create": {
       const { input, idempotencyKey } = operation;
       const newPet = readNewPet(input);
-      return newPet && (async ({ pets }) => successOf([await pets.create(newPet, { idempotencyKey })]));
+      return newPet && successOf([await pets.create(newPet, { idempotencyKey })]);
     }
     case "get":
-      return async ({ pets }) => successOf([await pets.get(operation.id)]);
+      return successOf([await pets.get(operation.id)]);
   }
 }
 
@@ -77,17 +79,6 @@ function readNewPet(input: string): NewPet | undefined {
   const [, name, digits, status] = newPetText.exec(input) ?? [];
   if (name === undefined || digits === undefined) return undefined;
   return { name: JSON.parse(name), categoryId: BigInt(digits), status: status as PetStatus | undefined };
-}
-
-async function outcomeOf(attempt: () => Promise<Success>): Promise<Outcome | undefined> {
-  try {
-    return await attempt();
-  } catch (error) {
-    // The client sends nothing for a number outside int64.
-    if (error instanceof RangeError) return undefined;
-    if (!(error instanceof PetStoreError)) throw error;
-    return { kind: "failure", code: error.code, message: error.message, status: error.status ?? 0 };
-  }
 }
 
 function successOf(received: readonly ClientPet[], nextCursor?: string): Success {

@@ -1,14 +1,5 @@
 import type { Answer } from "@petstore/harness/network";
-import {
-  type Api,
-  bodyOf,
-  clientHeaders,
-  type Operation,
-  type Outcome,
-  type Pet,
-  type Send,
-  type Success,
-} from "./api.js";
+import { type Api, type Operation, type Outcome, type Pet, requestOptions, type Send, type Success } from "./api.js";
 
 /**
  * The GraphQL API. Lists are read by the field `pets` or by the Relay connection. Its responses are read by these rules:
@@ -25,12 +16,9 @@ export function createGraphqlApi(send: Send, field: "pets" | "petsConnection"): 
       if (operation.kind === "get") return undefined;
       // Both variants create in the same way.
       if (operation.kind === "create" && field === "petsConnection") return undefined;
-      const body = method === "POST" ? bodyOf(call, writeRequest(operation, field)) : undefined;
-      const answer = await send(method, "/graphql", {
-        headers: clientHeaders(call),
-        ...(body !== undefined && { body }),
-      });
-      return { outcome: outcomeOf(answer), headers: answer.headers, receivedAtMs: Date.now() };
+      const own = method === "POST" ? { body: writeRequest(operation, field) } : {};
+      const answer = await send(method, "/graphql", requestOptions(call, own));
+      return { outcome: outcomeOf(answer), headers: answer.headers };
     },
   };
 }
@@ -68,11 +56,8 @@ const restNames: Readonly<Record<string, string>> = { input: "body", first: "lim
 /** Values are sent as variables, digit for digit. An argument that the schema lacks is written into the document. */
 function writeRequest(operation: Exclude<Operation, { kind: "get" }>, field: "pets" | "petsConnection"): string {
   if (operation.kind === "create") {
-    const { input, idempotencyKey } = operation;
-    return bodyWith(createDocument, {
-      input,
-      idempotencyKey: idempotencyKey === undefined ? undefined : JSON.stringify(idempotencyKey),
-    });
+    const { input, idempotencyKey: key } = operation;
+    return bodyWith(createDocument, { input, idempotencyKey: key === undefined ? undefined : JSON.stringify(key) });
   }
   const { limit, status, cursor, ...unknown } = operation.query;
   const more = Object.entries(unknown).map(([name, value]) => `${name}: ${value}`);

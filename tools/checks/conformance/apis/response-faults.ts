@@ -9,7 +9,7 @@ export type ApiName = "rest" | "graphql";
  *
  * @param secrets keys that no response may contain
  */
-export function createResponseFaults(responseCheck: ResponseCheck, secrets: readonly string[]) {
+export function createResponseFaults({ operationOf, violations }: ResponseCheck, secrets: readonly string[]) {
   return (api: ApiName, method: string, path: string, answer: Answer): readonly string[] => {
     const { status, headers, text } = answer;
     const faults = Object.entries(requiredHeaders)
@@ -20,16 +20,15 @@ export function createResponseFaults(responseCheck: ResponseCheck, secrets: read
     if (method === "HEAD" || (method === "OPTIONS" && status === 204)) {
       return text === "" ? faults : [...faults, "body: the response must not have one"];
     }
-    const operation = responseCheck.operationOf(method, path);
-    if (api === "rest" && operation !== undefined) {
-      return [...faults, ...responseCheck.violations(operation, answer).map((violation) => `document: ${violation}`)];
+    const operation = api === "rest" ? operationOf(method, path) : undefined;
+    if (operation !== undefined) {
+      return [...faults, ...violations(operation, answer).map((violation) => `document: ${violation}`)];
     }
-    const [pathname = ""] = path.split("?");
-    if (api === "rest" || pathname !== "/graphql" || isBelowApi(answer)) {
-      const isPage = method === "GET" && !/^\/(v1|graphql)(\/|$)/.test(pathname) && isNotFoundPage(answer);
-      return isPage ? faults : [...faults, ...strayPathFaults(answer)];
-    }
-    return [...faults, ...graphqlFaults(answer)];
+    // The HTTP server refuses these requests before they reach an API.
+    const isBelowApi = status === 431 || text.startsWith('{"code":"MALFORMED_REQUEST"');
+    if (api === "graphql" && /^\/graphql(\?|$)/.test(path) && !isBelowApi) return [...faults, ...graphqlFaults(answer)];
+    const isOutsideApis = method === "GET" && !/^\/(v1|graphql)([/?]|$)/.test(path);
+    return isOutsideApis && isNotFoundPage(answer) ? faults : [...faults, ...strayPathFaults(answer)];
   };
 }
 
@@ -50,11 +49,6 @@ function hasLeak({ text, headers }: Answer, secrets: readonly string[]): boolean
 
 type Body = Readonly<Record<string, unknown>> | undefined;
 
-/** The HTTP server refused the request before it reached an API. */
-function isBelowApi({ status, text }: Answer): boolean {
-  return status === 431 || text.startsWith('{"code":"MALFORMED_REQUEST"');
-}
-
 /** A browser without a key gets this page for a path outside the APIs. */
 function isNotFoundPage({ status, headers, text }: Answer): boolean {
   const isHtml = headers["content-type"] === "text/html; charset=utf-8" && text.startsWith("<!doctype html>");
@@ -66,8 +60,7 @@ function strayPathFaults({ status, headers, text }: Answer): readonly string[] {
   const body = parseJson(text) as Body;
   if (body === undefined || !headers["content-type"]?.startsWith("application/json")) return ["body: it is not JSON"];
   if (Object.keys(body).sort().join() !== "code,message,status") return ["body: it is not an Error"];
-  const isCode = statuses.get(body.code) === status && body.status === status;
-  return isCode ? [] : [`body: ${body.code} ${body.status} in a ${status}`];
+  return body.status === status ? problemFaults(body) : [`body: ${body.status} in a ${status}`];
 }
 
 const graphqlStatuses = [200, 400, 401, 403, 405, 406, 413, 415, 429];
@@ -86,22 +79,21 @@ function graphqlFaults({ status, headers, text }: Answer): readonly string[] {
     return Number.isInteger(cost) && cost >= 1 && cost <= 10 ? faults : [...faults, `body: the cost is ${cost}`];
   }
   if (!Array.isArray(errors) || errors.length === 0) return [...faults, "body: the errors are empty"];
-  return [...faults, ...errors.flatMap((error: GraphqlError) => graphqlErrorFaults(error, status, data !== undefined))];
+  for (const { message, extensions: error = {} } of errors) {
+    faults.push(...problemFaults({ ...error, message }));
+    if (status !== 200 && (error.status !== status || data !== undefined)) {
+      faults.push(`body: ${error.status} in a ${status}`);
+    }
+  }
+  return faults;
 }
 
-interface GraphqlError {
-  readonly message?: unknown;
-  readonly extensions?: { readonly code?: unknown; readonly status?: unknown };
-}
-
-function graphqlErrorFaults({ message, extensions = {} }: GraphqlError, status: number, hasData: boolean): string[] {
-  const { code, status: errorStatus } = extensions;
+/** An error of either API: a message, and one of our codes with its status. */
+function problemFaults({ code, status, message }: Readonly<Record<string, unknown>>): string[] {
   const faults: string[] = [];
   if (typeof message !== "string" || message === "") faults.push("body: an error has no message");
-  if (!statuses.has(code) || statuses.get(code) !== errorStatus)
-    faults.push(`body: an error is ${code} ${errorStatus}`);
-  if (Number(errorStatus) >= 500) faults.push(`5xx: ${code} in the body`);
-  if (status !== 200 && (errorStatus !== status || hasData)) faults.push(`body: ${errorStatus} in a ${status}`);
+  if (status === undefined || statuses.get(code) !== status) faults.push(`body: an error is ${code} ${status}`);
+  if (Number(status) >= 500) faults.push(`5xx: ${code} in the body`);
   return faults;
 }
 

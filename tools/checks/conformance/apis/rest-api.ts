@@ -1,16 +1,13 @@
-import type { Answer } from "@petstore/harness/network";
-import { type Api, bodyOf, clientHeaders, type Operation, type Outcome, type Pet, type Send } from "./api.js";
+import type { Answer, RequestOptions } from "@petstore/harness/network";
+import { type Api, type Operation, type Outcome, type Pet, requestOptions, type Send } from "./api.js";
 
 export function createRestApi(send: Send): Api {
   return {
     name: "REST",
     async send(call) {
       const { operation, method = operation.kind === "create" ? "POST" : "GET" } = call;
-      const path = pathOf(operation);
-      const body = bodyOf(call, operation.kind === "create" ? operation.input : undefined);
-      const headers = { ...keyHeader(operation), ...clientHeaders(call) };
-      const answer = await send(method, path, { headers, ...(body !== undefined && { body }) });
-      return { outcome: outcomeOf(operation, answer), headers: answer.headers, receivedAtMs: Date.now() };
+      const answer = await send(method, pathOf(operation), requestOptions(call, createOptions(operation)));
+      return { outcome: outcomeOf(operation, answer), headers: answer.headers };
     },
   };
 }
@@ -34,9 +31,10 @@ function plain(json: string): string {
   return typeof value === "string" ? value : json;
 }
 
-function keyHeader(operation: Operation): Record<string, string> {
-  const key = operation.kind === "create" ? operation.idempotencyKey : undefined;
-  return key === undefined ? {} : { "idempotency-key": key };
+function createOptions(operation: Operation): RequestOptions {
+  if (operation.kind !== "create") return {};
+  const { input, idempotencyKey } = operation;
+  return { body: input, ...(idempotencyKey !== undefined && { headers: { "idempotency-key": idempotencyKey } }) };
 }
 
 export function outcomeOf({ kind }: Pick<Operation, "kind">, { status, headers, text }: Answer): Outcome {

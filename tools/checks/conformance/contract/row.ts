@@ -1,6 +1,7 @@
 /** The rows of the contract table: a request and its response, which must be the same through every interface. */
 import type { Limits, ProblemCode } from "@petstore/core";
-import type { Call, Operation, Pet } from "../apis/api.js";
+import type { Call, Failure, Operation, Pet } from "../apis/api.js";
+import type { KeyKind } from "../key-kinds.js";
 
 export interface Row {
   readonly title: string;
@@ -9,17 +10,12 @@ export interface Row {
   /** The response of both variants of GraphQL, if it differs on purpose. */
   readonly graphql?: Expected;
   /** A valid key by default. */
-  readonly key?: KeyKind;
+  readonly key?: KeyKind | "none";
   /** The limits of the account that each interface gets for this row; by default no row uses them up. */
   readonly limits?: Limits;
   /** Earlier requests with the same key and any response. */
   readonly before?: readonly Request[];
 }
-
-/** `read` and `write` are scopes. `test` is a valid key for test stores, and the store of the table is none. */
-export type KeyKind =
-  | ("valid" | "revoked" | "expired" | "none" | "malformed" | "unknown")
-  | ("suspended" | "read" | "write" | "test");
 
 export interface Request extends Partial<Omit<Call, "operation" | "authorization" | "address">> {
   operation(catalogue: Catalogue): Operation;
@@ -38,15 +34,11 @@ export interface Catalogue {
 
 type Expected = Problem | Success;
 
-interface Headers {
-  readonly [name: string]: string;
-}
+/** Comparable headers. The value of an absent header is empty. */
+type Headers = Readonly<Record<string, string>>;
 
-export interface Problem {
-  readonly kind: "problem";
-  readonly status: number;
+export interface Problem extends Failure {
   readonly code: ProblemCode | "GRAPHQL_VALIDATION_FAILED";
-  readonly message: string;
   readonly headers?: Headers;
 }
 
@@ -103,7 +95,7 @@ export function shows(pets: NonNullable<Success["pets"]>): Success {
 }
 
 export function refused(status: number, code: Problem["code"], message: string, headers?: Headers): Problem {
-  return { kind: "problem", status, code, message, ...(headers && { headers }) };
+  return { kind: "failure", status, code, message, ...(headers && { headers }) };
 }
 
 export function invalid(message: string): Problem {

@@ -1,6 +1,6 @@
 // Follows the guide "Add a field" of CONTRIBUTING.md in a copy: a pet gets the optional field `nickname`.
 import { readFile } from "node:fs/promises";
-import { createTestDatabase, grantService } from "@petstore/harness";
+import { createTestDatabase } from "@petstore/harness";
 import { openHttpClient } from "@petstore/harness/network";
 import { startService } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
@@ -26,21 +26,15 @@ it("compiles when each file of the guide has the field, and serves it", async ()
   await copy.add(additions);
   expect(await copy.build()).toEqual([]);
   const core: typeof import("@petstore/core") = await import(copy.urlOf("packages/core/dist/index.js").href);
-  const { createPetStoreClient }: typeof import("@petstore/client") = await import(
-    copy.urlOf("packages/client/dist/index.js").href
-  );
+  const client: typeof import("@petstore/client") = await import(copy.urlOf("packages/client/dist/index.js").href);
   await using database = await createTestDatabase();
   await core.migrate(database.directUrl);
   await using store = openStoreDatabase(database.directUrl);
   const { key } = await store.issueKey();
-  const environment = {
-    DATABASE_URL: await grantService(database),
-    LOG_LEVEL: "warn",
-    SHED_EVENT_LOOP_DELAY_MS: "0",
-  };
+  const environment = { DATABASE_URL: database.directUrl, LOG_LEVEL: "warn", SHED_EVENT_LOOP_DELAY_MS: "0" };
   await using rest = await startService({ environment, main: copy.urlOf("services/rest/dist/main.js") });
   await using graphql = await startService({ environment, main: copy.urlOf("services/graphql/dist/main.js") });
-  const { pets } = createPetStoreClient({ baseUrl: `${rest.origin}/v1`, apiKey: key });
+  const { pets } = client.createPetStoreClient({ baseUrl: `${rest.origin}/v1`, apiKey: key });
   const rex = { name: "Rex", categoryId: 1, nickname: "Rexy" };
   expect(await pets.create(rex)).toHaveProperty("nickname", "Rexy");
 

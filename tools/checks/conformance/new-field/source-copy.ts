@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import type { Additions } from "./additions.js";
 
-const services = ["services/rest", "services/graphql"];
-const packages = ["packages/core", "packages/http", "packages/pages", "packages/client", ...services];
+const projects = ["services/rest", "services/graphql", "packages/client"];
+const copied = ["packages/core", "packages/http", "packages/pages", ...projects, "tsconfig.base.json"];
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
@@ -17,7 +17,6 @@ const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/pac
 export async function copySources() {
   const directory = await openTemporaryDirectory();
   const pathOf = (path: string) => join(directory.path, path);
-  const copied = [...packages, "tsconfig.base.json"];
   await Promise.all(copied.map((path) => cp(join(root, path), pathOf(path), copyOptions)));
   await symlink(join(root, "node_modules"), pathOf("node_modules"));
   return {
@@ -34,14 +33,13 @@ export async function copySources() {
     /** Returns the paths of the files that do not compile. */
     async build(): Promise<readonly string[]> {
       try {
-        const projects = [...services, "packages/client"];
         await promisify(execFile)(process.execPath, [tsc, "-b", ...projects], { cwd: directory.path });
         return [];
       } catch (failure) {
         const { stdout } = failure as { readonly stdout: string };
         const paths = [...stdout.matchAll(/^(\S+)\(\d+,\d+\): error /gm)].map(([, path = ""]) => path);
         if (paths.length === 0) throw failure;
-        return [...new Set(paths)].sort();
+        return paths;
       }
     },
     urlOf: (path: string): URL => pathToFileURL(pathOf(path)),

@@ -20,8 +20,8 @@ const strayPath = fc.constantFrom("/graphql/", "/graphql?query={__typename}", "/
 
 function posted(operation: fc.Arbitrary<Operation>): fc.Arbitrary<Transport> {
   const text = weighted(
-    [30, operation.chain(requestText)],
-    [3, oddDocument.chain((document) => requestText({ document, variables: {} }))],
+    [30, requestText(operation)],
+    [3, requestText(oddDocument.map((document) => ({ document, variables: {} })))],
     [1, oddRequest],
   );
   return fc.record({
@@ -46,13 +46,19 @@ function inUrl(operation: fc.Arbitrary<Operation>): fc.Arbitrary<Transport> {
     });
 }
 
-function requestText({ document, variables }: Operation): fc.Arbitrary<string> {
-  const query = JSON.stringify(document);
-  const usual = objectText({ query, variables: objectText(variables) });
-  const name = fc.oneof(fc.constantFrom("variables", "operationName", "extensions"), hostileString);
-  const withMember = fc.tuple(name, anyJson).map(([member, json]) => objectText({ query, [member]: json }));
-  const batch = fc.integer({ min: 0, max: 12 }).map((count) => `[${Array(count).fill(usual)}]`);
-  return weighted([20, fc.constant(usual)], [4, withMember], [1, batch]);
+const otherMember = fc.oneof(fc.constantFrom("variables", "operationName", "extensions"), hostileString);
+
+function requestText(operation: fc.Arbitrary<Operation>): fc.Arbitrary<string> {
+  const usual = operation.map(({ document, variables }) =>
+    objectText({ query: JSON.stringify(document), variables: objectText(variables) }),
+  );
+  const withMember = fc
+    .tuple(operation, otherMember, anyJson)
+    .map(([{ document }, member, json]) => objectText({ query: JSON.stringify(document), [member]: json }));
+  const batch = fc
+    .tuple(usual, fc.integer({ min: 0, max: 12 }))
+    .map(([text, count]) => `[${Array<string>(count).fill(text)}]`);
+  return weighted([20, usual], [4, withMember], [1, batch]);
 }
 
 /** @param members JSON text by name */

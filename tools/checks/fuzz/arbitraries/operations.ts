@@ -18,15 +18,11 @@ export interface CreateOperation {
   readonly newPet: NewPet;
   /** The request adds a prefix of 13 characters that no other create has. */
   readonly idempotencyKey: string | undefined;
-  /** The body of a second create with the same key, in the other API. */
-  readonly repeatedWith: NewPet | "same" | undefined;
 }
 
 // A header value has no blanks around it, and a quote in front would begin the notation of RFC 8941.
 const idempotencyKey = fc.oneof(
-  fc
-    .string({ unit: fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code)), maxLength: 30 })
-    .filter((text) => !text.includes("\x7f")),
+  fc.stringMatching(/^[\x21-\x7e\x80-\xff]{0,30}$/),
   fc.integer({ min: 235, max: 245 }).map((length) => "k".repeat(length)),
   fc.constant("a b"),
 );
@@ -35,7 +31,6 @@ const create: fc.Arbitrary<CreateOperation> = fc.record({
   kind: fc.constant("create"),
   newPet,
   idempotencyKey: fc.option(idempotencyKey, { freq: 2, nil: undefined }),
-  repeatedWith: fc.oneof(fc.constant("same" as const), newPet, fc.constant(undefined)),
 });
 
 const oddLimits = ["0", "101", "2147483647", "2147483648", "1.5", "9007199254740993"];
@@ -52,7 +47,7 @@ const list: fc.Arbitrary<ListOperation> = fc.record({
   kind: fc.constant("list"),
   query: fc
     .record({ limit, status, cursor: quoted(fc.oneof(cursor, wellFormedString)) }, { requiredKeys: [] })
-    .map((query) => ({ ...query }) as Readonly<Record<string, string>>),
+    .map((query) => ({ ...query }) as ListOperation["query"]),
   isConnection: fc.boolean(),
 });
 

@@ -1,4 +1,4 @@
-import { create, type KeyKind, list, type Problem, type Request, type Row, refused, rowsOf, succeeds } from "../row.js";
+import { create, list, type Problem, type Request, type Row, refused, rowsOf, succeeds } from "../row.js";
 
 const challenge = 'Bearer realm="petstore"';
 const invalidToken = `${challenge}, error="invalid_token"`;
@@ -14,7 +14,7 @@ function unauthorized(code: Problem["code"], message: string): Problem {
 }
 
 const operations: Readonly<Record<string, Request>> = { list: list(), create: create() };
-const rejectedKeys: readonly (readonly [KeyKind, Problem])[] = [
+const rejectedKeys: readonly (readonly [NonNullable<Row["key"]>, Problem])[] = [
   ["none", missing],
   ["malformed", invalid],
   ["unknown", invalid],
