@@ -21,7 +21,7 @@ describeWithProgram("postgres", "petstore doctor, of the replication,", () => {
 
   beforeEach(async () => {
     directory = await openServerDirectory();
-    primary = await openInstalledPostgres({ settings: { wal_level: "logical" } });
+    primary = await openInstalledPostgres();
     await query(primary.url, "create role petstore_service login; grant pg_read_all_data to petstore_service");
     await runCommand("migrate", { DATABASE_URL: primary.url });
     service = Object.assign(new URL(primary.url), { username: "petstore_service" }).href;
