@@ -29,7 +29,7 @@ export function openConnection(): Connection {
       if (client.answers().length > 0) return noAnswer(sentAtMs, "a surplus answer came before");
       client.write(request);
       await client.until(1, timeoutMs);
-      const [answer] = client.take(1);
+      const [answer] = client.answers().splice(0, 1);
       const end = client.wasReset() ? "reset" : "closed";
       const reason = client.isClosed() ? end : `silent for ${timeoutMs / 1_000} s`;
       if (answer === undefined || answer.headers.connection === "close") close();
