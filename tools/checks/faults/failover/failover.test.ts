@@ -55,7 +55,6 @@ it("primary-killed: loses no create in 10 failovers, and creates again within 5 
   while (count(creates.flat(), isAcknowledged) < wantedCreates) await sleep(100);
   await underLoad.stop();
   checkPromotions(figures, underLoad, promotions);
-  environment.checkAlive();
 });
 
 it("switchover: answers 503 for 5 s at most when an operator moves the primary", async ({ environment, figures }) => {
@@ -72,7 +71,6 @@ it("switchover: answers 503 for 5 s at most when an operator moves the primary",
   const others = creates.flat().filter((one) => !isSuccess(one) && !isUnavailable(one));
   figures.atMost(unavailableForMs, "creates answered 503 for", Math.max(...durationsMs), "ms");
   figures.exactly(0, "creates answered neither 2xx nor 503 with Retry-After", others.length);
-  environment.checkAlive();
 });
 
 it("primary-vanished: recovers from a primary that is silent, and loses nothing when it resumes", async ({
@@ -91,7 +89,6 @@ it("primary-vanished: recovers from a primary that is silent, and loses nothing 
   await old.resume();
   await underLoad.stop();
   checkPromotions(figures, underLoad, [{ faultAtMs, promotedAtMs }]);
-  environment.checkAlive();
 });
 
 for (const { fault, droppedWithinMs, begin, end } of standbyFaults) {
@@ -120,7 +117,6 @@ for (const { fault, droppedWithinMs, begin, end } of standbyFaults) {
     figures.atMost(droppedWithinMs, "creates delayed or refused until", lastMs, "ms");
     figures.count(0, "lists that failed", lists, isFailure);
     figures.atMost(beforeMs + 25, "lists without the standby, p99 of the median second", medianP99(without), "ms");
-    environment.checkAlive();
   });
 }
 
@@ -151,7 +147,6 @@ it("primary-isolated: becomes a standby before another is promoted, so a revoked
   figures.atMost(revokedWithinMs, "requests with a key served after its revocation for", lastUseMs, "ms");
   figures.atLeast(1, "requests with the key served before", served.length);
   checkPromotions(figures, underLoad, [{ faultAtMs, promotedAtMs }]);
-  environment.checkAlive();
 });
 
 /** Resolves when the node is no longer a primary, with the last time at which it was one. */
