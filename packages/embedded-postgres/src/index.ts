@@ -1,4 +1,3 @@
-export { chooseAccount, giveTo } from "./account.js";
 export { dataDirectory } from "./cluster.js";
 export { choosePort, loopback } from "./connection.js";
 export { type EmbeddedPostgres, embeddedPostgresUrl, openEmbeddedPostgres } from "./embedded-postgres.js";

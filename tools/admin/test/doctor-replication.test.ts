@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { tim
 // Each test continues with the servers as the test before has left them.
 describeWithProgram("postgres", "petstore doctor, of the replication,", async () => {
   const directory = await shared(openServerDirectory());
-  const primary = await shared(openInstalledPostgres({ settings: { wal_level: "logical" } }));
+  const primary = await shared(openInstalledPostgres());
   await runCommand("migrate", { DATABASE_URL: primary.url });
   const withoutStandby = await replicationOf(primary.url);
   const data = join(directory.path, "one");

@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import { formatTable, rounded } from "@petstore/harness/figures";
+import { formatTable, percentile, rounded } from "@petstore/harness/figures";
 import type { Rounds, Target } from "./benchmark.js";
 
 export interface Spread {
@@ -13,11 +13,8 @@ export function spreadOf({ measure, of, against }: Target, rounds: Rounds): Spre
   const values = (name: string) => (rounds[name] ?? []).map((round) => round[measure] ?? Number.NaN);
   const ours = values(of);
   const theirs = against === undefined ? ours.map(() => 1) : values(against);
-  const sorted = ours.map((value, round) => value / (theirs[round] ?? Number.NaN)).toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  const below = sorted[Math.ceil(middle) - 1] ?? Number.NaN;
-  const above = sorted[Math.floor(middle)] ?? Number.NaN;
-  return { median: (below + above) / 2, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
+  const ratios = ours.map((value, round) => value / (theirs[round] ?? Number.NaN));
+  return { median: percentile(ratios, 50), min: percentile(ratios, 0), max: percentile(ratios, 100) };
 }
 
 export function formatRange({ min, max }: Spread): string {

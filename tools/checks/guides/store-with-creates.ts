@@ -4,8 +4,7 @@ import { startService } from "@petstore/harness/processes";
 import { expect, vi } from "vitest";
 import { rest } from "../faults/environment/apis.js";
 import { openConnection } from "../faults/environment/connection.js";
-import { startCreates } from "../faults/environment/creates.js";
-import { createPet } from "../faults/environment/load.js";
+import { createPet, startCreates } from "../faults/environment/load.js";
 import { isAcknowledged, type Result } from "../faults/environment/results.js";
 import { openStoreDatabase } from "../src/store-database.js";
 import { environmentOf, type GuideOptions, runBlock } from "./backup-commands.js";
@@ -55,11 +54,12 @@ export async function expectRestored(options: GuideOptions, { apiKey, creates }:
   expect(await database.execute("select from audit_log")).toHaveLength(2);
 
   await using service = await startService({ environment });
-  using connection = openConnection(service.origin);
-  const repeat = (one: Result | undefined) => createPet(connection, rest, apiKey, one?.requestedPet);
+  const target = { origin: service.origin, api: rest };
+  using connection = openConnection();
+  const repeat = (one: Result | undefined) => createPet(connection, target, apiKey, one?.requestedPet);
   expect((await repeat(creates[0])).text).toBe(creates[0]?.text);
   const highestId = Math.max(...creates.map(idOf));
-  expect(idOf(await createPet(connection, rest, apiKey))).toBeGreaterThan(highestId);
+  expect(idOf(await createPet(connection, target, apiKey))).toBeGreaterThan(highestId);
   if (lost.length > 0) expect(idOf(await repeat(lost.at(-1)))).toBeGreaterThan(highestId);
 }
 

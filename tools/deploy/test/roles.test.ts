@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describeWithProgram } from "@petstore/harness";
-import { openTemporaryPostgres, query } from "@petstore/harness/postgres";
+import { openPostgresServer, query } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, openTogether } from "@petstore/harness/processes";
 import { expect, it, vi } from "vitest";
 import { issueKey, petstore } from "./petstore-command.js";
@@ -73,7 +73,7 @@ interface Server extends AsyncDisposable {
 function openServer(): Promise<Server> {
   return openTogether(async (use) => {
     const directory = use(await openTemporaryDirectory());
-    const postgres = use(await openTemporaryPostgres());
+    const postgres = use(await openPostgresServer());
     const superuser = new URL(postgres.administratorUrl);
     const [elsewhere = "", address = ""] = ["/postgres", "/store"].map(
       (pathname) => Object.assign(new URL(superuser), { pathname }).href,

@@ -31,7 +31,7 @@ export const graphqlRequests: ApiRequests = {
 };
 
 /** The schema of the peers has no idempotency keys. */
-export const bareGraphqlRequests: ApiRequests = { ...graphqlRequests, createOnce: graphqlRequests.create };
+export const bareGraphqlRequests: ApiRequests = { ...graphqlRequests, createOnce: { ...graphqlRequests.create } };
 
 const postgraphileCreate = operation<Created<{ readonly pet: PostgraphilePet }>>(
   `mutation ($input: CreatePetInput!) { createPet(input: $input) { pet ${fields} } }`,
@@ -53,7 +53,7 @@ export const postgraphileRequests: ApiRequests = {
       ({ allPets }) => listedPets(allPets.nodes.map(lowerCaseStatus), limit),
     ),
   create: postgraphileCreate,
-  createOnce: postgraphileCreate,
+  createOnce: { ...postgraphileCreate },
 };
 
 function operation<Data>(

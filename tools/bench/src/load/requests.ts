@@ -3,7 +3,7 @@ import type { PetStatus } from "@petstore/core";
 export interface ApiRequests {
   list(limit: number, status?: PetStatus): Operation;
   readonly create: Operation;
-  /** With an idempotency key; without one in an API that has none. */
+  /** With an idempotency key; without one in an API that has none. Another object than `create`. */
   readonly createOnce: Operation;
 }
 

@@ -7,8 +7,7 @@ import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { it as base, type Figures } from "@petstore/harness/test-with-figures";
 import { openStoreDatabase, type StoreDatabase } from "../../src/store-database.js";
 import { oneOfEach, rest } from "./apis.js";
-import { type CreatesOptions, startCreates } from "./creates.js";
-import { type Load, type LoadOptions, startLoad, type Target } from "./load.js";
+import { type CreatesOptions, type Load, type LoadOptions, startCreates, startLoad, type Target } from "./load.js";
 import { countOracles } from "./oracles.js";
 import type { Result } from "./results.js";
 import { type Instance, type Service, type Settings, startService } from "./services.js";
@@ -29,27 +28,20 @@ interface BurstOptions extends AccountLoadOptions {
 const unlimited: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
 /** A test with an environment. The oracles run after it. */
-export const it = base.extend<{ $file: { sharedDatabase: StoreDatabase }; $test: { environment: Environment } }>({
-  sharedDatabase: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
-    async ({}, use) => {
-      await using created = await createTestDatabase();
-      await migrate(created.url);
-      await using database = openStoreDatabase(created.url);
-      await use(database);
-    },
-    { scope: "file" },
-  ],
-  environment: async ({ sharedDatabase, figures, task }, use) => {
+export const it = base.extend<{ environment: Environment }>({
+  environment: async ({ figures, task }, use) => {
     await waitPastMidnight();
-    await using environment = openEnvironment(sharedDatabase, figures);
+    await using created = await createTestDatabase();
+    await migrate(created.url);
+    await using database = openStoreDatabase(created.url);
+    await using environment = openEnvironment(database, figures);
     await use(environment);
     if (task.result?.state !== "fail") await environment.checkOracles();
   },
 });
 
-function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
-  let database = sharedDatabase;
+function openEnvironment(emptyDatabase: StoreDatabase, figures: Figures) {
+  let database = emptyDatabase;
   let settings: Settings = {};
   let mayFail = false;
   const services: Service[] = [];
@@ -159,10 +151,9 @@ function openEnvironment(sharedDatabase: StoreDatabase, figures: Figures) {
     allowFailures: () => {
       mayFail = true;
     },
-    /** No process of a service has ended. */
-    checkAlive: () => figures.count(0, "services that ended", services, (service) => service.hasEnded()),
-
     async checkOracles(): Promise<void> {
+      const exits = await Promise.all(services.filter((service) => service.hasEnded()).map(({ ended }) => ended));
+      figures.count(0, "services that ended with an error", exits, (exit) => exit !== 0);
       const outputs = logs.map(({ output, shownKey = "" }) => output.map((line) => line.replace(shownKey, "")));
       const results = loads.map((load) => load.results);
       const oracles = await countOracles({ loads: results, outputs, faultTimes }, database);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Api, authorization, type Call, requestOf } from "./apis.js";
 import { type Connection, openConnection } from "./connection.js";
-import type { Result } from "./results.js";
+import { isAcknowledged, type Result } from "./results.js";
 
 export interface Target {
   readonly origin: string;
@@ -22,6 +22,13 @@ export interface LoadOptions {
   readonly call?: (api: Api, request: number) => Call;
 }
 
+export interface CreatesOptions {
+  readonly apiKey: string;
+  readonly clients: number;
+  /** The target of the next request; `undefined` while no service runs. */
+  target(): Target | undefined;
+}
+
 export interface Load {
   readonly results: readonly Result[];
   /** Resolves with the answer to the last request. */
@@ -30,30 +37,30 @@ export interface Load {
   readonly done: Promise<void>;
 }
 
+const retryPauseMs = 20;
+const timeoutMs = 60_000;
+
 export function startLoad(options: LoadOptions): Load {
   const { targets, apiKey, clients, pauseMs, requests = Number.POSITIVE_INFINITY, call } = options;
   const results: Result[] = [];
   let sent = 0;
   let isStopped = false;
 
-  async function sendNext(connection: Connection, api: Api): Promise<void> {
+  function sendNext(connection: Connection, target: Target): Promise<Result> {
     sent += 1;
-    const isCreate = call === undefined && sent % 5 === 0;
-    const { list } = api;
-    const next = isCreate
-      ? createPet(connection, api, apiKey)
-      : sendOne(connection, call?.(api, sent - 1) ?? list, apiKey);
-    results.push(await next);
+    if (call !== undefined) return sendOne(connection, target, call(target.api, sent - 1), apiKey);
+    if (sent % 5 > 0) return sendOne(connection, target, target.api.list, apiKey);
+    return createPet(connection, target, apiKey);
   }
 
   async function runClient(client: number): Promise<void> {
     const target = targets[client % targets.length];
     if (target === undefined) return;
-    using connection = openConnection(target.origin);
+    using connection = openConnection();
     // The clients do not start at the same moment.
     await sleep(Math.random() * pauseMs);
     while (!isStopped && sent < requests) {
-      await sendNext(connection, target.api);
+      results.push(await sendNext(connection, target));
       if (pauseMs > 0) await sleep(pauseMs);
     }
   }
@@ -69,18 +76,53 @@ export function startLoad(options: LoadOptions): Load {
   };
 }
 
+/** Creates without a pause. Each one is repeated with its idempotency key until it succeeds. */
+export function startCreates({ apiKey, clients, target }: CreatesOptions): Load {
+  const results: Result[] = [];
+  let deadlineMs = Number.POSITIVE_INFINITY;
+
+  async function createOne(connection: Connection): Promise<void> {
+    const name = randomUUID();
+    while (performance.now() < deadlineMs) {
+      const current = target();
+      if (current !== undefined) {
+        const result = await createPet(connection, current, apiKey, name);
+        results.push(result);
+        if (isAcknowledged(result)) return;
+      }
+      await sleep(retryPauseMs);
+    }
+    throw new Error(`a create did not succeed in ${timeoutMs / 1_000} s after the end of the load`);
+  }
+
+  async function runClient(): Promise<void> {
+    using connection = openConnection();
+    while (deadlineMs === Number.POSITIVE_INFINITY) await createOne(connection);
+  }
+
+  const done = Promise.all(Array.from({ length: clients }, runClient)).then(() => {});
+  return {
+    results,
+    done,
+    stop() {
+      deadlineMs = performance.now() + timeoutMs;
+      return done;
+    },
+  };
+}
+
 /** Creates a pet. Its name is also the idempotency key: repeat a create with its name. By default the name is new. */
 export async function createPet(
   connection: Connection,
-  api: Api,
+  target: Target,
   apiKey: string,
   name: string = randomUUID(),
 ): Promise<Result> {
-  const result = await sendOne(connection, api.create(name, name), apiKey);
-  const acknowledgedPet = api.isCreated(result.status, result.text) ? name : undefined;
-  return { ...result, requestedPet: name, acknowledgedPet };
+  const result = await sendOne(connection, target, target.api.create(name, name), apiKey);
+  const isCreated = target.api.isCreated(result.status, result.text);
+  return { ...result, requestedPet: name, acknowledgedPet: isCreated ? name : undefined };
 }
 
-function sendOne(connection: Connection, call: Call, apiKey: string): Promise<Result> {
-  return connection.send(requestOf(call, authorization(apiKey)));
+function sendOne(connection: Connection, { origin }: Target, call: Call, apiKey: string): Promise<Result> {
+  return connection.send(origin, requestOf(call, authorization(apiKey)));
 }

@@ -1,3 +1,4 @@
+import { percentile } from "@petstore/harness/figures";
 import { type HttpAnswer, readAnswer } from "@petstore/harness/network";
 import { isLeak } from "@petstore/harness/responses";
 
@@ -80,15 +81,15 @@ export function count<One>(all: readonly One[], matches: (one: One) => boolean):
 export function groupBy<One>(all: readonly One[], keyOf: (one: One) => number): Map<number, One[]> {
   const groups = new Map<number, One[]>();
   for (const one of all) {
-    const group = groups.get(keyOf(one));
-    if (group === undefined) groups.set(keyOf(one), [one]);
-    else group.push(one);
+    const group = groups.get(keyOf(one)) ?? [];
+    group.push(one);
+    groups.set(keyOf(one), group);
   }
   return groups;
 }
 
 /** NaN without results. */
 export function slowestMs(results: readonly Timed[]): number {
-  if (results.length === 0) return Number.NaN;
-  return results.reduce((slowestMs, { durationMs }) => Math.max(slowestMs, durationMs), 0);
+  const durationsMs = results.map(({ durationMs }) => durationMs);
+  return percentile(durationsMs, 100);
 }

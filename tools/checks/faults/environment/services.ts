@@ -4,6 +4,7 @@ import {
   type Service as ServiceProcess,
   startService as startProcess,
 } from "@petstore/harness/processes";
+import { unhurried } from "../../src/store-database.js";
 import { type Api, rest } from "./apis.js";
 
 export interface Service extends ServiceProcess {
@@ -22,6 +23,8 @@ export type Settings = Readonly<Record<string, string>>;
 
 /** For tests without a fault of Redis: on a busy machine, the default of 80 ms would cause an outage. */
 export const slowRedisAllowed: Settings = { REDIS_COMMAND_TIMEOUT_MS: "5000" };
+/** For tests without a fault of Redis or PostgreSQL. */
+export const faultless: Settings = { ...slowRedisAllowed, ...unhurried };
 /** For tests that send more requests without a key than an address may send. */
 export const unthrottled: Settings = {
   ANONYMOUS_REQUESTS_PER_MINUTE: "1000000000",

@@ -55,5 +55,4 @@ it("documents: blocks the event loop for 50 ms at most, and charges all work", a
   }
   figures.exactly(list.charged, "statements of a plain list, a unit each", list.statements);
   figures.atLeast(1, "hostile documents with an answer of 200", served.length);
-  environment.checkAlive();
 });

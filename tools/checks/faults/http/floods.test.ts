@@ -36,7 +36,6 @@ it("banned-key-flood: expensive documents slow others no more than cheap ones", 
     const what = `${name}: the customer's p50, times the p50 under cheap documents`;
     figures.atMost(slowdownAtMost, what, (await medianUnder(write(""))) / cheapMs);
   }
-  environment.checkAlive();
 });
 
 const connections = 60;
@@ -63,7 +62,6 @@ it("pipelining-flood: serves another client within 2 s, in 256 MiB", async ({ en
     await floodWithUnknownKeys(environment, figures, service);
     figures.atMost(memoryLimitMebibytes, `${name}: largest RSS`, await mebibytesOf(service, "VmHWM"), "MiB");
   }
-  environment.checkAlive();
 });
 
 async function floodWithoutKey(environment: Environment, figures: Figures, service: Service): Promise<void> {

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { migrate } from "@petstore/core";
-import { type PostgresServer, query } from "@petstore/harness/postgres";
+import { openSession, type PostgresServer, query } from "@petstore/harness/postgres";
 import { serviceFlags, startProgram } from "@petstore/harness/processes";
 import { it } from "../environment/environment.js";
 
@@ -19,10 +18,8 @@ async function migrateAfter(server: PostgresServer, signal: NodeJS.Signals): Pro
   await server.query(`create database ${name}`);
   const databaseUrl = Object.assign(new URL(server.url), { pathname: name }).href;
   // This transaction makes the type that the first migration makes, so the migration waits for it.
-  const obstacle = query(databaseUrl, "begin; create type pet_status as enum (); select pg_sleep(3); rollback");
-  // The failure is reported by the `await` below.
-  obstacle.catch(() => {});
-  await sleep(300);
+  await using obstacle = await openSession(databaseUrl);
+  await obstacle.query("begin; create type pet_status as enum ()");
   await using victim = startProgram({
     name: "petstore migrate",
     args: [...serviceFlags, petstore.pathname, "migrate"],
@@ -30,7 +27,7 @@ async function migrateAfter(server: PostgresServer, signal: NodeJS.Signals): Pro
   });
   await victim.until(async () => (await query(databaseUrl, `select from ${migratorWaits}`)).length > 0);
   victim.signal(signal);
-  await obstacle;
+  await obstacle.query("rollback");
   const startMs = performance.now();
   const applied = await migrate(databaseUrl);
   const durationMs = performance.now() - startMs;

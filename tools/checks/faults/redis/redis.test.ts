@@ -4,15 +4,12 @@ import { nowMs } from "@petstore/harness/network";
 import { openRedisSentinels } from "@petstore/harness/redis";
 import type { Figures } from "@petstore/harness/test-with-figures";
 import { startWithinMinute } from "../../conformance/running-store.js";
-import { unhurried } from "../../src/store-database.js";
 import { twoOfEach } from "../environment/apis.js";
 import { type Environment, it } from "../environment/environment.js";
 import { checkAdmitted, checkLatency } from "../environment/measures.js";
-import { slowRedisAllowed, twoRest } from "../environment/services.js";
+import { faultless, twoRest } from "../environment/services.js";
 import { millisecondsUntil } from "../environment/waits.js";
 
-/** Neither server has a fault here, and a busy machine exceeds the default timeouts. */
-const faultless = { ...slowRedisAllowed, ...unhurried };
 /** The load uses this up within seconds, so the demand is above the limit in every window with a fault. */
 const limits = { perMinute: 3_000, perDay: 10_000_000 };
 const degradedWithinMs = 500;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { nowMs } from "@petstore/harness/network";
-import { administratorUrl, openSession } from "@petstore/harness/postgres";
+import { administratorUrl, query } from "@petstore/harness/postgres";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { type Environment, it } from "../environment/environment.js";
 import { failuresAfter } from "../environment/measures.js";
@@ -58,7 +58,11 @@ it("disk-full-checkpoint: starts PostgreSQL again within 3 s", async ({ environm
   await until(() => count(creates.results, isFailure) >= createsBefore);
 
   store.signal("SIGSTOP");
-  const isEnded = await isEndedBy("checkpoint", await administratorUrl(store.directory));
+  const checkpoint = query(await administratorUrl(store.directory), "checkpoint");
+  const isEnded = await checkpoint.then(
+    () => false,
+    () => true,
+  );
   await until(async () => (await embeddedPostgresUrl(store.directory)) === undefined);
   await sleep(recoveryFailsMs);
   const endedAtMs = environment.markFault();
@@ -88,11 +92,4 @@ async function startOnSmallDisk(environment: Environment, skip: (reason: string)
   await until(() => count(creates.results, isAcknowledged) >= createsBefore);
   const reads = { requests: readsAtOnce, clients: 4, apiKey, targets: [store] };
   return { disk, store, creates, read: () => environment.sendBurst(reads) };
-}
-
-/** Resolves with true when the statement ends the server, and the connection with it. */
-async function isEndedBy(statement: string, url: string): Promise<boolean> {
-  await using session = await openSession(url);
-  const [result] = await Promise.allSettled([session.query(statement)]);
-  return result.status === "rejected";
 }

@@ -1,6 +1,6 @@
 // A TCP proxy between a client and its server with the faults of a network. It does not depend on the protocol.
 import { once } from "node:events";
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { choosePort, loopback } from "@petstore/embedded-postgres";
 
 /**
@@ -20,46 +20,59 @@ export interface FaultProxy extends AsyncDisposable {
   restore(): Promise<void>;
 }
 
-type Fault = "none" | "black hole" | "drop replies" | "refuse";
+/** A connection of a client and its connection to the server. */
+interface Link {
+  readonly client: Socket;
+  readonly server: Socket;
+  hasDropped: boolean;
+}
 
 /** For the server of this URL, which names its port. */
 export async function openFaultProxy(server: { readonly url: string }): Promise<FaultProxy> {
-  const target = new URL(server.url);
   const url = new URL(server.url);
+  const options = { allowHalfOpen: true, noDelay: true };
+  const target = { host: url.hostname, port: Number(url.port), ...options };
   const port = await choosePort(undefined);
   url.host = `${loopback}:${port}`;
   const links = new Set<Link>();
-  let fault: Fault = "none";
-  let listener: Server | undefined;
-  let disposed = false;
+  let fault: "none" | "black hole" | "drop replies" | "refuse" = "none";
 
-  const listen = async (): Promise<void> => {
-    listener = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
-      const server = connect({ host: target.hostname, port: Number(target.port), allowHalfOpen: true, noDelay: true });
-      const link = linkOf(client, server, () => fault);
-      links.add(link);
-      for (const socket of [client, server]) {
-        socket.once("close", () => {
-          if (client.closed && server.closed) links.delete(link);
-        });
-      }
-    });
+  const listener = createServer(options, (client) => {
+    const link: Link = { client, server: connect(target), hasDropped: false };
+    const { server } = link;
+    links.add(link);
+    client.on("close", () => links.delete(link));
+
+    const pass = (deliver: () => void): void => {
+      if (fault === "black hole") link.hasDropped = true;
+      else deliver();
+    };
+    const answer = (deliver: () => void): void => {
+      if (fault === "drop replies") {
+        client.resetAndDestroy();
+        // A reset here could overtake requests that the server has not read yet.
+        server.end();
+      } else pass(deliver);
+    };
+    client.on("data", (chunk) => pass(() => server.write(chunk)));
+    client.on("end", () => pass(() => server.end()));
+    client.on("error", () => reset(link));
+    server.on("data", (chunk) => answer(() => client.write(chunk)));
+    server.on("end", () => answer(() => client.end()));
+    server.on("error", () => answer(() => reset(link)));
+  });
+
+  async function listen(): Promise<void> {
     listener.listen({ host: loopback, port });
     await once(listener, "listening");
-  };
-  const become = async (next: Fault): Promise<void> => {
-    if (disposed) throw new Error("This proxy is disposed");
-    if (next !== "black hole") for (const link of links) if (link.hasDropped()) link.reset();
+  }
+
+  async function become(next: typeof fault): Promise<void> {
     fault = next;
-    if (next === "refuse") {
-      for (const link of links) link.reset();
-      const closing = listener;
-      listener = undefined;
-      if (closing !== undefined) await new Promise((resolve) => closing.close(resolve));
-    } else if (listener === undefined) {
-      await listen();
-    }
-  };
+    for (const link of links) if (next === "refuse" || (next !== "black hole" && link.hasDropped)) reset(link);
+    if (next === "refuse") await new Promise((resolve) => listener.close(resolve));
+    else if (!listener.listening) await listen();
+  }
 
   await listen();
   return {
@@ -68,46 +81,11 @@ export async function openFaultProxy(server: { readonly url: string }): Promise<
     dropReplies: () => become("drop replies"),
     refuse: () => become("refuse"),
     restore: () => become("none"),
-    async [Symbol.asyncDispose]() {
-      if (disposed) return;
-      const closed = become("refuse");
-      disposed = true;
-      await closed;
-    },
+    [Symbol.asyncDispose]: () => become("refuse"),
   };
 }
 
-/** A connection of a client and its connection to the server. */
-interface Link {
-  reset(): void;
-  hasDropped(): boolean;
-}
-
-function linkOf(client: Socket, server: Socket, fault: () => Fault): Link {
-  let dropped = false;
-  const reset = (): void => {
-    client.resetAndDestroy();
-    server.destroy();
-  };
-  const request = (deliver: () => void): void => {
-    if (fault() === "black hole") dropped = true;
-    else deliver();
-  };
-  const answer = (deliver: () => void): void => {
-    const current = fault();
-    if (current === "black hole") dropped = true;
-    else if (current === "drop replies") {
-      client.resetAndDestroy();
-      // A reset here could overtake requests that the server has not read yet.
-      server.end();
-    } else deliver();
-  };
-
-  client.on("data", (chunk) => request(() => server.write(chunk)));
-  client.on("end", () => request(() => server.end()));
-  client.on("error", reset);
-  server.on("data", (chunk) => answer(() => client.write(chunk)));
-  server.on("end", () => answer(() => client.end()));
-  server.on("error", () => answer(reset));
-  return { reset, hasDropped: () => dropped };
+function reset({ client, server }: Link): void {
+  client.resetAndDestroy();
+  server.destroy();
 }

@@ -7,10 +7,8 @@ export interface RawClient extends Disposable {
   write(bytes: string | Buffer): void;
   /** Resolves when all bytes have left, or cannot leave any more. */
   send(bytes: string | Buffer): Promise<void>;
-  /** Includes interim answers (1xx). */
-  answers(): readonly HttpAnswer[];
-  /** Removes this number of answers, or fewer, from `answers` and returns them. */
-  take(count: number): readonly HttpAnswer[];
+  /** Includes interim answers (1xx). The caller may remove answers. */
+  answers(): HttpAnswer[];
   /** Waits for this number of answers, for the server to close its side, or for the timeout. One call at a time. */
   until(answers: number, timeoutMs?: number): Promise<void>;
   /** Resolves with this number of answers. Rejects when the server closes its side before. */
@@ -73,7 +71,6 @@ export function openRawClient(port: number): RawClient {
     write: (bytes) => write(bytes),
     send: (bytes) => new Promise((resolve) => write(bytes, resolve)),
     answers: () => answers,
-    take: (count) => answers.splice(0, count),
     until,
     async received(count) {
       await until(count, 60_000);

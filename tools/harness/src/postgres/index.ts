@@ -14,7 +14,6 @@ export {
   administratorUrl,
   openPostgresServer,
   openSession,
-  openTemporaryPostgres,
   type PostgresServer,
   query,
   type Session,

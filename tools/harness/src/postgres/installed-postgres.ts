@@ -14,14 +14,8 @@ export interface InstalledPostgres extends AsyncDisposable {
   readonly url: string;
 }
 
-interface InstalledPostgresOptions {
-  /** An existing data directory, which disposing leaves. By default a new one. */
-  readonly data?: string;
-  readonly settings?: Readonly<Record<string, string>>;
-}
-
-/** Needs Debian's `postgresql`, or `postgres` in PATH. */
-export function openInstalledPostgres({ data, settings }: InstalledPostgresOptions = {}): Promise<InstalledPostgres> {
+/** Needs Debian's `postgresql`, or `postgres` in PATH. Uses existing data, which disposing leaves, or new data. */
+export function openInstalledPostgres({ data }: { readonly data?: string } = {}): Promise<InstalledPostgres> {
   return openTogether(async (use) => {
     const directory = data ?? join(use(await openServerDirectory()).path, "data");
     if (data === undefined) {
@@ -29,14 +23,18 @@ export function openInstalledPostgres({ data, settings }: InstalledPostgresOptio
       await runPostgresProgram("initdb", initdb);
     }
     const port = await choosePort(undefined);
-    const all = {
-      ...{ port: `${port}`, listen_addresses: loopback, unix_socket_directories: "", logging_collector: "off" },
-      ...{ fsync: "off", wal_level: "replica", ...settings },
-    };
+    const settings = [
+      `port=${port}`,
+      `listen_addresses=${loopback}`,
+      "unix_socket_directories=",
+      "logging_collector=off",
+      "fsync=off",
+      "wal_level=logical",
+    ];
     const program = startProgram({
       name: "PostgreSQL",
-      command: join(programFolder ?? "", "postgres"),
-      args: ["-D", directory, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+      command: join(postgresFolder ?? "", "postgres"),
+      args: ["-D", directory, ...settings.flatMap((setting) => ["-c", setting])],
       environment: { LC_ALL: "C" },
       directory: "/",
       user: serverUser,
@@ -83,7 +81,7 @@ export async function runPostgresProgram(
 export const serverUser: { uid?: number; gid?: number } = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /** The folder with every program. A folder of the PATH may have links to some of them, but not to this one. */
-const programFolder = folderOf("pg_rewind");
+export const postgresFolder: string | undefined = folderOf("pg_rewind");
 
 /** A PATH in which the programs of the server come first. */
-export const postgresPath: string = [programFolder ?? [], searchPath()].flat().join(":");
+export const postgresPath: string = [postgresFolder ?? [], searchPath()].flat().join(":");

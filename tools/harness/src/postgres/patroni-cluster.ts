@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { chooseAccount, giveTo, loopback } from "@petstore/embedded-postgres";
+import { loopback } from "@petstore/embedded-postgres";
 import { nowMs } from "../network/answer.js";
 import { type Balancer, startPrimaryBalancer } from "../network/balancer.js";
 import { searchPath } from "../processes/installed-program.js";
-import { openTemporaryDirectory, openTogether, until } from "../processes/resources.js";
+import { openTogether, until } from "../processes/resources.js";
 import { openEtcdServer } from "./etcd-server.js";
 import { clusterName, openPatroniNode, type PatroniNode } from "./patroni-node.js";
 import { query } from "./postgres-server.js";
@@ -17,7 +17,7 @@ export interface PatroniCluster extends AsyncDisposable {
   synchronousStandby(): Promise<PatroniNode>;
   /** Resolves when one node is the primary and the two others follow it, one of them synchronously. */
   untilComplete(): Promise<void>;
-  /** Resolves with the time at which another node than this one is no longer in recovery. */
+  /** Resolves with the time at which another node than this one is a primary. */
   untilPromoted(old: PatroniNode): Promise<number>;
   /** Makes the synchronous standby the primary. Resolves when Patroni has done it. */
   switchover(): Promise<void>;
@@ -35,16 +35,12 @@ interface Member {
 /** Rejects on a machine without `patroni`, `etcd` or `haproxy`. */
 export function openPatroniCluster(): Promise<PatroniCluster> {
   return openTogether(async (use) => {
-    const { path } = use(await openTemporaryDirectory());
-    await giveTo(await chooseAccount(path), path);
-    const { url: etcdUrl } = use(await openEtcdServer());
-    const nodes: PatroniNode[] = [];
-    for (const name of ["node1", "node2", "node3"]) {
-      nodes.push(use(await openPatroniNode({ name, directory: path, etcdUrl })));
-    }
-    const [first, ...others] = nodes;
-    first?.start();
-    await until("the first node is the primary", async () => (await first?.isInRecovery().catch(() => true)) === false);
+    const etcd = use(await openEtcdServer());
+    const first = use(await openPatroniNode("node1", etcd));
+    const others = [use(await openPatroniNode("node2", etcd)), use(await openPatroniNode("node3", etcd))];
+    const nodes = [first, ...others];
+    first.start();
+    await until("the first node is the primary", first.isPrimary);
     for (const node of others) node.start();
     const cluster = clusterOf(nodes, use(await startPrimaryBalancer(nodes)));
     await cluster.untilComplete();
@@ -73,8 +69,7 @@ function clusterOf(nodes: readonly PatroniNode[], { port }: Balancer): Omit<Patr
     async untilPromoted(old) {
       const others = nodes.filter((node) => node !== old);
       await until("a standby is promoted", async () => {
-        const states = await Promise.all(others.map((node) => node.isInRecovery().catch(() => true)));
-        return states.includes(false);
+        return (await Promise.all(others.map((node) => node.isPrimary()))).includes(true);
       });
       return nowMs();
     },

@@ -45,7 +45,6 @@ auth_file = ${users}
 pool_mode = transaction
 default_pool_size = 8
 max_client_conn = 2000
-max_db_connections = 0
 server_idle_timeout = 5
 server_round_robin = 1
 server_login_retry = 0

@@ -6,10 +6,14 @@ import pg from "pg";
 import { openTemporaryDirectory, openTogether, whenKilled } from "../processes/resources.js";
 import { postmasterOf } from "../processes/standalone-store.js";
 
-/** A PostgreSQL and its faults. Disposing ends it in any state. */
+/** A PostgreSQL and its faults. Its addresses are the same through every restart. Disposing ends it in any state. */
 export interface PostgresServer extends AsyncDisposable {
-  /** The same through every restart. */
+  /** For the role that owns the database. */
   readonly url: string;
+  /** For the role of the services, which can change no table. */
+  readonly serviceUrl: string;
+  /** For the superuser. */
+  readonly administratorUrl: string;
   /** As `pg_ctl stop -m immediate`: connections are reset, new ones refused, and the next start recovers. */
   kill(): Promise<void>;
   /** Resolves when it takes connections. */
@@ -29,27 +33,6 @@ export interface PostgresServer extends AsyncDisposable {
 /** One connection. The faults of `PostgresServer` spare it. */
 export interface Session extends AsyncDisposable {
   query(text: string): Promise<Record<string, unknown>[]>;
-}
-
-/** A PostgreSQL for one run, which a crash may damage. Disposing stops it and removes its data. */
-export interface TemporaryPostgres extends AsyncDisposable {
-  /** For the services, which can change no table. */
-  readonly url: string;
-  /** For migrations. */
-  readonly ownerUrl: string;
-  /** For the superuser. */
-  readonly administratorUrl: string;
-}
-
-export function openTemporaryPostgres(): Promise<TemporaryPostgres> {
-  return openTogether(async (use) => {
-    const { path } = use(await openTemporaryDirectory());
-    const { url, ownerUrl } = use(await start(path));
-    const superuserUrl = await administratorUrl(path);
-    for (const setting of temporarySettings) await query(superuserUrl, `alter system set ${setting}`);
-    await query(superuserUrl, "select pg_reload_conf()");
-    return { url, ownerUrl, administratorUrl: superuserUrl };
-  });
 }
 
 export async function openSession(url: string): Promise<Session> {
@@ -81,9 +64,8 @@ export async function openPostgresServer(): Promise<PostgresServer> {
   const temporary = await openTemporaryDirectory();
   const directory = temporary.path;
   let running: EmbeddedPostgres | undefined = await start(directory);
-  const { ownerUrl: url } = running;
-  let starting: Promise<unknown> | undefined;
-  let isDisposed = false;
+  const { ownerUrl: url, url: serviceUrl } = running;
+  const superuserUrl = await administratorUrl(directory);
 
   async function kill(): Promise<void> {
     if (running === undefined) return;
@@ -96,15 +78,13 @@ export async function openPostgresServer(): Promise<PostgresServer> {
 
   async function restart(): Promise<void> {
     await kill();
-    // A restart after the disposal would leave a server running.
-    if (isDisposed) throw new Error("This PostgreSQL is disposed");
-    const next = start(directory);
-    starting = next.catch(() => {});
-    running = await next;
+    running = await start(directory);
   }
 
   return {
     url,
+    serviceUrl,
+    administratorUrl: superuserUrl,
     kill,
     restart,
     async restartAsStandby() {
@@ -112,9 +92,7 @@ export async function openPostgresServer(): Promise<PostgresServer> {
       await writeFile(join(directory, "cluster", "data", "standby.signal"), "");
       await restart();
     },
-    async promote() {
-      await query(await administratorUrl(directory), "select pg_promote()");
-    },
+    promote: async () => void (await query(superuserUrl, "select pg_promote()")),
     async terminateBackends(kills, perSecond) {
       await using session = await openSession(url);
       for (let killed = 0; killed < kills; ) {
@@ -125,12 +103,9 @@ export async function openPostgresServer(): Promise<PostgresServer> {
       }
     },
     async countStatements() {
-      await query(
-        await administratorUrl(directory),
-        "alter system set shared_preload_libraries = 'pg_stat_statements'",
-      );
+      await query(superuserUrl, "alter system set shared_preload_libraries = 'pg_stat_statements'");
       await restart();
-      await query(await administratorUrl(directory), "create extension pg_stat_statements");
+      await query(superuserUrl, "create extension pg_stat_statements");
       return async (table) => {
         const sum = "select coalesce(sum(calls), 0)::int as calls from pg_stat_statements";
         const [row] = await query(url, `${sum} where query ~ '"${table}"'`);
@@ -139,16 +114,11 @@ export async function openPostgresServer(): Promise<PostgresServer> {
     },
     query: (text) => query(url, text),
     async [Symbol.asyncDispose]() {
-      isDisposed = true;
-      await starting;
       await kill();
       await temporary[Symbol.asyncDispose]();
     },
   };
 }
-
-/** For speed. A vacuum worker would keep a test from dropping its database. */
-const temporarySettings = ["fsync = off", "synchronous_commit = off", "full_page_writes = off", "autovacuum = off"];
 
 /** Sessions with this application name cause or count the faults, so they are spared. */
 export const sparedName: string = "petstore-harness";
@@ -169,12 +139,11 @@ function start(directory: string): Promise<EmbeddedPostgres> {
   });
 }
 
-/** Returns whether the process exists. 0 sends no signal. */
-export function signalProcess(pid: number, name: NodeJS.Signals | 0): boolean {
+/** Does nothing when the process has ended. */
+export function signalProcess(pid: number, name: NodeJS.Signals): void {
   try {
-    return process.kill(pid, name);
+    process.kill(pid, name);
   } catch {
     // It has already ended.
-    return false;
   }
 }

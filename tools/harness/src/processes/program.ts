@@ -68,7 +68,14 @@ export function startProgram(options: ProgramOptions): Program {
       if (stream === child.stderr) errorOutput.push(line);
     });
   }
-  const ended = endOf(child, (error) => output.push(error.message));
+  // Resolves after the last output. A program that cannot be started has the exit code 127, as in a shell.
+  const ended = new Promise<Exit>((resolve) => {
+    child.once("close", (code, signal) => resolve(code ?? signal ?? 0));
+    child.on("error", (error) => {
+      output.push(error.message);
+      if (child.pid === undefined) resolve(127);
+    });
+  });
   const killChild = (): void => void child.kill("SIGKILL");
   process.once("exit", killChild);
   void ended.then(() => process.off("exit", killChild));
@@ -92,20 +99,16 @@ export function startProgram(options: ProgramOptions): Program {
     }
   }
 
+  let killTimer: NodeJS.Timeout | undefined;
   async function stop(): Promise<Exit> {
-    child.kill("SIGTERM");
-    const timer = setTimeout(killChild, stopTimeoutMs);
+    // A second SIGTERM would tell a service to skip its shutdown.
+    if (killTimer === undefined) child.kill("SIGTERM");
+    killTimer ??= setTimeout(killChild, stopTimeoutMs);
     const exit = await ended;
-    clearTimeout(timer);
+    clearTimeout(killTimer);
     return exit;
   }
 
-  let stopping: Promise<Exit> | undefined;
-  const stopOnce = (): Promise<Exit> => {
-    // A second SIGTERM would tell a service to skip its shutdown.
-    stopping ??= stop();
-    return stopping;
-  };
   return {
     pid: child.pid ?? 0,
     output,
@@ -134,18 +137,7 @@ export function startProgram(options: ProgramOptions): Program {
       killChild();
       return ended;
     },
-    stop: stopOnce,
-    [Symbol.asyncDispose]: async () => void (await stopOnce()),
+    stop,
+    [Symbol.asyncDispose]: async () => void (await stop()),
   };
-}
-
-/** Resolves after the last output. A program that cannot be started has the exit code 127, as in a shell. */
-function endOf(child: ChildProcess, onError: (error: Error) => void): Promise<Exit> {
-  return new Promise((resolve) => {
-    child.once("close", (code, signal) => resolve(code ?? signal ?? 0));
-    child.on("error", (error) => {
-      onError(error);
-      if (child.pid === undefined) resolve(127);
-    });
-  });
 }

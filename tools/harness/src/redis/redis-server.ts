@@ -103,8 +103,6 @@ async function startRedis(
     // Cluster nodes write their view of the cluster here. Data is never written.
     dir: directory,
     save: "",
-    appendonly: "no",
-    "maxmemory-policy": "noeviction",
     ...settings,
   };
   const directiveArgs = Object.entries(directives).flatMap(([name, value]) => [`--${name}`, value]);

@@ -49,19 +49,22 @@ const headersOfHttp = /^(date|connection|keep-alive|content-(length|type)|x-cont
 
 export function createResponseCheck(written: OpenApi): ResponseCheck {
   const document = resolveResponses(written);
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
-  ajv.addSchema(
-    { ...document, components: { ...document.components, schemas: closed(document.components.schemas) } },
-    "api",
-  );
-  const places = new Map<string, Place>();
-  for (const [path, methods] of Object.entries(document.paths)) {
-    const paths = new RegExp(`^${basePathOf(document)}${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
-    for (const [method, { operationId, responses }] of Object.entries(methods)) {
-      const pointer = `api#/paths/${escaped(path)}/${method}/responses`;
-      places.set(operationId, { method: method.toUpperCase(), paths, pointer, responses });
-    }
+  // The schemas allow more properties, for clients. This check does not.
+  for (const schema of Object.values(document.components.schemas)) {
+    if ("properties" in schema) Object.assign(schema, { additionalProperties: false });
   }
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  ajv.addSchema(document, "api");
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, responses }]) => ({
+      operationId,
+      responses,
+      method: method.toUpperCase(),
+      paths: new RegExp(`^${basePathOf(document)}${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+      /** The JSON pointer of the responses. */
+      pointer: `api#/paths/${escaped(path)}/${method}/responses`,
+    })),
+  );
 
   function faultsOf(pointer: string, value: unknown): string[] {
     const validate = ajv.getSchema(pointer);
@@ -85,23 +88,23 @@ export function createResponseCheck(written: OpenApi): ResponseCheck {
   }
 
   return {
-    documented: [...places].flatMap(([operationId, { responses }]) =>
+    documented: operations.flatMap(({ operationId, responses }) =>
       Object.entries(responses).flatMap(([status, response]) =>
         codesOf(status, response).map((code) => ({ operationId, status: Number(status), code })),
       ),
     ),
     operationOf(method, path) {
-      return [...places].find(
-        ([, place]) => place.method === method && place.paths.test(path.split("?", 1)[0] ?? ""),
-      )?.[0];
+      const [pathname = ""] = path.split("?");
+      return operations.find((one) => one.method === method && one.paths.test(pathname))?.operationId;
     },
     violations(operationId, answer) {
-      const place = places.get(operationId);
-      const response = place?.responses[answer.status];
-      if (place === undefined || response === undefined) return [`${operationId} does not describe ${answer.status}`];
+      const operation = operations.find((one) => one.operationId === operationId);
+      const response = operation?.responses[answer.status];
+      if (operation === undefined || response === undefined)
+        return [`${operationId} does not describe ${answer.status}`];
       const body = parseJson(answer.text);
       if (body === undefined) return ["its body is no JSON"];
-      const schema = `${place.pointer}/${answer.status}/content/application~1json/schema`;
+      const schema = `${operation.pointer}/${answer.status}/content/application~1json/schema`;
       const isJson = answer.headers["content-type"] === "application/json; charset=utf-8";
       return [
         ...(isJson ? [] : ["it is not application/json"]),
@@ -113,13 +116,6 @@ export function createResponseCheck(written: OpenApi): ResponseCheck {
     },
     valueFaults: (schema, value) => faultsOf(`api#/components/schemas/${escaped(schema)}`, value),
   };
-}
-
-interface Place extends Pick<Operation, "responses"> {
-  readonly method: string;
-  readonly paths: RegExp;
-  /** The JSON pointer of the responses. */
-  readonly pointer: string;
 }
 
 /** Returns the document with the responses of its components in place of the references to them. */
@@ -151,16 +147,6 @@ function int64Faults(json: string): string[] {
 
 function codesOf(status: string, { content }: ResponseObject): (string | undefined)[] {
   return Number(status) < 400 ? [undefined] : Object.keys(content["application/json"].examples);
-}
-
-/** The schemas allow more properties, for clients. This check does not. */
-function closed(schemas: OpenApi["components"]["schemas"]): Record<string, object> {
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [
-      name,
-      "properties" in schema ? { ...schema, additionalProperties: false } : schema,
-    ]),
-  );
 }
 
 function escaped(name: string): string {
