@@ -37,18 +37,15 @@ it("the images have neither a shell nor a user with rights, and start Node so th
   expect(dockerfile).toContain(`\nENTRYPOINT [${words.map((word) => `"${word}"`).join(", ")}]\n`);
 });
 
-describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
-  it("adds only the output of the build to Node, and a service listens on every address of its container", () => {
-    const addresses = "ENV HOST=0.0.0.0 PORT=3000 METRICS_HOST=0.0.0.0 METRICS_PORT=9464";
-    const listens = image === "petstore" ? [] : [addresses, "EXPOSE 3000 9464"];
-    const [, target = ""] = dockerfile.split(`\nFROM runtime AS ${image}\n`);
-    const instructions = target
-      .split(/\n\n|\nCMD /)[0]
-      ?.trim()
-      .split("\n");
-    expect(instructions).toEqual([...listens, `COPY --from=build /images/${image} /app`]);
-  });
+it("the images add only the output of the build to Node, and a service listens on every address of its container", () => {
+  const [, images = ""] = dockerfile.split("AS runtime\n");
+  expect(images).not.toMatch(/^(?:RUN|ADD) /m);
+  const copied = images.match(/^COPY .*/gm);
+  expect(copied).toEqual(["petstore", "graphql", "rest"].map((image) => `COPY --from=build /images/${image} /app`));
+  expect(images).toContain("\nENV HOST=0.0.0.0 PORT=3000 METRICS_HOST=0.0.0.0 METRICS_PORT=9464\n");
+});
 
+describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
   it("contains no sources, no tests and no build tools, and no link leads out of it", async () => {
     const entries = await readdir(folderOf(image), { recursive: true, withFileTypes: true });
     const paths = entries.map((entry) => join(entry.parentPath, entry.name));
