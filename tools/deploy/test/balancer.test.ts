@@ -4,24 +4,25 @@ import type { IncomingMessage } from "node:http";
 import { get } from "node:https";
 import { join } from "node:path";
 import { choosePort } from "@petstore/embedded-postgres";
-import { createTestDatabase, describeWithProgram } from "@petstore/harness";
+import { createTestDatabase, describeWithProgram, shared } from "@petstore/harness";
 import { isAnswering } from "@petstore/harness/network";
 import { graphqlMain, openTogether, startService } from "@petstore/harness/processes";
 import type { IIngress } from "kubernetes-models/networking.k8s.io/v1";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { makeSecrets, startHaproxy } from "./containers.js";
-import { issueKey, petstore } from "./petstore-command.js";
+import { issueKey } from "./petstore-command.js";
 
-describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
+describeWithProgram("haproxy", "the balancer, as HAProxy", async () => {
+  const database = await shared(createTestDatabase());
+  const limits = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
+  const headers = { Authorization: `Bearer ${await issueKey(database.url, ...limits)}` };
+  const environment = { DATABASE_URL: database.url };
+  const rest = await shared(startService({ environment }));
+
   it("loses no request while an instance under load stops", async () => {
-    await using database = await createTestDatabase();
-    const limits = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
-    const headers = { Authorization: `Bearer ${await issueKey(database.url, ...limits)}` };
-    const environment = { DATABASE_URL: database.url, SHUTDOWN_GRACE_MS: "2000" };
-    await using stopping = await startService({ environment });
-    await using staying = await startService({ environment });
-    await using balancer = await startBalancer({ rest: [stopping.port, staying.port] });
+    await using stopping = await startService({ environment: { ...environment, SHUTDOWN_GRACE_MS: "2000" } });
+    await using balancer = await startBalancer({ rest: [stopping.port, rest.port] });
     const list = async () => (await fetch(`${balancer.origin}/v1/pets`, { headers })).status;
     await expect.poll(list).toBe(200);
 
@@ -34,10 +35,6 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
   });
 
   it("leads every link and file of every page to a service that has it", async () => {
-    await using database = await createTestDatabase();
-    await petstore(database.url, "migrate");
-    const environment = { DATABASE_URL: database.url };
-    await using rest = await startService({ environment });
     await using graphql = await startService({ main: graphqlMain, environment });
     await using balancer = await startBalancer({ rest: [rest.port], graphql: [graphql.port] });
     for (const path of ["/", "/graphiql"]) {

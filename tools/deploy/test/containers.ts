@@ -20,7 +20,7 @@ const folder = fileURLToPath(new URL("../", import.meta.url));
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly networks: { readonly services: { readonly ipam: { readonly config: readonly { subnet: string }[] } } };
-  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+  readonly secrets?: Readonly<Record<string, { readonly file: string }>>;
 }
 
 interface Service {
