@@ -10,8 +10,8 @@ import { graphqlMain, openTogether, startService } from "@petstore/harness/proce
 import type { IIngress } from "kubernetes-models/networking.k8s.io/v1";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
+import { issueKey, read } from "./commands.js";
 import { makeSecrets, startHaproxy } from "./containers.js";
-import { issueKey } from "./petstore-command.js";
 
 describeWithProgram("haproxy", "the balancer, as HAProxy", async () => {
   const database = await shared(createTestDatabase());
@@ -51,11 +51,11 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", async () => {
   });
 
   it("sends the same paths to the GraphQL service as the Ingress", async () => {
-    const configuration = await readFile(new URL("../haproxy.cfg", import.meta.url), "utf8");
+    const configuration = await read("haproxy.cfg");
     const listed = [...configuration.matchAll(/^ *acl is_graphql (path|path_beg) (.+)$/gm)].flatMap(
       ([, match, paths = ""]) => paths.split(" ").map((path) => [match === "path" ? "Exact" : "Prefix", path]),
     );
-    const ingress = await readFile(new URL("../kubernetes/base/ingress.yaml", import.meta.url), "utf8");
+    const ingress = await read("kubernetes/base/ingress.yaml");
     const paths = (parse(ingress) as IIngress).spec?.rules?.flatMap(({ http }) => http?.paths ?? []) ?? [];
     const rules = paths.filter(({ backend }) => backend.service?.name === "graphql");
     expect(rules.map(({ path, pathType }) => [pathType, pathType === "Prefix" ? `${path}/` : path])).toEqual(listed);
@@ -63,16 +63,16 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", async () => {
 
   it("terminates TLS with the certificate it is given, and then asks browsers for nothing but HTTPS", async () => {
     await using secrets = await makeSecrets();
-    const read = (name: string) => readFile(join(secrets.path, name), "utf8");
+    const secret = (name: string) => readFile(join(secrets.path, name), "utf8");
     const certificate = join(secrets.path, "balancer.pem");
-    await writeFile(certificate, `${await read("redis.crt")}${await read("redis.key")}`);
+    await writeFile(certificate, `${await secret("redis.crt")}${await secret("redis.key")}`);
     const port = await choosePort(undefined);
     await using balancer = await startBalancer({}, { TLS_CERTIFICATE: certificate, TLS_PORT: `${port}` });
     const request = get({
       port,
       host: "127.0.0.1",
       servername: "redis",
-      ca: await read("authority.crt"),
+      ca: await secret("authority.crt"),
       agent: false,
     });
     const [secure] = (await once(request, "response")) as [IncomingMessage];

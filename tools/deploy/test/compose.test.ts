@@ -1,22 +1,19 @@
 // The compose files. Here is no Docker daemon: ha-postgres.test.ts and redis.test.ts start commands of their containers.
-import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { describeWithProgram, shared } from "@petstore/harness";
 import { describe, expect, it } from "vitest";
+import { folder, run } from "./commands.js";
 import { makeSecrets, readCompose } from "./containers.js";
 
-const folder = fileURLToPath(new URL("../", import.meta.url));
 const secrets = await shared(makeSecrets());
 
 describeWithProgram("docker-compose", "docker-compose", () => {
   it.each(["compose.override.yaml", "compose.ha.yaml"])("accepts compose.yaml with %s", async (stores) => {
     const files = ["compose.yaml", stores, "compose.tls.yaml"].map((file) => `--file=${file}`);
     const words = [...files, "--profile=watch", "--profile=tool", "config"];
-    await promisify(execFile)("docker-compose", words, { cwd: folder });
+    await run("docker-compose", words, { cwd: folder });
   });
 });
 

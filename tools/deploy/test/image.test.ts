@@ -1,22 +1,20 @@
 // The Dockerfile, and the images that its build makes. The build runs without Docker, in a temporary directory.
-import { execFile } from "node:child_process";
-import { cp, readdir, readFile, realpath } from "node:fs/promises";
+import { cp, readdir, realpath } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { promisify } from "node:util";
+import { pathToFileURL } from "node:url";
 import dockerignore from "@balena/dockerignore";
 import { shared } from "@petstore/harness";
 import { openTemporaryDirectory, serviceFlags, startService } from "@petstore/harness/processes";
 import { beforeAll, describe, expect, it } from "vitest";
+import { folder, read, run } from "./commands.js";
 
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../../../", import.meta.url));
-const dockerfile = await readFile(new URL("../Dockerfile", import.meta.url), "utf8");
+const root = join(folder, "../../");
+const dockerfile = await read("Dockerfile");
 const directory = await shared(openTemporaryDirectory());
 const folderOf = (image: string) => join(directory.path, "images", image);
 
 beforeAll(async () => {
-  const ignoreFile = await readFile(new URL("../Dockerfile.dockerignore", import.meta.url), "utf8");
+  const ignoreFile = await read("Dockerfile.dockerignore");
   const ignored = dockerignore.default().add(ignoreFile.split("\n"));
   const context = join(directory.path, "petstore");
   const filter = (path: string) => path === root || !ignored.ignores(relative(root, path));

@@ -1,9 +1,6 @@
 // The manifests as kustomize makes them. There is no cluster here: neither the schema of CloudNativePG's Cluster nor the
 // values of Valkey's chart are checked.
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { join } from "node:path";
 import { describeWithProgram } from "@petstore/harness";
 import { openInstalledPostgres, query } from "@petstore/harness/postgres";
 import { Deployment } from "kubernetes-models/apps/v1";
@@ -14,7 +11,7 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { ConfigMap, type ISecret, Namespace, Secret, Service } from "kubernetes-models/v1";
 import { expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { petstore } from "./petstore-command.js";
+import { folder, petstore, read, run } from "./commands.js";
 
 const models = [
   ConfigMap,
@@ -182,7 +179,7 @@ describeWithProgram("postgres", "the PostgreSQL of the stores", () => {
 });
 
 async function readStore(name: string) {
-  return parse(await readFile(new URL(`../kubernetes/stores/${name}`, import.meta.url), "utf8"));
+  return parse(await read(`kubernetes/stores/${name}`));
 }
 
 function portsOf(ports: readonly { readonly port?: number | string }[] = []) {
@@ -195,9 +192,8 @@ function valuesOf({ data = {} }: ISecret): Record<string, string> {
 }
 
 /** Needs `kubectl`, which contains kustomize. */
-async function readManifests(folder: string): Promise<Manifest[]> {
-  const path = fileURLToPath(new URL(`../kubernetes/${folder}`, import.meta.url));
-  const { stdout } = await promisify(execFile)("kubectl", ["kustomize", path]);
+async function readManifests(name: string): Promise<Manifest[]> {
+  const { stdout } = await run("kubectl", ["kustomize", join(folder, "kubernetes", name)]);
   return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
 }
 

@@ -1,16 +1,13 @@
 // Prometheus can read the alerts and the dashboard, the metrics in them exist, and every alert leads to the guide.
-import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram } from "@petstore/harness";
 import { isAnswering } from "@petstore/harness/network";
 import { anchorsOf, openTemporaryDirectory, startService } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { issueKey } from "./petstore-command.js";
+import { folder, issueKey, read, run } from "./commands.js";
 
 interface Rules {
   readonly groups: readonly { readonly rules: readonly Rule[] }[];
@@ -28,16 +25,13 @@ interface Dashboard {
   readonly annotations: { readonly list: readonly { readonly expr: string }[] };
 }
 
-const run = promisify(execFile);
-const folder = fileURLToPath(new URL("../prometheus/", import.meta.url));
-
-const read = (name: string): Promise<string> => readFile(join(folder, name), "utf8");
-const [guide, dashboardText] = [await read("../operations.md"), await read("../grafana/petstore.json")];
-const alertTests = await read("alerts.test.yaml");
+const cwd = join(folder, "prometheus");
+const [guide, dashboardText] = [await read("operations.md"), await read("grafana/petstore.json")];
+const alertTests = await read("prometheus/alerts.test.yaml");
 const rulesOf = async (name: string) => (parse(await read(name)) as Rules).groups.flatMap((group) => group.rules);
 /** The rules on the metrics of the services. The others are on those of Patroni, etcd and redis_exporter. */
-const rules = await rulesOf("alerts.yaml");
-const haRules = await rulesOf("alerts.ha.yaml");
+const rules = await rulesOf("prometheus/alerts.yaml");
+const haRules = await rulesOf("prometheus/alerts.ha.yaml");
 const dashboard = JSON.parse(dashboardText) as Dashboard;
 const questions = [
   ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
@@ -47,9 +41,9 @@ const questions = [
 describeWithProgram("promtool", "Prometheus", () => {
   it("accepts its configuration and the alert rules, which fire exactly where they should", async () => {
     const configurations = ["prometheus.yaml", "prometheus.ha.yaml"];
-    const { stdout } = await run("promtool", ["check", "config", ...configurations], { cwd: folder });
+    const { stdout } = await run("promtool", ["check", "config", ...configurations], { cwd });
     expect(stdout.match(/\d+ rule files found/g)).toEqual(["1 rule files found", "2 rule files found"]);
-    await run("promtool", ["test", "rules", "alerts.test.yaml"], { cwd: folder });
+    await run("promtool", ["test", "rules", "alerts.test.yaml"], { cwd });
   });
 
   it("can read the expressions of the dashboard", async () => {

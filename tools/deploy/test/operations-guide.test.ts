@@ -1,17 +1,12 @@
 // Every command of the operations guide is run. Other tests run the marked blocks on real servers. This file runs the rest: the
 // commands for compose and Kubernetes only until they connect, because they need a Docker daemon or a cluster.
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { describeWithProgram } from "@petstore/harness";
 import { openInstalledPostgres, query } from "@petstore/harness/postgres";
 import { expect, it } from "vitest";
+import { folder, petstore, read, run } from "./commands.js";
 import { readCompose } from "./containers.js";
-import { petstore } from "./petstore-command.js";
 
-const folder = fileURLToPath(new URL("../", import.meta.url));
-const guide = await readFile(`${folder}operations.md`, "utf8");
+const guide = await read("operations.md");
 const blocks = [...guide.matchAll(/(?:^<!-- (\S+) -->\n)?^ *```sh\n(.*?)^ *```$/gms)].map(([, mark, code = ""]) => {
   return { mark, commands: commandsOf(code) };
 });
@@ -24,7 +19,7 @@ const petstoreGroups =
   /^(?:npx petstore|docker compose run --rm petstore|petstore) (?=\S)|^(?=(?:account|audit|ban|key|usage) .* )/;
 
 it("has no block that no test runs", async () => {
-  const texts = await Promise.all(tests.map((file) => readFile(`${folder}../${file}`, "utf8")));
+  const texts = await Promise.all(tests.map((file) => read(`../${file}`)));
   const marks = blocks.flatMap(({ mark }) => mark ?? []);
   expect(marks.length).toBeGreaterThan(10);
   const isRun = (mark: string) => texts.some((text) => text.includes(`"${mark}"`) || text.includes(`<!-- ${mark} -->`));
@@ -109,7 +104,7 @@ async function failureOf(command: string, environment: NodeJS.ProcessEnv = {}): 
     KUBERNETES_MASTER: `http://${nowhere}`,
     ...environment,
   };
-  return promisify(execFile)("sh", ["-euc", command], { cwd: folder, env }).then(
+  return run("sh", ["-euc", command], { cwd: folder, env }).then(
     ({ stdout }) => `It succeeded: ${stdout}`,
     ({ stderr }: { readonly stderr: string }) => stderr,
   );

@@ -1,16 +1,11 @@
 // The roles of roles.sql on a new PostgreSQL, and the petstore command with them.
-import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { describeWithProgram, shared } from "@petstore/harness";
 import { openTemporaryPostgres, query } from "@petstore/harness/postgres";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { expect, it, vi } from "vitest";
-import { issueKey, petstore } from "./petstore-command.js";
-
-const script = fileURLToPath(new URL("../postgres/roles.sql", import.meta.url));
+import { folder, issueKey, petstore, run } from "./commands.js";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -38,7 +33,7 @@ describeWithProgram("psql", "the roles of roles.sql", async () => {
         await writeFile(owner, ownerPassword);
         await writeFile(service, servicePassword);
         const env = { PATH: process.env.PATH, OWNER_PASSWORD_FILE: owner, SERVICE_PASSWORD_FILE: service };
-        await promisify(execFile)("psql", ["--no-psqlrc", `--file=${script}`, administratorUrl], { env });
+        await run("psql", ["--no-psqlrc", `--file=${folder}postgres/roles.sql`, administratorUrl], { env });
       },
     };
   }
