@@ -4,24 +4,25 @@ import type { IncomingMessage } from "node:http";
 import { get } from "node:https";
 import { join } from "node:path";
 import { choosePort } from "@petstore/embedded-postgres";
-import { createTestDatabase, describeWithProgram } from "@petstore/harness";
+import { createTestDatabase, describeWithProgram, shared } from "@petstore/harness";
 import { isAnswering } from "@petstore/harness/network";
 import { graphqlMain, openTogether, startService } from "@petstore/harness/processes";
 import type { IIngress } from "kubernetes-models/networking.k8s.io/v1";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
+import { issueKey, read } from "./commands.js";
 import { makeSecrets, startHaproxy } from "./containers.js";
-import { issueKey, petstore } from "./petstore-command.js";
 
-describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
+describeWithProgram("haproxy", "the balancer, as HAProxy", async () => {
+  const database = await shared(createTestDatabase());
+  const limits = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
+  const headers = { Authorization: `Bearer ${await issueKey(database.url, ...limits)}` };
+  const environment = { DATABASE_URL: database.url };
+  const rest = await shared(startService({ environment }));
+
   it("loses no request while an instance under load stops", async () => {
-    await using database = await createTestDatabase();
-    const limits = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
-    const headers = { Authorization: `Bearer ${await issueKey(database.url, ...limits)}` };
-    const environment = { DATABASE_URL: database.url, SHUTDOWN_GRACE_MS: "2000" };
-    await using stopping = await startService({ environment });
-    await using staying = await startService({ environment });
-    await using balancer = await startBalancer({ rest: [stopping.port, staying.port] });
+    await using stopping = await startService({ environment: { ...environment, SHUTDOWN_GRACE_MS: "2000" } });
+    await using balancer = await startBalancer({ rest: [stopping.port, rest.port] });
     const list = async () => (await fetch(`${balancer.origin}/v1/pets`, { headers })).status;
     await expect.poll(list).toBe(200);
 
@@ -34,10 +35,6 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
   });
 
   it("leads every link and file of every page to a service that has it", async () => {
-    await using database = await createTestDatabase();
-    await petstore(database.url, "migrate");
-    const environment = { DATABASE_URL: database.url };
-    await using rest = await startService({ environment });
     await using graphql = await startService({ main: graphqlMain, environment });
     await using balancer = await startBalancer({ rest: [rest.port], graphql: [graphql.port] });
     for (const path of ["/", "/graphiql"]) {
@@ -54,11 +51,11 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
   });
 
   it("sends the same paths to the GraphQL service as the Ingress", async () => {
-    const configuration = await readFile(new URL("../haproxy.cfg", import.meta.url), "utf8");
+    const configuration = await read("haproxy.cfg");
     const listed = [...configuration.matchAll(/^ *acl is_graphql (path|path_beg) (.+)$/gm)].flatMap(
       ([, match, paths = ""]) => paths.split(" ").map((path) => [match === "path" ? "Exact" : "Prefix", path]),
     );
-    const ingress = await readFile(new URL("../kubernetes/base/ingress.yaml", import.meta.url), "utf8");
+    const ingress = await read("kubernetes/base/ingress.yaml");
     const paths = (parse(ingress) as IIngress).spec?.rules?.flatMap(({ http }) => http?.paths ?? []) ?? [];
     const rules = paths.filter(({ backend }) => backend.service?.name === "graphql");
     expect(rules.map(({ path, pathType }) => [pathType, pathType === "Prefix" ? `${path}/` : path])).toEqual(listed);
@@ -66,16 +63,16 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", () => {
 
   it("terminates TLS with the certificate it is given, and then asks browsers for nothing but HTTPS", async () => {
     await using secrets = await makeSecrets();
-    const read = (name: string) => readFile(join(secrets.path, name), "utf8");
+    const secret = (name: string) => readFile(join(secrets.path, name), "utf8");
     const certificate = join(secrets.path, "balancer.pem");
-    await writeFile(certificate, `${await read("redis.crt")}${await read("redis.key")}`);
+    await writeFile(certificate, `${await secret("redis.crt")}${await secret("redis.key")}`);
     const port = await choosePort(undefined);
     await using balancer = await startBalancer({}, { TLS_CERTIFICATE: certificate, TLS_PORT: `${port}` });
     const request = get({
       port,
       host: "127.0.0.1",
       servername: "redis",
-      ca: await read("authority.crt"),
+      ca: await secret("authority.crt"),
       agent: false,
     });
     const [secure] = (await once(request, "response")) as [IncomingMessage];

@@ -1,9 +1,6 @@
 // The compose files, their secrets, and their containers as processes of this machine.
-import { execFile } from "node:child_process";
-import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { serverUser } from "@petstore/harness/postgres";
 import {
   markedCommands,
@@ -14,13 +11,12 @@ import {
   type TemporaryDirectory,
 } from "@petstore/harness/processes";
 import { parse } from "yaml";
-
-const folder = fileURLToPath(new URL("../", import.meta.url));
+import { folder, read, run } from "./commands.js";
 
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly networks: { readonly services: { readonly ipam: { readonly config: readonly { subnet: string }[] } } };
-  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+  readonly secrets?: Readonly<Record<string, { readonly file: string }>>;
 }
 
 interface Service {
@@ -38,7 +34,7 @@ interface Service {
 }
 
 export async function readCompose(file: string): Promise<Compose> {
-  return parse(await readFile(join(folder, file), "utf8"), { merge: true });
+  return parse(await read(file), { merge: true });
 }
 
 /** Runs the commands of the guide in a new folder. Returns the folder that compose.yaml calls `./secrets`. */
@@ -46,7 +42,7 @@ export async function makeSecrets(): Promise<TemporaryDirectory> {
   const code = await markedCommands("tools/deploy/operations.md", "secrets");
   const directory = await openTemporaryDirectory();
   const atHome = code.replaceAll("make-secrets.sh", join(folder, "make-secrets.sh"));
-  await promisify(execFile)("sh", ["-euc", atHome], { cwd: directory.path });
+  await run("sh", ["-euc", atHome], { cwd: directory.path });
   return { ...directory, path: join(directory.path, "secrets") };
 }
 
@@ -83,7 +79,7 @@ export async function startContainer(options: ContainerOptions): Promise<Program
   }
   for (const [, mounted = ""] of volumes.flatMap((volume) => [...volume.matchAll(/^(\.\/\w+):/g)])) {
     for (const file of await readdir(join(folder, mounted))) {
-      const text = await readFile(join(folder, mounted, file), "utf8");
+      const text = await read(join(mounted, file));
       await writeFile(join(directory, file), adapt(text), { mode: 0o755 });
     }
   }
@@ -111,7 +107,7 @@ export function startHaproxy(
   return openTogether(async (use) => {
     const directory = use(await openTemporaryDirectory());
     const configuration = join(directory.path, "haproxy.cfg");
-    await writeFile(configuration, replaceIn(await readFile(join(folder, file), "utf8"), replacements));
+    await writeFile(configuration, replaceIn(await read(file), replacements));
     const args = ["-db", "-q", "-dW", "-f", configuration];
     return use(startProgram({ name: "HAProxy", command: "haproxy", args, environment }));
   });

@@ -1,12 +1,11 @@
 // The Redis of both compose files, with their configurations and commands, on the programs of this machine.
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { choosePort } from "@petstore/embedded-postgres";
 import { describeWithRedis, shared } from "@petstore/harness";
 import { openServerDirectory } from "@petstore/harness/postgres";
 import { expect, it } from "vitest";
+import { run } from "./commands.js";
 import { makeSecrets, startContainer } from "./containers.js";
 
 const addresses = { redis1: "127.0.0.31", redis2: "127.0.0.32", sentinel1: "127.0.0.33", sentinel2: "127.0.0.34" };
@@ -17,7 +16,7 @@ const secrets = await shared(makeSecrets());
 async function ask(host: string, port: number, password: string, ...words: readonly string[]): Promise<string> {
   const target = ["-h", host, "-p", `${port}`, "--tls", "--cacert", join(secrets.path, "authority.crt")];
   const env = { PATH: process.env.PATH, REDISCLI_AUTH: password };
-  const answer = promisify(execFile)("redis-cli", [...target, ...words], { env, timeout: 10_000 });
+  const answer = run("redis-cli", [...target, ...words], { env, timeout: 10_000 });
   return await answer.then(({ stdout }) => stdout.trim()).catch(() => "");
 }
 

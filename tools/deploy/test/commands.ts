@@ -1,13 +1,24 @@
+// The files of tools/deploy, and the programs that the tests run.
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-const command = fileURLToPath(new URL("../../admin/bin/petstore.mjs", import.meta.url));
+/** The folder tools/deploy. */
+export const folder = fileURLToPath(new URL("../", import.meta.url));
+
+export function read(file: string): Promise<string> {
+  return readFile(join(folder, file), "utf8");
+}
+
+/** Runs a program. Rejects when it fails. */
+export const run = promisify(execFile);
 
 /** Runs the petstore command once, without input. Rejects when it fails. */
 export async function petstore(databaseUrl: string, ...words: readonly string[]): Promise<string> {
-  const environment = { DATABASE_URL: databaseUrl };
-  const running = promisify(execFile)(process.execPath, [command, ...words], { env: environment });
+  const command = join(folder, "../admin/bin/petstore.mjs");
+  const running = run(process.execPath, [command, ...words], { env: { DATABASE_URL: databaseUrl } });
   running.child.stdin?.end();
   return (await running).stdout;
 }
