@@ -11,7 +11,7 @@ import { duringCreates, expectRestored } from "./store-with-creates.js";
 
 describeWithProgram("postgres", "every create that was acknowledged before the backup is restored", () => {
   it.each([
-    { backup: "dump", run: runBlock, restores: ["roles", "restore", "roles-again"] },
+    { backup: "dump", run: runBlock, restores: ["roles", "restore"] },
     { backup: "compose-dump", run: runBlock, restores: ["roles", "compose-restore"] },
     { backup: "base-backup", run: runServerBlock, files: "base-restore", restores: [] },
   ])("from a $backup", async ({ backup, run, files, restores }) => {
