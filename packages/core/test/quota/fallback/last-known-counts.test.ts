@@ -148,8 +148,9 @@ describe("an extension while Redis is unavailable", () => {
     const { counts, clock } = openInOutage({ known: admitted(40) });
     const heldIn = localUnit(counts);
     clock.nowMs = noon + minuteMs;
+    localUnit(counts);
     counts.decide({ ...shop, cost: 5 }, false, heldIn);
-    expect(toldToRedis(counts)).toBe("0+5");
+    expect(toldToRedis(counts)).toBe("0+6");
 
     const { counts: forgotten } = openInOutage({});
     forgotten.decide({ ...shop, cost: 5 }, false, redisUnit());
