@@ -95,7 +95,8 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       const penalties = ledgers.get(account)?.penalties;
       const bannedUntilMs = penalties?.get(key)?.bannedUntilMs ?? 0;
       if (decision.outcome !== "banned") {
-        // The ban is over or was lifted by another process: it must not return with the next outage.
+        // Another process lifted the ban, or this instance gave it while Redis was unavailable. It must not return with the next
+        // outage.
         if (bannedUntilMs > decision.nowMs) penalties?.delete(key);
       } else if (bannedUntilMs !== decision.bannedUntilMs) {
         remember(penalties ?? openLedger(account).penalties, key, penaltyOfBan(decision), decision.nowMs);

@@ -38,6 +38,7 @@ describe("the last known counts while Redis is unavailable", () => {
   it("grant an unknown account, and a minute that begins in the outage, the share of the limit, but one at least", () => {
     const { counts, clock } = openInOutage({ known: admitted(40) });
     expect(grants(counts, { ...shop, account: "other" })).toBe(30);
+    expect(grants(counts, { ...shop, account: "odd", limits: { perMinute: 5, perDay: 1_000 } })).toBe(2);
     expect(grants(counts, { ...shop, account: "small", limits: { perMinute: 1, perDay: 1_000 } })).toBe(1);
     clock.nowMs = noon + minuteMs;
     expect(grants(counts)).toBe(30);
@@ -64,6 +65,13 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned", bannedUntilMs });
     clock.nowMs = bannedUntilMs;
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
+  });
+
+  it("take the end of a ban from Redis, also if it is earlier than the one they know", () => {
+    const { counts, outages } = openInOutage({ known: banned });
+    counts.observe(shop, { ...banned, bannedUntilMs: noon + minuteMs });
+    outages.count = 2;
+    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned", bannedUntilMs: noon + minuteMs });
   });
 
   it.each<[lifted: string, lift: (counts: LastKnownCounts) => unknown]>([
@@ -100,6 +108,13 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted", nowMs: noon + minuteMs });
   });
 
+  it("forget the account that was idle longest beyond 100,000 accounts, so memory stays bounded", () => {
+    const { counts } = openInOutage({ known: admitted(60) });
+    for (let other = 0; other < 100_000; other += 1) counts.observe({ ...shop, account: `${other}` }, admitted(60));
+    expect(grants(counts, { ...shop, account: "0" })).toBe(0);
+    expect(grants(counts)).toBe(30);
+  });
+
   it("are not told to Redis without an outage: other instances may have refunded units since", () => {
     const { counts } = openInOutage({});
     counts.observe(shop, admitted(40));
@@ -133,8 +148,9 @@ describe("an extension while Redis is unavailable", () => {
     const { counts, clock } = openInOutage({ known: admitted(40) });
     const heldIn = localUnit(counts);
     clock.nowMs = noon + minuteMs;
+    localUnit(counts);
     counts.decide({ ...shop, cost: 5 }, false, heldIn);
-    expect(toldToRedis(counts)).toBe("0+5");
+    expect(toldToRedis(counts)).toBe("0+6");
 
     const { counts: forgotten } = openInOutage({});
     forgotten.decide({ ...shop, cost: 5 }, false, redisUnit());

@@ -55,6 +55,18 @@ describeWithRedis("the quota when Redis", async () => {
     expect(opened.logged).toEqual([messages.shared, messages.unavailable, messages.recovered]);
   });
 
+  it("holds a ban: lifts it there, and for the next outage", async () => {
+    using opened = await openQuotasOnRedis({ urls: [server.url] });
+    const account = { ...newAccount(100), key: "1" };
+    await server.command("SET", `petstore:quota:2:{${account.account}}:1`, `0:0:0:0:${Date.now() + 60_000}:1`);
+    expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "banned" });
+    await opened.accounts.liftBan({ ...account, liftedAgoMs: 0 });
+    expect(await opened.accounts.usage(account)).not.toHaveProperty("bannedUntilMs");
+    await server.kill();
+    expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", mode: "fallback" });
+    await server.restart();
+  });
+
   it("is absent at start: opens at once, decides alone, and tells Redis the granted units later", async () => {
     await server.kill();
     using opened = await openQuotasOnRedis({ urls: [server.url] });
