@@ -4,7 +4,7 @@ import { indentJson } from "../browser/json-text.js";
 it.each([
   [[]],
   [[{ name: "Rex", nested: [[1, 2.5e-3], [], null, true], empty: {} }, { id: 1 }]],
-  [{ name: 'a, {b} [c]: "d" \\' }],
+  [{ name: '1, {b} [c]: "2" \\' }],
 ])("indents %j as JSON.stringify does", (value) => {
   expect(indentJson(JSON.stringify(value))).toBe(JSON.stringify(value, undefined, 2));
 });

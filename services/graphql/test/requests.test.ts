@@ -23,6 +23,10 @@ it.each([
 it.each([
   [`[{"query": "${query}"}]`, "body must be a JSON object"],
   ["{}", "query is required"],
+  ['{"query": ["{ pets { id } }"]}', "query must be a string"],
+  ['{"query": "{ pets { id } }", "variables": []}', "variables must be a JSON object"],
+  ['{"query": "{ pets { id } }", "operationName": 1}', "operationName must be a string"],
+  ['{"query": "{ pets { id } }", "extensions": []}', "extensions must be a JSON object"],
 ])("a POST of %s is 400: %s", async (body, message) => {
   const json = errorBody(400, "VALIDATION_FAILED", expect.stringContaining(message));
   expect(await store.call("POST", "/graphql", { key, body })).toMatchObject({ status: 400, json });

@@ -1,6 +1,8 @@
 // Tests the HTTP responses of the pages and files. tools/checks/browser tests the pages in a browser.
 import { readdir } from "node:fs/promises";
-import { describe, expect, it } from "vitest";
+import { openTestStore } from "@petstore/checks/test-store";
+import { Router } from "express";
+import { describe, expect, it, vi } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore({ TRUST_PROXY: "127.0.0.0/8" });
@@ -33,6 +35,19 @@ it("a page is not sent again to a browser that has it, and is compressed only fo
   expect(await compressed.text()).toBe(text);
   expect(await page("/", { "If-None-Match": `"other", ${headers.etag}` })).toMatchObject({ status: 304, text: "" });
   expect(await page("/", { "If-None-Match": 'W/"other"' })).toMatchObject({ status: 200, text });
+});
+
+it("a file is prepared once, also for its first requests at the same time, and again after a failure", async () => {
+  const content = vi.fn(() => "text");
+  content.mockImplementationOnce(() => {
+    throw new Error("too many open files");
+  });
+  const file = { path: "/text.md", content };
+  await using own = await openTestStore([({ serveStaticFiles }) => Router().use(serveStaticFiles([file]))]);
+  expect(await own.call("GET", file.path)).toMatchObject({ status: 500 });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => own.call("GET", file.path)));
+  expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(["text"]));
+  expect(content).toHaveBeenCalledTimes(2);
 });
 
 it("an address that loads more than 600 files in a minute is refused, and no other", async () => {
