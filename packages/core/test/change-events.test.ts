@@ -3,7 +3,7 @@ import { createTestDatabase, shared } from "@petstore/harness";
 import { openFaultProxy } from "@petstore/harness/network";
 import { query } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
-import { type Core, migrate, mintApiKey, openCore, readConfig } from "../src/index.js";
+import { type Core, type KeyRecord, migrate, mintApiKey, openCore, readConfig } from "../src/index.js";
 import { recordLog } from "./logs.js";
 
 const hourMs = 3_600_000;
@@ -40,6 +40,7 @@ describe("a change by an operator", () => {
   });
 
   it("takes effect after 5 s while the listening connections are cut, and at once when they recover", async () => {
+    const outages = linesThatBegin("not listening");
     await listening.refuse();
     await expectChangesSeen(() => {
       monotonicMs += 5_001;
@@ -49,8 +50,8 @@ describe("a change by an operator", () => {
     await changing.keys.revoke(record.id);
     await listening.restore();
     await expectAccess(other, key, "API_KEY_REVOKED");
-    await expect.poll(() => linesThatBegin("listening for changes again")).toBe(2);
-    expect(linesThatBegin("not listening")).toBe(2);
+    await expect.poll(() => linesThatBegin("listening for changes again")).toBe(outages + 2);
+    expect(linesThatBegin("not listening")).toBe(outages + 2);
   });
 
   it("does not depend on a listening connection that died silently: the instance opens a new one", async () => {
@@ -75,10 +76,7 @@ describe("a ban", () => {
 
   it("stays if it began after the last lift, which every look-up of the key applies again", async () => {
     const { key, record } = await issueKey();
-    await ban(changing, key);
-    await changing.keys.liftBan(record.id);
-    changing.authenticator.invalidateAll();
-    expect(await isBanned(changing, key)).toBe(false);
+    await liftEarlier(record, "1 minute");
     for (const core of [changing, other]) {
       await ban(core, key);
       core.authenticator.invalidateAll();
@@ -91,10 +89,7 @@ describe("a ban", () => {
     behindMs = 3 * hourMs;
     await ban(changing, key);
     behindMs = 0;
-    await query(
-      database.directUrl,
-      `update api_keys set ban_lifted_at = now() - interval '2 hours' where id = ${record.id}`,
-    );
+    await liftEarlier(record, "2 hours");
     changing.authenticator.invalidateAll();
     await ban(changing, key);
     const who = { account: `${record.accountId}`, key: `${record.lineage}` };
@@ -160,6 +155,11 @@ function linesThatBegin(start: string): number {
 /** Calls until the key is banned. A refusal in the same millisecond as the first one is no strike. */
 async function ban(core: Core, key: string): Promise<void> {
   await expect.poll(() => isBanned(core, key), { interval: 2 }).toBe(true);
+}
+
+/** Lifts the ban of a key, this long before the present. */
+async function liftEarlier({ id }: KeyRecord, ago: string): Promise<void> {
+  await query(database.directUrl, `update api_keys set ban_lifted_at = now() - interval '${ago}' where id = ${id}`);
 }
 
 /** Authenticates first, like a request. */

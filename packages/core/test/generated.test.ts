@@ -13,7 +13,8 @@ it("schema.sql shows the result of the migrations", async () => {
 async function describeSchema(url: string): Promise<string> {
   const rows = await query(url, definitionQuery);
   const definitions = rows.map(({ definition }) => definition).join("\n\n");
-  return `-- Generated from the migrations by \`npm run generate\`. Not executed by anything.\n\n${definitions}\n`;
+  const head = "-- Generated from the migrations by `npm run generate`. Not executed by anything.";
+  return `${head}\n-- The functions are in migrations.ts.\n\n${definitions}\n`;
 }
 
 /** Reads the system catalogs, without the tables of migrators, and without functions, which a migration shows in full. */

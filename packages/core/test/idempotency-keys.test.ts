@@ -14,7 +14,7 @@ it("forgets all keys that are older than 24 hours, by several instances at the s
   await remember(3, "23 hours");
   await using database = server.open();
   await Promise.all(Array.from({ length: 4 }, () => forgetIdempotencyKeys(database)));
-  expect(await server.execute("select key from idempotency_keys order by key")).toEqual([
+  expect(await server.execute("select key from idempotency_keys where key like '%hours%' order by key")).toEqual([
     { key: "23 hours1" },
     { key: "23 hours2" },
     { key: "23 hours3" },

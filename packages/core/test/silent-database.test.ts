@@ -45,7 +45,14 @@ describe("a database that is silent", () => {
     await Promise.all(Array.from({ length: 20 }, (_, index) => database.run(index % 2 ? read : write, [])));
   });
 
-  it("does not delay the end of connections beyond the limit of their statements", async () => {
+  it("does not keep idle connections open after the end", async () => {
+    const database = await openAll();
+    await proxy.blackHole();
+    await database[Symbol.asyncDispose]();
+    await proxy.restore();
+  });
+
+  it("does not delay the end of busy connections beyond the limit of their statements", async () => {
     const database = await openAll();
     await proxy.blackHole();
     const failing = Promise.all([read, write].map((of) => expect(database.run(of, [])).rejects.toEqual(late)));

@@ -6,7 +6,7 @@ import { maxInt64, minInt64, petStatuses } from "./pet.js";
 const anyStatus = fc.constantFrom(undefined, ...petStatuses);
 const anyId = fc.bigInt(minInt64, maxInt64);
 
-// The contract table of tools/checks/conformance has the forms that are close to a cursor.
+// The contract table of tools/checks/conformance has the texts that are refused.
 describe("a cursor", () => {
   it("returns its id when it is used with its filter", () => {
     fc.assert(fc.property(anyId, anyStatus, (id, status) => decodeCursor(encodeCursor(id, status), status) === id));

@@ -1,4 +1,5 @@
 -- Generated from the migrations by `npm run generate`. Not executed by anything.
+-- The functions are in migrations.ts.
 
 create type pet_status as enum ('available', 'pending', 'sold');
 
