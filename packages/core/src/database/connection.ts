@@ -1,6 +1,6 @@
 /** Prepares a connection to PostgreSQL, sends a query on it, and closes it. */
 import { Client, type ClientBase, type ClientConfig, Query } from "pg";
-import { setReplyTimeout } from "../reply-timeout.js";
+import { setReplyTimeout } from "../database-calls.js";
 import { DatabaseTimeout } from "./database-errors.js";
 
 export interface BoundQuery {

@@ -21,10 +21,7 @@ export interface LocalQuotaOptions {
   readonly capacity?: number;
 }
 
-interface UsedWindows {
-  minute: UsedUnits;
-  day: UsedUnits;
-}
+type UsedWindows = Record<"minute" | "day", UsedUnits>;
 
 interface Ledger extends UsedWindows {
   readonly penalties: Map<string, Penalty>;
@@ -95,8 +92,7 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       const penalties = ledgers.get(account)?.penalties;
       const bannedUntilMs = penalties?.get(key)?.bannedUntilMs ?? 0;
       if (decision.outcome !== "banned") {
-        // Another process lifted the ban, or this instance gave it while Redis was unavailable. It must not return with the next
-        // outage.
+        // Another process lifted the ban, or this instance gave it in an outage. It must not return in the next outage.
         if (bannedUntilMs > decision.nowMs) penalties?.delete(key);
       } else if (bannedUntilMs !== decision.bannedUntilMs) {
         remember(penalties ?? openLedger(account).penalties, key, penaltyOfBan(decision), decision.nowMs);

@@ -41,7 +41,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     { account, key: apiKey, limits, cost }: Reservation,
     { times = 1, unsynced, heldUnits = 1, heldIn }: ScriptOptions,
   ): Promise<Replies> {
-    const redisKeys = [accountKeyOf(account), ...(apiKey === undefined ? [] : [penaltyKeyOf(account, apiKey)])];
+    const redisKeys = keysOf(account, apiKey);
     return traceDatabaseCall("redis", name, () =>
       commands.petstoreReserve(
         redisKeys.length,
@@ -80,7 +80,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     },
     async liftBan({ account, key: apiKey, liftedAgoMs }) {
       await traceDatabaseCall("redis", "lift ban", () =>
-        commands.petstoreLift(accountKeyOf(account), penaltyKeyOf(account, apiKey), time(), liftedAgoMs),
+        commands.petstoreLift(...keysOf(account, apiKey), time(), liftedAgoMs),
       );
     },
   };
@@ -93,13 +93,11 @@ interface ScriptOptions {
   readonly heldIn?: Windows | undefined;
 }
 
-// The braces make Redis Cluster keep an account and its penalties on one node.
-function accountKeyOf(account: string): string {
-  return `${prefix}{${account}}`;
-}
-
-function penaltyKeyOf(account: string, apiKey: string): string {
-  return `${accountKeyOf(account)}:${apiKey}`;
+/** The keys of the counters of the account and, if a key is named, of its penalties. */
+function keysOf(account: string, apiKey: string | undefined): string[] {
+  // The braces make Redis Cluster keep an account and its penalties on one node.
+  const counters = `${prefix}{${account}}`;
+  return apiKey === undefined ? [counters] : [counters, `${counters}:${apiKey}`];
 }
 
 type Reply = readonly [

@@ -58,7 +58,6 @@ interface Snapshot {
 
 const capacity = 100_000;
 const emptyCounter: WindowCounter = { resetAtMs: 0, lastKnownUsed: 0, unsyncedUnits: 0 };
-const emptyCounters: AccountCounters = { minute: emptyCounter, day: emptyCounter };
 
 export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnownCounts {
   const { banPolicy, instances, currentOutage } = options;
@@ -70,7 +69,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
   function findOrCreate(account: string, syncedOutage: number): Snapshot {
     let snapshot = snapshots.get(account);
     if (snapshot === undefined) {
-      snapshot = { counters: emptyCounters, seededOutage: 0, syncedOutage };
+      snapshot = { counters: { minute: emptyCounter, day: emptyCounter }, seededOutage: 0, syncedOutage };
       snapshots.set(account, snapshot);
     }
     return snapshot;
