@@ -56,7 +56,10 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
       capabilities: { drop: ["ALL"] },
     };
     for (const pod of [...servicePods, ...migrationPods]) {
-      expect(pod).toMatchObject({ securityContext: { runAsNonRoot: true }, containers: [{ securityContext }] });
+      expect(pod).toMatchObject({
+        securityContext: { runAsNonRoot: true, fsGroup: 65532 },
+        containers: [{ securityContext }],
+      });
     }
   });
 
@@ -64,7 +67,8 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
     const graceMs = Number(settings.SHUTDOWN_GRACE_MS);
     for (const { containers, terminationGracePeriodSeconds = 0 } of servicePods) {
       // Clients do not reach the metrics port.
-      expect(containers).toMatchObject([{ readinessProbe: { httpGet: { path: "/readyz", port: "metrics" } } }]);
+      const ports = [{ name: "http" }, { name: "metrics" }];
+      expect(containers).toMatchObject([{ ports, readinessProbe: { httpGet: { path: "/readyz", port: "metrics" } } }]);
       const { periodSeconds = 0, failureThreshold = 0 } = containers[0]?.readinessProbe ?? {};
       expect(graceMs).toBeGreaterThanOrEqual((periodSeconds * failureThreshold + 1) * 1_000);
       expect(terminationGracePeriodSeconds * 1_000).toBeGreaterThanOrEqual(graceMs + 10_000);
@@ -72,6 +76,10 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
   });
 
   it("keep secrets in files, and let the migrations alone have the role that changes tables", () => {
+    expect(settings).toMatchObject({
+      DATABASE_URL_FILE: "/run/secrets/petstore/database-url",
+      REDIS_URL_FILE: "/run/secrets/petstore/redis-url",
+    });
     expect(JSON.stringify(overlay)).not.toMatch(/secretKeyRef|secretRef/);
     const secretsOf = (pods: typeof servicePods) =>
       pods.flatMap(({ volumes = [] }) => volumes.map(({ secret }) => secret?.secretName));
@@ -82,8 +90,9 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
   });
 
   it("let Prometheus scrape both APIs, with the job that the alerts expect", () => {
+    const spec = { jobLabel: "app.kubernetes.io/part-of", selector: { matchLabels: partOfPetstore } };
     expect(overlay.find(({ kind }) => kind === "ServiceMonitor")).toMatchObject({
-      spec: { jobLabel: "app.kubernetes.io/part-of", selector: { matchLabels: partOfPetstore } },
+      spec: { ...spec, endpoints: [{ targetPort: "metrics" }] },
     });
     const labels = overlay.filter(Service.is).map(({ metadata }) => metadata?.labels);
     expect(labels).toMatchObject([partOfPetstore, partOfPetstore]);
@@ -133,7 +142,7 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
     const range = { ipBlock: { cidr: expect.stringMatching(/\/24$/) } };
     const portOf = (name: string) => Number(new URL(addresses[name] ?? "").port);
     expect(egress.map(({ to, ports }) => [portsOf(ports), to])).toEqual([
-      [[53, 53], [{ ...isNamed("kube-system"), podSelector: expect.anything() }]],
+      [[53, 53], [{ ...isNamed("kube-system"), podSelector: { matchLabels: { "k8s-app": "kube-dns" } } }]],
       [[4318], [isNamed("monitoring")]],
       [[portOf("database-url")], [range]],
       [[portOf("redis-url")], [range]],
@@ -144,6 +153,7 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
 
   it("let the pods of petstore, the stores themselves and the operator reach the stores, and no others", () => {
     const policies = stores.filter(NetworkPolicy.is).map(({ spec }) => spec);
+    for (const spec of policies) expect(spec?.policyTypes).toEqual(["Ingress"]);
     const rules = policies.flatMap((spec) => spec?.ingress?.map((rule) => ({ ...rule, to: spec.podSelector })) ?? []);
     expect(rules.map(({ to, from, ports }) => [to, portsOf(ports), from])).toEqual([
       [{ matchLabels: { "cnpg.io/cluster": "postgres" } }, [5432, 8000], [isNamed("cnpg-system")]],
