@@ -17,6 +17,7 @@ describe("petstore doctor", () => {
     for (const line of ["schema: current", "ms ahead of this machine", "instances: 1 running, all answer"]) {
       expect(printed.replace("behind", "ahead of")).toContain(line);
     }
+    expect(printed).toMatch(/^ok +DATABASE_URL transport: stays on this machine$/m);
     expect(printed).not.toContain("FAULT");
   });
 
