@@ -74,7 +74,8 @@ export interface Owner extends AsyncDisposable {
 export function startOwner(directory: string): Owner {
   const child = fork(ownerScript, [directory]);
   const ended = once(child, "exit");
-  const messages = on(child, "message", { close: ["exit"] });
+  // A last message may follow "exit", and never "disconnect".
+  const messages = on(child, "message", { close: ["disconnect"] });
   const kill = async () => {
     child.kill("SIGKILL");
     await ended;

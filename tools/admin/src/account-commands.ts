@@ -1,7 +1,7 @@
 import { type Account, limitsOf, type NewAccount, type Plan, planNames } from "@petstore/core";
 import { Argument, type Command, Option } from "commander";
 import { checkName, wholeNumber } from "./arguments.js";
-import { findAccount, Refusal, type Run } from "./command-context.js";
+import { findAccount, noSuchAccount, Refusal, type Run } from "./command-context.js";
 import { keyFields } from "./key-commands.js";
 import { type Fields, recordOutput, tableOutput } from "./output.js";
 
@@ -48,9 +48,9 @@ export function addAccountCommands(program: Command, run: Run): void {
   )
     .addArgument(new Argument("<plan>", "its new plan").choices(planNames))
     .action((name: string, plan: Plan, options: LimitOptions) =>
-      run(async (opened) => {
-        const changed = await opened.accounts.setPlan(planned(name, plan, options));
-        return recordOutput(fields(changed ?? (await findAccount(opened, name))));
+      run(async ({ accounts }) => {
+        const changed = await accounts.setPlan(planned(name, plan, options));
+        return recordOutput(fields(changed ?? noSuchAccount()));
       }),
     );
 

@@ -95,9 +95,11 @@ export async function withClient<Result>(
 }
 
 export async function findAccount({ accounts }: OpenedDatabase, name: string): Promise<Account> {
-  const account = await accounts.findByName(name);
-  if (account === undefined) throw new Refusal("No account has this name; petstore account list shows the names.");
-  return account;
+  return (await accounts.findByName(name)) ?? noSuchAccount();
+}
+
+export function noSuchAccount(): never {
+  throw new Refusal("No account has this name; petstore account list shows the names.");
 }
 
 /** Characters that end a line, or change the order in which a terminal shows the text after them. */

@@ -59,9 +59,10 @@ it("petstore audit shows who changed what, the newest change first, of all accou
 
 describe("petstore key", () => {
   it("shows a new key once: no other command prints it", async () => {
-    const { key, ...record } = await json("key issue shop --name website --scope read");
+    const { key, ...record } = await json("key issue shop --name website --scope read --expires 2100-01-31");
     expect(isWellFormedApiKey(key)).toBe(true);
-    expect(record).toMatchObject({ name: "website", scope: "read", prefix: key.slice(0, 18) });
+    const expiresAt = "2100-01-31T00:00:00.000Z";
+    expect(record).toMatchObject({ name: "website", scope: "read", prefix: key.slice(0, 18), expiresAt });
     expect(key).toMatch(/^pets_live_/);
     const listed = await petstore("key list shop --json");
     expect(JSON.parse(listed.printed)).toContainEqual(record);

@@ -9,7 +9,7 @@ import { finding, runCommand } from "./run-command.js";
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 120_000 } } });
 
 // Each test continues with the servers as the test before has left them.
-describeWithProgram("postgres", "petstore doctor, of the replication,", async () => {
+describeWithProgram("postgres", "petstore doctor, of a PostgreSQL with standbys,", async () => {
   const directory = await shared(openServerDirectory());
   const primary = await shared(openInstalledPostgres());
   await runCommand("migrate", { DATABASE_URL: primary.url });
@@ -19,6 +19,19 @@ describeWithProgram("postgres", "petstore doctor, of the replication,", async ()
   const words = ["--write-recovery-conf", "--checkpoint=fast", `--pgdata=${data}`];
   await runPostgresProgram("pg_basebackup", [...words, `--dbname=${primary.url}?application_name=one`]);
   const standby = await shared(openInstalledPostgres({ data }));
+
+  it("warns of a superuser, and of a role that owns a table", async () => {
+    const owner = "create role maker login; grant pg_read_all_data to maker; alter table pets owner to maker";
+    await query(primary.url, owner);
+    for (const [username, excess] of [
+      ["postgres", "is a superuser"],
+      ["maker", "may create, alter or drop tables"],
+    ] as const) {
+      const url = Object.assign(new URL(primary.url), { username }).href;
+      const { printed } = await runCommand("doctor", { DATABASE_URL: url });
+      expect(printed).toContain(`warning  database role: ${username} ${excess}`);
+    }
+  });
 
   it("shows a standby with its state and lag, and warns if none is synchronous", async () => {
     const alone = /^127\.0\.0\.1:\d+ is the primary, and has no standby$/;
@@ -83,6 +96,12 @@ describeWithProgram("postgres", "petstore doctor, of the replication,", async ()
     await query(primary.url, "create table written (id int)");
     const behind = expect.objectContaining({ found: expect.stringMatching(/ bytes and (?!0\.0)\d+\.\d s behind$/) });
     await expect.poll(() => replicationOf(primary.url)).toContainEqual(behind);
+  });
+
+  it("reports that the synchronous standby has left", async () => {
+    await standby[Symbol.asyncDispose]();
+    const waits = finding("fault", "replication", /waits for a synchronous standby that is not connected$/);
+    await expect.poll(() => replicationOf(primary.url)).toEqual([waits]);
   });
 
   async function setSynchronous(name: string): Promise<void> {

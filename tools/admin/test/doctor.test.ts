@@ -17,6 +17,7 @@ describe("petstore doctor", () => {
     for (const line of ["schema: current", "ms ahead of this machine", "instances: 1 running, all answer"]) {
       expect(printed.replace("behind", "ahead of")).toContain(line);
     }
+    expect(printed).toMatch(/^ok +DATABASE_URL transport: stays on this machine$/m);
     expect(printed).not.toContain("FAULT");
   });
 
@@ -61,8 +62,13 @@ describe("petstore doctor", () => {
     expect(await roleOf(database.url)).toEqual([
       finding("warning", "database role", / may create databases or roles$/),
     ]);
-    await query(database.directUrl, "grant delete on audit_log to petstore_service");
-    expect(await roleOf(serviceUrl)).toEqual([finding("warning", "database role", / entries of the audit log$/)]);
+    for (const [grant, excess] of [
+      ["grant update on audit_log to petstore_service", / may change and delete entries of the audit log$/],
+      ["grant create on schema public to petstore_service", / may create, alter or drop tables$/],
+    ] as const) {
+      await query(database.directUrl, grant);
+      expect(await roleOf(serviceUrl)).toEqual([finding("warning", "database role", excess)]);
+    }
   });
 });
 
