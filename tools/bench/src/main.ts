@@ -4,9 +4,9 @@ import { createBenchReporter } from "./bench-reporter.js";
 const args = process.argv.slice(2);
 const bench = {
   about: `Measures our services and their peers in interleaved rounds, each in a process of its own, over one private PostgreSQL and
-Redis, and compares the ratios with their targets. The quota engines run in the process of the benchmark. The CPU time of the
-server process per request is the figure to trust: ratios survive a noisy machine, and absolute times do not. All benchmarks
-take about half an hour. A run without options from a clean commit is kept in tools/bench/results.`,
+Redis, and compares the ratios with their targets. The CPU time of the server process per request is the figure to trust:
+ratios survive a noisy machine, and absolute times do not. All benchmarks take about half an hour. A run without options
+from a clean commit is kept in tools/bench/results.`,
   programs: ["redis-server"],
   hasOneFile: true,
   root: new URL("..", import.meta.url),
