@@ -2,7 +2,7 @@ import type { Benchmark } from "./benchmark.js";
 import { compareServers } from "./comparison.js";
 import { creates, hotPage, lists, mixed } from "./load/workload.js";
 import { memory } from "./memory.js";
-import { compareEngines } from "./quota.js";
+import { compareEngines } from "./quota/quota.js";
 import {
   bareApollo,
   bareExpress,

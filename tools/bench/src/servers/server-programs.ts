@@ -39,6 +39,10 @@ function service(name: string, main: URL, requests: ApiRequests): ServerProgram 
 }
 
 function peer(name: string, requests: ApiRequests): ServerProgram {
-  // The built file, also in tests that run on the sources.
-  return { name, main: new URL(`../../dist/peers/${name}/main.js`, import.meta.url), requests, takesKey: false };
+  return { name, main: builtFile(`peers/${name}/main.js`), requests, takesKey: false };
+}
+
+/** A file of the built package, also for tests that run on the sources. */
+export function builtFile(path: string): URL {
+  return new URL(`../../dist/${path}`, import.meta.url);
 }

@@ -1,6 +1,6 @@
 /**
  * GraphQL documents of an attacker: small to send, and expensive to parse, validate or execute. Some exceed the limit of
- * the body, some exceed the limit of the tokens, and the worst keep every limit.
+ * the tokens, and the worst keep every limit.
  */
 
 export interface Hostile {
