@@ -21,8 +21,8 @@ const persistedQueryNotFound = formatProblem(new Problem("PERSISTED_QUERY_NOT_FO
 
 /**
  * Executes an admitted request and sends the response. The status is 200 after an execution, also if fields have errors.
- * Exception: if a field failed with SERVICE_UNAVAILABLE and no pet was created, throws this problem. The client then gets
- * 503 and its units back, as in the REST API.
+ * Exception: if a field failed with SERVICE_UNAVAILABLE and no `createPet` succeeded, throws this problem. The client then
+ * gets 503 and its units back, as in the REST API.
  *
  * If the operation is not executed, sends a GraphQL request error (`sendRequestError`) for a syntax error, an unknown
  * persisted query, or a refusal with one of `requestErrorCodes`. Throws every other refusal.
@@ -41,7 +41,7 @@ export async function respondToGraphql(
     document: parsed.document,
     catalogue: catalogueFor(res, core),
     accountId: admittedKeyOf(res).accountId,
-    createdPets: [],
+    createResults: [],
     problems: [],
   };
   const { body } = await apollo.executeOperation(
@@ -50,7 +50,7 @@ export async function respondToGraphql(
   );
   if (body.kind === "incremental") throw new Error("the schema has no incremental delivery");
   const { data, errors = [] } = body.singleResult;
-  const { problems, createdPets } = context;
+  const { problems, createResults } = context;
 
   // Without `data` the operation was not executed, and the first problem is the reason.
   const refusal = data === undefined ? problems[0] : undefined;
@@ -59,10 +59,10 @@ export async function respondToGraphql(
     return sendRequestError(res, refusal.code, errors);
   }
   const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
-  // If another field has created a pet, the client must not repeat the operation, and its units stay used.
-  if (unavailable !== undefined && createdPets.length === 0) throw unavailable;
+  // If a `createPet` succeeded, the client must not repeat the operation, and its units stay used.
+  if (unavailable !== undefined && createResults.length === 0) throw unavailable;
 
-  const isReplay = createdPets.length > 0 && createdPets.every(({ replayed }) => replayed);
+  const isReplay = createResults.length > 0 && createResults.every(({ replayed }) => replayed);
   if (isReplay) res.setHeader("Idempotency-Replayed", "true");
   const requestContext = contextOf(res);
   if (problems[0] !== undefined) {

@@ -38,8 +38,8 @@ export type Authentication =
 
 export interface Authenticator {
   /**
-   * Limits the look-ups of unknown keys for each `client`. Rejects with SERVICE_UNAVAILABLE if the look-up fails and there
-   * is no stale record.
+   * Limits the look-ups of unknown keys for each `client`. Rejects with SERVICE_UNAVAILABLE at this limit, and if the
+   * look-up fails and there is no stale record.
    */
   authenticate(token: string, client: string): Authentication | Promise<Authentication>;
   /** The account or one of its keys has changed: stops the use of its cached records. */
@@ -60,13 +60,13 @@ export interface KeyCacheUse {
 
 /** A record older than this is read again in the background. So requests with a busy key wait for no look-up. */
 const refreshAfterMs = 4_000;
-/** How long an instance may miss a revocation or a change of plan while PostgreSQL answers. */
+/** A younger record is used without a query. So a missed change takes effect this late, while PostgreSQL answers. */
 const freshMs = 5_000;
 /** The greatest age of a stale record. Up to this age, the limit for unknown keys does not apply to the key. */
 const staleMs = 3_600_000;
 /**
  * For this time after a failed look-up, requests use stale records without waiting, and one look-up runs in the background.
- * With the default time limits it fails after about 2 s, and this time begins again. So steady requests do not wait.
+ * With the default limits, this look-up fails after about 2 s, and the time begins again. So steady requests do not wait.
  */
 const unreachableMs = 3_000;
 const capacity = 10_000;

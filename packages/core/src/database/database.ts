@@ -30,7 +30,7 @@ export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): ConnectionCounts;
-  /** Refuses all statements, as a pooler may have moved open connections to a standby. `undefined` allows them again. */
+  /** Refuses all statements: a pooler may have moved open connections to a standby. `undefined` allows them again. */
   refuse(cause: Error | undefined): void;
 }
 

@@ -39,8 +39,8 @@ interface Pipeline {
   due: number;
   isBehind: boolean;
   /**
-   * The first error that ended the connection. After a timeout, all queries in flight fail: they were sent before the
-   * connection fell behind, so little of their time is left. After another error, they may be sent on another connection.
+   * The first error that ended the connection. A connection that is behind takes no new queries. So after a timeout, all
+   * queries in flight are near their own limits, and fail. After another error, they may be sent on another connection.
    */
   failure: unknown;
 }
@@ -112,7 +112,7 @@ export function openPipelinedReads({ size, config, onLoss, onTimeout }: Connecti
       return await sendQuery<Row>(pipeline.client, query);
     } catch (error) {
       if (error instanceof DatabaseTimeout) onTimeout();
-      // A timeout also destroys the socket. This line runs before the error of the socket is emitted.
+      // After a timeout, the socket emits an error, too. It comes later, so `failure` keeps the timeout.
       if (error instanceof DatabaseTimeout || canRetryOnAnotherConnection(error)) pipeline.failure ??= error;
       const problem = asProblem(pipeline.failure ?? error);
       // The connection takes no more queries. Queries in flight still get answers, unless a timeout destroys the socket.

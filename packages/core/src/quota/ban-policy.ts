@@ -4,13 +4,13 @@ import { dayMs } from "./window.js";
  * When a key that keeps calling after 429 is banned, and for how long ("Behaviour when the limit is exceeded" in the contract,
  * rule 3). A refusal starts an *episode* (see `Penalty`). Each further refusal in it is a *strike*, unless `graceMs` or
  * `earlyMs` excuses it. A program that honours Retry-After is refused at most once in an episode. So 120 such programs, which
- * share a key, get at most 119 strikes: the first refusal is none.
+ * share a key, get at most 119 strikes: the first refusal is not a strike.
  */
 export interface BanPolicy {
   /** Fewest strikes within one episode that ban a key. 0 switches bans off. */
   readonly minimumStrikes: number;
   /**
-   * A ban needs this many strikes per unit of the account's minute limit, or `minimumStrikes` if that is more. An episode
+   * A ban needs this many strikes per unit of the account's minute limit, or `minimumStrikes`, whichever is more. An episode
    * lasts at most a minute. So with the default of 2, a caller that sends fewer requests in a minute than twice its limit is
    * never banned, even if its day has no units left.
    */

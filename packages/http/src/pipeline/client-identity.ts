@@ -21,7 +21,7 @@ const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 /**
  * The bucket that counts an address. IPv6 addresses with the same /64 prefix share a bucket, because a subscriber gets a
  * whole /64. An IPv4-mapped address (RFC 4291) and a NAT64 address (64:ff9b::/96, RFC 6052) use the bucket of their IPv4
- * address, because all IPv4 clients of a NAT64 share one /64.
+ * address. Otherwise all IPv4 clients of a NAT64 would share one bucket.
  */
 export function addressBucket(address: string | undefined): string {
   if (address === undefined || isIP(address) === 0) return "address:unknown";

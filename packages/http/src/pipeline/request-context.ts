@@ -54,7 +54,7 @@ declare global {
 export function createRequestContext(req: Request): RequestContext {
   return {
     id: requestId(req),
-    // Express reads the header only from a trusted proxy. It can hold any text, so any other value counts as `http`.
+    // Express reads X-Forwarded-Proto only from a trusted proxy. It can hold any text: other values count as `http`.
     scheme: req.protocol === "https" ? "https" : "http",
     // Read at the start, because a closed connection has no address.
     clientAddress: clientAddress(req),

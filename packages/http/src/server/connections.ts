@@ -41,7 +41,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   const openByAddress = new Map<string, number>();
   let outstandingInProcess = 0;
   let isDraining = false;
-  /** The grace period is over: idle connections are closed, and each other one after its newest response. */
+  /** The grace period is over. Idle connections are closed at once, and busy ones after their newest response. */
   let isClosing = false;
 
   server.on("connection", (socket) => {

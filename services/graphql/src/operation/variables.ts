@@ -62,7 +62,7 @@ const idType = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: int64Id.
 /** Lists need no case: no argument of the schema is a list, so no valid document has such a variable. */
 function read(value: unknown, type: GraphQLNamedInputType): unknown {
   if (typeof value === "object" && value !== null) {
-    // An object or a list in place of a scalar. Core refuses NaN in every field, with the message for a wrong type.
+    // A list, or an object in place of a scalar. Core refuses NaN in every field, with the message for a wrong type.
     if (!isInputObjectType(type) || Array.isArray(value)) return Number.NaN;
     const fields = type.getFields();
     const entries = Object.entries(value).map(([name, held]) => {

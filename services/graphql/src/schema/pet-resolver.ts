@@ -12,7 +12,7 @@ export interface OperationContext {
   readonly catalogue: Catalogue;
   readonly accountId: bigint;
   /** The results of `createPet`. `replayed`: an earlier request with the same idempotency key created the pet. */
-  readonly createdPets: { readonly replayed: boolean }[];
+  readonly createResults: { readonly replayed: boolean }[];
   /** All problems of the operation and its fields. */
   readonly problems: Problem[];
 }
@@ -64,7 +64,7 @@ class PetResolver {
 
   @Mutation(() => PetType, { description: "Adds a pet." })
   async createPet(
-    @Ctx() { catalogue, accountId, createdPets }: OperationContext,
+    @Ctx() { catalogue, accountId, createResults }: OperationContext,
     @Arg("idempotencyKey", () => String, { nullable: true, description: keyDescription }) idempotencyKey: unknown,
     @UncheckedInput() input: unknown,
   ): Promise<Pet> {
@@ -74,7 +74,7 @@ class PetResolver {
       subject: "input",
       idempotencyKey: idempotencyKey ?? undefined,
     });
-    createdPets.push(created);
+    createResults.push(created);
     return created.pet;
   }
 }

@@ -92,7 +92,7 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       const penalties = ledgers.get(account)?.penalties;
       const bannedUntilMs = penalties?.get(key)?.bannedUntilMs ?? 0;
       if (decision.outcome !== "banned") {
-        // Another process lifted the ban, or this instance gave it in an outage. It must not return in the next outage.
+        // The ban was lifted, or this instance gave it by itself in an outage. It must not return in the next outage.
         if (bannedUntilMs > decision.nowMs) penalties?.delete(key);
       } else if (bannedUntilMs !== decision.bannedUntilMs) {
         remember(penalties ?? openLedger(account).penalties, key, penaltyOfBan(decision), decision.nowMs);

@@ -93,7 +93,7 @@ interface ScriptOptions {
   readonly heldIn?: Windows | undefined;
 }
 
-/** The keys of the counters of the account and, if a key is named, of its penalties. */
+/** The Redis keys of an account's counters and, with `apiKey`, of the penalty of that API key. */
 function keysOf(account: string, apiKey: string | undefined): string[] {
   // The braces make Redis Cluster keep an account and its penalties on one node.
   const counters = `${prefix}{${account}}`;

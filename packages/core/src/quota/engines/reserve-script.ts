@@ -9,8 +9,8 @@
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
  * The 3 in a penalty is its format. In format 2, the first four numbers were the episode, and the string ended after the
- * level. The zeros keep the ban where older releases expect it. Neither format reads an episode of the other. Format 2 has no
- * start of the ban: it is read as 0, so any lift ends the ban.
+ * level. The zeros keep the ban where older releases expect it. A release ignores an episode in the other format. After a
+ * ban, `episodeStart` is the start of the ban. Format 2 does not store it, so it counts as 0, and any lift ends the ban.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";
@@ -55,7 +55,7 @@ end`;
  * - 6 to 8: the units to give back before the decision, and the starts of the minute and the day that they are held in, or
  *   three zeros
  * - 9 to 11 for the minute and 12 to 14 for the day, only after an outage: the start of the window, `lastKnownUsed` and
- *   `unsyncedUnits`. The script adds these before it gives units back, because the held units may be unsynced units.
+ *   `unsyncedUnits`. The script adds the unsynced units before it gives units back, because the held units may be unsynced.
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}

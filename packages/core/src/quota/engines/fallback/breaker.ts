@@ -34,7 +34,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   let failedAccount = "";
   let nextProbe: NodeJS.Timeout | undefined;
 
-  /** A lost connection gives neither an account nor an error. */
+  /** If the connection was lost or is not ready, there is neither an account nor an error. */
   function open(account = "", error?: unknown): void {
     if (isOpen || isDisposed) return;
     isOpen = true;
@@ -46,8 +46,8 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   }
 
   /**
-   * Reconnects if another server may answer, or if a call got no reply: other calls on the connection would wait for their
-   * own deadlines too, and a paused Redis would execute them later. A lost connection reconnects by itself.
+   * Reconnects if another server may answer, and if a call got no reply. In that case other calls on the connection would
+   * wait for their own deadlines, too, and a paused Redis would execute them later. A lost connection reconnects by itself.
    */
   function reconnectAfter(error: unknown): void {
     const canStay = error instanceof ReplyError && error instanceof Error && !mayReachAnother.test(error.message);

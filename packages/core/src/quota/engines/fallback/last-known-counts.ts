@@ -5,7 +5,7 @@
  *
  * An instance that last saw an account early in a window does not know the later units of the others. The operations guide
  * gives the bounds for all instances together. Example with a limit of 60 and 3 instances: Redis has granted 60. One instance
- * knows this and grants nothing. Two have seen none of these units, and each grants its share of 20. Together these are 100.
+ * knows this and grants nothing. Two have seen none of these units, and each grants its share of 20. The total is 100.
  */
 import { createLruCache } from "../../../lru-cache.js";
 import type { BanPolicy } from "../../ban-policy.js";
@@ -25,7 +25,7 @@ export interface LastKnownCountsOptions {
   readonly currentOutage: () => number;
 }
 
-/** Reports each window with the limit of the account. This instance may still grant `limit - used` units. */
+/** Reports the whole limit of the account, and `used` so that this instance may still grant `limit - used` units. */
 export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftBan"> {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
@@ -34,7 +34,7 @@ export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftB
    * lack units.
    */
   observe(reservation: Reservation, decision: Decision): void;
-  /** Returns the units that the next call must report to Redis, and marks them as known to Redis. */
+  /** Returns the counters that the next call must report to Redis, and marks their units as known to Redis. */
   drainUnsynced(account: string): AccountCounters | undefined;
   /**
    * Undoes `drainUnsynced` after Redis has answered the call with an error. The error has opened the breaker, so the first
@@ -187,8 +187,8 @@ function moveToKnown({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter,
 }
 
 /**
- * Takes refunded units off the unsynced units of the windows that hold them, also if Redis has counted the refunded units. It
- * never lowers `lastKnownUsed`: if too few units are unsynced, the rest is not given back.
+ * Subtracts the refunded units from `unsyncedUnits` in the windows of `heldIn`, even if Redis granted them. It never lowers
+ * `lastKnownUsed`: if too few units are unsynced, the rest is not given back.
  */
 function afterRefund(counters: AccountCounters, heldIn: Windows, units: number): AccountCounters {
   return mapCounters(counters, (counter, window) => {
