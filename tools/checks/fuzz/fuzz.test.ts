@@ -67,6 +67,14 @@ it.for<[fault: string, when: RegExp, change: (answer: Answer) => Answer]>([
   await expect(checkRandomly(operation, check, { name: "any", runs: 10_000, seed: 1 })).rejects.toThrow(fault);
 });
 
+it("finds an acknowledged pet that a list lacks, or shows with other digits", () => {
+  const rex = { id: "1", name: "Rex", categoryId: "9007199254740993", status: "sold" };
+  const acknowledged = { pets: new Map([["1", rex]]) };
+  expect(lostPets(acknowledged, [rex])).toEqual([]);
+  expect(lostPets(acknowledged, [])).toHaveLength(1);
+  expect(lostPets(acknowledged, [{ ...rex, categoryId: "9007199254740992" }])).toHaveLength(1);
+});
+
 function countAnswers({ answers }: Session, figures: Figures, api: ApiName, fewestKinds: number): void {
   figures.atLeast(runs, `answers of ${api} with the seed ${seed}`, answers[api].length);
   const kinds = new Set(answers[api]).size;

@@ -47,7 +47,7 @@ export async function listAll(session: Session, api: ApiName): Promise<readonly 
 }
 
 /** The acknowledged pets that a whole list lacks, or shows otherwise. */
-export function lostPets({ pets }: Session, list: readonly Pet[]): string[] {
+export function lostPets({ pets }: Pick<Session, "pets">, list: readonly Pet[]): string[] {
   const listed = new Map(list.map((pet) => [pet.id, petText(pet)]));
   const lost = [...pets.values()].filter((pet) => listed.get(pet.id) !== petText(pet));
   return lost.map((pet) => `lost: ${petText(pet)} is listed as ${listed.get(pet.id)}`);

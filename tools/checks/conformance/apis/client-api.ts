@@ -45,8 +45,9 @@ async function outcomeOf(client: PetStoreClient, operation: Operation): Promise<
   } catch (error) {
     // The client sends nothing for a number outside int64.
     if (error instanceof RangeError) return undefined;
-    if (!(error instanceof PetStoreError)) throw error;
-    return { kind: "failure", code: error.code, message: error.message, status: error.status ?? 0 };
+    // Without a status there was no response, or it had a fault.
+    if (!(error instanceof PetStoreError) || error.status === undefined) throw error;
+    return { kind: "failure", code: error.code, message: error.message, status: error.status };
   }
 }
 
