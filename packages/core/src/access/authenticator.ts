@@ -60,13 +60,13 @@ export interface KeyCacheUse {
 
 /** A record older than this is read again in the background. So requests with a busy key wait for no look-up. */
 const refreshAfterMs = 4_000;
-/** A younger record is used without a query. So a missed change takes effect this late, while PostgreSQL answers. */
+/** A record up to this age needs no look-up. So if a change event is lost, the change takes effect after at most this time. */
 const freshMs = 5_000;
 /** The greatest age of a stale record. Up to this age, the limit for unknown keys does not apply to the key. */
 const staleMs = 3_600_000;
 /**
  * For this time after a failed look-up, requests use stale records without waiting, and one look-up runs in the background.
- * With the default limits, this look-up fails after about 2 s, and the time begins again. So steady requests do not wait.
+ * With the default limits, this look-up fails after about 2 s, and the time begins again. So steady requests never wait.
  */
 const unreachableMs = 3_000;
 const capacity = 10_000;

@@ -39,14 +39,14 @@ interface Pipeline {
   due: number;
   isBehind: boolean;
   /**
-   * The first error that ended the connection. A connection that is behind takes no new queries. So after a timeout, all
-   * queries in flight are near their own limits, and fail. After another error, they may be sent on another connection.
+   * The first error that ended the connection. After a timeout, all queries in flight fail. They are old, because a
+   * connection that is behind takes no new queries. After another error, they may be sent on another connection.
    */
   failure: unknown;
 }
 
 const checkIntervalMs = 100;
-/** A connection is behind if fewer than a fifth of its queries end in 100 ms. All of them would need over 500 ms. */
+/** A connection is behind if fewer than a fifth of its queries end in 100 ms. So all would need over 500 ms. */
 const maxIntervalsToEmptyQueue = 5;
 const reconnectAfterMs = 250;
 

@@ -28,7 +28,7 @@ export function isInt64(value: unknown): value is bigint {
   return typeof value === "bigint" && value >= minInt64 && value <= maxInt64;
 }
 
-/** Reads an identifier in decimal digits, without leading zeros; `undefined` for any other text. */
+/** Reads a decimal identifier without leading zeros, perhaps negative; `undefined` for any other text. */
 export function parseInt64(text: string): bigint | undefined {
   if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return undefined;
   const value = BigInt(text);

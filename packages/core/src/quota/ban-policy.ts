@@ -22,7 +22,7 @@ export interface BanPolicy {
   readonly longestEpisodeMs: number;
   readonly firstBanMs: number;
   readonly longestBanMs: number;
-  /** A ban that begins within this time after the end of the last ban lasts twice as long. */
+  /** A ban that begins within this time after the end of the last ban lasts twice as long, up to `longestBanMs`. */
   readonly memoryMs: number;
 }
 

@@ -66,7 +66,7 @@ export function remaining(window: WindowState): number {
   return Math.max(0, window.limit - window.used);
 }
 
-/** For Retry-After (RFC 9110 section 10.2.3): the first whole number of seconds after `retryAtMs`, so that no retry is early. */
+/** For Retry-After (RFC 9110 section 10.2.3): the fewest whole seconds after which `retryAtMs` has passed. */
 export function retryAfterSeconds(decision: Refused | Banned): number {
   return Math.floor((decision.retryAtMs - decision.nowMs) / 1000) + 1;
 }

@@ -26,7 +26,7 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
 
 /**
  * False for a Transfer-Encoding other than `chunked`, and for any in HTTP/1.0. A proxy may then find a different end of the
- * request. To prevent request smuggling, the bytes after it are never read as a request (RFC 9112 sections 6.1 and 6.3).
+ * request. To prevent request smuggling, bytes after such a request are not read as another (RFC 9112 sections 6.1 and 6.3).
  */
 export function hasClearFraming({ headers, httpVersion }: IncomingMessage): boolean {
   const coding = headers["transfer-encoding"];

@@ -11,7 +11,7 @@ const defaultLimits = {
   /** From the same moment to the end of the body, also of a refused body. */
   requestTimeoutMs: 30_000,
   timeoutCheckMs: 5_000,
-  /** No traffic for this time during a request. Longer than `requestTimeoutMs` plus two checks: 408 comes first. */
+  /** No traffic for this time during a request. Longer than `requestTimeoutMs` plus two checks, so that 408 comes first. */
   stallTimeoutMs: 45_000,
   /** Time for a client to read a whole response, even if it reads steadily. */
   responseTimeoutMs: 30_000,

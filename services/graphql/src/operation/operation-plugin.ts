@@ -64,8 +64,8 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
         /** Keeps the problems as they were thrown, for the status, the headers and the log. */
         async didEncounterErrors({ contextValue, errors }) {
           contextValue.problems.push(...errors.map(problemOf));
-          // Plugins run in parallel. If another plugin refuses the operation during our quota call, the call must end first,
-          // because it sets the rate-limit headers. Its error is thrown in `didResolveOperation`.
+          // Plugins run in parallel. If another plugin refuses the operation during our quota call, the response waits for the
+          // call, because it sets the rate-limit headers. `didResolveOperation` throws an error of the call.
           await quotaExtension?.catch(() => {});
         },
       };

@@ -9,8 +9,9 @@
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
  * The 3 in a penalty is its format. In format 2, the first four numbers were the episode, and the string ended after the
- * level. The zeros keep the ban where older releases expect it. A release ignores an episode in the other format. After a
- * ban, `episodeStart` is the start of the ban. Format 2 does not store it, so it counts as 0, and any lift ends the ban.
+ * level. The zeros keep the ban where older releases expect it. A release ignores an episode in the other format. When a
+ * ban begins, `episodeStart` becomes the start of the ban. Format 2 does not store the start of a ban. So in format 2 it is 0,
+ * and every lift ends the ban.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";

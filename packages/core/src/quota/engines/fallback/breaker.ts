@@ -41,15 +41,15 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
     outages += 1;
     failedAccount = account;
     log.warn({ error }, "Redis is unavailable: quotas are not shared");
-    reconnectAfter(error);
+    reconnectIfUseful(error);
     scheduleProbe();
   }
 
   /**
-   * Reconnects if another server may answer, and if a call got no reply. In that case other calls on the connection would
-   * wait for their own deadlines, too, and a paused Redis would execute them later. A lost connection reconnects by itself.
+   * Reconnects if another server may answer or a call got no reply. Without a reply, other calls on the connection would also
+   * wait for their deadlines, and a paused Redis would execute them later. A lost connection reconnects by itself.
    */
-  function reconnectAfter(error: unknown): void {
+  function reconnectIfUseful(error: unknown): void {
     const canStay = error instanceof ReplyError && error instanceof Error && !mayReachAnother.test(error.message);
     if (error !== undefined && !canStay) connection.reconnect();
   }
@@ -64,7 +64,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
       return;
     }
     withDeadline(probe(failedAccount), deadlineMs).then(close, (error: unknown) => {
-      reconnectAfter(error);
+      reconnectIfUseful(error);
       scheduleProbe();
     });
   }

@@ -25,7 +25,7 @@ export interface LastKnownCountsOptions {
   readonly currentOutage: () => number;
 }
 
-/** Reports the whole limit of the account, and `used` so that this instance may still grant `limit - used` units. */
+/** Reports the whole limit of the account, and adjusts `used`: this instance may still grant `limit - used` units. */
 export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftBan"> {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
@@ -37,8 +37,8 @@ export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftB
   /** Returns the counters that the next call must report to Redis, and marks their units as known to Redis. */
   drainUnsynced(account: string): AccountCounters | undefined;
   /**
-   * Undoes `drainUnsynced` after Redis has answered the call with an error. The error has opened the breaker, so the first
-   * call after this outage reports the units.
+   * Undoes `drainUnsynced` after Redis has answered the call with an error. The error has begun an outage, so the first
+   * call after it reports the units.
    */
   restoreUnsynced(account: string, units: AccountCounters): void;
   /**
@@ -95,7 +95,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** Leaves this instance its share of the rest, less the unsynced units, which it has granted already. */
+  /** The `used` to start from. It leaves this instance its part of `limit - lastKnownUsed`, less the units it has granted. */
   function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
     const shareOfRest = Math.floor((limit - lastKnownUsed) / instances);
     return { used: shareOfLimit(limit) - shareOfRest + unsyncedUnits, resetAtMs };
@@ -139,9 +139,9 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       if (decision.outcome === "admitted") {
         snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
           const counter = counterFor(before, decision[window]);
-          const isHeldHere = heldIn?.[window].resetAtMs === counter.resetAtMs;
+          const isHeldWindow = heldIn?.[window].resetAtMs === counter.resetAtMs;
           // The counter includes the held unit, unless the account was evicted since. Only the other units are added.
-          const heldUnits = isHeldHere ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
+          const heldUnits = isHeldWindow ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
           const units = cost - heldUnits;
           const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
           return mayHaveExecuted ? moveToKnown(admitted, units) : admitted;
