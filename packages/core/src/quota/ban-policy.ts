@@ -10,7 +10,7 @@ export interface BanPolicy {
   /** Fewest strikes within one episode that ban a key. 0 switches bans off. */
   readonly minimumStrikes: number;
   /**
-   * A ban needs this many strikes per unit of the account's minute limit, or `minimumStrikes`, whichever is more. An episode
+   * A ban needs this many strikes per unit of the account's minute limit, or `minimumStrikes` if that is larger. An episode
    * lasts at most a minute. So with the default of 2, a caller that sends fewer requests in a minute than twice its limit is
    * never banned, even if its day has no units left.
    */
