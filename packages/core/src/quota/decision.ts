@@ -36,9 +36,9 @@ interface Impossible extends Decided {
 
 /**
  * The window in the X-RateLimit headers: the window that refused, else the window with the least remaining. In the last
- * minute of a day, both windows have the same Reset, so a client cannot tell them apart. Then the window with the least
- * remaining is reported even after a refusal. Example: 1 unit is left in the minute and 2 in the day, so responses show 1.
- * Then the day refuses a cost of 3. If this response showed the day, Remaining would rise to 2.
+ * minute of a day, both windows have the same Reset, so a client cannot tell them apart. In this case the window with
+ * the least remaining is reported even after a refusal. Example: 1 unit is left in the minute and 2 in the day, so responses
+ * show 1. Then the day refuses a cost of 3. If this response showed the day, Remaining would rise to 2.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;

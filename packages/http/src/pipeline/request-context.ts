@@ -17,7 +17,7 @@ export interface RequestContext {
   readonly scheme: "http" | "https";
   /** Requests without a valid key are counted by this address. */
   readonly clientAddress: string | undefined;
-  /** The template of the route, not the path: a path can hold any text of a client. */
+  /** A template such as `/v1/pets`, or a name such as `static`. Never the path, which can hold any text of a client. */
   route: string;
   /** The trace of the caller, or of this service if it records traces. */
   traceId: string | undefined;

@@ -65,7 +65,7 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
         async didEncounterErrors({ contextValue, errors }) {
           contextValue.problems.push(...errors.map(problemOf));
           // Plugins run in parallel. If another plugin refuses the operation during our quota call, the response waits for the
-          // call, because it sets the rate-limit headers. `didResolveOperation` throws an error of the call.
+          // call, because it sets the rate-limit headers. If the call fails, `didResolveOperation` throws its error.
           await quotaExtension?.catch(() => {});
         },
       };

@@ -45,8 +45,8 @@ export function readVariables(schema: GraphQLSchema, operation: OperationDefinit
 }
 
 /**
- * `readVariables` has already converted the values, and graphql would convert them again to their declared types. Our type
- * `ID` keeps any value unchanged.
+ * Declares every variable as `ID`, our type that keeps any value unchanged. `readVariables` has already converted the values,
+ * and graphql would convert them again to their declared types.
  */
 export function declareVariablesAsId(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   if (!operation.variableDefinitions?.length) return document;
@@ -59,7 +59,7 @@ export function declareVariablesAsId(document: DocumentNode, operation: Operatio
 
 const idType = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: int64Id.name } } as const;
 
-/** Lists need no case: no argument of the schema is a list, so no valid document has such a variable. */
+/** List types need no case: no argument of the schema is a list, so no valid document has such a variable. */
 function read(value: unknown, type: GraphQLNamedInputType): unknown {
   if (typeof value === "object" && value !== null) {
     // A list, or an object in place of a scalar. Core refuses NaN in every field, with the message for a wrong type.

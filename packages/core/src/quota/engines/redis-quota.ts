@@ -35,7 +35,7 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   const commands = redis as unknown as Commands;
   const time = now ?? (() => "");
 
-  /** The script gives units back first, and then reserves `cost`. A cost of 0 reserves nothing. `name` is for traces. */
+  /** The script adds `unsynced`, gives units back, then reserves `cost`. A cost of 0 reserves nothing. `name` is for traces. */
   function callScript(
     name: "reserve" | "refund",
     { account, key: apiKey, limits, cost }: Reservation,

@@ -10,8 +10,8 @@
  *
  * The 3 in a penalty is its format. In format 2, the first four numbers were the episode, and the string ended after the
  * level. The zeros keep the ban where older releases expect it. A release ignores an episode in the other format. When a
- * ban begins, `episodeStart` becomes the start of the ban. Format 2 does not store the start of a ban. So in format 2 it is 0,
- * and every lift ends the ban.
+ * ban begins, `episodeStart` becomes the start of the ban. From a penalty in format 2, the script reads it as 0. So every lift
+ * ends such a ban.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";

@@ -88,7 +88,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
         open(account, error);
         throw error;
       });
-      // In the outage, this instance may have granted units that the reply shows as left. So the reply is not used.
+      // In the outage, this instance may have granted units that the reply counts as unused. So the reply is not used.
       if (outages !== outagesBefore) throw new Error("an outage began before the reply");
       return reply;
     },
