@@ -109,11 +109,11 @@ export function openPatroniNode(name: string, etcd: { readonly url: string }): P
   });
 }
 
-/** The primary acknowledges a commit when one standby has it on disk too, and only that standby can be promoted. */
 const bootstrap = {
   dcs: {
     // Short, so that a failover takes seconds. Patroni asks for loop_wait + 2 * retry_timeout <= ttl.
     ...{ ttl: 8, loop_wait: 1, retry_timeout: 3 },
+    // The primary acknowledges a commit when one standby has it on disk too, and only that standby can be promoted.
     synchronous_mode: true,
     postgresql: { use_pg_rewind: true, parameters: { max_connections: 200, shared_buffers: "64MB" } },
   },
