@@ -4,7 +4,6 @@ import type { Limits } from "../../src/quota/plan.js";
 import { type Caller, createCaller, type OpenQuota } from "./caller.js";
 import { describeBans } from "./describe-bans.js";
 import { describeExtensions } from "./describe-extensions.js";
-import { describeStrikes } from "./describe-strikes.js";
 import { describeWindows } from "./describe-windows.js";
 
 /** Declares a test with a new account. The ban policy is the default one but for `policy`. */
@@ -21,7 +20,7 @@ export type Rule = (
 export function describeQuota(name: string, open: OpenQuota): void {
   const rule: Rule = (title, { limits, policy }, test) => {
     it(title, async () => {
-      await using opened = await open({ ...defaultBanPolicy, ...policy });
+      const opened = open({ ...defaultBanPolicy, ...policy });
       await test(createCaller(opened, limits));
     });
   };
@@ -29,7 +28,6 @@ export function describeQuota(name: string, open: OpenQuota): void {
   describe(`${name} quota`, () => {
     describeWindows(rule);
     describeExtensions(rule);
-    describeStrikes(rule);
     describeBans(rule);
   });
 }

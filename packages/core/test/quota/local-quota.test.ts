@@ -6,11 +6,11 @@ import { describeQuota } from "./describe-quota.js";
 
 const limits = { perMinute: 5, perDay: 8 };
 
-describeQuota("local", async (banPolicy) => openLocal({ banPolicy }));
+describeQuota("local", (banPolicy) => openLocal({ banPolicy }));
 
 describe("local quota", () => {
   it("memory stays bounded: beyond its capacity the account that was idle longest is forgotten", async () => {
-    await using opened = openLocal({ capacity: 2 });
+    const opened = openLocal({ capacity: 2 });
     const [first, second, third] = [0, 1, 2].map(() => createCaller(opened, limits));
     await first?.reserve(noon, 5);
     await second?.reserve(noon, 5);
@@ -50,7 +50,7 @@ describe("a loop of requests", () => {
 
 /** Calls evenly for these minutes, or until a ban. Returns the last outcome. */
 async function loop(startMs: number, limits: Limits, perMinute: number, minutes: number): Promise<string> {
-  await using opened = openLocal({});
+  const opened = openLocal({});
   const caller = createCaller(opened, limits);
   let outcome = "";
   for (let request = 0; request < minutes * perMinute && outcome !== "banned"; request += 1) {

@@ -16,11 +16,11 @@ describeWithRedis("on one Redis", async () => {
   const redis = new Redis(server.url);
   afterAll(() => redis.disconnect());
 
-  describeQuota("redis", async (banPolicy) => openOnRedis(redis, banPolicy));
+  describeQuota("redis", (banPolicy) => openOnRedis(redis, banPolicy));
 
   describe("redis quota", () => {
     it("sends one EVALSHA, and nothing else, for each decision", async () => {
-      await using opened = openOnRedis(redis, oneStrike);
+      const opened = openOnRedis(redis, oneStrike);
       const caller = createCaller(opened, limits);
       // Loads the script.
       const held = await caller.admit(noon);
@@ -40,7 +40,7 @@ describeWithRedis("on one Redis", async () => {
     });
 
     it("goes on without an error when Redis forgets its scripts", async () => {
-      await using opened = openOnRedis(redis, oneStrike);
+      const opened = openOnRedis(redis, oneStrike);
       const caller = createCaller(opened, limits);
       await server.command("SCRIPT", "FLUSH");
       const admitted = await caller.admit(noon);
@@ -52,7 +52,7 @@ describeWithRedis("on one Redis", async () => {
       const free = { perMinute: 60, perDay: 1_000 };
       const id = randomUUID();
       const account = `petstore:quota:2:{${id}}`;
-      await using opened = openOnRedis(redis, oneStrike);
+      const opened = openOnRedis(redis, oneStrike);
       const caller = createCaller(opened, free, { account: id, key: "1" });
 
       await redis.set(account, `${noon}:59:${midnight}:100`);
