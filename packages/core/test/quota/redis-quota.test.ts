@@ -19,7 +19,7 @@ describeWithRedis("on one Redis", async () => {
   describeQuota("redis", (banPolicy) => openOnRedis(redis, banPolicy));
 
   describe("redis quota", () => {
-    it("sends one EVALSHA, and nothing else, for each decision", async () => {
+    it("sends one EVALSHA, and nothing else, for each decision, or for up to 64 equal ones at once", async () => {
       const opened = openOnRedis(redis, oneStrike);
       const caller = createCaller(opened, limits);
       // Loads the script.
@@ -33,10 +33,14 @@ describeWithRedis("on one Redis", async () => {
         [noon, 1, "banned"],
         [noon, 1, "banned"],
       );
+      const keyless = caller.withoutKey();
+      const onOtherPlan = keyless.onPlan({ perMinute: 5, perDay: 1_000 });
+      const unequal = [caller.sibling(), keyless, onOtherPlan, caller.otherAccount().withoutKey()];
+      await Promise.all([caller.outcomes(noon, 65), ...unequal.map((other) => other.reserve(noon))]);
       const statistics = String(await server.command("INFO", "commandstats"));
       // Without the commands that the script calls.
       const calls = statistics.matchAll(/^cmdstat_(?!mget:|set:|info:|config)(.+):calls=(\d+)/gm);
-      expect([...calls].map(([, name, count]) => `${name}: ${count}`)).toEqual(["evalsha: 5"]);
+      expect([...calls].map(([, name, count]) => `${name}: ${count}`)).toEqual(["evalsha: 11"]);
     });
 
     it("goes on without an error when Redis forgets its scripts", async () => {
