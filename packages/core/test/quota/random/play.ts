@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Admitted, Decision } from "../../../src/quota/decision.js";
 import type { Quota, Usage } from "../../../src/quota/quota.js";
 import { dayMs, type Windows } from "../../../src/quota/window.js";
@@ -27,19 +28,16 @@ interface Admission {
 type Edges = Partial<Record<Edge, number>>;
 
 /**
- * Plays a script on all engines at one virtual time, led by the replies of the first one, because faults hide at the instants
- * that these name. A jump goes forward only; the clock does not move to an unknown or past edge.
+ * Plays a script with new accounts on all engines at one virtual time, led by the replies of the first one, because faults hide
+ * at the instants that these name. A jump goes forward only; the clock does not move to an unknown or past edge. Engines forget
+ * what can have no effect unless the clock steps back by more than two days.
  */
 export async function play(
   script: Script,
   engines: readonly OpenedQuota[],
-  options: {
-    readonly prefix?: string;
-    /** Engines forget what can have no effect unless the clock steps back by more than two days. */
-    readonly longestStepBackMs?: number;
-  },
+  { longestStepBackMs = 2 * dayMs }: { readonly longestStepBackMs?: number } = {},
 ): Promise<Played[]> {
-  const { prefix = "", longestStepBackMs = 2 * dayMs } = options;
+  const prefix = randomUUID();
   const edgesOfKeys = new Map<string, Edges>();
   const admissions: Admission[] = [];
   const played: Played[] = [];
