@@ -3,7 +3,6 @@ import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js"
 import type { Limits } from "../../src/quota/plan.js";
 import { type Caller, createCaller, type OpenQuota } from "./caller.js";
 import { describeBans } from "./describe-bans.js";
-import { describeExtensions } from "./describe-extensions.js";
 import { describeWindows } from "./describe-windows.js";
 
 /** Declares a test with a new account. The ban policy is the default one but for `policy`. */
@@ -27,7 +26,6 @@ export function describeQuota(name: string, open: OpenQuota): void {
 
   describe(`${name} quota`, () => {
     describeWindows(rule);
-    describeExtensions(rule);
     describeBans(rule);
   });
 }
