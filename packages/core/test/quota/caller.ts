@@ -23,8 +23,6 @@ export interface OpenedQuota {
   readonly setNow: (nowMs: number) => void;
 }
 
-export type OpenQuota = (banPolicy: BanPolicy) => OpenedQuota;
-
 /** Opens an engine that takes its time from the test. */
 export function openAtVirtualTime(create: (options: { readonly now: () => number }) => Quota): OpenedQuota {
   let nowMs = 0;

@@ -1,7 +1,7 @@
 import { describe, it } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
 import type { Limits } from "../../src/quota/plan.js";
-import { type Caller, createCaller, type OpenQuota } from "./caller.js";
+import { type Caller, createCaller, type OpenedQuota } from "./caller.js";
 import { describeBans } from "./describe-bans.js";
 import { describeWindows } from "./describe-windows.js";
 
@@ -16,7 +16,7 @@ export type Rule = (
  * The promises of every engine, through its interface alone. `open` is called once in each test. It may return the same
  * store each time, because no two tests share an account.
  */
-export function describeQuota(name: string, open: OpenQuota): void {
+export function describeQuota(name: string, open: (banPolicy: BanPolicy) => OpenedQuota): void {
   const rule: Rule = (title, { limits, policy }, test) => {
     it(title, async () => {
       const opened = open({ ...defaultBanPolicy, ...policy });
