@@ -17,13 +17,11 @@ export const tomorrow: number = midnight + dayMs;
 export const oneStrike: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 0, graceMs: -1 };
 
 /** An engine under test and the clock it decides by. */
-export interface OpenedQuota extends AsyncDisposable {
+export interface OpenedQuota {
   readonly quota: Quota;
   /** Epoch milliseconds, whole. The clock stands still between two calls and may be set back. */
   readonly setNow: (nowMs: number) => void;
 }
-
-export type OpenQuota = (banPolicy: BanPolicy) => Promise<OpenedQuota>;
 
 /** Opens an engine that takes its time from the test. */
 export function openAtVirtualTime(create: (options: { readonly now: () => number }) => Quota): OpenedQuota {
@@ -33,7 +31,6 @@ export function openAtVirtualTime(create: (options: { readonly now: () => number
     setNow: (toMs) => {
       nowMs = toMs;
     },
-    [Symbol.asyncDispose]: async () => {},
   };
 }
 

@@ -1,10 +1,8 @@
 import { describe, it } from "vitest";
 import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js";
 import type { Limits } from "../../src/quota/plan.js";
-import { type Caller, createCaller, type OpenQuota } from "./caller.js";
+import { type Caller, createCaller, type OpenedQuota } from "./caller.js";
 import { describeBans } from "./describe-bans.js";
-import { describeExtensions } from "./describe-extensions.js";
-import { describeStrikes } from "./describe-strikes.js";
 import { describeWindows } from "./describe-windows.js";
 
 /** Declares a test with a new account. The ban policy is the default one but for `policy`. */
@@ -18,18 +16,16 @@ export type Rule = (
  * The promises of every engine, through its interface alone. `open` is called once in each test. It may return the same
  * store each time, because no two tests share an account.
  */
-export function describeQuota(name: string, open: OpenQuota): void {
+export function describeQuota(name: string, open: (banPolicy: BanPolicy) => OpenedQuota): void {
   const rule: Rule = (title, { limits, policy }, test) => {
     it(title, async () => {
-      await using opened = await open({ ...defaultBanPolicy, ...policy });
+      const opened = open({ ...defaultBanPolicy, ...policy });
       await test(createCaller(opened, limits));
     });
   };
 
   describe(`${name} quota`, () => {
     describeWindows(rule);
-    describeExtensions(rule);
-    describeStrikes(rule);
     describeBans(rule);
   });
 }

@@ -1,13 +1,14 @@
 import { describe, expect } from "vitest";
 import { limitsOf } from "../../src/quota/plan.js";
 import { dayMs, minuteMs } from "../../src/quota/window.js";
-import { expectReplies, midnight, noon, tomorrow } from "./caller.js";
+import { brief, expectReplies, midnight, noon, oneStrike, tomorrow } from "./caller.js";
 import type { Rule } from "./describe-quota.js";
 
 const reset = noon + minuteMs;
 const free = limitsOf({ plan: "free" });
 const pro = limitsOf({ plan: "pro" });
 const limits = { perMinute: 5, perDay: 8 };
+const fourPerMinute = { perMinute: 4, perDay: 100 };
 
 /** Units count in a UTC minute and a UTC day, in both or in neither. */
 export function describeWindows(rule: Rule): void {
@@ -111,6 +112,62 @@ export function describeWindows(rule: Rule): void {
         const windows = await caller.refund(laterMs, 2, admitted);
         expect(windows).toMatchObject({ minute: { used: 4 }, day: { used: 4 } });
       }
+    });
+  });
+
+  // A request that holds one unit turns out to cost more.
+  describe("extensions", () => {
+    for (const [title, spentAtMs, spent, atMs, cost, reply] of [
+      ["count the held unit: 4 units fit where 3 are left", noon, 1, noon + 1, 4, "admitted 5/5"],
+      ["give the held unit back when the minute refuses", noon, 1, noon + 1, 5, "refused 1/1"],
+      ["give it back when the day refuses", noon - minuteMs, 5, noon + 1, 4, "refused 0/5"],
+      ["give it back when n is above a whole limit", noon, 4, noon + 1, 6, "impossible 4/4"],
+      ["charge a new minute n units; the day counts the held unit", noon, 1, reset, 5, "admitted 5/6"],
+      ["charge a new day n units", noon, 1, tomorrow, 5, "admitted 5/5"],
+    ] as const) {
+      rule(title, { limits }, async (caller) => {
+        await caller.admit(spentAtMs, spent);
+        const held = await caller.admit(atMs - 1);
+        expect(brief(await caller.extend(atMs, held, cost))).toBe(reply);
+        const { minute, day } = await caller.usage(atMs);
+        expect(reply).toContain(` ${minute.used}/${day.used}`);
+      });
+    }
+
+    rule("give nothing back to a later minute when it refuses", { limits }, async (caller) => {
+      const held = await caller.admit(reset - 1);
+      await caller.admit(reset, 4);
+      expect(brief(await caller.extend(reset, held, 2))).toBe("refused 4/4");
+    });
+
+    rule("that are refused name the window with too few units for n, and its reset", { limits }, async (caller) => {
+      await caller.admit(noon, 3);
+      const byMinute = await caller.extend(noon, await caller.admit(noon), 3);
+      expect(byMinute).toMatchObject({ outcome: "refused", by: "minute", retryAtMs: reset });
+      await caller.admit(reset);
+      const byDay = await caller.extend(reset + minuteMs, await caller.admit(reset + minuteMs), 5);
+      expect(byDay).toMatchObject({ outcome: "refused", by: "day", retryAtMs: tomorrow });
+    });
+
+    const twoStrikes = { limits: fourPerMinute, policy: { minimumStrikes: 2, strikesPerUnit: 0 } };
+    rule("that are refused are one strike each, but for the first of an episode", twoStrikes, async (caller) => {
+      await caller.admit(noon, 3);
+      for (const [nowMs, outcome] of [
+        [noon, "refused"],
+        [noon + 10_000, "refused"],
+        [noon + 10_000, "banned"],
+      ] as const) {
+        expect(brief(await caller.extend(nowMs, await caller.admit(nowMs), 4))).toBe(`${outcome} 3/3`);
+      }
+    });
+
+    const quick = { limits: fourPerMinute, policy: oneStrike };
+    rule("give the held unit back to a key that was banned in between", quick, async (caller) => {
+      const held = await caller.admit(noon);
+      const { bannedUntilMs } = await caller.callUntilBanned(noon);
+      const decision = await caller.extend(noon + 1, held, 2);
+      expect(decision, "the ban is no longer").toMatchObject({ bannedUntilMs });
+      expect(brief(decision)).toBe("banned 3/3");
     });
   });
 }

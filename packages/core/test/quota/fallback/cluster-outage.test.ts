@@ -17,7 +17,7 @@ describeWithRedis("the quota on a Redis Cluster", async () => {
     afterAll(() => redis.disconnect());
 
     // A script whose keys are in different slots fails on a cluster.
-    describeQuota("redis cluster", async (banPolicy) => openOnRedis(redis, banPolicy));
+    describeQuota("redis cluster", (banPolicy) => openOnRedis(redis, banPolicy));
   });
 
   it("counts every call once when the connections to its nodes break under load", async () => {

@@ -11,7 +11,7 @@ const shop: Reservation = { account: "shop", key: "1", limits: { perMinute: 60, 
 const bannedUntilMs = noon + 10 * minuteMs;
 const banned: Decision = { ...admitted(0), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs };
 
-describeQuota("fallback", async (banPolicy) =>
+describeQuota("fallback", (banPolicy) =>
   openAtVirtualTime(({ now }) => {
     const counts = createLastKnownCounts({ now, banPolicy, instances: 1, currentOutage: () => 1 });
     return {

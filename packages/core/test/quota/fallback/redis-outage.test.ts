@@ -10,19 +10,31 @@ import { silentLog } from "../../logs.js";
 import { admitAll, messages, newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
 
 type Step = (server: RedisServer, proxy: FaultProxy) => unknown;
+type StepOfServer = (server: RedisServer) => unknown;
 
-const refuseWrites: Step = (server) => server.command("REPLICAOF", "127.0.0.1", 1);
-const acceptWrites: Step = (server) => server.command("REPLICAOF", "NO", "ONE");
-function set(name: string, value: number): Step {
+const acceptWrites: StepOfServer = (server) => server.command("REPLICAOF", "NO", "ONE");
+function becomeReplica(servesStaleData: "yes" | "no"): StepOfServer {
+  return async (server) => {
+    await server.command("CONFIG", "SET", "replica-serve-stale-data", servesStaleData);
+    await server.command("REPLICAOF", "127.0.0.1", 1);
+  };
+}
+function set(name: string, value: number): StepOfServer {
   return (server) => server.command("CONFIG", "SET", name, value);
 }
+
+/** Another server may be the primary now. */
+const losses: readonly (readonly [outage: string, begin: StepOfServer, end: StepOfServer])[] = [
+  ["refuses writes with READONLY", becomeReplica("yes"), acceptWrites],
+  ["refuses calls with MASTERDOWN", becomeReplica("no"), acceptWrites],
+  ["refuses writes with NOREPLICAS", set("min-replicas-to-write", 1), set("min-replicas-to-write", 0)],
+];
 
 const outages: readonly (readonly [outage: string, begin: Step, end: Step])[] = [
   ["is killed, and recovers empty", (server) => server.kill(), (server) => server.restart()],
   ["is stopped, and continues", (server) => server.pause(), (server) => server.resume()],
-  ["refuses writes with READONLY", refuseWrites, acceptWrites],
+  ...losses,
   ["refuses writes with OOM", set("maxmemory", 1), set("maxmemory", 0)],
-  ["refuses writes with NOREPLICAS", set("min-replicas-to-write", 1), set("min-replicas-to-write", 0)],
   ["never receives the calls", (_, proxy) => proxy.blackHole(), (_, proxy) => proxy.restore()],
   ["executes the calls, but loses its replies", (_, proxy) => proxy.dropReplies(), (_, proxy) => proxy.restore()],
 ];
@@ -88,18 +100,15 @@ describeWithRedis("the quota when Redis", async () => {
     expect(await opened.accounts.reserve(account)).toMatchObject({ day: { used: 301 } });
   });
 
-  it.each(["no", "yes"])("became a replica (replica-serve-stale-data %s): connects again", async (servesStaleData) => {
-    await server.command("CONFIG", "SET", "replica-serve-stale-data", servesStaleData);
+  it.each(losses)("%s: connects again", async (_outage, begin, end) => {
     using opened = await openQuotasOnRedis({ urls: [server.url] });
     const connections = async () =>
       Number(/total_connections_received:(\d+)/.exec(String(await server.command("INFO", "stats")))?.[1]);
     const before = await connections();
-    const accounts = Array.from({ length: 20 }, () => newAccount(1));
-    await server.command("REPLICAOF", "127.0.0.1", 1);
-    await Promise.all(accounts.map((account) => admitAll(opened, account, 1)));
-    // The address may lead to the new primary now.
+    await begin(server);
+    await admitAll(opened, newAccount(1), 1);
     await expect.poll(connections).toBeGreaterThan(before);
-    await server.command("REPLICAOF", "NO", "ONE");
+    await end(server);
     await expect.poll(opened.mode).toBe("shared");
   });
 

@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import type { Admitted, Decision } from "../../../src/quota/decision.js";
 import type { Quota, Usage } from "../../../src/quota/quota.js";
 import { dayMs, type Windows } from "../../../src/quota/window.js";
 import type { OpenedQuota } from "../caller.js";
-import { type Call, type Edge, type Operation, type Script, scriptPolicy } from "./scripts.js";
+import { type Call, type Operation, type Script, scriptPolicy } from "./scripts.js";
 
 /** One call and the reply of each engine, in the order of the engines. */
 export interface Played extends Who {
@@ -24,22 +25,20 @@ interface Admission {
   readonly heldIn: Admitted;
 }
 
-type Edges = Partial<Record<Edge, number>>;
+/** The instants at which a reply may change. */
+type Edges = Record<string, number>;
 
 /**
- * Plays a script on all engines at one virtual time, led by the replies of the first one, because faults hide at the instants
- * that these name. A jump goes forward only; the clock does not move to an unknown or past edge.
+ * Plays a script with new accounts on all engines at one virtual time, led by the replies of the first one, because faults hide
+ * at the instants that these name. A jump goes forward only; the clock does not move to a past edge. Engines forget
+ * what can have no effect unless the clock steps back by more than two days.
  */
 export async function play(
   script: Script,
   engines: readonly OpenedQuota[],
-  options: {
-    readonly prefix?: string;
-    /** Engines forget what can have no effect unless the clock steps back by more than two days. */
-    readonly longestStepBackMs?: number;
-  },
+  { longestStepBackMs = 2 * dayMs }: { readonly longestStepBackMs?: number } = {},
 ): Promise<Played[]> {
-  const { prefix = "", longestStepBackMs = 2 * dayMs } = options;
+  const prefix = randomUUID();
   const edgesOfKeys = new Map<string, Edges>();
   const admissions: Admission[] = [];
   const played: Played[] = [];
@@ -49,8 +48,12 @@ export async function play(
   for (const { move, account, key, limits, ...operation } of script.operations) {
     const who = { account: `${prefix}account-${account}`, key: `key-${key}`, limits };
     const name = `${account} ${key}`;
-    if ("waitMs" in move) nowMs = Math.max(nowMs + move.waitMs, latestMs - longestStepBackMs);
-    else nowMs = Math.max(nowMs, (edgesOfKeys.get(name)?.[move.to] ?? 0) + move.offsetMs);
+    if ("waitMs" in move) {
+      nowMs = Math.max(nowMs + move.waitMs, latestMs - longestStepBackMs);
+    } else {
+      const edges = Object.values(edgesOfKeys.get(name) ?? {});
+      nowMs = Math.max(nowMs, (edges[move.edge % edges.length] ?? 0) + move.offsetMs);
+    }
     latestMs = Math.max(latestMs, nowMs);
 
     const call = callOf(operation, who, admissions);

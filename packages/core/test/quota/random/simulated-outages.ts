@@ -10,7 +10,7 @@ import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Decision } from "../../../src/quota/decision.js";
 import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";
 import { createFallbackQuota } from "../../../src/quota/engines/fallback/fallback-quota.js";
-import { createLastKnownCounts, type LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
+import { createLastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
 import { createLocalQuota, type LocalQuota } from "../../../src/quota/engines/local-quota.js";
 import type { AccountCounters, WindowCounter } from "../../../src/quota/engines/reserve-script.js";
 import { minuteMs, type UsedUnits, type Windows } from "../../../src/quota/window.js";
@@ -37,9 +37,6 @@ export interface Outages {
   readonly maxFaults: number;
 }
 
-/** Plants a mistake in the counts of an instance. */
-export type Plant = (counts: LastKnownCounts) => Partial<LastKnownCounts>;
-
 interface Request {
   /** The decision that the client got. */
   answer?: Decision;
@@ -60,7 +57,7 @@ type Step = (choice: number) => unknown;
 
 export type Simulation = ReturnType<typeof simulateOutages>;
 
-export function simulateOutages({ instances: size, faults, maxFaults }: Outages, plant: Plant) {
+export function simulateOutages({ instances: size, faults, maxFaults }: Outages) {
   const reservation = { account: "shared", limits: { perMinute: size, perDay: 2 * size }, cost: 1 };
   let nowMs = noon;
   const now = () => nowMs;
@@ -81,8 +78,6 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages,
       deadlineMs: 2 ** 31 - 1,
       log: silentLog,
     });
-    const options = { now, banPolicy: defaultBanPolicy, instances: size, currentOutage: breaker.outages };
-    const counts = createLastKnownCounts(options);
     const requests: Request[] = [];
     /** The fault of the next call. */
     let fault: Fault | undefined;
@@ -99,7 +94,12 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages,
         },
       },
       breaker,
-      counts: { ...counts, ...plant(counts) },
+      counts: createLastKnownCounts({
+        now,
+        banPolicy: defaultBanPolicy,
+        instances: size,
+        currentOutage: breaker.outages,
+      }),
       failureMode: "local",
     });
 
