@@ -62,16 +62,6 @@ describe("the database", () => {
     expect(await database.run(timeoutOfSession, [])).toEqual([{ set: limit }]);
   });
 
-  it("throws SERVICE_UNAVAILABLE if no connection becomes free in time", async () => {
-    await using database = server.open({ poolSize: 1, acquireTimeoutMs: 3_000, writeTimeoutMs: 20_000 });
-    const holding = database.run(sleep, [4]);
-    const refused = expect(database.run(echo, [1n])).rejects.toEqual(late);
-    await expect.poll(() => database.connections()).toEqual({ open: 1, idle: 0, waiting: 1 });
-    await refused;
-    await holding;
-    expect(await database.run(echo, [1n])).toHaveLength(1);
-  });
-
   it("gives reads a shorter limit than writes on the same connection", async () => {
     const given = { poolSize: 1, url: server.directUrl, readTimeoutMs: 500, writeTimeoutMs: 2_000 };
     await using database = server.open(given);
@@ -80,6 +70,14 @@ describe("the database", () => {
       expect(await database.run(sqlOf("write", limits), [])).toEqual([{ statement: "2s", lock: "1800ms" }]);
     }
     await expect(database.run(sleepReading, [5])).rejects.toEqual(late);
+    expect(await database.run(echo, [1n])).toHaveLength(1);
+  });
+
+  it("closes a session that refuses a write because it is read-only (25006), and a later write uses a new one", async () => {
+    await using database = server.open({ url: server.directUrl });
+    const refused = sqlOf("write", "do $$ begin raise sqlstate '25006'; end $$");
+    await expect(database.run(refused, [])).rejects.toEqual(unavailable);
+    await expect.poll(() => database.connections().open).toBe(0);
     expect(await database.run(echo, [1n])).toHaveLength(1);
   });
 
