@@ -52,3 +52,13 @@ export function sqlOf<Row = Record<string, unknown>>(
 ): Statement<readonly unknown[], Row> {
   return { name: `${access} ${text}`.slice(0, 63), text, access, bind: (values) => [...values] };
 }
+
+/** The same database, with a list of the statements that it has run. */
+export function recordStatements(database: Database) {
+  const ran: { readonly name: string; readonly values: unknown }[] = [];
+  const run: Database["run"] = (statement, values) => {
+    ran.push({ name: statement.name, values });
+    return database.run(statement, values);
+  };
+  return { run, ran };
+}
