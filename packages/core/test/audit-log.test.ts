@@ -58,7 +58,7 @@ describe("the audit log", () => {
     await keys.expire(key.id, { inMs: 0 });
     await keys.rotate({ id: key.id, ...newKey(), graceMs: 0 });
     await keys.liftBan(unknownId);
-    await accounts.create({ name: account.name, plan: "pro" });
+    expect(await accounts.create({ name: account.name, plan: "pro" })).toBeUndefined();
     await accounts.resume(account.name);
     expect(await listAuditEntries(database, { limit: 100 })).toEqual(before);
   });
