@@ -4,7 +4,7 @@ import type { KeyWithAccount } from "../src/access/key-repository.js";
 import { createKeyUses, writeLastUse } from "../src/access/key-uses.js";
 import { recordStatements } from "./database-fixture.js";
 import { silentLog } from "./logs.js";
-import { type IssuedKey, openStoredKeys } from "./stored-keys-fixture.js";
+import { openStoredKeys } from "./stored-keys-fixture.js";
 
 const { database, keys, issueKey, execute, directUrl } = await openStoredKeys();
 
@@ -47,7 +47,7 @@ describe("the day of the last use", () => {
   });
 });
 
-async function read({ digest }: Pick<IssuedKey, "digest">): Promise<KeyWithAccount> {
+async function read({ digest }: { readonly digest: string }): Promise<KeyWithAccount> {
   const found = await keys.findByDigest(digest);
   if (found === undefined) throw new Error("the key is not stored");
   return found;
