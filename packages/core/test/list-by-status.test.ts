@@ -19,8 +19,8 @@ await server.execute(
      when number > ${pets / 2} and number % 2 = 0 then 'available'
      else 'sold' end)::pet_status
    from generate_series(1, ${pets}) number`,
-  "vacuum analyze pets",
 );
+await server.execute("vacuum analyze pets");
 
 it.each(petStatuses.flatMap((status) => ["custom", "generic"].map((plan) => ({ plan, status }))))(
   "a list of pets that are $status, from the middle of the table, reads no other pet, by a $plan plan",
