@@ -19,6 +19,7 @@ describe("an account", () => {
     await expect(accounts.setPlan({ name, plan: "free", customLimits })).rejects.toThrow();
     expect(await accounts.setPlan({ name, plan: "pro" })).toEqual({ ...account, plan: "pro" });
     expect(await accounts.setPlan({ name: "nobody", plan: "pro" })).toBeUndefined();
+    expect(await accounts.findByName("nobody")).toBeUndefined();
   });
 });
 
