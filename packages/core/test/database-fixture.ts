@@ -1,5 +1,5 @@
 import { createTestDatabase, shared, type TestDatabase } from "@petstore/harness";
-import { openSession } from "@petstore/harness/postgres";
+import { query } from "@petstore/harness/postgres";
 import { expect } from "vitest";
 import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
@@ -18,8 +18,8 @@ function unavailableBecause(reason: string): unknown {
 interface SharedDatabase extends Pick<TestDatabase, "url" | "directUrl"> {
   /** Behind a PgBouncer in a run with PgBouncer, unless the configuration names another address. */
   open(config?: Partial<DatabaseConfig>): Database;
-  /** Runs the statements on a connection of their own, and returns the rows of the last one. */
-  execute<Row = Record<string, unknown>>(...statements: readonly string[]): Promise<Row[]>;
+  /** Runs the statement on a connection of its own. */
+  execute<Row = Record<string, unknown>>(statement: string): Promise<Row[]>;
 }
 
 /** The time limits of a database, all of this length. */
@@ -36,12 +36,7 @@ export async function openSharedDatabase(): Promise<SharedDatabase> {
     open(config) {
       return openDatabase({ url: server.url, poolSize: 5, ...limitedTo(2_000), ...config }, silentLog);
     },
-    async execute<Row>(...statements: readonly string[]) {
-      await using session = await openSession(server.directUrl);
-      let rows: unknown[] = [];
-      for (const statement of statements) rows = await session.query(statement);
-      return rows as Row[];
-    },
+    execute: async <Row>(statement: string) => (await query(server.directUrl, statement)) as Row[],
   };
 }
 
@@ -51,4 +46,14 @@ export function sqlOf<Row = Record<string, unknown>>(
   text: string,
 ): Statement<readonly unknown[], Row> {
   return { name: `${access} ${text}`.slice(0, 63), text, access, bind: (values) => [...values] };
+}
+
+/** The same database, with a list of the statements that it has run. */
+export function recordStatements(database: Database) {
+  const ran: { readonly name: string; readonly values: unknown }[] = [];
+  const run: Database["run"] = (statement, values) => {
+    ran.push({ name: statement.name, values });
+    return database.run(statement, values);
+  };
+  return { run, ran };
 }

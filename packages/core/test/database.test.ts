@@ -12,8 +12,8 @@ const echo = sqlOf<{ value: bigint }>("write", "select $1::bigint as value");
 const sleep = sqlOf("write", "select pg_sleep($1::float8)");
 const sleepReading = sqlOf("read", "select pg_sleep($1::float8)");
 const prepared = sqlOf<{ name: string }>("write", "select name from pg_prepared_statements");
-const timeoutOfSession = sqlOf("write", "select current_setting('statement_timeout') as set");
-const limits = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`;
+const limits =
+  "select concat_ws(', ', current_setting('statement_timeout'), current_setting('lock_timeout')) as limits";
 
 describe("the database", () => {
   it("is unavailable while a certificate of its URL is missing, and recovers by itself", async () => {
@@ -52,45 +52,30 @@ describe("the database", () => {
   });
 
   it.each([
-    ["prepares each statement once for a session, and limits its time", "", 2, "2s"],
-    ["names no statement and sets no time limit for a session behind a PgBouncer", "?pgbouncer=true", 0, "0"],
-  ])("%s", async (_title, parameters, count, limit) => {
-    await using database = server.open({ poolSize: 1, url: new URL(parameters, server.directUrl).href });
-    for (let round = 0; round < 3; round++) await database.run(echo, [1n]);
-    // The query of the names is a statement too.
-    expect(await database.run(prepared, [])).toHaveLength(count);
-    expect(await database.run(timeoutOfSession, [])).toEqual([{ set: limit }]);
-  });
-
-  it("throws SERVICE_UNAVAILABLE if no connection becomes free in time", async () => {
-    await using database = server.open({ poolSize: 1, acquireTimeoutMs: 3_000, writeTimeoutMs: 20_000 });
-    const holding = database.run(sleep, [4]);
-    const refused = expect(database.run(echo, [1n])).rejects.toEqual(late);
-    await expect.poll(() => database.connections()).toEqual({ open: 1, idle: 0, waiting: 1 });
-    await refused;
-    await holding;
-    expect(await database.run(echo, [1n])).toHaveLength(1);
-  });
-
-  it("gives reads a shorter limit than writes on the same connection", async () => {
-    const given = { poolSize: 1, url: server.directUrl, readTimeoutMs: 500, writeTimeoutMs: 2_000 };
-    await using database = server.open(given);
+    ["prepares each statement once for a session and sets its limits", "", 4, "200ms, 180ms", "1s, 900ms"],
+    ["names no statement and sets no limits for a session behind a PgBouncer", "?pgbouncer=true", 0, "0, 0", "0, 0"],
+  ])("%s, and gives reads a shorter limit than writes", async (_title, parameters, count, reading, writing) => {
+    const url = new URL(parameters, server.directUrl).href;
+    await using database = server.open({ poolSize: 1, url, readTimeoutMs: 200, writeTimeoutMs: 1_000 });
     for (let round = 0; round < 2; round++) {
-      expect(await database.run(sqlOf("read", limits), [])).toEqual([{ statement: "500ms", lock: "450ms" }]);
-      expect(await database.run(sqlOf("write", limits), [])).toEqual([{ statement: "2s", lock: "1800ms" }]);
+      expect(await database.run(sqlOf("read", limits), [])).toEqual([{ limits: reading }]);
+      expect(await database.run(sqlOf("write", limits), [])).toEqual([{ limits: writing }]);
     }
-    await expect(database.run(sleepReading, [5])).rejects.toEqual(late);
-    expect(await database.run(echo, [1n])).toHaveLength(1);
-  });
-
-  it("keeps both limits behind a PgBouncer, without a setting of the session", async () => {
-    const url = new URL("?pgbouncer=true", server.directUrl).href;
-    await using database = server.open({ poolSize: 1, url, readTimeoutMs: 100, writeTimeoutMs: 400 });
-    for (const [statement, limitMs] of [[sleepReading, 100] as const, [sleep, 400] as const]) {
+    // Without a PgBouncer, two statements read the limits, one sets them, and one reads the names.
+    expect(await database.run(prepared, [])).toHaveLength(count);
+    for (const [statement, limitMs] of [[sleepReading, 200] as const, [sleep, 1_000] as const]) {
       const startedAtMs = performance.now();
       await expect(database.run(statement, [5])).rejects.toEqual(late);
       expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(limitMs);
       expect(await database.run(echo, [1n])).toHaveLength(1);
     }
+  });
+
+  it("closes a session that refuses a write because it is read-only (25006), and a later write uses a new one", async () => {
+    await using database = server.open({ url: server.directUrl });
+    const refused = sqlOf("write", "do $$ begin raise sqlstate '25006'; end $$");
+    await expect(database.run(refused, [])).rejects.toEqual(unavailable);
+    await expect.poll(() => database.connections().open).toBe(0);
+    expect(await database.run(echo, [1n])).toHaveLength(1);
   });
 });

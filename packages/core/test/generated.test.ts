@@ -1,21 +1,15 @@
-import { createTestDatabase } from "@petstore/harness";
-import { query } from "@petstore/harness/postgres";
 import { expect, it } from "vitest";
-import { migrate } from "../src/index.js";
+import { openSharedDatabase } from "./database-fixture.js";
 
+// A reviewer sees the effect of a migration as a diff.
 it("schema.sql shows the result of the migrations", async () => {
-  await using database = await createTestDatabase();
-  await migrate(database.url);
-  await expect(await describeSchema(database.url)).toMatchFileSnapshot("../src/database/migrations/schema.sql");
+  const { execute } = await openSharedDatabase();
+  const definitions = (await execute(definitionQuery)).map(({ definition }) => definition);
+  await expect(`${[head, ...definitions].join("\n\n")}\n`).toMatchFileSnapshot("../src/database/migrations/schema.sql");
 });
 
-/** The result of the migrations as SQL, so that a reviewer sees the effect of a migration as a diff. */
-async function describeSchema(url: string): Promise<string> {
-  const rows = await query(url, definitionQuery);
-  const definitions = rows.map(({ definition }) => definition).join("\n\n");
-  const head = "-- Generated from the migrations by `npm run generate`. Not executed by anything.";
-  return `${head}\n-- The functions are in migrations.ts.\n\n${definitions}\n`;
-}
+const head = `-- Generated from the migrations by \`npm run generate\`. Not executed by anything.
+-- The functions are in migrations.ts.`;
 
 /** Reads the system catalogs, without the tables of migrators, and without functions, which a migration shows in full. */
 const definitionQuery = `

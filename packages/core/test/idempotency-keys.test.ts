@@ -4,10 +4,8 @@ import type { NewPet } from "../src/pets/pet.js";
 import { openSharedDatabase } from "./database-fixture.js";
 
 const server = await openSharedDatabase();
-await server.execute(
-  "insert into accounts (id, name, plan) overriding system value values (1, 'one', 'free')",
-  "insert into pets (name, category_id, status) values ('Ada', 1, 'sold')",
-);
+await server.execute("insert into accounts (id, name, plan) overriding system value values (1, 'one', 'free')");
+await server.execute("insert into pets (name, category_id, status) values ('Ada', 1, 'sold')");
 
 it("forgets all keys that are older than 24 hours, by several instances at the same time, and no others", async () => {
   await remember(4_200, "24 hours 1 millisecond");

@@ -7,8 +7,6 @@ import { limitedTo, openSharedDatabase } from "./database-fixture.js";
 export const actor = "ada@office";
 export const unknownId = 9_999_999n;
 
-export type IssuedKey = Awaited<ReturnType<Awaited<ReturnType<typeof openStoredKeys>>["issueKey"]>>;
-
 /** A temporary database for the tests of a file, and the repositories of an administrator. */
 export async function openStoredKeys() {
   const server = await openSharedDatabase();

@@ -1,12 +1,11 @@
-// After a failover, a connection may be one to a standby, or to a session that refuses writes.
+// After a failover, a connection may lead to a standby.
 import { describeWithProgram, shared } from "@petstore/harness";
 import { openPgBouncer, openPostgresServer } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../src/database/database.js";
-import { sqlState } from "../src/database/database-errors.js";
 import { migrate } from "../src/database/migrate.js";
 import { watchDatabase } from "../src/database/reachability.js";
-import { limitedTo, openSharedDatabase, sqlOf, unavailable } from "./database-fixture.js";
+import { limitedTo, sqlOf, unavailable } from "./database-fixture.js";
 import { silentLog } from "./logs.js";
 
 const read = sqlOf("read", "select 1 as one");
@@ -52,29 +51,5 @@ describeWithProgram("pgbouncer", "a standby behind PgBouncer", () => {
     expect(database.connections().open).toBeGreaterThan(0);
     await standby.promote();
     await expect.poll(answer, { timeout: 20_000 }).toEqual([{ one: 1 }]);
-  });
-});
-
-describe("a session that is read-only (25006)", async () => {
-  const server = await openSharedDatabase();
-
-  function setReadOnly(value: "on" | "off"): Promise<unknown> {
-    return server.execute(
-      "set default_transaction_read_only = off",
-      `do $$ begin
-        execute format('alter database %I set default_transaction_read_only = ${value}', current_database());
-      end $$`,
-    );
-  }
-
-  it("is closed when it refuses a write, and a later write uses a new one", async () => {
-    await setReadOnly("on");
-    await using database = server.open({ url: server.directUrl });
-    const refused = await database.run(write, []).catch((error: unknown) => error);
-    expect(refused).toEqual(unavailable);
-    expect(sqlState(refused)).toBe("25006");
-    await expect.poll(() => database.connections().open).toBe(0);
-    await setReadOnly("off");
-    await database.run(write, []);
   });
 });
