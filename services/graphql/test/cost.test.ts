@@ -59,6 +59,7 @@ it.each([
   ["no document", "{ pets(", "GRAPHQL_PARSE_FAILED"],
   ["no operationName", "query A { a: pets { id } } query B { b: pets { id } }", "GRAPHQL_VALIDATION_FAILED"],
   ["an invalid document", "{ a: pet b: pet c: pet }", "GRAPHQL_VALIDATION_FAILED"],
+  ["a subscription", "subscription { pets { id } }", "GRAPHQL_VALIDATION_FAILED"],
   ["missing variables", "query ($limit: Int!) { a: pets(limit: $limit) { id } b: pets { id } }", "VALIDATION_FAILED"],
 ])("a request that is refused before the execution costs one unit: %s", async (_what, query, code) => {
   const caller = await store.issueKey({ plan: "free" });
