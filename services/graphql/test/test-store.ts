@@ -1,5 +1,5 @@
 import type { ApolloServerPlugin } from "@apollo/server";
-import { type Answer, type CallOptions, openTestStore, type TestStore } from "@petstore/checks/test-store";
+import { type Answer, type CallOptions, openTestStore } from "@petstore/checks/test-store";
 import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
 import { shared } from "@petstore/harness";
 import type { RouterDeps } from "@petstore/http";
@@ -10,22 +10,17 @@ interface AskOptions extends CallOptions {
   readonly operationName?: string;
 }
 
-/** The store with the GraphQL API alone. */
-export interface GraphqlStore extends TestStore {
-  /** Sends this document by POST. */
-  ask(query: string, options?: AskOptions): Promise<Answer>;
-}
-
-/** A store for all tests of a file or a suite. */
+/** A store with the GraphQL API alone, for all tests of a file or a suite. */
 export async function openSharedStore(
   environment: Readonly<Record<string, string>> = {},
   plugins: readonly ApolloServerPlugin<OperationContext>[] = [],
-): Promise<GraphqlStore> {
+) {
   const createRouter = (deps: RouterDeps) => createGraphqlRouter({ ...deps, plugins });
   const store = await shared(openTestStore([createRouter], environment));
   return {
     ...store,
-    ask: (query, { variables, operationName, ...rest } = {}) =>
+    /** Sends this document by POST. */
+    ask: (query: string, { variables, operationName, ...rest }: AskOptions = {}) =>
       store.call("POST", "/graphql", { body: JSON.stringify({ query, variables, operationName }), ...rest }),
   };
 }
