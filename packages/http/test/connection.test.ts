@@ -56,12 +56,6 @@ const body = "Content-Length: 3\r\n\r\n123";
 const upgrade = `GET /pets HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
 const expecting = "Expect: 100-continue\r\n";
 it.for([
-  [
-    "requests behind one that was refused before its body",
-    refused + body + list,
-    create + body + list,
-    [413, 200, 201, 200],
-  ],
   ["a request for an upgrade like any other, and keeps the connection", upgrade, list, [200, 200]],
   ["Expect: 100-continue as the app decides, with a refusal", refused + expecting + body, "", [413]],
   [
