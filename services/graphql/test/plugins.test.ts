@@ -6,12 +6,7 @@ import { print } from "graphql";
 import { beforeEach, expect, it } from "vitest";
 import { errorBody, openSharedStore } from "./test-store.js";
 
-interface SeenOperation {
-  readonly hooks: string[];
-  readonly sent?: object;
-}
-
-const seen: SeenOperation[] = [];
+const seen: { readonly hooks: string[]; readonly sent: object }[] = [];
 beforeEach(() => void seen.splice(0));
 
 const recorder: ApolloServerPlugin<OperationContext> = {

@@ -3,6 +3,7 @@ import { type Answer, type CallOptions, openTestStore } from "@petstore/checks/t
 import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
 import { shared } from "@petstore/harness";
 import type { RouterDeps } from "@petstore/http";
+import type { GraphQLFormattedError } from "graphql";
 import { expect } from "vitest";
 
 interface AskOptions extends CallOptions {
@@ -26,17 +27,11 @@ export async function openSharedStore(
 }
 
 /** The errors of a response that has errors. */
-export function errorsOf({ json }: Answer): readonly GraphqlError[] {
-  return (json as { errors: GraphqlError[] }).errors;
+export function errorsOf({ json }: Answer): readonly GraphQLFormattedError[] {
+  return (json as { errors: GraphQLFormattedError[] }).errors;
 }
 
 /** The body of a response with one error. */
 export function errorBody(status: number, code: string, message: unknown = expect.any(String)) {
   return { errors: [{ message, extensions: { code, status } }] };
-}
-
-interface GraphqlError {
-  readonly message: string;
-  readonly path?: unknown;
-  readonly extensions: { readonly code: string; readonly status: number };
 }

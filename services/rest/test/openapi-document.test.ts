@@ -2,19 +2,14 @@
 // schemas, and tools/checks/openapi its headers.
 import { readFileSync } from "node:fs";
 import { type ProblemCode, planNames, problems } from "@petstore/core";
-import { resolveResponses } from "@petstore/harness/responses";
+import { type OpenApi, resolveResponses } from "@petstore/harness/responses";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { describePlan } from "../src/reference/usage-page.js";
 
-interface Operation {
-  readonly operationId: string;
-  readonly responses: Readonly<Record<string, { readonly headers: object }>>;
-}
-
 const document = readFileSync(new URL("../openapi.yaml", import.meta.url), "utf8");
 const { info, paths, components } = resolveResponses(parse(document));
-const operations = Object.values<Record<string, Operation>>(paths)
+const operations = Object.values(paths as OpenApi["paths"])
   .flatMap((path) => Object.values(path))
   .map(({ operationId, responses }) => [operationId, responses] as const);
 
