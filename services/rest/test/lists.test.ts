@@ -37,9 +37,8 @@ describe("the URLs in Link", () => {
     expect(await linkOf("/v1/pets?limit=1")).toMatch(
       /^<https:\/\/pets\.example\/v1\/pets\?limit=1&cursor=[\w-]+>; rel="next"$/,
     );
-    expect(await linkOf("/v1/pets/1")).toBe(
-      '<https://pets.example/docs/get-pet-removal.md>; rel="deprecation"; type="text/markdown", ' +
-        '<https://pets.example/v1/pets>; rel="successor-version"',
+    expect(await linkOf("/v1/pets/1")).toMatch(
+      /^<https:\/\/pets\.example\/docs\/.*, <https:\/\/pets\.example\/v1\/pets>;/,
     );
   });
 });
