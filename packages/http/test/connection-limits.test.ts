@@ -43,7 +43,7 @@ describe("outstanding requests of all connections", () => {
   });
 });
 
-it("connections of one address are closed at once beyond the limit, and accepted again after others have ended", async () => {
+it("connections of an address are closed at once beyond the limit, and accepted after others have ended", async () => {
   await using server = await startTestServer({ maxConnectionsPerAddress: 2 });
   using first = server.connect();
   using second = server.connect();
