@@ -9,5 +9,4 @@ export { addHelpLink, answerProblems, methodNotAllowed, setProblemHeaders } from
 export { admittedKeyOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";
 export { notFoundPath, type StaticFile } from "./pipeline/static-files.js";
 export { untilSignal } from "./server/listen.js";
-export type { CreateRouter, RouterDeps } from "./service.js";
-export { openService, runService } from "./service.js";
+export { type CreateRouter, openService, type RouterDeps, runService } from "./service.js";

@@ -43,29 +43,27 @@ describe("outstanding requests of all connections", () => {
   });
 });
 
-describe("connections of one client address", () => {
-  it("are closed at once beyond the limit, and accepted again after others have ended", async () => {
-    await using server = await startTestServer({ maxConnectionsPerAddress: 2 });
-    using first = server.connect();
-    using second = server.connect();
-    for (const client of [first, second]) client.write(list);
-    await Promise.all([first, second].map((client) => client.received(1)));
-    using third = server.connect();
-    third.write(list);
-    await third.closed;
-    expect(third.answers()).toEqual([]);
-    expect(server.faults).toEqual([new Error("more than 2 connections of address:127.0.0.1")]);
-    first.write(list);
-    await first.received(2);
-    first.socket.destroy();
-    const tryAgain = async () => {
-      using client = server.connect();
-      client.write(list);
-      await client.until(1);
-      return statuses(client);
-    };
-    await expect.poll(tryAgain).toEqual([200]);
-  });
+it("connections of an address are closed at once beyond the limit, and accepted after others have ended", async () => {
+  await using server = await startTestServer({ maxConnectionsPerAddress: 2 });
+  using first = server.connect();
+  using second = server.connect();
+  for (const client of [first, second]) client.write(list);
+  await Promise.all([first, second].map((client) => client.received(1)));
+  using third = server.connect();
+  third.write(list);
+  await third.closed;
+  expect(third.answers()).toEqual([]);
+  expect(server.faults).toEqual([new Error("more than 2 connections of address:127.0.0.1")]);
+  first.write(list);
+  await first.received(2);
+  first.socket.destroy();
+  const tryAgain = async () => {
+    using client = server.connect();
+    client.write(list);
+    await client.until(1);
+    return statuses(client);
+  };
+  await expect.poll(tryAgain).toEqual([200]);
 });
 
 describe("a client that reads slowly", () => {

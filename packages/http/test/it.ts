@@ -1,23 +1,18 @@
 import type { RawClient } from "@petstore/harness/network";
-import { type TestAPI, test } from "vitest";
+import { test } from "vitest";
 import { startTestServer, type TestServer } from "./test-server.js";
 
 export const host = "Host: pets.example\r\n";
-export const list: string = `GET /pets HTTP/1.1\r\n${host}\r\n`;
-export const slow: string = `GET /slow HTTP/1.1\r\n${host}\r\n`;
-export const large: string = `GET /large HTTP/1.1\r\n${host}\r\n`;
+export const list = `GET /pets HTTP/1.1\r\n${host}\r\n`;
+export const slow = `GET /slow HTTP/1.1\r\n${host}\r\n`;
+export const large = `GET /large HTTP/1.1\r\n${host}\r\n`;
 /** Without the end of its headers, and without a body. */
-export const create: string = `POST /pets HTTP/1.1\r\n${host}Content-Type: application/json\r\n`;
-export const refused: string = `POST /refused HTTP/1.1\r\n${host}`;
+export const create = `POST /pets HTTP/1.1\r\n${host}Content-Type: application/json\r\n`;
+export const refused = `POST /refused HTTP/1.1\r\n${host}`;
 export const chunked = "Transfer-Encoding: chunked\r\n\r\n";
 
-interface Fixtures {
-  readonly server: TestServer;
-  readonly client: RawClient;
-}
-
 /** A vitest test with a server and one client of it. vitest fails for an error that would end the process. */
-export const it: TestAPI<Fixtures> = test.extend<Fixtures>({
+export const it = test.extend<{ server: TestServer; client: RawClient }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from the pattern.
   server: async ({}, use) => {
     await using server = await startTestServer();

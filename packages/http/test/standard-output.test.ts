@@ -32,20 +32,18 @@ function run(body: string, stdout: IOType | number, stderr?: number, shell: stri
   return spawn(command, args, { stdio: ["ignore", stdout, stderr ?? "inherit", "ipc"] });
 }
 
-describe("a program whose standard output is read", () => {
-  const lines = Array.from({ length: 100 }, (_, index) => `line ${index + 1}`);
+const lines = Array.from({ length: 100 }, (_, index) => `line ${index + 1}`);
 
-  it.each([
-    ["exits at once", 'log.info("last"); process.exit(3);', ["last"], 3],
-    ["ends by itself", 'process.disconnect(); setTimeout(() => log.info("last"), 10);', ["last"], 0],
-    ["throws", 'setImmediate(() => { throw new Error("unexpected"); });', ["uncaught exception"], 1],
-  ])("writes every line in order when it %s", async (_how, ending, last, exitCode) => {
-    const child = run(`for (let line = 1; line <= 100; line += 1) log.info(\`line \${line}\`); ${ending}`, "pipe");
-    const exited = once(child, "exit");
-    const written = (await text(child.stdout ?? Readable.from([]))).split("\n").filter((line) => line.startsWith("{"));
-    expect(written.map((line) => JSON.parse(line).msg)).toEqual([...lines, ...last]);
-    expect((await exited)[0]).toBe(exitCode);
-  });
+it.each([
+  ["exits at once", 'log.info("last"); process.exit(3);', ["last"], 3],
+  ["ends by itself", 'process.disconnect(); setTimeout(() => log.info("last"), 10);', ["last"], 0],
+  ["throws", 'setImmediate(() => { throw new Error("unexpected"); });', ["uncaught exception"], 1],
+])("a program whose output is read writes every line in order when it %s", async (_how, ending, last, exitCode) => {
+  const child = run(`for (let line = 1; line <= 100; line += 1) log.info(\`line \${line}\`); ${ending}`, "pipe");
+  const exited = once(child, "exit");
+  const written = (await text(child.stdout ?? Readable.from([]))).split("\n").filter((line) => line.startsWith("{"));
+  expect(written.map((line) => JSON.parse(line).msg)).toEqual([...lines, ...last]);
+  expect((await exited)[0]).toBe(exitCode);
 });
 
 describe.each<[name: string, open: () => number]>([

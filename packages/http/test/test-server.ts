@@ -1,32 +1,16 @@
-import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "@petstore/core";
-import { openRawClient, type RawClient } from "@petstore/harness/network";
+import { openRawClient } from "@petstore/harness/network";
 import express from "express";
 import { readJson } from "../src/pipeline/body.js";
 import { sendJson } from "../src/pipeline/json-response.js";
 import { answerProblems } from "../src/pipeline/problem-response.js";
 import { createRequestContext } from "../src/pipeline/request-context.js";
 import { validateRequestMessage } from "../src/pipeline/validate-request-message.js";
-import { type Listener, type ListenOptions, listen } from "../src/server/listen.js";
+import { type ListenOptions, listen } from "../src/server/listen.js";
 import { createHttpServer, type ServerLimits } from "../src/server/server.js";
 
-export interface TestServer extends AsyncDisposable {
-  readonly server: Server;
-  readonly listener: Listener;
-  /** Method and path of every request that reached the app. */
-  readonly handled: readonly string[];
-  /** The codes of the problems of what was no request. They are answered after 30 ms, as by a quota that takes its time. */
-  readonly malformedRequests: readonly string[];
-  /** Method and path of every request whose response is closed. */
-  readonly closed: readonly string[];
-  readonly faults: readonly unknown[];
-  connect(): RawClient;
-  /** Lets the requests waiting in `GET /slow` be answered. */
-  release(): void;
-  /** Resolves with the next connection that the server accepts, when the server has closed it. */
-  nextClosed(): Promise<Socket>;
-}
+export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
 
 /**
  * A server with the routes that faults need: `POST /pets` reads a JSON number, `POST /refused` answers 413 without,
@@ -35,9 +19,12 @@ export interface TestServer extends AsyncDisposable {
 export async function startTestServer(
   limits: Partial<ServerLimits> = {},
   draining: Pick<ListenOptions, "drainTimeoutMs" | "graceMs"> = {},
-): Promise<TestServer> {
+) {
+  /** Method and path of every request that reached the app. */
   const handled: string[] = [];
+  /** The codes of the problems of what was no request. They are answered after 30 ms, as by a quota that takes its time. */
   const malformedRequests: string[] = [];
+  /** Method and path of every request whose response is closed. */
   const closed: string[] = [];
   const faults: unknown[] = [];
   let release = (): void => {};
@@ -99,9 +86,11 @@ export async function startTestServer(
     closed,
     faults,
     connect: () => openRawClient(listener.port),
+    /** Lets the requests waiting in `GET /slow` be answered. */
     release,
+    /** Resolves with the next connection that the server accepts, when the server has closed it. */
     nextClosed: () =>
-      new Promise((resolve) => {
+      new Promise<Socket>((resolve) => {
         server.once("connection", (socket) => socket.once("close", () => resolve(socket)));
       }),
     async [Symbol.asyncDispose]() {

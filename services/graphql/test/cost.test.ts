@@ -1,6 +1,6 @@
 // A root field costs as much as a REST request. The whole cost is reserved, or nothing, before the execution.
 // operation-plugin.test.ts compares the cost of random documents with their execution.
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { errorBody, errorsOf, openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore();
@@ -15,20 +15,18 @@ const aliased = (count: number) =>
 const skipped = "query ($skip: Boolean! = true) { a: pets { id } b: pets @skip(if: $skip) { id } }";
 const create = (alias: string) => `${alias}: createPet(input: {name: "${alias}", categoryId: 1}) { id }`;
 
-describe("an operation costs its root fields, in extensions.cost and in the headers", () => {
-  it.each<[what: string, query: string, cost: number, options?: object]>([
-    ["ten aliases", aliased(10), 10],
-    ["a default that skips", skipped, 1],
-    ["a variable that does not skip", skipped, 2, { variables: { skip: false } }],
-    ["introspection", '{ __typename __schema { types { name } } __type(name: "Pet") { name } }', 1],
-    ["two mutations", `mutation { ${create("a")} ${create("b")} }`, 2],
-    ["the chosen operation", `query One { pets { id } } query Two ${aliased(2)}`, 2, { operationName: "Two" }],
-  ])("%s", async (_what, query, cost, options = {}) => {
-    const caller = await store.issueKey({ plan: "free" });
-    const answer = await store.ask(query, { ...caller, ...options });
-    expect(answer).toMatchObject({ status: 200, json: { extensions: { cost } }, rateLimit: { remaining: 60 - cost } });
-    expect(answer.json).not.toHaveProperty("errors");
-  });
+it.each<[what: string, query: string, cost: number, options?: object]>([
+  ["ten aliases", aliased(10), 10],
+  ["a default that skips", skipped, 1],
+  ["a variable that does not skip", skipped, 2, { variables: { skip: false } }],
+  ["introspection", '{ __typename __schema { types { name } } __type(name: "Pet") { name } }', 1],
+  ["two mutations", `mutation { ${create("a")} ${create("b")} }`, 2],
+  ["the chosen operation", `query One { pets { id } } query Two ${aliased(2)}`, 2, { operationName: "Two" }],
+])("extensions.cost and the headers count the root fields: %s", async (_what, query, cost, options = {}) => {
+  const caller = await store.issueKey({ plan: "free" });
+  const answer = await store.ask(query, { ...caller, ...options });
+  expect(answer).toMatchObject({ status: 200, json: { extensions: { cost } }, rateLimit: { remaining: 60 - cost } });
+  expect(answer.json).not.toHaveProperty("errors");
 });
 
 it("an operation of more root fields than the limit of the account is refused", async () => {
@@ -59,6 +57,7 @@ it.each([
   ["no document", "{ pets(", "GRAPHQL_PARSE_FAILED"],
   ["no operationName", "query A { a: pets { id } } query B { b: pets { id } }", "GRAPHQL_VALIDATION_FAILED"],
   ["an invalid document", "{ a: pet b: pet c: pet }", "GRAPHQL_VALIDATION_FAILED"],
+  ["a subscription", "subscription { pets { id } }", "GRAPHQL_VALIDATION_FAILED"],
   ["missing variables", "query ($limit: Int!) { a: pets(limit: $limit) { id } b: pets { id } }", "VALIDATION_FAILED"],
 ])("a request that is refused before the execution costs one unit: %s", async (_what, query, code) => {
   const caller = await store.issueKey({ plan: "free" });

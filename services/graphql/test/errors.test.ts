@@ -4,32 +4,6 @@ import { errorBody, errorsOf, openSharedStore } from "./test-store.js";
 const store = await openSharedStore({ DATABASE_READ_TIMEOUT_MS: "3000", DATABASE_WRITE_TIMEOUT_MS: "3000" });
 const caller = await store.issueKey();
 
-describe("an error in the document", () => {
-  it("is GRAPHQL_PARSE_FAILED for a syntax error, with its location", async () => {
-    const [error] = errorBody(400, "GRAPHQL_PARSE_FAILED", expect.stringContaining("Syntax Error")).errors;
-    const { json } = await store.ask("{\n  pets(\n", caller);
-    expect(json).toEqual({ errors: [{ ...error, locations: [{ line: 3, column: 1 }] }] });
-  });
-
-  it.each([
-    ["a field with a name almost right", "{ pets { nam } }"],
-    ["an enum value almost right", "{ pets(status: avaliable) { id } }"],
-    ["an unknown field of an input", 'mutation { createPet(input: {name: "a", categoryId: 1, id: 1}) { id } }'],
-    ["a cycle of fragments", "{ pets { ...F } } fragment F on Pet { ...F }"],
-    ["no operation", "fragment F on Pet { id }"],
-    ["a subscription", "subscription { pets { id } }"],
-  ])("is GRAPHQL_VALIDATION_FAILED without a suggestion or source text: %s", async (_what, query) => {
-    const answer = await store.ask(query, caller);
-    expect(errorsOf(answer)).not.toEqual([]);
-    for (const { extensions } of errorsOf(answer)) {
-      expect(extensions).toEqual({ code: "GRAPHQL_VALIDATION_FAILED", status: 400 });
-    }
-    // The syntax of a selection is no suggestion: it names only what the document names.
-    expect(answer.text.replace('Did you mean \\"pets { ... }', "")).not.toMatch(/did you mean|stack|node_modules/i);
-    expect(answer.json).not.toHaveProperty("data");
-  });
-});
-
 it.each([
   ["a name at a wrong place", (key: string) => `{ pets { id } } ${key}`],
   ["a field", (key: string) => `{ ${key} }`],
@@ -109,17 +83,6 @@ it("an unexpected error is INTERNAL_ERROR in a 200 with the path, counts, and is
   const requestId = answer.headers["x-request-id"];
   expect(faults.map((line) => JSON.parse(line))).toMatchObject([{ requestId, code: "INTERNAL_ERROR" }]);
   expect(store.logged.join("")).not.toMatch(/pets_live_(?!\[redacted\])|node_modules| {4}at /);
-});
-
-it("a create whose idempotency key is in use has Retry-After, as in REST", async () => {
-  await store.ask('mutation { createPet(input: {name: "Ada", categoryId: 1}) { id } }', caller);
-  await store.execute("begin");
-  await store.execute(`insert into idempotency_keys values (${caller.accountId}, 'held', '', 1, now())`);
-  const query = 'mutation { createPet(input: {name: "Ada", categoryId: 1}, idempotencyKey: "held") { id } }';
-  const answer = await store.ask(query, caller);
-  await store.execute("rollback");
-  expect(errorsOf(answer)).toMatchObject([{ extensions: { code: "IDEMPOTENCY_IN_PROGRESS", status: 409 } }]);
-  expect(answer.headers["retry-after"]).toBe("1");
 });
 
 describe("an operation whose statements time out", () => {

@@ -5,10 +5,7 @@ import { openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore();
 const { key } = await store.issueKey();
-beforeEach(async () => {
-  await store.execute("delete from idempotency_keys");
-  await store.execute("delete from pets");
-});
+beforeEach(() => store.execute("delete from pets"));
 
 /** Texts that a code generator for GraphQL once executed as code, in base64. */
 const encodedTexts = [
@@ -28,25 +25,16 @@ function comparable(json: unknown): unknown {
 }
 
 it.each<[position: string, type: string, document: string]>([
-  ["a cursor of pets", "String", "{ pets(cursor: $text) { id } }"],
-  ["a cursor of petsConnection", "String", "{ petsConnection(after: $text) { nodes { id } } }"],
+  ["a cursor", "String", "{ pets(cursor: $text) { id } }"],
   ["a name", "String!", "{ createPet(input: { name: $text, categoryId: 1 }) { name } }"],
   ["a categoryId", "ID!", '{ createPet(input: { name: "Ada", categoryId: $text }) { name } }'],
-  [
-    "an idempotency key",
-    "String",
-    '{ createPet(input: { name: "Ada", categoryId: 1 }, idempotencyKey: $text) { name } }',
-  ],
 ])("a hostile literal as %s gets the response of a variable, and runs no code", async (_at, type, document) => {
   const operation = document.includes("createPet") ? "mutation" : "query";
   for (const text of hostileTexts) {
     const { json } = await store.ask(`${operation} ($text: ${type}) ${document}`, { key, variables: { text } });
     for (const literal of [JSON.stringify(text), `"""${text}"""`]) {
       const query = `${operation} ${document.replace("$text", () => literal)}`;
-      // The second time, the parsed document comes from the cache.
-      for (let time = 0; time < 2; time++) {
-        expect(comparable((await store.ask(query, { key })).json)).toEqual(comparable(json));
-      }
+      expect(comparable((await store.ask(query, { key })).json)).toEqual(comparable(json));
     }
   }
   expect(globalThis).not.toHaveProperty(canary);

@@ -1,13 +1,8 @@
 // The Relay connection, and idempotency keys of several root fields. tools/checks/conformance/contract compares the pets and
 // errors of the connection with those of the other lists.
 import { expect, it } from "vitest";
+import type { PetConnectionType } from "../src/schema/pet-connection-type.js";
 import { openSharedStore } from "./test-store.js";
-
-interface PetsConnection {
-  readonly edges: readonly { readonly cursor: string; readonly node: { readonly id: string } }[];
-  readonly nodes: readonly { readonly id: string }[];
-  readonly pageInfo: { readonly startCursor: string | null; readonly endCursor: string | null };
-}
 
 const store = await openSharedStore();
 const caller = await store.issueKey();
@@ -19,10 +14,10 @@ async function dataOf<Data>(query: string): Promise<Data> {
   return ((await store.ask(query, caller)).json as { data: Data }).data;
 }
 
-async function page(args: string): Promise<PetsConnection> {
+async function page(args: string): Promise<PetConnectionType> {
   const pageInfo = "hasNextPage hasPreviousPage startCursor endCursor";
   const query = `{ petsConnection${args} { edges { cursor node { id } } nodes { id } pageInfo { ${pageInfo} } } }`;
-  return (await dataOf<{ petsConnection: PetsConnection }>(query)).petsConnection;
+  return (await dataOf<{ petsConnection: PetConnectionType }>(query)).petsConnection;
 }
 
 it("a connection reports whether there are pages before and after it", async () => {

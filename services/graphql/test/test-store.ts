@@ -1,8 +1,9 @@
 import type { ApolloServerPlugin } from "@apollo/server";
-import { type Answer, type CallOptions, openTestStore, type TestStore } from "@petstore/checks/test-store";
+import { type Answer, type CallOptions, openTestStore } from "@petstore/checks/test-store";
 import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
 import { shared } from "@petstore/harness";
 import type { RouterDeps } from "@petstore/http";
+import type { GraphQLFormattedError } from "graphql";
 import { expect } from "vitest";
 
 interface AskOptions extends CallOptions {
@@ -10,38 +11,27 @@ interface AskOptions extends CallOptions {
   readonly operationName?: string;
 }
 
-/** The store with the GraphQL API alone. */
-export interface GraphqlStore extends TestStore {
-  /** Sends this document by POST. */
-  ask(query: string, options?: AskOptions): Promise<Answer>;
-}
-
-/** A store for all tests of a file or a suite. */
+/** A store with the GraphQL API alone, for all tests of a file or a suite. */
 export async function openSharedStore(
   environment: Readonly<Record<string, string>> = {},
   plugins: readonly ApolloServerPlugin<OperationContext>[] = [],
-): Promise<GraphqlStore> {
+) {
   const createRouter = (deps: RouterDeps) => createGraphqlRouter({ ...deps, plugins });
   const store = await shared(openTestStore([createRouter], environment));
   return {
     ...store,
-    ask: (query, { variables, operationName, ...rest } = {}) =>
+    /** Sends this document by POST. */
+    ask: (query: string, { variables, operationName, ...rest }: AskOptions = {}) =>
       store.call("POST", "/graphql", { body: JSON.stringify({ query, variables, operationName }), ...rest }),
   };
 }
 
 /** The errors of a response that has errors. */
-export function errorsOf({ json }: Answer): readonly GraphqlError[] {
-  return (json as { errors: GraphqlError[] }).errors;
+export function errorsOf({ json }: Answer): readonly GraphQLFormattedError[] {
+  return (json as { errors: GraphQLFormattedError[] }).errors;
 }
 
 /** The body of a response with one error. */
 export function errorBody(status: number, code: string, message: unknown = expect.any(String)) {
   return { errors: [{ message, extensions: { code, status } }] };
-}
-
-interface GraphqlError {
-  readonly message: string;
-  readonly path?: unknown;
-  readonly extensions: { readonly code: string; readonly status: number };
 }

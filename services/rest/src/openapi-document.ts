@@ -24,7 +24,7 @@ export interface OpenApiOperation {
   readonly deprecated?: boolean;
   readonly parameters: readonly OpenApiParameter[];
   readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, OpenApiResponse | Reference>>;
+  readonly responses: Readonly<Record<string, OpenApiResponse | { readonly $ref: string }>>;
 }
 
 export interface OpenApiParameter {
@@ -37,7 +37,7 @@ export interface OpenApiParameter {
 
 export interface OpenApiResponse {
   readonly description: string;
-  readonly headers: Readonly<Record<string, Reference>>;
+  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content: Content;
 }
 
@@ -45,10 +45,6 @@ interface Content {
   readonly "application/json": {
     readonly examples: Readonly<Record<string, { readonly value?: unknown }>>;
   };
-}
-
-interface Reference {
-  readonly $ref: string;
 }
 
 export function readOpenApiDocument(): OpenApiDocument {

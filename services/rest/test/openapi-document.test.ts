@@ -2,17 +2,14 @@
 // schemas, and tools/checks/openapi its headers.
 import { readFileSync } from "node:fs";
 import { type ProblemCode, planNames, problems } from "@petstore/core";
-import { describe, expect, it } from "vitest";
+import { type OpenApi, resolveResponses } from "@petstore/harness/responses";
+import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { describePlan } from "../src/reference/usage-page.js";
 
-interface Operation {
-  readonly operationId: string;
-  readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly headers: object }>>;
-}
-
-const { info, paths, components } = parse(readFileSync(new URL("../openapi.yaml", import.meta.url), "utf8"));
-const operations = Object.values<Record<string, Operation>>(paths)
+const document = readFileSync(new URL("../openapi.yaml", import.meta.url), "utf8");
+const { info, paths, components } = resolveResponses(parse(document));
+const operations = Object.values(paths as OpenApi["paths"])
   .flatMap((path) => Object.values(path))
   .map(({ operationId, responses }) => [operationId, responses] as const);
 
@@ -34,47 +31,41 @@ const operationsOfCode: Partial<Record<ProblemCode, readonly string[]>> = {
   IDEMPOTENCY_KEY_REUSED: ["createPet"],
 };
 
-describe("services/rest/openapi.yaml", () => {
-  it("info.description has a table of the plans with the values of core", () => {
-    const table: string | undefined = info.description.match(/^\| plan (\|.*\n)+/m)?.[0];
-    const rows = planNames.map((plan) => `| ${describePlan(plan).join(" | ")} |`);
-    expect(table?.trim().split("\n").slice(2)).toEqual(rows);
-  });
-
-  it("components.schemas.Error lists every code of the REST API, and no other", () => {
-    expect(components.schemas.Error.properties.code["x-extensible-enum"]).toEqual(codes);
-  });
-
-  it("components.examples has the body of each error that an operation returns", () => {
-    const returned = codes.filter((code) => operationsOfCode[code]?.length !== 0);
-    expect(Object.keys(components.examples)).toEqual(returned);
-    for (const code of returned) {
-      const { status, meaning: message } = problems[code];
-      expect(components.examples[code]).toEqual({ value: { code, message, status } });
-    }
-  });
-
-  it.each(operations)("%s has exactly its codes, with their meanings", (operationId, responses) => {
-    const returned = codes.filter((code) => operationsOfCode[code]?.includes(operationId) ?? true);
-    const statuses = [...new Set(returned.map((code) => `${problems[code].status}`))].sort();
-    expect(Object.keys(responses).filter((status) => !status.startsWith("2"))).toEqual(statuses);
-    for (const status of statuses) {
-      const codesOfStatus = returned.filter((code) => `${problems[code].status}` === status);
-      const examples = codesOfStatus.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
-      const { headers: _headers, ...response } = resolved(responses[status]);
-      expect(response, status).toEqual({
-        description: codesOfStatus.map((code) => `\`${code}\`: ${problems[code].meaning}`).join("\n\n"),
-        content: {
-          "application/json": {
-            schema: { $ref: "#/components/schemas/Error" },
-            examples: Object.fromEntries(examples),
-          },
-        },
-      });
-    }
-  });
+it("info.description has a table of the plans with the values of core", () => {
+  const table: string | undefined = info.description.match(/^\| plan (\|.*\n)+/m)?.[0];
+  const rows = planNames.map((plan) => `| ${describePlan(plan).join(" | ")} |`);
+  expect(table?.trim().split("\n").slice(2)).toEqual(rows);
 });
 
-function resolved(response: Operation["responses"][string] | undefined): { readonly headers: object } {
-  return components.responses[response?.$ref?.replace("#/components/responses/", "") ?? ""] ?? response;
-}
+it("components.schemas.Error lists every code of the REST API, and no other", () => {
+  expect(components.schemas.Error.properties.code["x-extensible-enum"]).toEqual(codes);
+});
+
+it("components.examples has the body of each error that an operation returns", () => {
+  const returned = codes.filter((code) => operationsOfCode[code]?.length !== 0);
+  expect(Object.keys(components.examples)).toEqual(returned);
+  for (const code of returned) {
+    const { status, meaning: message } = problems[code];
+    expect(components.examples[code]).toEqual({ value: { code, message, status } });
+  }
+});
+
+it.each(operations)("%s has exactly its codes, with their meanings", (operationId, responses) => {
+  const returned = codes.filter((code) => operationsOfCode[code]?.includes(operationId) ?? true);
+  const statuses = [...new Set(returned.map((code) => `${problems[code].status}`))].sort();
+  expect(Object.keys(responses).filter((status) => !status.startsWith("2"))).toEqual(statuses);
+  for (const status of statuses) {
+    const codesOfStatus = returned.filter((code) => `${problems[code].status}` === status);
+    const examples = codesOfStatus.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
+    const { headers: _headers, ...response } = responses[status] ?? {};
+    expect(response, status).toEqual({
+      description: codesOfStatus.map((code) => `\`${code}\`: ${problems[code].meaning}`).join("\n\n"),
+      content: {
+        "application/json": {
+          schema: { $ref: "#/components/schemas/Error" },
+          examples: Object.fromEntries(examples),
+        },
+      },
+    });
+  }
+});

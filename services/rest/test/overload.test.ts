@@ -1,5 +1,5 @@
 // An overloaded service refuses requests at once with 503, before any other work.
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { openTestStore, type TestStore } from "./test-store.js";
 
 const shed = {
@@ -32,39 +32,37 @@ async function withQueue(limit: string, act: (store: TestStore, key: string) => 
   await expect.poll(async () => (await store.call("GET", "/v1/pets", { key })).status).toBe(200);
 }
 
-describe("while the queue for the database is too long", () => {
-  it("requests get 503 with Retry-After before authentication and cost nothing; probes and preflights work", async () => {
-    await withQueue("5", async (store, key) => {
-      await expect.poll(store.readiness).toEqual({ status: "degraded", degraded: ["database overload"] });
-      expect((await store.call("GET", "/readyz")).json).toEqual({ status: "degraded" });
-      expect((await store.call("GET", "/livez")).status).toBe(200);
-      expect((await store.call("OPTIONS", "/v1/pets")).status).toBe(204);
-      for (const [method, path, options] of [
-        ["GET", "/v1/pets", {}],
-        ["POST", "/v1/pets", { key, body: '{"name":"Ada","categoryId":1}' }],
-        ["GET", "/v1/nothing", { key }],
-      ] as const) {
-        expect(await store.call(method, path, options)).toMatchObject({
-          json: shed,
-          headers: { "retry-after": "1" },
-          rateLimit: { limit: 300, remaining: 300 },
-        });
-      }
-      const scraped = await store.scrape();
-      expect(scraped.get('petstore_requests_shed_total{reason="database"}')).toBe(3);
-      expect(scraped.get('petstore_requests_shed_total{reason="event-loop"}')).toBe(0);
-    });
+it("while the queue for the database is too long, requests get 503 before authentication and cost nothing", async () => {
+  await withQueue("5", async (store, key) => {
+    await expect.poll(store.readiness).toEqual({ status: "degraded", degraded: ["database overload"] });
+    expect((await store.call("GET", "/readyz")).json).toEqual({ status: "degraded" });
+    expect((await store.call("GET", "/livez")).status).toBe(200);
+    expect((await store.call("OPTIONS", "/v1/pets")).status).toBe(204);
+    for (const [method, path, options] of [
+      ["GET", "/v1/pets", {}],
+      ["POST", "/v1/pets", { key, body: '{"name":"Ada","categoryId":1}' }],
+      ["GET", "/v1/nothing", { key }],
+    ] as const) {
+      expect(await store.call(method, path, options)).toMatchObject({
+        json: shed,
+        headers: { "retry-after": "1" },
+        rateLimit: { limit: 300, remaining: 300 },
+      });
+    }
+    const scraped = await store.scrape();
+    expect(scraped.get('petstore_requests_shed_total{reason="database"}')).toBe(3);
+    expect(scraped.get('petstore_requests_shed_total{reason="event-loop"}')).toBe(0);
   });
+});
 
-  it.each([
-    ["not reached", "6"],
-    ["switched off", "0"],
-  ])("no request is refused if the limit is %s", async (_what, limit) => {
-    await withQueue(limit, async (store) => {
-      // The service, which runs in this process, measures its load every 100 ms.
-      await new Promise((resolve) => setTimeout(resolve, 250));
-      expect((await store.call("GET", "/v1/pets")).status).toBe(401);
-    });
+it.each([
+  ["not reached", "6"],
+  ["switched off", "0"],
+])("no request is refused if the limit is %s", async (_what, limit) => {
+  await withQueue(limit, async (store) => {
+    // The service, which runs in this process, measures its load every 100 ms.
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect((await store.call("GET", "/v1/pets")).status).toBe(401);
   });
 });
 

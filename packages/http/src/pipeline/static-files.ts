@@ -15,12 +15,10 @@ export interface StaticFile {
   /** Its extension decides the media type. A page has none. */
   readonly path: string;
   /** A function is called at the first request, so that the service starts without rendering pages. */
-  readonly content: Content | (() => Content);
+  readonly content: string | Buffer | (() => string | Buffer);
   /** Only for a page that needs more than `strictPolicy`. */
   readonly contentSecurityPolicy?: string;
 }
-
-type Content = string | Buffer;
 
 export type ServeStaticFiles = (files: readonly StaticFile[]) => RequestHandler;
 
