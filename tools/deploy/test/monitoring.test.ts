@@ -40,9 +40,8 @@ const questions = [
 
 describeWithProgram("promtool", "Prometheus", () => {
   it("accepts its configuration and the alert rules, which fire exactly where they should", async () => {
-    const configurations = ["prometheus.yaml", "prometheus.ha.yaml"];
-    const { stdout } = await run("promtool", ["check", "config", ...configurations], { cwd });
-    expect(stdout.match(/\d+ rule files found/g)).toEqual(["1 rule files found", "2 rule files found"]);
+    const { stdout } = await run("promtool", ["check", "config", "prometheus.yaml"], { cwd });
+    expect(stdout).toContain("2 rule files found");
     await run("promtool", ["test", "rules", "alerts.test.yaml"], { cwd });
   });
 
