@@ -2,20 +2,11 @@
 import { X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { describeWithProgram, shared } from "@petstore/harness";
+import { shared } from "@petstore/harness";
 import { describe, expect, it } from "vitest";
-import { folder, run } from "./commands.js";
 import { makeSecrets, readCompose } from "./containers.js";
 
 const secrets = await shared(makeSecrets());
-
-describeWithProgram("docker-compose", "docker-compose", () => {
-  it.each(["compose.override.yaml", "compose.ha.yaml"])("accepts compose.yaml with %s", async (stores) => {
-    const files = ["compose.yaml", stores, "compose.tls.yaml"].map((file) => `--file=${file}`);
-    const words = [...files, "--profile=watch", "--profile=tool", "config"];
-    await run("docker-compose", words, { cwd: folder });
-  });
-});
 
 describe("the compose files", async () => {
   const files = await Promise.all(["compose.yaml", "compose.override.yaml", "compose.ha.yaml"].map(readCompose));
