@@ -67,9 +67,9 @@ it(
     expect(released).toMatch(/^# The parts .*\npaths:\n.*operationId: changed\n.*\ncomponents:\n/s);
     expect(released).not.toContain("description:");
     expect(await changesets()).toEqual([]);
-    const bill = JSON.parse(await read("sbom.cdx.json")) as Bill;
-    expect(bill).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "petstore" } } });
-    const shipped = bill.components.map(({ purl = "" }) => /^pkg:npm\/(.+)@/.exec(purl)?.[1]);
+    const bill = await read("sbom.cdx.json");
+    expect(JSON.parse(bill)).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "petstore" } } });
+    const shipped = [...bill.matchAll(/"purl": "pkg:npm\/(.+)@/g)].map(([, name]) => name);
     expect(shipped).toEqual(expect.arrayContaining(["express", "pg", "ioredis", "graphql"]));
     for (const tool of ["turbo", "typescript", "%40biomejs/biome"]) expect(shipped).not.toContain(tool);
     expect(run("tar", ["-tzf", "petstore-client-2.0.0.tgz"]).output).toContain("package/dist/index.js\n");
@@ -79,10 +79,6 @@ it(
   },
   timeoutMs,
 );
-
-interface Bill {
-  readonly components: readonly { readonly purl?: string }[];
-}
 
 function release(...options: readonly string[]): { status: number | null; output: string } {
   return run("node", [".ci/release.mjs", ...options]);
