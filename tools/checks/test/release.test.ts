@@ -11,6 +11,8 @@ const repository = fileURLToPath(new URL("../../../", import.meta.url));
 /** For the install in the copy, and for the release, on a busy machine. */
 const timeoutMs = 5 * 60_000;
 const { path: copy } = await shared(openTemporaryDirectory());
+const read = (path: string) => readFile(join(copy, path), "utf8");
+const write = (path: string, content: string) => writeFile(join(copy, path), content);
 
 beforeAll(async () => {
   const files = run("git", ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"], repository);
@@ -101,12 +103,4 @@ function commit(): void {
 async function changesets(): Promise<string[]> {
   const names = await readdir(join(copy, ".changeset"));
   return names.filter((name) => name.endsWith(".md") && name !== "README.md");
-}
-
-function read(path: string): Promise<string> {
-  return readFile(join(copy, path), "utf8");
-}
-
-function write(path: string, content: string): Promise<void> {
-  return writeFile(join(copy, path), content);
 }
