@@ -34,7 +34,6 @@ describeWithProgram(["patroni", "etcd", "haproxy", "postgres"], "PostgreSQL of c
         directory: home,
         environment: { ...environment, HOSTNAME: hosts[name] },
         replacements: [
-          ["/opt/patroni/bin/", ""],
           ["/tmp/", `${home}/data/`],
           ["/var/run/postgresql", '""'],
           ["/var/lib/postgresql/18", `${home}/data`],
