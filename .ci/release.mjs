@@ -74,7 +74,7 @@ function describeChanges() {
   const sections = Object.entries(headings).map(([type, heading]) => {
     const items = changesets
       .filter((changeset) => effectOf(changeset) === type)
-      .map(({ summary }) => listItem(summary));
+      .map(({ summary }) => `* ${summary.trim().replaceAll("\n", "\n  ")}\n`);
     return items.length === 0 ? "" : `\n### ${heading}\n\n${items.join("")}`;
   });
   return `## ${version} (${new Date().toISOString().slice(0, 10)})\n${sections.join("")}`;
@@ -82,10 +82,6 @@ function describeChanges() {
 
 function effectOf(changeset) {
   return Object.keys(headings).find((type) => changeset.releases.some((release) => release.type === type));
-}
-
-function listItem(summary) {
-  return `* ${summary.trim().replaceAll("\n", "\n  ")}\n`;
 }
 
 function checkRepository() {

@@ -12,9 +12,7 @@ trap 'cd .. && rm -r secrets' EXIT
 trap 'exit 1' HUP INT TERM
 
 random() { text=$(openssl rand -hex 24) && printf %s "$text"; }
-for role in superuser owner service redis; do random > "$role-password"; done
-# For compose.ha.yaml.
-for role in replication rewind patroni sentinel; do random > "$role-password"; done
+for role in superuser owner service redis replication rewind patroni sentinel; do random > "$role-password"; done
 
 database='@postgres:5432/petstore?sslmode=verify-full'
 printf 'postgres://petstore:%s%s' "$(cat owner-password)" "$database" > database-owner-url

@@ -14,6 +14,5 @@ PATRONI_REWIND_PASSWORD=$(secret rewind-password)
 PATRONI_RESTAPI_USERNAME=patroni
 PATRONI_RESTAPI_PASSWORD=$(secret patroni-password)
 PATRONICTL_CONFIG_FILE=/etc/petstore/patroni.yaml
-program=$1
-shift
-exec "/opt/patroni/bin/$program" "$@"
+PATH=/opt/patroni/bin:$PATH
+exec "$@"

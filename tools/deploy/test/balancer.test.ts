@@ -1,7 +1,4 @@
-import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
-import type { IncomingMessage } from "node:http";
-import { get } from "node:https";
 import { join } from "node:path";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram, shared } from "@petstore/harness";
@@ -10,10 +7,10 @@ import { graphqlMain, openTogether, startService } from "@petstore/harness/proce
 import type { IIngress } from "kubernetes-models/networking.k8s.io/v1";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { issueKey, read } from "./commands.js";
+import { issueKey, read, run } from "./commands.js";
 import { makeSecrets, startHaproxy } from "./containers.js";
 
-describeWithProgram("haproxy", "the balancer, as HAProxy", async () => {
+describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () => {
   const database = await shared(createTestDatabase());
   const limits = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
   const headers = { Authorization: `Bearer ${await issueKey(database.url, ...limits)}` };
@@ -68,17 +65,10 @@ describeWithProgram("haproxy", "the balancer, as HAProxy", async () => {
     await writeFile(certificate, `${await secret("redis.crt")}${await secret("redis.key")}`);
     const port = await choosePort(undefined);
     await using balancer = await startBalancer({}, { TLS_CERTIFICATE: certificate, TLS_PORT: `${port}` });
-    const request = get({
-      port,
-      host: "127.0.0.1",
-      servername: "redis",
-      ca: await secret("authority.crt"),
-      agent: false,
-    });
-    const [secure] = (await once(request, "response")) as [IncomingMessage];
-    secure.resume();
-    expect(secure.statusCode).toBe(503);
-    expect(secure.headers["strict-transport-security"]).toBe("max-age=31536000");
+    const authority = ["--cacert", join(secrets.path, "authority.crt")];
+    const address = ["--resolve", `redis:${port}:127.0.0.1`, `https://redis:${port}`];
+    const { stdout } = await run("curl", ["--silent", "--include", ...authority, ...address]);
+    expect(stdout).toMatch(/^HTTP\/2 503 .*^strict-transport-security: max-age=31536000\r$/ms);
     expect((await fetch(balancer.origin)).headers.get("Strict-Transport-Security")).toBeNull();
   });
 

@@ -56,8 +56,7 @@ interface ContainerOptions {
   readonly secrets: string;
   /** A folder that the user of the servers can read. Gets the secrets, the mounted files and the data of the container. */
   readonly directory: string;
-  /** Also PATH. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment?: Readonly<Record<string, string>>;
   readonly replacements: Replacements;
 }
 

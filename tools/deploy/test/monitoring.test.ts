@@ -9,10 +9,6 @@ import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { folder, issueKey, read, run } from "./commands.js";
 
-interface Rules {
-  readonly groups: readonly { readonly rules: readonly Rule[] }[];
-}
-
 interface Rule {
   readonly alert: string;
   readonly expr: string;
@@ -20,29 +16,20 @@ interface Rule {
   readonly annotations: { readonly runbook: string };
 }
 
-interface Dashboard {
-  readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
-  readonly annotations: { readonly list: readonly { readonly expr: string }[] };
-}
-
 const cwd = join(folder, "prometheus");
-const [guide, dashboardText] = [await read("operations.md"), await read("grafana/petstore.json")];
+const [guide, dashboard] = [await read("operations.md"), await read("grafana/petstore.json")];
 const alertTests = await read("prometheus/alerts.test.yaml");
-const rulesOf = async (name: string) => (parse(await read(name)) as Rules).groups.flatMap((group) => group.rules);
+const rulesOf = async (name: string): Promise<Rule[]> =>
+  parse(await read(name)).groups.flatMap((group: { readonly rules: Rule[] }) => group.rules);
 /** The rules on the metrics of the services. The others are on those of Patroni, etcd and redis_exporter. */
 const rules = await rulesOf("prometheus/alerts.yaml");
 const haRules = await rulesOf("prometheus/alerts.ha.yaml");
-const dashboard = JSON.parse(dashboardText) as Dashboard;
-const questions = [
-  ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
-  ...dashboard.annotations.list.map(({ expr }) => expr),
-];
+const questions = [...dashboard.matchAll(/"expr": (".*")/g)].map(([, expr = ""]) => JSON.parse(expr) as string);
 
 describeWithProgram("promtool", "Prometheus", () => {
   it("accepts its configuration and the alert rules, which fire exactly where they should", async () => {
-    const configurations = ["prometheus.yaml", "prometheus.ha.yaml"];
-    const { stdout } = await run("promtool", ["check", "config", ...configurations], { cwd });
-    expect(stdout.match(/\d+ rule files found/g)).toEqual(["1 rule files found", "2 rule files found"]);
+    const { stdout } = await run("promtool", ["check", "config", "prometheus.yaml"], { cwd });
+    expect(stdout).toContain("2 rule files found");
     await run("promtool", ["test", "rules", "alerts.test.yaml"], { cwd });
   });
 

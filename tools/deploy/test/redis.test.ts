@@ -31,7 +31,6 @@ describeWithRedis("the Redis of the compose files", () => {
       name: "redis",
       secrets: secrets.path,
       directory: directory.path,
-      environment: { PATH: process.env.PATH },
       replacements: [["6379", `${port}`]],
     });
     await redis.until(async () => (await ask("127.0.0.1", port, "", "PING")) !== "");
@@ -49,7 +48,7 @@ describeWithRedis("the Redis of the compose files", () => {
         name,
         secrets: secrets.path,
         directory: join(directory.path, name),
-        environment: { PATH: process.env.PATH, HOSTNAME: addresses[name] },
+        environment: { HOSTNAME: addresses[name] },
         replacements: [
           ["redis1 6379", `${addresses.redis1} ${ports.redis}`],
           ["redis1", addresses.redis1],
