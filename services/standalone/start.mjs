@@ -6,14 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const rootInputs = [
-  ".npmrc",
-  "package.json",
-  "pnpm-lock.yaml",
-  "pnpm-workspace.yaml",
-  "tsconfig.base.json",
-  "turbo.json",
-];
+const rootInputs = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "tsconfig.base.json", "turbo.json"];
 const rootOutputs = ["node_modules/.modules.yaml", "node_modules/.pnpm/lock.yaml"];
 const packageFolders = ["packages", "services", "tools/admin"];
 /** Neither the build nor the store reads them. */

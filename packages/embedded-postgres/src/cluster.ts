@@ -32,8 +32,6 @@ export interface Cluster extends ClusterPaths {
   readonly superuserPassword: string;
 }
 
-type NewCluster = Omit<Cluster, "superuserPassword">;
-
 const unfinished = "cluster.new-";
 const initdbOptions = [
   `--username=${roleNames.superuser}`,
@@ -85,7 +83,7 @@ export async function removeUnfinished(directory: string): Promise<void> {
   }
 }
 
-async function makeCluster(cluster: NewCluster): Promise<void> {
+async function makeCluster(cluster: Omit<Cluster, "superuserPassword">): Promise<void> {
   const { directory, account, binaries } = cluster;
   const root = join(directory, `${unfinished}${randomBytes(6).toString("hex")}`);
   const data = join(root, "data");

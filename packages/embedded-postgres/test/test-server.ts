@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, fork } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import { on, once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
-import { afterAll, inject, test as plainTest, type TestAPI } from "vitest";
+import { afterAll, test as plainTest } from "vitest";
 
 const ownerScript = fileURLToPath(new URL("owner.mjs", import.meta.url));
 
@@ -31,31 +31,19 @@ export async function openAlone(directory: string): Promise<EmbeddedPostgres> {
   return opened;
 }
 
-/** A directory whose first start is done and whose server is stopped. */
-async function preparedDirectory(): ReturnType<typeof emptyDirectory> {
-  const directory = await emptyDirectory();
-  // cp -a keeps the owners, which are not ours when root runs the tests.
-  execFileSync("cp", ["-a", inject("templateDirectory"), directory.path]);
-  return directory;
-}
-
 /** Gives each test the path of a directory whose first start is done and whose server is stopped. */
-export const test: TestAPI<{ readonly directory: string }> = plainTest.extend<{ readonly directory: string }>({
+export const test = plainTest.extend<{ readonly directory: string }>({
   directory: async ({ task: _ }, use) => {
-    await using directory = await preparedDirectory();
+    await using directory = await emptyDirectory();
+    const firstStart = await openAlone(directory.path);
+    await firstStart[Symbol.asyncDispose]();
     await use(directory.path);
   },
 });
 
-interface SharedDatabase extends EmbeddedPostgres {
-  readonly directory: string;
-  /** For the superuser. */
-  readonly administratorUrl: string;
-}
-
-/** Opens a database for all tests of a file. */
-export async function openForFile(): Promise<SharedDatabase> {
-  const directory = await preparedDirectory();
+/** Opens a database for all tests of a file. `administratorUrl` is for the superuser. */
+export async function openForFile() {
+  const directory = await emptyDirectory();
   afterAll(() => directory[Symbol.asyncDispose]());
   const database = await openAlone(directory.path);
   afterAll(() => database[Symbol.asyncDispose]());
@@ -64,14 +52,8 @@ export async function openForFile(): Promise<SharedDatabase> {
   return { ...database, directory: directory.path, administratorUrl };
 }
 
-export interface Owner extends AsyncDisposable {
-  readonly process: ChildProcess;
-  /** The next message of the owner; undefined at its end. */
-  next(): Promise<Record<string, unknown> | undefined>;
-  kill(): Promise<void>;
-}
-
-export function startOwner(directory: string): Owner {
+/** A process that opens the directory. `next` resolves with its next message, or with undefined at its end. */
+export function startOwner(directory: string) {
   const child = fork(ownerScript, [directory]);
   const ended = once(child, "exit");
   // A last message may follow "exit", and never "disconnect".
@@ -82,7 +64,7 @@ export function startOwner(directory: string): Owner {
   };
   return {
     process: child,
-    next: async () => (await messages.next()).value?.[0],
+    next: async (): Promise<Record<string, unknown> | undefined> => (await messages.next()).value?.[0],
     kill,
     [Symbol.asyncDispose]: kill,
   };

@@ -17,14 +17,6 @@ export function trusted(markup: string): Markup {
 
 function render(value: Insertable): string {
   if (value === undefined) return "";
-  if (typeof value === "string") return value.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+  if (typeof value === "string") return value.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
   return "markup" in value ? value.markup : value.map(({ markup }) => markup).join("");
 }
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};

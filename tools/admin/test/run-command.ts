@@ -4,20 +4,14 @@ import { createTestDatabase, shared } from "@petstore/harness";
 import { expect } from "vitest";
 import { runPetstore } from "../src/program.js";
 
-export interface Ran {
-  readonly exitCode: number;
-  readonly printed: string;
-  readonly complained: string;
-}
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs a command line as the `petstore` command does, and returns what it said. */
+/** Runs a command line as the `petstore` command does, and returns its output. */
 export async function runCommand(
   commandLine: string,
   environment: Environment,
   { clockOffsetMs = 0, input = "" }: { readonly clockOffsetMs?: number; readonly input?: string } = {},
-): Promise<Ran> {
+) {
   const printed: string[] = [];
   const complained: string[] = [];
   const exitCode = await runPetstore(commandLine.split(" ").filter(Boolean), {
