@@ -53,11 +53,4 @@ export const permissionRows: readonly Row[] = [
     send: list(),
     expected: minute,
   },
-  ...rowsOf("a test key works in a test store only", { list: list(), create: create() }, (send) => ({
-    key: "test",
-    send,
-    expected: refused(401, "API_KEY_INVALID", "Test keys work only in a test store.", {
-      "www-authenticate": `${realm}, error="invalid_token"`,
-    }),
-  })),
 ];
