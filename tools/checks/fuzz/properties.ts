@@ -5,8 +5,7 @@ import { createGraphqlApi } from "../conformance/apis/graphql-api.js";
 import type { ApiName } from "../conformance/apis/response-faults.js";
 import { createRestApi, outcomeOf } from "../conformance/apis/rest-api.js";
 import type { Headers } from "./arbitraries/headers.js";
-import type { CreateOperation, ListOperation, Operation } from "./arbitraries/operations.js";
-import type { NewPet } from "./arbitraries/pets.js";
+import type { CreateOperation, ListOperation, NewPet, Operation } from "./arbitraries/pets.js";
 import type { HttpRequest } from "./arbitraries/rest-requests.js";
 import type { SendRequest, Session } from "./session.js";
 
@@ -43,13 +42,6 @@ export async function listAll(session: Session, api: ApiName): Promise<readonly 
     });
   } while (cursor !== undefined);
   return pets;
-}
-
-/** The acknowledged pets that a whole list lacks, or shows otherwise. */
-export function lostPets({ pets }: Pick<Session, "pets">, list: readonly Pet[]): string[] {
-  const listed = new Map(list.map((pet) => [pet.id, petText(pet)]));
-  const lost = [...pets.values()].filter((pet) => listed.get(pet.id) !== petText(pet));
-  return lost.map((pet) => `lost: ${petText(pet)} is listed as ${listed.get(pet.id)}`);
 }
 
 async function ask(session: Session, send: SendRequest, api: ApiName, operation: ApiOperation, isConnection = false) {

@@ -20,7 +20,7 @@ export type SendRequest = (request: FuzzRequest) => Promise<Answer>;
 
 export type FuzzStore = Awaited<ReturnType<typeof openFuzzStore>>;
 
-export type Session = Awaited<ReturnType<typeof openSession>>;
+export type Session = ReturnType<typeof createSession>;
 
 const unlimited = 1_000_000_000;
 /** 130 of each status, more than the longest page: the first pages of each status stay as they are while pets are added. */
@@ -29,7 +29,7 @@ const addFirstPets = `insert into pets (name, category_id, status)
 /** A request without an answer after this time hangs, on a busy machine too. */
 const answerTimeoutMs = 60_000;
 
-/** Both services with the first pets, and keys of every kind. */
+/** Both services with the first pets, their clients, and keys of every kind. */
 export function openFuzzStore() {
   return openTogether(async (use) => {
     // A response must depend on the request alone, not on the number of requests.
@@ -44,30 +44,29 @@ export function openFuzzStore() {
       revoked: await issueKey("revoked"),
       expired: await issueKey("expired"),
     } satisfies Readonly<Record<CallerKey, string>>;
-    return { originOf, keys };
+    const clients = { rest: openHttpClient(originOf("rest")), graphql: openHttpClient(originOf("graphql")) };
+    const document = (await clients.rest.send("GET", "/openapi.json")).json as OpenApi & RequestDocument;
+    const responseCheck = createResponseCheck(document);
+    const responseFaults = createResponseFaults(responseCheck, Object.values(keys));
+    return { keys, clients, document, responseCheck, responseFaults };
   });
 }
 
 /**
- * Shared by the test cases of one test. Disposing closes the connections.
+ * Shared by the test cases of one test.
  *
  * @param change plants a fault in a response, to prove that it is found
  */
-export async function openSession(
-  { originOf, keys }: FuzzStore,
+export function createSession(
+  { keys, clients, responseCheck, responseFaults }: FuzzStore,
   change: (request: FuzzRequest, answer: Answer) => Answer = (_request, answer) => answer,
 ) {
-  const clients = { rest: openHttpClient(originOf("rest")), graphql: openHttpClient(originOf("graphql")) };
-  const document = (await (await fetch(`${clients.rest.origin}/openapi.json`)).json()) as OpenApi & RequestDocument;
-  const responseCheck = createResponseCheck(document);
-  const responseFaults = createResponseFaults(responseCheck, Object.values(keys));
   /** The status and the code of each response. */
   const answers: Record<ApiName, string[]> = { rest: [], graphql: [] };
 
   return {
-    document,
-    responseCheck,
     keys,
+    responseCheck,
     /** The acknowledged pets by their ids. */
     pets: new Map<string, Pet>(),
     answers,
@@ -88,10 +87,6 @@ export async function openSession(
       await test(send).catch((error: unknown) => {
         throw new Error([error, ...requests.map(describeRequest)].join("\n"));
       });
-    },
-    [Symbol.dispose]() {
-      clients.rest[Symbol.dispose]();
-      clients.graphql[Symbol.dispose]();
     },
   };
 }
