@@ -17,7 +17,6 @@ import { keyRows } from "./rows/keys.js";
 import { listRows } from "./rows/lists.js";
 import { nameRows } from "./rows/names.js";
 import { newPetRows } from "./rows/new-pets.js";
-import { permissionRows } from "./rows/permissions.js";
 import { quotaRows, quotaSettings } from "./rows/quotas.js";
 import { requestRows } from "./rows/requests.js";
 
@@ -41,8 +40,7 @@ describe.each<[string, readonly Row[]]>([
   ["new pets", newPetRows],
   ["names", nameRows],
   ["category ids", categoryIdRows],
-  ["API keys", keyRows],
-  ["permissions", permissionRows],
+  ["API keys and permissions", keyRows],
   ["quotas", quotaRows],
   ["idempotency", idempotencyRows],
   ["requests", requestRows],
