@@ -8,7 +8,7 @@ import { expect } from "vitest";
 import { openStoreDatabase } from "../src/store-database.js";
 
 /** One store and one browser for the tests of a file. */
-export interface StoreInBrowser {
+interface StoreInBrowser {
   readonly origin: string;
   readonly browser: Browser;
   /** A key of a new account: on the plan Free, or with limits of its own. */
@@ -57,7 +57,7 @@ export const it = base.extend<{
 const quickBans = { BAN_STRIKES: "1", BAN_STRIKES_PER_UNIT: "0", BAN_GRACE_MS: "0" };
 
 /** Opens a browser window. Disposing closes it. */
-export async function openVisit({ browser, origin }: StoreInBrowser, width: number) {
+async function openVisit({ browser, origin }: StoreInBrowser, width: number) {
   const context = await browser.newContext({ baseURL: origin, viewport: { width, height: 844 } });
   const page = await context.newPage();
   /** Errors of scripts, of the Content-Security-Policy and of loading. A refused API call and an unknown page are no errors. */
@@ -88,12 +88,12 @@ export async function openVisit({ browser, origin }: StoreInBrowser, width: numb
      * dark colours.
      */
     async expectNoFault() {
-      expect(errors).toEqual([]);
-      expect(otherOrigins).toEqual([]);
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+      expect(errors, page.url()).toEqual([]);
+      expect(otherOrigins, page.url()).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth"), page.url()).toBeLessThanOrEqual(width);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
-        expect(await seriousIssues(page), colorScheme).toEqual([]);
+        expect(await seriousIssues(page), `${page.url()}, ${colorScheme}`).toEqual([]);
       }
     },
     [Symbol.asyncDispose]: () => context.close(),

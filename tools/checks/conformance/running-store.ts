@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { migrate } from "@petstore/core";
+import { type Limits, migrate } from "@petstore/core";
 import { createTestDatabase, grantService } from "@petstore/harness";
 import {
   graphqlMain,
@@ -11,7 +11,8 @@ import {
   startService,
 } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
-import { openStoreDatabase, unhurried } from "../src/store-database.js";
+import { mintUnknownKey } from "../faults/environment/apis.js";
+import { type IssueOptions, openStoreDatabase, unhurried } from "../src/store-database.js";
 
 interface RunningStoreOptions {
   readonly services?: readonly ServiceName[];
@@ -21,6 +22,20 @@ interface RunningStoreOptions {
 }
 
 export type ServiceName = "rest" | "graphql";
+
+/** The options of keys that are stored. */
+const storedKeys = {
+  valid: {},
+  expired: { expiresAt: new Date(0) },
+  revoked: { isRevoked: true },
+  suspended: { isSuspended: true },
+  read: { scope: "read" },
+  write: { scope: "write" },
+  test: { mode: "test" },
+} as const satisfies Readonly<Record<string, IssueOptions>>;
+
+/** `read` and `write` are scopes. `test` is a valid key for test stores, and the services here are none. */
+export type KeyKind = keyof typeof storedKeys | "malformed" | "unknown";
 
 /** Services in processes of their own over one PostgreSQL, and one Redis if it is installed. */
 export function openRunningStore(options: RunningStoreOptions = {}) {
@@ -50,8 +65,16 @@ export function openRunningStore(options: RunningStoreOptions = {}) {
       if (service === undefined) throw new Error(`no ${name} service was started`);
       return service;
     };
+    const storeDatabase = use(openStoreDatabase(database.directUrl));
     return {
-      database: use(openStoreDatabase(database.directUrl)),
+      database: storeDatabase,
+      /** Returns a new key of a new account. */
+      async issueKey(kind: KeyKind, customLimits?: Limits): Promise<string> {
+        if (kind === "malformed") return "pets_test_nonsense";
+        if (kind === "unknown") return mintUnknownKey();
+        const options = { ...storedKeys[kind], ...(customLimits && { customLimits }) };
+        return (await storeDatabase.issueKey(options)).key;
+      },
       /** The first service with this name. */
       serviceOf,
       originOf: (name: ServiceName) => serviceOf(name).origin,

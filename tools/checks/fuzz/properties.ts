@@ -5,28 +5,26 @@ import { createGraphqlApi } from "../conformance/apis/graphql-api.js";
 import type { ApiName } from "../conformance/apis/response-faults.js";
 import { createRestApi, outcomeOf } from "../conformance/apis/rest-api.js";
 import type { Headers } from "./arbitraries/headers.js";
-import type { CreateOperation, ListOperation, Operation } from "./arbitraries/operations.js";
-import type { NewPet } from "./arbitraries/pets.js";
+import type { CreateOperation, ListOperation, NewPet, Operation } from "./arbitraries/pets.js";
 import type { HttpRequest } from "./arbitraries/rest-requests.js";
-import type { Session, TestCase } from "./session.js";
+import type { SendRequest, Session } from "./session.js";
 
 /** The response is as documented, and an acknowledged pet is as the request describes it. */
 export function checkRequest(session: Session, api: ApiName, request: HttpRequest): Promise<void> {
   const { caller, newPet, headers, method, path, body } = request;
   const authorization = Array<string>(caller.times).fill(caller.scheme + session.keys[caller.key]);
   const options = { headers: { ...groupByName(headers), authorization }, ...(body !== undefined && { body }) };
-  return session.run(async (testCase) => {
-    const answer = await testCase.send({ api, method, path, ...options });
+  return session.run(async (send) => {
+    const answer = await send({ api, method, path, ...options });
     if (api === "graphql" || answer.status !== 201) return;
-    const outcome = outcomeOf({ kind: "create" }, answer);
-    checkOutcome(session, testCase, api, outcome, newPet && expectedPet(session, newPet));
+    checkOutcome(session, api, outcomeOf({ kind: "create" }, answer), newPet && expectedPet(session, newPet));
   });
 }
 
 /** Both APIs accept and refuse the same operations for the same reasons, as the OpenAPI document says. */
 export function checkParity(session: Session, operation: Operation): Promise<void> {
-  return session.run((testCase) =>
-    operation.kind === "list" ? checkList(session, testCase, operation) : checkCreate(session, testCase, operation),
+  return session.run((send) =>
+    operation.kind === "list" ? checkList(session, send, operation) : checkCreate(session, send, operation),
   );
 }
 
@@ -36,9 +34,9 @@ export async function listAll(session: Session, api: ApiName): Promise<readonly 
   let cursor: string | undefined;
   do {
     const query = { limit: "100", ...(cursor !== undefined && { cursor: JSON.stringify(cursor) }) };
-    await session.run(async (testCase) => {
-      const outcome = await ask(session, testCase, api, { kind: "list", query }, true);
-      if (outcome.kind === "failure") return testCase.addFault(`list: it ends with ${outcome.code}`);
+    await session.run(async (send) => {
+      const outcome = await ask(session, send, api, { kind: "list", query }, true);
+      if (outcome.kind === "failure") throw new Error(`list: it ends with ${outcome.code}`);
       pets.push(...outcome.pets);
       cursor = outcome.nextCursor ?? undefined;
     });
@@ -46,55 +44,48 @@ export async function listAll(session: Session, api: ApiName): Promise<readonly 
   return pets;
 }
 
-/** The acknowledged pets that a whole list lacks, or shows otherwise. */
-export function lostPets({ pets }: Pick<Session, "pets">, list: readonly Pet[]): string[] {
-  const listed = new Map(list.map((pet) => [pet.id, petText(pet)]));
-  const lost = [...pets.values()].filter((pet) => listed.get(pet.id) !== petText(pet));
-  return lost.map((pet) => `lost: ${petText(pet)} is listed as ${listed.get(pet.id)}`);
-}
-
-async function ask(session: Session, testCase: TestCase, api: ApiName, operation: ApiOperation, isConnection = false) {
-  const send: Send = (method, path, options) => testCase.send({ api, method, path, ...options });
-  const client =
-    api === "rest" ? createRestApi(send) : createGraphqlApi(send, isConnection ? "petsConnection" : "pets");
+async function ask(session: Session, send: SendRequest, api: ApiName, operation: ApiOperation, isConnection = false) {
+  const sendTo: Send = (method, path, options) => send({ api, method, path, ...options });
+  const field = isConnection ? "petsConnection" : "pets";
+  const client = api === "rest" ? createRestApi(sendTo) : createGraphqlApi(sendTo, field);
   const authorization = [`Bearer ${session.keys.valid}`];
   const reply = await client.send({ operation, authorization, address: "2001:db8::1" });
   if (reply === undefined) throw new Error(`${client.name} cannot express the operation`);
   return reply.outcome;
 }
 
-async function checkList(session: Session, testCase: TestCase, operation: ListOperation) {
-  const outcome = await ask(session, testCase, "rest", operation);
-  compare(testCase, outcome, await ask(session, testCase, "graphql", operation, operation.isConnection));
+async function checkList(session: Session, send: SendRequest, operation: ListOperation): Promise<void> {
+  const outcome = await ask(session, send, "rest", operation);
+  compare(outcome, await ask(session, send, "graphql", operation, operation.isConnection));
   const { limit = "20", status, cursor } = operation.query;
   const isFilter = status === undefined || /^"(available|pending|sold)"$/.test(status);
   const isValid = /^[1-9]\d?$|^100$/.test(limit) && isFilter;
-  if (outcome.kind === "success" && !isValid) testCase.addFault("list: an invalid query is accepted");
+  if (outcome.kind === "success" && !isValid) throw new Error("list: an invalid query is accepted");
   if (outcome.kind === "failure" && isValid && cursor === undefined) {
-    testCase.addFault(`list: a valid query is refused: ${outcome.code}`);
+    throw new Error(`list: a valid query is refused: ${outcome.code}`);
   }
 }
 
-async function checkCreate(session: Session, testCase: TestCase, { newPet, idempotencyKey }: CreateOperation) {
+async function checkCreate(session: Session, send: SendRequest, { newPet, idempotencyKey }: CreateOperation) {
   const createIn = (api: ApiName) => {
     // Each create has a key of its own, so none is a replay.
     const key = idempotencyKey !== undefined && { idempotencyKey: randomUUID().slice(0, 13) + idempotencyKey };
-    return ask(session, testCase, api, { kind: "create", input: newPet.text, ...key });
+    return ask(session, send, api, { kind: "create", input: newPet.text, ...key });
   };
   const [rest, graphql] = [await createIn("rest"), await createIn("graphql")];
   const isKey = idempotencyKey === undefined || /^[\x20-\x7e]{0,242}$/.test(idempotencyKey);
   const expected = isKey ? expectedPet(session, newPet) : "refused";
-  checkOutcome(session, testCase, "rest", rest, expected);
-  checkOutcome(session, testCase, "graphql", graphql, expected);
+  checkOutcome(session, "rest", rest, expected);
+  checkOutcome(session, "graphql", graphql, expected);
   // In GraphQL an ID may also be a string.
-  if (!/"categoryId":\s*"/.test(newPet.text)) compare(testCase, withoutId(rest), withoutId(graphql));
+  if (!/"categoryId":\s*"/.test(newPet.text)) compare(withoutId(rest), withoutId(graphql));
 }
 
-function compare(testCase: TestCase, rest: Outcome, graphql: Outcome): void {
+function compare(rest: Outcome, graphql: Outcome): void {
   const [left, right] = [rest, graphql].map((outcome) =>
     outcome.kind === "failure" ? outcome.code : `success ${outcome.pets.map(petText).join()}`,
   );
-  if (left !== right) testCase.addFault(`parity: REST: ${left}; GraphQL: ${right}`);
+  if (left !== right) throw new Error(`parity: REST: ${left}; GraphQL: ${right}`);
 }
 
 function withoutId(outcome: Outcome): Outcome {
@@ -112,22 +103,20 @@ function expectedPet({ responseCheck }: Session, { pet }: NewPet): Expected {
 }
 
 /** Remembers the pet of a successful create. */
-function checkOutcome(session: Session, testCase: TestCase, api: ApiName, outcome: Outcome, expected: Expected): void {
+function checkOutcome(session: Session, api: ApiName, outcome: Outcome, expected: Expected): void {
   if (outcome.kind === "failure") {
-    if (typeof expected === "object") testCase.addFault(`create: ${api} refuses a valid pet: ${outcome.code}`);
+    if (typeof expected === "object") throw new Error(`create: ${api} refuses a valid pet: ${outcome.code}`);
     return;
   }
   const [pet] = outcome.pets;
-  if (pet === undefined) {
-    testCase.addFault("create: a success without a pet");
-    return;
-  }
+  if (pet === undefined) throw new Error("create: a success without a pet");
+  // A create with the same idempotency key shows the same pet.
   const before = session.pets.get(pet.id) ?? pet;
+  if (petText(before) !== petText(pet)) throw new Error(`pet: two pets have the id ${pet.id}`);
   session.pets.set(pet.id, pet);
-  if (petText(before) !== petText(pet)) testCase.addFault(`pet: two pets have the id ${pet.id}`);
-  if (expected === "refused") testCase.addFault("create: an invalid pet is accepted");
-  else if (expected !== undefined && petText({ id: pet.id, ...expected }) !== petText(pet)) {
-    testCase.addFault(`create: the response shows ${petText(pet)}`);
+  if (expected === "refused") throw new Error("create: an invalid pet is accepted");
+  if (expected !== undefined && petText({ id: pet.id, ...expected }) !== petText(pet)) {
+    throw new Error(`create: the response shows ${petText(pet)}`);
   }
 }
 

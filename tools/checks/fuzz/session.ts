@@ -4,7 +4,6 @@ import { openTogether } from "@petstore/harness/processes";
 import { createResponseCheck, type OpenApi } from "@petstore/harness/responses";
 import type { Pet } from "../conformance/apis/api.js";
 import { type ApiName, createResponseFaults } from "../conformance/apis/response-faults.js";
-import { issueKeyOfKind, type KeyKind } from "../conformance/key-kinds.js";
 import { openRunningStore } from "../conformance/running-store.js";
 import { unthrottled } from "../faults/environment/services.js";
 import type { CallerKey } from "./arbitraries/headers.js";
@@ -16,16 +15,12 @@ export interface FuzzRequest extends Omit<RequestOptions, "key" | "signal"> {
   readonly path: string;
 }
 
-/** The requests and faults of one run of a property. */
-export interface TestCase {
-  /** Checks the response. Rejects when there is none. */
-  send(request: FuzzRequest): Promise<Answer>;
-  addFault(fault: string): void;
-}
+/** Rejects if there is no response, or if it has a fault. */
+export type SendRequest = (request: FuzzRequest) => Promise<Answer>;
 
 export type FuzzStore = Awaited<ReturnType<typeof openFuzzStore>>;
 
-export type Session = Awaited<ReturnType<typeof openSession>>;
+export type Session = ReturnType<typeof createSession>;
 
 const unlimited = 1_000_000_000;
 /** 130 of each status, more than the longest page: the first pages of each status stay as they are while pets are added. */
@@ -34,73 +29,64 @@ const addFirstPets = `insert into pets (name, category_id, status)
 /** A request without an answer after this time hangs, on a busy machine too. */
 const answerTimeoutMs = 60_000;
 
-/** Both services with the first pets, and keys of every kind. */
+/** Both services with the first pets, their clients, and keys of every kind. */
 export function openFuzzStore() {
   return openTogether(async (use) => {
     // A response must depend on the request alone, not on the number of requests.
-    const { originOf, database } = use(await openRunningStore({ environment: unthrottled }));
+    const { originOf, database, issueKey } = use(await openRunningStore({ environment: unthrottled }));
     await database.execute(addFirstPets);
-    const issue = (kind: KeyKind, perMinute = unlimited, perDay = unlimited) =>
-      issueKeyOfKind(database, kind, { perMinute, perDay });
     const keys = {
-      valid: await issue("valid"),
-      smallQuota: await issue("valid", 60, 1_000),
-      tinyQuota: await issue("valid", 3),
-      malformed: await issue("malformed"),
-      unknown: await issue("unknown"),
-      revoked: await issue("revoked"),
-      expired: await issue("expired"),
+      valid: await issueKey("valid", { perMinute: unlimited, perDay: unlimited }),
+      smallQuota: await issueKey("valid", { perMinute: 60, perDay: 1_000 }),
+      tinyQuota: await issueKey("valid", { perMinute: 3, perDay: unlimited }),
+      malformed: await issueKey("malformed"),
+      unknown: await issueKey("unknown"),
+      revoked: await issueKey("revoked"),
+      expired: await issueKey("expired"),
     } satisfies Readonly<Record<CallerKey, string>>;
-    return { originOf, keys };
+    const clients = { rest: openHttpClient(originOf("rest")), graphql: openHttpClient(originOf("graphql")) };
+    const document = (await clients.rest.send("GET", "/openapi.json")).json as OpenApi & RequestDocument;
+    const responseCheck = createResponseCheck(document);
+    const responseFaults = createResponseFaults(responseCheck, Object.values(keys));
+    return { keys, clients, document, responseCheck, responseFaults };
   });
 }
 
 /**
- * Shared by the test cases of one test. Disposing closes the connections.
+ * Shared by the test cases of one test.
  *
  * @param change plants a fault in a response, to prove that it is found
  */
-export async function openSession(
-  { originOf, keys }: FuzzStore,
+export function createSession(
+  { keys, clients, responseCheck, responseFaults }: FuzzStore,
   change: (request: FuzzRequest, answer: Answer) => Answer = (_request, answer) => answer,
 ) {
-  const clients = { rest: openHttpClient(originOf("rest")), graphql: openHttpClient(originOf("graphql")) };
-  const document = (await (await fetch(`${clients.rest.origin}/openapi.json`)).json()) as OpenApi & RequestDocument;
-  const responseCheck = createResponseCheck(document);
-  const responseFaults = createResponseFaults(responseCheck, Object.values(keys));
   /** The status and the code of each response. */
   const answers: Record<ApiName, string[]> = { rest: [], graphql: [] };
 
   return {
-    document,
-    responseCheck,
     keys,
+    responseCheck,
     /** The acknowledged pets by their ids. */
     pets: new Map<string, Pet>(),
     answers,
-    /** Rejects with every fault and every request of the test case, if there is a fault. */
-    async run(test: (testCase: TestCase) => Promise<void>): Promise<void> {
+    /** Runs a test case. Rejects with its first fault and its requests, if there is a fault. */
+    async run(test: (send: SendRequest) => Promise<void>): Promise<void> {
       const requests: FuzzRequest[] = [];
-      const faults: string[] = [];
-      const testCase: TestCase = {
-        addFault: (fault) => void faults.push(fault),
-        async send(request) {
-          const { api, method, path, ...options } = request;
-          requests.push(request);
-          const signal = AbortSignal.timeout(answerTimeoutMs);
-          const received = await clients[api].send(method, path, { ...options, signal });
-          answers[api].push(`${received.status} ${received.code}`);
-          const answer = change(request, received);
-          faults.push(...responseFaults(api, method, path, answer));
-          return answer;
-        },
-      };
-      await test(testCase).catch((error: unknown) => faults.push(`error: ${error}`));
-      if (faults.length > 0) throw new Error([...faults, ...requests.map(describeRequest)].join("\n"));
-    },
-    [Symbol.dispose]() {
-      clients.rest[Symbol.dispose]();
-      clients.graphql[Symbol.dispose]();
+      async function send(request: FuzzRequest): Promise<Answer> {
+        const { api, method, path, ...options } = request;
+        requests.push(request);
+        const signal = AbortSignal.timeout(answerTimeoutMs);
+        const received = await clients[api].send(method, path, { ...options, signal });
+        answers[api].push(`${received.status} ${received.code}`);
+        const answer = change(request, received);
+        const faults = responseFaults(api, method, path, answer);
+        if (faults.length > 0) throw new Error(faults.join("\n"));
+        return answer;
+      }
+      await test(send).catch((error: unknown) => {
+        throw new Error([error, ...requests.map(describeRequest)].join("\n"));
+      });
     },
   };
 }

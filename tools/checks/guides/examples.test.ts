@@ -109,10 +109,11 @@ describe("the operations guide", () => {
       ["rediss://:password@host:6379", redis.url],
       ["PORT=3001", `PORT=${graphqlPort}`],
     ] as const;
-    const code = replacements.reduce(
-      (text, [placeholder, value]) => replaced(text, placeholder, value),
-      await markedCommands(guide, "processes"),
-    );
+    let code = await markedCommands(guide, "processes");
+    for (const [placeholder, value] of replacements) {
+      expect(code).toContain(placeholder);
+      code = code.replace(placeholder, value);
+    }
     const script = [
       // Ends the processes even if a command fails.
       "started=; trap 'kill $started; wait' EXIT",
@@ -138,9 +139,4 @@ function run({ language, code }: Snippet, environment: Readonly<Record<string, s
     ...environment,
   };
   return language === "sh" ? runCommands(ownCode, env) : runModule(ownCode, env, new URL("../dist/", import.meta.url));
-}
-
-function replaced(text: string, placeholder: string, value: string): string {
-  expect(text).toContain(placeholder);
-  return text.replace(placeholder, value);
 }

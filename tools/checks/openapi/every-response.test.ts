@@ -1,17 +1,21 @@
 // Causes every response that the OpenAPI document describes, and compares it with the document.
-import { readFile } from "node:fs/promises";
+import type { CustomLimits } from "@petstore/core";
 import { shared } from "@petstore/harness";
-import { openHttpClient } from "@petstore/harness/network";
+import { type HttpAnswer, openHttpClient, openRawClient, type RequestOptions } from "@petstore/harness/network";
 import { startService } from "@petstore/harness/processes";
 import { createResponseCheck, type Documented, type OpenApi } from "@petstore/harness/responses";
 import { expect, it } from "vitest";
-import { parse } from "yaml";
 import { openRunningStore } from "../conformance/running-store.js";
-import { causes, type Fixture, validRequests } from "./causes.js";
+import type { IssueOptions } from "../src/store-database.js";
 
-const file = new URL("../../../services/rest/openapi.yaml", import.meta.url);
-const { documented, violations } = createResponseCheck(parse(await readFile(file, "utf8")) as OpenApi);
-const afterRemovalMs = Date.UTC(2031, 0, 1) - Date.now();
+interface Request extends RequestOptions {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Causes one documented response of an operation. The valid request of the operation has no key. */
+type Cause = (request: Request) => Promise<HttpAnswer>;
+
 const environment = {
   BAN_STRIKES: "1",
   BAN_STRIKES_PER_UNIT: "0",
@@ -19,26 +23,70 @@ const environment = {
   DATABASE_READ_TIMEOUT_MS: "3000",
   DATABASE_WRITE_TIMEOUT_MS: "3000",
 };
-
-const { database, originOf } = await shared(openRunningStore({ services: ["rest"], environment }));
+const { database, serviceOf } = await shared(openRunningStore({ services: ["rest"], environment }));
+const service = serviceOf("rest");
+const client = openHttpClient(service.origin);
 const later = await shared(
   startService({
     environment: { DATABASE_URL: database.url, LOG_LEVEL: "silent" },
-    clockOffsetMs: afterRemovalMs,
+    clockOffsetMs: Date.UTC(2031, 0, 1) - Date.now(),
   }),
 );
+/** Its service has a clock that is after the removal date. */
+const laterClient = openHttpClient(later.origin);
 await database.execute(`insert into pets (name, category_id, status) values ('Rex', 1, 'available')`);
-const fixture: Fixture = {
-  client: openHttpClient(originOf("rest")),
-  laterClient: openHttpClient(later.origin),
-  database,
-  key: (await database.issueKey()).key,
-};
+const { key } = await database.issueKey();
 
+const document = (await client.send("GET", "/openapi.json")).json as OpenApi;
+const { documented, violations } = createResponseCheck(document);
 /** The service waits ten seconds for the rest of a request, so these tests run at the same time. */
 const timeouts = documented.filter(({ code }) => code === "REQUEST_TIMEOUT");
 /** One after another, because some make the database unavailable. */
 const others = documented.filter((response) => !timeouts.includes(response));
+
+const validRequests: Readonly<Record<string, Request>> = {
+  listPets: { method: "GET", path: "/v1/pets?limit=1&status=available" },
+  createPet: { method: "POST", path: "/v1/pets", body: '{"name":"Ada","categoryId":9223372036854775807}' },
+  getPet: { method: "GET", path: "/v1/pets/1" },
+};
+
+/** The cause of a success and of each code. */
+const causes: Readonly<Record<string, Cause>> = {
+  success: sendWith({}),
+  ACCOUNT_SUSPENDED: sendWithKey({ isSuspended: true }),
+  API_KEY_BANNED: sendUntil("API_KEY_BANNED", { perMinute: 1_000, perDay: 1 }),
+  API_KEY_EXPIRED: sendWithKey({ expiresAt: new Date(0) }),
+  API_KEY_INVALID: sendWith({ key: "pets_live_nonsense" }),
+  API_KEY_MISSING: (request) => send(request),
+  API_KEY_REVOKED: sendWithKey({ isRevoked: true }),
+  DAILY_QUOTA_EXCEEDED: sendUntil("DAILY_QUOTA_EXCEEDED", { perMinute: 1_000, perDay: 1 }),
+  ENDPOINT_REMOVED: (request) => send({ ...request, key }, laterClient),
+  HEADERS_TOO_LARGE: sendWith({ headers: { x: Array<string>(201).fill("") } }),
+  IDEMPOTENCY_IN_PROGRESS: sendDuring(
+    ["begin", "insert into idempotency_keys select id, 'held', '', 1, now() from accounts"],
+    "rollback",
+    { headers: { "idempotency-key": "held" } },
+  ),
+  IDEMPOTENCY_KEY_REUSED: async (request) => {
+    const once = { ...request, key, headers: { "idempotency-key": "reused" } };
+    await send(once);
+    return send({ ...once, body: '{"name":"Ina","categoryId":1}' });
+  },
+  INSUFFICIENT_SCOPE: (request) => sendWithKey({ scope: request.method === "POST" ? "read" : "write" })(request),
+  INTERNAL_ERROR: sendDuring(["alter table pets rename to renamed_pets"], "alter table renamed_pets rename to pets"),
+  INVALID_CURSOR: sendWith({ path: "/v1/pets?cursor=x" }),
+  INVALID_JSON: sendWith({ body: "{" }),
+  MALFORMED_REQUEST: sendWith({ headers: { host: "a b" } }),
+  NOT_ACCEPTABLE: sendWith({ headers: { accept: "text/html" } }),
+  PAYLOAD_TOO_LARGE: sendWith({ body: " ".repeat(65_537) }),
+  PET_NOT_FOUND: sendWith({ path: "/v1/pets/0" }),
+  RATE_LIMIT_EXCEEDED: sendUntil("RATE_LIMIT_EXCEEDED", { perMinute: 1, perDay: 1_000 }),
+  REQUEST_TIMEOUT: ({ method, path }) => sendHalf(`${method} ${path} HTTP/1.1\r\nHost: a\r\n`),
+  ROUTE_NOT_FOUND: sendWith({ path: "/v1/pets/%zz" }),
+  SERVICE_UNAVAILABLE: sendDuring(["begin", "lock table pets in access exclusive mode"], "rollback"),
+  UNSUPPORTED_MEDIA_TYPE: sendWith({ headers: { "content-type": "text/plain" } }),
+  VALIDATION_FAILED: (request) => sendWith(request.body ? { body: "{}" } : { path: "/v1/pets?limit=0" })(request),
+};
 
 it.concurrent.for(timeouts.map(titled))("%s", ([_title, response]) => expectDocumented(response));
 it.for(others.map(titled))("%s", ([_title, response]) => expectDocumented(response));
@@ -51,7 +99,51 @@ function titled(response: Documented): [string, Documented] {
 async function expectDocumented({ operationId, status, code }: Documented): Promise<void> {
   const [cause, request] = [causes[code ?? "success"], validRequests[operationId]];
   if (cause === undefined || request === undefined) throw new Error("No request of this test causes it");
-  const answer = await cause(fixture, request);
+  const answer = await cause(request);
   expect(answer).toMatchObject({ status, code });
   expect(violations(operationId, answer)).toEqual([]);
+}
+
+function send({ method, path, ...options }: Request, to = client): Promise<HttpAnswer> {
+  return to.send(method, path, options);
+}
+
+function sendWith(change: Partial<Request>): Cause {
+  return (request) => send({ ...request, key, ...change });
+}
+
+function sendWithKey(options: IssueOptions): Cause {
+  return async (request) => send({ ...request, key: (await database.issueKey(options)).key });
+}
+
+/** Repeats the request with a new account until the code is the answer. A window may end between two calls. */
+function sendUntil(expected: string, customLimits: CustomLimits): Cause {
+  return async (request) => {
+    const limited = { ...request, key: (await database.issueKey({ customLimits })).key };
+    let answer = await send(limited);
+    // A refusal in the millisecond of the first refusal is no strike.
+    for (let attempt = 0; attempt < 100 && answer.code !== expected; attempt++) answer = await send(limited);
+    return answer;
+  };
+}
+
+/** Sends the request with a valid key between these statements. */
+function sendDuring(before: readonly string[], after: string, change: Partial<Request> = {}): Cause {
+  return async (request) => {
+    for (const sql of before) await database.execute(sql);
+    try {
+      return await sendWith(change)(request);
+    } finally {
+      await database.execute(after);
+    }
+  };
+}
+
+/** Never completes the request, so the service answers at its timeout. */
+async function sendHalf(half: string): Promise<HttpAnswer> {
+  using connection = openRawClient(service.port);
+  connection.write(half);
+  const [answer] = await connection.received(1);
+  if (answer === undefined) throw new Error("The service sent no answer");
+  return answer;
 }

@@ -60,10 +60,9 @@ the same operations through both. A failure prints its smallest request and the 
     programs: ["redis-server"],
   },
   client: {
-    about: `Runs the typed client at full speed and through failures: in front of the quota engine in virtual time, and in front
-of a service in real time.`,
+    about:
+      "Runs the typed client at full speed in front of the quota engine, and through failures of a running service.",
     programs: ["redis-server"],
-    options: { minutes: { about: "minutes at full speed in real time (2)", pattern: /^[1-9]\d?$/, default: "2" } },
   },
   browser: {
     about: "Uses every page of the running store in Chromium.",

@@ -81,12 +81,10 @@ export function openStoreDatabase(url: string): StoreDatabase {
       if (options.isSuspended) await accounts.suspend(name);
       return { key, keyId: record.id, accountId: id };
     },
-    execute: (sql) => session.run({ access: "write", name: "", text: sql, bind: () => [] }, {}),
+    execute: (sql) => session.run(statementOf(sql), []),
     async countByName(names) {
-      const rows = await database.run<readonly string[], { readonly name: string; readonly count: bigint }>(
-        countNames,
-        names,
-      );
+      const counting = statementOf("select name, count(*) from pets where name = any($1) group by name");
+      const rows = await database.run<unknown[], { readonly name: string; readonly count: bigint }>(counting, [names]);
       return new Map(rows.map(({ name, count }) => [name, Number(count)]));
     },
     async [Symbol.asyncDispose]() {
@@ -96,9 +94,6 @@ export function openStoreDatabase(url: string): StoreDatabase {
   };
 }
 
-const countNames = {
-  name: "",
-  text: "select name, count(*) from pets where name = any($1) group by name",
-  access: "write" as const,
-  bind: (names: readonly string[]) => [names],
-};
+function statementOf(text: string) {
+  return { access: "write", name: "", text, bind: (values: unknown[]) => values } as const;
+}

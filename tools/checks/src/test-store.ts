@@ -7,7 +7,6 @@ import { vi } from "vitest";
 import { type IssuedKey, type IssueOptions, openStoreDatabase, unhurried } from "./store-database.js";
 
 export type { HttpAnswer as Answer, RequestOptions as CallOptions } from "@petstore/harness/network";
-export type { IssuedKey, IssueOptions } from "./store-database.js";
 
 /**
  * A whole service over a database of its own, reached through the network. Only the test moves the clock of the service;

@@ -23,26 +23,17 @@ function countFaults(results: readonly Result[], stored: Record<string, number>,
   return countOracles({ loads: [results], outputs: [], faultTimes: [], ...evidence }, database);
 }
 
-it("finds nothing in good answers", async () => {
-  const oracles = await countFaults([good, { ...good, ...created }], { Ada: 1 });
-  expect(Object.values(oracles)).toEqual(Array(7).fill(0));
-});
-
-it.each<[keyof Oracles, Partial<Result>, Record<string, number>]>([
+it.each<[keyof Oracles, Partial<Result>, Record<string, number>, Partial<Evidence>?]>([
   ["acknowledged creates without a pet", created, {}],
   ["second pets of one idempotency key", created, { Ada: 2 }],
   ["second pets of one idempotency key", { requestedPet: "Ada" }, { Ada: 2 }],
   ["responses without X-RateLimit headers", { rateLimit: { limit: 100, remaining: Number.NaN, reset: 1 } }, {}],
   ["requests over 5 s", { durationMs: 5_001 }, {}],
   ["responses and log lines that leak", resultWith({ "www-authenticate": "Bearer pets_live_x" }), {}],
+  ["responses and log lines that leak", {}, {}, { outputs: [["at handle (/srv/main.js:1:1)"]] }],
   ["failed requests", { status: 503, failure: "503 SERVICE_UNAVAILABLE" }, {}],
-])("counts a fault as %s", async (name, fault, stored) => {
-  expect(await countFaults([{ ...good, ...fault }], stored)).toEqual({ ...nothing, [name]: 1 });
-});
-
-it("counts a log line with a stack as a leak", async () => {
-  const outputs = [["at handle (/srv/main.js:1:1)"]];
-  expect(await countFaults([], {}, { outputs })).toEqual({ ...nothing, "responses and log lines that leak": 1 });
+])("counts a fault as %s", async (name, fault, stored, evidence) => {
+  expect(await countFaults([{ ...good, ...fault }], stored, evidence)).toEqual({ ...nothing, [name]: 1 });
 });
 
 it.each<[string, number, readonly number[], number]>([

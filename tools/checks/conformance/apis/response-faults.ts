@@ -27,8 +27,12 @@ export function createResponseFaults({ operationOf, violations }: ResponseCheck,
     // The HTTP server refuses these requests before they reach an API.
     const isBelowApi = status === 431 || text.startsWith('{"code":"MALFORMED_REQUEST"');
     if (api === "graphql" && /^\/graphql(\?|$)/.test(path) && !isBelowApi) return [...faults, ...graphqlFaults(answer)];
-    const isOutsideApis = method === "GET" && !/^\/(v1|graphql)([/?]|$)/.test(path);
-    return isOutsideApis && isNotFoundPage(answer) ? faults : [...faults, ...strayPathFaults(answer)];
+    // A browser without a key gets a page for a path outside the APIs.
+    const mayBePage = method === "GET" && status === 404 && !/^\/(v1|graphql)([/?]|$)/.test(path);
+    if (mayBePage && headers["content-type"] === "text/html; charset=utf-8" && text.startsWith("<!doctype html>")) {
+      return faults;
+    }
+    return [...faults, ...strayPathFaults(answer)];
   };
 }
 
@@ -48,12 +52,6 @@ function hasLeak({ text, headers }: Answer, secrets: readonly string[]): boolean
 }
 
 type Body = Readonly<Record<string, unknown>> | undefined;
-
-/** A browser without a key gets this page for a path outside the APIs. */
-function isNotFoundPage({ status, headers, text }: Answer): boolean {
-  const isHtml = headers["content-type"] === "text/html; charset=utf-8" && text.startsWith("<!doctype html>");
-  return status === 404 && isHtml;
-}
 
 /** A path or method that no document describes gets the Error body. */
 function strayPathFaults({ status, headers, text }: Answer): readonly string[] {

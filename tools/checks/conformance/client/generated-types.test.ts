@@ -15,32 +15,30 @@ const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/pac
 const operations = `
   query List { pets { id name categoryId status } }
   mutation Create($input: NewPet!) { createPet(input: $input) { id } }`;
+/** It must compile with the generated types, in the strictest mode. */
+const program = `
+  const listed: ListQuery = { pets: [{ id: "1", name: "Rex", categoryId: "2", status: "available" }] };
+  const variables: CreateMutationVariables = { input: { name: "Rex", categoryId: "9223372036854775807" } };
+  export const said: (string | undefined)[] = [listed.pets[0]?.id, variables.input.name];
+  // @ts-expect-error: an id is not a number.
+  export const next: number = (listed.pets[0]?.id ?? 0) + 1;`;
 
 it("the plugin that the quickstart names generates types that agree with the schema", async () => {
   const quickstart = await readFile(new URL("docs/quickstart.md", graphqlFolder), "utf8");
   const [, block = ""] = /^```json\n(.*?)^```$/ms.exec(quickstart) ?? [];
   const { generates } = JSON.parse(block) as { generates: Record<string, { plugins: string[] }> };
   expect(Object.values(generates)).toEqual([{ plugins: ["typescript-operations"] }]);
-  await compile(`${await generateTypes()}
-    const listed: ListQuery = { pets: [{ id: "1", name: "Rex", categoryId: "2", status: "available" }] };
-    const variables: CreateMutationVariables = { input: { name: "Rex", categoryId: "9223372036854775807" } };
-    export const said: (string | undefined)[] = [listed.pets[0]?.id, variables.input.name];
-    // @ts-expect-error: an id is not a number.
-    export const next: number = (listed.pets[0]?.id ?? 0) + 1;`);
-});
-
-async function generateTypes(): Promise<string> {
-  const schema = parse(await readFile(new URL("schema.graphql", graphqlFolder), "utf8"));
-  const documents = [{ location: "", document: parse(operations) }];
-  const pluginMap = { plugin: typescriptOperations };
-  return codegen({ filename: "", schema, documents, config: {}, plugins: [{ plugin: {} }], pluginMap });
-}
-
-/** Compiles in the strictest mode. Rejects if there is an error. */
-async function compile(code: string): Promise<void> {
+  const types = await codegen({
+    filename: "",
+    schema: parse(await readFile(new URL("schema.graphql", graphqlFolder), "utf8")),
+    documents: [{ location: "", document: parse(operations) }],
+    config: {},
+    plugins: [{ plugin: {} }],
+    pluginMap: { plugin: typescriptOperations },
+  });
   await using directory = await openTemporaryDirectory();
   const file = join(directory.path, "types.ts");
-  await writeFile(file, code);
+  await writeFile(file, types + program);
   const options = ["--strict", "--noEmit", "--target", "es2023", "--exactOptionalPropertyTypes", "--types", ""];
   await promisify(execFile)(process.execPath, [tsc, ...options, file], { cwd: directory.path });
-}
+});

@@ -9,7 +9,6 @@ import { comparableHeaders } from "../apis/comparable-headers.js";
 import { createGraphqlApi } from "../apis/graphql-api.js";
 import { type ApiName, createResponseFaults } from "../apis/response-faults.js";
 import { createRestApi } from "../apis/rest-api.js";
-import { issueKeyOfKind } from "../key-kinds.js";
 import { newAddress, openRunningStore, withinOneMinute } from "../running-store.js";
 import type { Catalogue, Request, Row } from "./row.js";
 import { categoryIdRows } from "./rows/category-ids.js";
@@ -18,7 +17,6 @@ import { keyRows } from "./rows/keys.js";
 import { listRows } from "./rows/lists.js";
 import { nameRows } from "./rows/names.js";
 import { newPetRows } from "./rows/new-pets.js";
-import { permissionRows } from "./rows/permissions.js";
 import { quotaRows, quotaSettings } from "./rows/quotas.js";
 import { requestRows } from "./rows/requests.js";
 
@@ -32,7 +30,7 @@ const apis = [
   createGraphqlApi(sendTo("graphql"), "petsConnection"),
   createClientApi(sendTo("rest")),
 ] as const;
-const readerKey = (await store.database.issueKey()).key;
+const readerKey = await store.issueKey("valid");
 const catalogue = await fillCatalogue();
 /** The responses that were compared with those of REST. */
 const compared = new Map<string, number>();
@@ -42,8 +40,7 @@ describe.each<[string, readonly Row[]]>([
   ["new pets", newPetRows],
   ["names", nameRows],
   ["category ids", categoryIdRows],
-  ["API keys", keyRows],
-  ["permissions", permissionRows],
+  ["API keys and permissions", keyRows],
   ["quotas", quotaRows],
   ["idempotency", idempotencyRows],
   ["requests", requestRows],
@@ -75,7 +72,7 @@ async function sendThroughAll(row: Row): Promise<void> {
   const { key: kind = "valid", limits } = row;
   let reference: Reply | undefined;
   for (const api of apis) {
-    const key = kind === "none" ? undefined : await issueKeyOfKind(store.database, kind, limits);
+    const key = kind === "none" ? undefined : await store.issueKey(kind, limits);
     const address = newAddress();
     const send = (request: Request): Promise<Reply | undefined> => {
       const operation = request.operation(catalogue);

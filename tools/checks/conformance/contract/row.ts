@@ -1,7 +1,7 @@
 /** The rows of the contract table: a request and its response, which must be the same through every interface. */
 import type { Limits, ProblemCode } from "@petstore/core";
 import type { Call, Failure, Operation, Pet } from "../apis/api.js";
-import type { KeyKind } from "../key-kinds.js";
+import type { KeyKind } from "../running-store.js";
 
 export interface Row {
   readonly title: string;

@@ -10,13 +10,12 @@ import {
   isObjectType,
   isRequiredArgument,
 } from "graphql";
-import { anyJson, edited, hostileString, mostly, numberText, quoted, weighted } from "./json.js";
+import { anyJson, edited, hostileString, type Member, mostly, numberText, quoted, weighted } from "./json.js";
 import { cursor, newPet } from "./pets.js";
 
 export interface Operation {
   readonly document: string;
-  /** JSON text by the name of the variable. */
-  readonly variables: Readonly<Record<string, string>>;
+  readonly variables: readonly Member[];
 }
 
 /** Several root fields with any arguments and fields. */
@@ -44,7 +43,7 @@ export function operations(schema: GraphQLSchema): fc.Arbitrary<Operation> {
     const fragment = text.includes("...part") ? " fragment part on Pet { id name }" : "";
     return {
       document: (declared.length === 0 ? text : text.replace("{", () => `(${declared.join(", ")}) {`)) + fragment,
-      variables: Object.fromEntries(given),
+      variables: given,
     };
   });
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { GraphQLSchema } from "graphql";
 import { type Operation, oddDocument, operations } from "./graphql-documents.js";
 import { caller, contentType, moreHeaders } from "./headers.js";
-import { anyJson, damaged, hostileString, mostly, weighted } from "./json.js";
+import { anyJson, damaged, hostileString, type Member, mostly, objectText, weighted } from "./json.js";
 import { type HttpRequest, otherMethod } from "./rest-requests.js";
 
 export function graphqlRequests(schema: GraphQLSchema): fc.Arbitrary<HttpRequest> {
@@ -21,7 +21,7 @@ const strayPath = fc.constantFrom("/graphql/", "/graphql?query={__typename}", "/
 function posted(operation: fc.Arbitrary<Operation>): fc.Arbitrary<Transport> {
   const text = weighted(
     [30, requestText(operation)],
-    [3, requestText(oddDocument.map((document) => ({ document, variables: {} })))],
+    [3, requestText(oddDocument.map((document) => ({ document, variables: [] })))],
     [1, oddRequest],
   );
   return fc.record({
@@ -46,24 +46,18 @@ function inUrl(operation: fc.Arbitrary<Operation>): fc.Arbitrary<Transport> {
     });
 }
 
-const otherMember = fc.oneof(fc.constantFrom("variables", "operationName", "extensions"), hostileString);
+const otherName = fc.oneof(fc.constantFrom("variables", "operationName", "extensions"), hostileString);
 
 function requestText(operation: fc.Arbitrary<Operation>): fc.Arbitrary<string> {
-  const usual = operation.map(({ document, variables }) =>
-    objectText({ query: JSON.stringify(document), variables: objectText(variables) }),
-  );
-  const withMember = fc
-    .tuple(operation, otherMember, anyJson)
-    .map(([{ document }, member, json]) => objectText({ query: JSON.stringify(document), [member]: json }));
+  const withMember = (document: string, ...member: Member) => objectText([["query", JSON.stringify(document)], member]);
+  const usual = operation.map(({ document, variables }) => withMember(document, "variables", objectText(variables)));
+  const unusual = fc
+    .tuple(operation, otherName, anyJson)
+    .map(([{ document }, name, json]) => withMember(document, name, json));
   const batch = fc
     .tuple(usual, fc.integer({ min: 0, max: 12 }))
     .map(([text, count]) => `[${Array<string>(count).fill(text)}]`);
-  return weighted([20, usual], [4, withMember], [1, batch]);
-}
-
-/** @param members JSON text by name */
-function objectText(members: Readonly<Record<string, string>>): string {
-  return `{${Object.entries(members).map(([name, json]) => `${JSON.stringify(name)}:${json}`)}}`;
+  return weighted([20, usual], [4, unusual], [1, batch]);
 }
 
 const oddRequest: fc.Arbitrary<string> = fc.oneof(

@@ -62,6 +62,12 @@ export function quoted(strings: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return strings.map((text) => JSON.stringify(text));
 }
 
+export type Member = readonly [name: string, json: string];
+
+export function objectText(members: readonly Member[], blank = ""): string {
+  return `{${members.map(([name, json]) => `${blank}${JSON.stringify(name)}:${json}`)}${blank}}`;
+}
+
 /** Well-formed JSON of any kind, shallow or deep. */
 export const anyJson: fc.Arbitrary<string> = weighted(
   [3, quoted(hostileString)],

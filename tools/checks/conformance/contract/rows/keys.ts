@@ -1,4 +1,5 @@
-import { create, list, type Problem, type Request, type Row, refused, rowsOf, succeeds } from "../row.js";
+import { create, created, get, list, type Problem, type Request, type Row, refused, rowsOf, succeeds } from "../row.js";
+import { minute } from "./quotas.js";
 
 const challenge = 'Bearer realm="petstore"';
 const invalidToken = `${challenge}, error="invalid_token"`;
@@ -7,10 +8,20 @@ const missing = unauthorized("API_KEY_MISSING", "No API key was sent as a bearer
 const otherScheme = unauthorized("API_KEY_MISSING", "The Authorization header must use the Bearer scheme.");
 const invalid = unauthorized("API_KEY_INVALID", "The API key is malformed or unknown.");
 const repeated = unauthorized("API_KEY_INVALID", "Exactly one Authorization header must be sent.");
+const suspended = forbidden("ACCOUNT_SUSPENDED", "The account of the API key is suspended.", challenge);
 
 function unauthorized(code: Problem["code"], message: string): Problem {
   const header = code === "API_KEY_MISSING" ? challenge : invalidToken;
   return refused(401, code, message, { "www-authenticate": header });
+}
+
+function needsScope(scope: string): Problem {
+  const message = `This operation needs an API key whose scope includes ${scope}.`;
+  return forbidden("INSUFFICIENT_SCOPE", message, `${challenge}, error="insufficient_scope"`);
+}
+
+function forbidden(code: Problem["code"], message: string, header: string): Problem {
+  return refused(403, code, message, { "www-authenticate": header });
 }
 
 const operations: Readonly<Record<string, Request>> = { list: list(), create: create() };
@@ -20,7 +31,19 @@ const rejectedKeys: readonly (readonly [NonNullable<Row["key"]>, Problem])[] = [
   ["unknown", invalid],
   ["revoked", unauthorized("API_KEY_REVOKED", "The API key was revoked.")],
   ["expired", unauthorized("API_KEY_EXPIRED", "The API key is past its expiry.")],
+  ["test", unauthorized("API_KEY_INVALID", "Test keys work only in a test store.")],
 ];
+
+const reads: Readonly<Record<string, Request>> = {
+  list: list(),
+  "an invalid list": list({ limit: "0" }),
+  get: get(({ pets }) => pets[0]?.id ?? ""),
+};
+const writes: Readonly<Record<string, Request>> = {
+  create: create(),
+  "an invalid create": create('{"name":"","categoryId":1}'),
+  "a create with an idempotency key": create(undefined, { idempotencyKey: "once" }),
+};
 
 type Header = (key: string) => readonly string[];
 
@@ -53,17 +76,6 @@ export const keyRows: readonly Row[] = [
     expected: missing,
   },
   ...rowsOf(
-    "a key that is not exactly one of ours is invalid",
-    {
-      "a wrong checksum": (key) => key.slice(0, -1) + (key.endsWith("0") ? "1" : "0"),
-      "12,000 characters": () => "x".repeat(12_000),
-    },
-    (write: (key: string) => string) => ({
-      send: list({}, { authorization: (key) => [`Bearer ${write(key)}`] }),
-      expected: invalid,
-    }),
-  ),
-  ...rowsOf(
     "two Authorization headers are refused",
     {
       "the same key": (key) => [`Bearer ${key}`, `Bearer ${key}`],
@@ -85,4 +97,32 @@ export const keyRows: readonly Row[] = [
     },
     (send: Request) => ({ key: "none", send, expected: missing }),
   ),
+  { title: "a read key lists pets", key: "read", send: list(), expected: succeeds },
+  { title: "a write key creates a pet", key: "write", send: create(), expected: created({}) },
+  ...rowsOf("a read key creates nothing", writes, (send) => ({ key: "read", send, expected: needsScope("write") })),
+  ...rowsOf("a write key reads nothing", reads, (send) => ({ key: "write", send, expected: needsScope("read") })),
+  ...rowsOf("a suspended account is refused before its request is read", { ...reads, ...writes }, (send) => ({
+    key: "suspended",
+    send,
+    expected: suspended,
+  })),
+  ...rowsOf(
+    "a request that is refused with 403 costs a unit",
+    { suspended: suspended, read: needsScope("write") },
+    (problem, key) => ({
+      key: key as "suspended" | "read",
+      limits: { perMinute: 10, perDay: 100 },
+      before: [create(), create()],
+      send: create(),
+      expected: { ...problem, headers: { ...problem.headers, "x-ratelimit-remaining": "7" } },
+    }),
+  ),
+  {
+    title: "the quota of a suspended account is checked first",
+    key: "suspended",
+    limits: { perMinute: 1, perDay: 100 },
+    before: [list()],
+    send: list(),
+    expected: minute,
+  },
 ];
