@@ -85,6 +85,17 @@ it("an unexpected error is INTERNAL_ERROR in a 200 with the path, counts, and is
   expect(store.logged.join("")).not.toMatch(/pets_live_(?!\[redacted\])|node_modules| {4}at /);
 });
 
+it("a create whose idempotency key is in use has Retry-After, as in REST", async () => {
+  await store.ask('mutation { createPet(input: {name: "Ada", categoryId: 1}) { id } }', caller);
+  await store.execute("begin");
+  await store.execute(`insert into idempotency_keys values (${caller.accountId}, 'held', '', 1, now())`);
+  const query = 'mutation { createPet(input: {name: "Ada", categoryId: 1}, idempotencyKey: "held") { id } }';
+  const answer = await store.ask(query, caller);
+  await store.execute("rollback");
+  expect(errorsOf(answer)).toMatchObject([{ extensions: { code: "IDEMPOTENCY_IN_PROGRESS", retryAfter: 1 } }]);
+  expect(answer.headers["retry-after"]).toBe("1");
+});
+
 describe("an operation whose statements time out", () => {
   const create = (alias: string, name = "Ada") => `${alias}: createPet(input: {name: "${name}", categoryId: 1}) { id }`;
   const message = "The database did not answer in time; try again shortly.";

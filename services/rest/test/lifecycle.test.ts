@@ -61,7 +61,7 @@ describe("a start", () => {
   });
 });
 
-it("SIGTERM makes the service not ready at once; it serves requests during the grace period, then exits with 0", async () => {
+it("after SIGTERM the service is not ready at once, serves during the grace period, and exits with 0", async () => {
   await using service = await start(server.url, { SHUTDOWN_GRACE_MS: "5000" });
   await expect.poll(() => readiness(service), eventually).toBe(200);
   const startedAtMs = performance.now();

@@ -59,25 +59,26 @@ function partsOf(document: string): object {
   return { paths, components: others };
 }
 
+const headerOf = (schema: object) => ({ components: { headers: { Link: { schema } } } });
 it.each<[change: string, older: object, newer: object]>([
   ["a removed parameter", { parameters: [{ name: "x" }] }, { parameters: [] }],
   ["a removed field", { properties: { x: {} } }, { properties: {} }],
   ["a new required parameter", { parameters: [] }, { parameters: [{ name: "x", required: true }] }],
   ["a lower maximum", { maximum: 100 }, { maximum: 50 }],
   ["a new value of an enum", { enum: ["sold"] }, { enum: ["sold", "lost"] }],
+  ["a new value of a header", headerOf({ enum: ["a"] }), headerOf({ enum: ["a", "b"] })],
 ])("%s breaks a client", (_change, older, newer) => {
   expect(breakingChanges(older, newer)).toHaveLength(1);
 });
-
-// The comparison tools on npm read only OpenAPI 3.0, or download a binary during installation.
 
 /** A client ignores members of these that it does not know. */
 const extensible = new Set(["paths", "responses", "headers", "properties", "schemas", "x-extensible-enum"]);
 
 /**
  * The places where the newer part of an OpenAPI document differs from the older one, except for new paths, operations,
- * responses, headers, limits of headers, properties and optional parameters. A few of these changes break no client, for
- * example a higher maximum of a parameter, so a person has to review them.
+ * responses, headers, limits of headers, properties and optional parameters. A few of these changes break no client,
+ * for example a higher maximum of a parameter, so a person has to review them. The comparison tools on npm read only
+ * OpenAPI 3.0, or download a binary during installation.
  */
 function breakingChanges(older: unknown, newer: unknown, path: readonly string[] = []): string[] {
   if (isDeepStrictEqual(older, newer) || (older === undefined && isExtension(newer, path))) return [];
@@ -93,7 +94,7 @@ function isExtension(added: unknown, path: readonly string[]): boolean {
   const isOperation = path.at(-3) === "paths";
   const isOptionalParameter = parent === "parameters" && isNode(added) && !("required" in added && added.required);
   // Only responses have headers, so a new limit of a header restricts the service.
-  const isLimitOfHeader = path[0] === "components" && path[1] === "headers";
+  const isLimitOfHeader = path[1] === "headers" && parent === "schema";
   return extensible.has(parent) || isOperation || isOptionalParameter || isLimitOfHeader;
 }
 

@@ -32,7 +32,7 @@ async function withQueue(limit: string, act: (store: TestStore, key: string) => 
   await expect.poll(async () => (await store.call("GET", "/v1/pets", { key })).status).toBe(200);
 }
 
-it("while the queue for the database is too long, requests get 503 before authentication and cost nothing", async () => {
+it("while the database queue is too long, requests get 503 before authentication, and cost nothing", async () => {
   await withQueue("5", async (store, key) => {
     await expect.poll(store.readiness).toEqual({ status: "degraded", degraded: ["database overload"] });
     expect((await store.call("GET", "/readyz")).json).toEqual({ status: "degraded" });

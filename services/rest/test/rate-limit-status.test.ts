@@ -54,6 +54,12 @@ it("answers a key that is over its limit or banned, and shows when the ban ends"
   expect(await status(key)).toMatchObject({ status: 200, json: { bannedUntil } });
 });
 
+it("needs a valid key, and counts other requests by their address", async () => {
+  for (const remaining of [299, 298]) {
+    expect(await store.call("GET", "/rate_limit")).toMatchObject({ code: "API_KEY_MISSING", rateLimit: { remaining } });
+  }
+});
+
 it("refuses the key of a suspended account", async () => {
   const { key, accountId } = await store.issueKey({ plan: "free" });
   await store.execute(`update accounts set suspended_at = now() where id = ${accountId}`);
