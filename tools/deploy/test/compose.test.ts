@@ -73,12 +73,12 @@ describe("the compose files", async () => {
   });
 });
 
-// ha-postgres.test.ts logs in with the roles of the addresses.
-it("make-secrets.sh makes the addresses and the certificates of the two servers", async () => {
+it("make-secrets.sh makes the addresses of the two roles, and the certificates of the two servers", async () => {
   const read = (name: string) => readFile(join(secrets.path, name), "utf8");
-  for (const name of ["database-url", "database-owner-url"]) {
-    expect(await read(name)).toMatch(/@postgres:5432\/petstore\?sslmode=verify-full$/);
-  }
+  const server = "@postgres:5432/petstore?sslmode=verify-full";
+  // ha-postgres.test.ts logs in with both.
+  expect(await read("database-url")).toBe(`postgres://petstore_service:${await read("service-password")}${server}`);
+  expect(await read("database-owner-url")).toBe(`postgres://petstore:${await read("owner-password")}${server}`);
   const sentinels = "sentinel1:26379,sentinel2:26379,sentinel3:26379";
   expect((await read("redis-sentinel-url")).split("@")[1]).toBe(`${sentinels}/petstore`);
   const authority = new X509Certificate(await read("authority.crt"));
