@@ -1,4 +1,4 @@
-/** The OpenAPI document. The build resolves the aliases of openapi.yaml, and writes it to dist as JSON and as YAML. */
+/** The OpenAPI document, openapi.yaml. The build converts it to dist/openapi.json, so that the service needs no YAML parser. */
 import { readFileSync } from "node:fs";
 import { type HttpConfig, isLoopback } from "@petstore/core";
 import { parse, stringify } from "lossless-json";
@@ -63,7 +63,7 @@ export function openApiJson(environments: Environments): string {
 export function openApiYaml(environments: Environments): string {
   // JSON is valid YAML.
   const lines = `servers: ${JSON.stringify(servers(environments))}\n`;
-  return readFile("../dist/openapi.yaml").replace(/^servers:\n( .*\n)+/m, () => lines);
+  return readFile("../openapi.yaml").replace(/^servers:\n( .*\n)+/m, () => lines);
 }
 
 function readFile(path: string): string {

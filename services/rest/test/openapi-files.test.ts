@@ -11,7 +11,7 @@ import { openSharedStore } from "./test-store.js";
 
 const environments = { publicUrl: "https://petstore.example", stagingUrl: "https://staging.petstore.example" };
 const committed = readFileSync(new URL("../openapi.yaml", import.meta.url), "utf8");
-const asYaml = parseYaml(committed, { intAsBigInt: true, merge: true });
+const asYaml = parseYaml(committed, { intAsBigInt: true });
 const store = await openSharedStore({ PUBLIC_URL: environments.publicUrl, STAGING_URL: environments.stagingUrl });
 
 describe("the OpenAPI document", () => {

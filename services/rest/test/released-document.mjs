@@ -14,7 +14,7 @@ const repeatedParts = new Set(["headers", "content"]);
  * @returns {string} in YAML
  */
 export function releasedDocument(document) {
-  const { paths, components } = parse(document, { intAsBigInt: true, merge: true });
+  const { paths, components } = parse(document, { intAsBigInt: true });
   return comment + stringify(withoutTexts({ paths, components }, new Map()), { lineWidth: 120, anchorPrefix: "same" });
 }
 
