@@ -34,7 +34,7 @@ export const selectPets: Statement<{ after: bigint; limit: number }, Pet> = stat
 /**
  * `(status, id) > ($1, $2) and status <= $1` selects the same rows as `status = $1 and id > $2`. With `order by status, id`,
  * only the index on (status, id) returns the rows without a sort. For `status = $1 and id > $2 order by id`, PostgreSQL may
- * scan the primary key instead, and read every pet of another status.
+ * scan the primary key instead, and read every pet of another status. Neither other indexes nor statistics prevent this.
  */
 export const selectPetsByStatus: Statement<{ after: bigint; status: PetStatus; limit: number }, Pet> = statement(
   "read",
