@@ -32,9 +32,12 @@ export function readRetryAfterMs(headers: Headers, nowMs: number): number | unde
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - serverTimeMs(headers, nowMs));
 }
 
-/** Reads the link with rel="next". The client never requests its target: another address must not get the API key. */
+/**
+ * Reads the link with rel="next", which may have other parameters before it (RFC 8288 section 3). The client never requests
+ * its target: another address must not get the API key.
+ */
 export function readNextCursor(headers: Headers): string | undefined {
-  const [, target] = /<([^>]*)>\s*;\s*rel="?next\b/.exec(headers.get("link") ?? "") ?? [];
+  const [, target] = /<([^>]*)>[^<]*;\s*rel\s*=\s*"?next(?=[\s",;]|$)/i.exec(headers.get("link") ?? "") ?? [];
   if (target === undefined) return undefined;
   const cursor = new URL(target, "http://relative.invalid").searchParams.get("cursor");
   if (cursor === null) throw new TypeError("the link to the next page has no cursor");
