@@ -4,9 +4,9 @@ import { readNextCursor, readRateLimit, readRetryAfterMs } from "./response-head
 it.each([
   ['</v1/pets?limit=2&cursor=AQ>; rel="next"', "AQ"],
   ["<https://a.example/v1/pets?cursor=AQ>;rel=next", "AQ"],
-  ['<x>; rel="prev", </v1/pets?cursor=AQ-_>; rel="next"', "AQ-_"],
+  ['<x>; rel="prev", </v1/pets?cursor=AQ-_>; title="a, b; rel=next"; rel="next"', "AQ-_"],
   ["", undefined],
-  ['</v1/pets?cursor=AQ>; rel="prev"', undefined],
+  ['</v1/pets?cursor=AQ>; rel="prev", </v1/pets?cursor=AQ>; rel="next-archive"', undefined],
 ])("the Link header %j has the cursor %s", (field, cursor) => {
   expect(readNextCursor(new Headers({ Link: field }))).toBe(cursor);
 });

@@ -34,12 +34,18 @@ export function readRetryAfterMs(headers: Headers, nowMs: number): number | unde
 
 /** Reads the link with rel="next". The client never requests its target: another address must not get the API key. */
 export function readNextCursor(headers: Headers): string | undefined {
-  const [, target] = /<([^>]*)>\s*;\s*rel="?next\b/.exec(headers.get("link") ?? "") ?? [];
-  if (target === undefined) return undefined;
-  const cursor = new URL(target, "http://relative.invalid").searchParams.get("cursor");
-  if (cursor === null) throw new TypeError("the link to the next page has no cursor");
-  return cursor;
+  for (const [, target = "", parameters = ""] of (headers.get("link") ?? "").matchAll(link)) {
+    if (!relNext.test(parameters)) continue;
+    const cursor = new URL(target, "http://relative.invalid").searchParams.get("cursor");
+    if (cursor === null) throw new TypeError("the link to the next page has no cursor");
+    return cursor;
+  }
+  return undefined;
 }
+
+/** One link of a Link header (RFC 8288 section 3): its target and its parameters. */
+const link = /<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
+const relNext = /;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next(?![^\s;,]))/i;
 
 /**
  * The Date header, which is rounded down to a second, so that a wait is never too short. Uses the local clock only if the

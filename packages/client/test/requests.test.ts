@@ -1,4 +1,5 @@
 // tools/checks/conformance/contract sends lists, creates and gets to a running service, with every digit of an int64.
+import { getEventListeners } from "node:events";
 import { type CreateOptions, createPetStoreClient, type NewPet, type PetStoreClientOptions } from "@petstore/client";
 import { expect, it, vi } from "vitest";
 import { createScriptedService, problem, respond, resultsAfter, rexJson, useVirtualTime } from "./scripted-service.js";
@@ -78,6 +79,12 @@ it("rejects an aborted call that waits for its retry", async () => {
   expect(await resultsAfter(500, creating)).toEqual([abortReason]);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(received).toHaveLength(1);
+});
+
+it("leaves no listener on the signal of a request that has ended", async () => {
+  const { client, received } = createScriptedService(() => respond(200, "[]"));
+  await resultsAfter(1_000, client.pets.list({ signal: new AbortController().signal }));
+  expect(received.map(({ signal }) => getEventListeners(signal, "abort"))).toEqual([[]]);
 });
 
 it.each<[options: Partial<PetStoreClientOptions>, error: RegExp | typeof RangeError]>([

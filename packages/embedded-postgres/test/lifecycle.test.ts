@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { embeddedPostgresUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
@@ -95,6 +95,24 @@ test("an open during the owner's stop gets a server that lives", async ({ direct
   await using database = opened;
   expect(await owner.next()).toEqual({ isDisposed: true });
   expect(await query(database.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+});
+
+test("a failed start leaves the server of the next owner alone", async ({ directory }) => {
+  const file = join(directory, "cluster", "owner-password");
+  await rename(file, `${file}.kept`);
+  execFileSync("mkfifo", [file]);
+  const failing = openAlone(directory);
+  // Resolves when the start reads the file. Until the pipe is closed, it waits as on a slow disk.
+  const pipe = await open(file, "w");
+  process.kill(await postmasterPid(directory), "SIGKILL");
+  await rename(`${file}.kept`, file);
+  await using owner = startOwner(directory);
+  expect(await owner.next()).toHaveProperty("url");
+  const started = await postmasterPid(directory);
+
+  await pipe.close();
+  await expect(failing).rejects.toThrow();
+  expect(stillRunning([started])).toEqual([started]);
 });
 
 test("starts its server again at the same port after it was killed, and owns it", async ({ directory }) => {

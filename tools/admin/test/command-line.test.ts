@@ -83,7 +83,7 @@ it.each([
   [
     "migrate",
     "postgres://someone:secret@127.0.0.1:1/petstore?sslrootcert=/nowhere",
-    "The database at 127.0.0.1:1 cannot be used: ENOENT",
+    "The database at 127.0.0.1:1 cannot be used: ENOENT: no such file or directory, open '/nowhere'.",
   ],
   ["doctor", "", "database: there is none\n         -> Start the store with npm start"],
   ["doctor", "postgres://someone:secret@127.0.0.1:1/petstore", "Nothing listens at 127.0.0.1:1"],
