@@ -34,13 +34,15 @@ describeWithRedis("on one Redis", async () => {
         [noon, 1, "banned"],
       );
       const keyless = caller.withoutKey();
-      const onOtherPlan = keyless.onPlan({ perMinute: 5, perDay: 1_000 });
-      const unequal = [caller.sibling(), keyless, onOtherPlan, caller.otherAccount().withoutKey()];
-      await Promise.all([caller.outcomes(noon, 65), ...unequal.map((other) => other.reserve(noon))]);
+      const otherMinute = keyless.onPlan({ perMinute: 5, perDay: 1_000 });
+      const otherDay = keyless.onPlan({ perMinute: 4, perDay: 999 });
+      const unequal = [caller.sibling(), keyless, otherMinute, otherDay, caller.otherAccount().withoutKey()];
+      const equal = [caller.outcomes(noon, 64), caller.otherAccount().outcomes(noon, 65)];
+      await Promise.all([...equal, ...unequal.map((other) => other.reserve(noon))]);
       const statistics = String(await server.command("INFO", "commandstats"));
       // Without the commands that the script calls.
       const calls = statistics.matchAll(/^cmdstat_(?!mget:|set:|info:|config)(.+):calls=(\d+)/gm);
-      expect([...calls].map(([, name, count]) => `${name}: ${count}`)).toEqual(["evalsha: 11"]);
+      expect([...calls].map(([, name, count]) => `${name}: ${count}`)).toEqual(["evalsha: 13"]);
     });
 
     it("goes on without an error when Redis forgets its scripts", async () => {
