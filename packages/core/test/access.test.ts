@@ -8,6 +8,12 @@ const graceMs = 86_400_000;
 const time = new Date("2030-01-01T00:00:00Z");
 
 describe("an account", () => {
+  it("has a name of its own, even if two are created at once", async () => {
+    const created = await Promise.all([1, 2].map(() => accounts.create({ name: "the same", plan: "free" })));
+    expect(created.filter((account) => account !== undefined)).toHaveLength(1);
+    expect(await accounts.findByName("another")).toBeUndefined();
+  });
+
   it("has limits of its own with the plan Enterprise only", async () => {
     const { account } = await issueKey();
     const { name } = account;
@@ -19,7 +25,6 @@ describe("an account", () => {
     await expect(accounts.setPlan({ name, plan: "free", customLimits })).rejects.toThrow();
     expect(await accounts.setPlan({ name, plan: "pro" })).toEqual({ ...account, plan: "pro" });
     expect(await accounts.setPlan({ name: "nobody", plan: "pro" })).toBeUndefined();
-    expect(await accounts.findByName("nobody")).toBeUndefined();
   });
 });
 

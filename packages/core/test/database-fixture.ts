@@ -48,7 +48,7 @@ export function sqlOf<Row = Record<string, unknown>>(
   return { name: `${access} ${text}`.slice(0, 63), text, access, bind: (values) => [...values] };
 }
 
-/** The same database, with a list of the statements that it has run. */
+/** A function that runs statements on the database, and a list of the statements that it has run. */
 export function recordStatements(database: Database) {
   const ran: { readonly name: string; readonly values: unknown }[] = [];
   const run: Database["run"] = (statement, values) => {

@@ -1,5 +1,7 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { shared } from "@petstore/harness";
 import { describe, expect, it } from "vitest";
+import type { Database } from "../src/database/database.js";
 import type { NewPet } from "../src/pets/pet.js";
 import { createAddPet } from "../src/pets/pet-inserts.js";
 import { selectPet } from "../src/pets/pet-queries.js";
@@ -11,7 +13,7 @@ const server = await openSharedDatabase();
 const database = await shared(server.open());
 
 describe("pets that are added at once", () => {
-  it("share a statement for every 64, and each caller gets its own pet, in the order of the calls", async () => {
+  it("share a statement for every 64, in the trace of the first, and each caller gets its own pet, in the order of the calls", async () => {
     const names = ["plain", '"quoted", {}', "\\", "NULL", "🐈"];
     const pets = Array.from(
       { length: 130 },
@@ -21,9 +23,15 @@ describe("pets that are added at once", () => {
         status: place % 2 === 0 ? "sold" : "pending",
       }),
     );
-    const { run, ran } = recordStatements(database);
-    const added = await Promise.all(pets.map(createAddPet({ run })));
-    expect(ran).toMatchObject(Array(3).fill({ name: "insert-pets" }));
+    const request = new AsyncLocalStorage<number>();
+    const traced: unknown[] = [];
+    const run: Database["run"] = (statement, values) => {
+      traced.push(request.getStore());
+      return database.run(statement, values);
+    };
+    const addPet = createAddPet({ run });
+    const added = await Promise.all(pets.map((pet, place) => request.run(place, addPet, pet)));
+    expect(traced).toEqual([0, 64, 128]);
     expect(added).toEqual(pets.map((pet, place) => ({ id: added[place]?.id, ...pet })));
     const ids = added.map(({ id }) => id);
     const firstOf64 = ids.slice(0, 64);
