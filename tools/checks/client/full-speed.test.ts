@@ -1,4 +1,4 @@
-// The client at full speed in front of the real quota engine, in virtual time.
+// The client at full speed: in front of the quota engine in virtual time, and in front of a service in real time.
 import { createPetStoreClient, type PetStoreClient } from "@petstore/client";
 import {
   createLocalQuota,
@@ -10,7 +10,8 @@ import {
   retryAfterSeconds,
 } from "@petstore/core";
 import { it } from "@petstore/harness/test-with-figures";
-import { afterEach, beforeEach, describe, vi } from "vitest";
+import { afterEach, beforeEach, describe, inject, vi } from "vitest";
+import { openRunningStore, startWithinMinute } from "../conformance/running-store.js";
 
 const limits = limitsOf({ plan: "free" });
 /** The time that a request and its response travel together. */
@@ -18,15 +19,15 @@ const latencyMs = { least: 20, most: 80 };
 /** More calls than a client may send at once, so that it always has one waiting. */
 const callsAtOnce = 16;
 
-// Also replaces the timers of Bottleneck.
-beforeEach(() => {
-  vi.useFakeTimers({ now: Date.UTC(2027, 4, 3, 12), toFake: ["setTimeout", "clearTimeout", "Date"] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 describe.each([1, 2, 3])("in front of the quota engine (seed %i)", (seed) => {
+  // Also replaces the timers of Bottleneck.
+  beforeEach(() => {
+    vi.useFakeTimers({ now: Date.UTC(2027, 4, 3, 12), toFake: ["setTimeout", "clearTimeout", "Date"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it.for([
     { who: "one client", clients: 1, minutes: 5, leastShare: 1, mostRefused: 0 },
     { who: "ten clients", clients: 10, minutes: 5, leastShare: 0.95, mostRefused: 100 },
@@ -39,7 +40,7 @@ describe.each([1, 2, 3])("in front of the quota engine (seed %i)", (seed) => {
       const options = { baseUrl: "http://virtual.invalid/v1", apiKey: "key", fetch, random };
       const stop = startFullSpeed(Array.from({ length: count }, () => createPetStoreClient(options)));
       await vi.advanceTimersByTimeAsync(minutes * 60_000 - 1);
-      figures.exactly(0, "failed calls", await stop());
+      figures.exactly(0, "failed calls", (await stop()).failed);
       figures.atLeast(leastShare * minutes * limits.perMinute, "admitted requests", counts.admitted);
       figures.atMost(mostRefused, "refused requests", counts.refused);
       figures.exactly(0, "bans", counts.banned);
@@ -47,17 +48,36 @@ describe.each([1, 2, 3])("in front of the quota engine (seed %i)", (seed) => {
   );
 });
 
-/** Lists pets with every client without a pause. The returned function stops it and returns the number of failed calls. */
-function startFullSpeed(clients: readonly PetStoreClient[]): () => Promise<number> {
+// Takes too long for `npm test`. Only `npm run client:proof` sets the options.
+it.skipIf(inject("projectOptions") === undefined)(
+  "ten clients on Free use the limit of a running service for 2 minutes, and are not banned",
+  async ({ figures }) => {
+    await using store = await openRunningStore({ services: ["rest"] });
+    const { key: apiKey } = await store.database.issueKey({ plan: "free" });
+    const options = { baseUrl: `${store.originOf("rest")}/v1`, apiKey };
+    await startWithinMinute(60_000);
+    const stop = startFullSpeed(Array.from({ length: 10 }, () => createPetStoreClient(options)));
+    // Ends a second early, so that the next window does not begin.
+    await pause(2 * 60_000 - 1_000);
+    const { listed, failed } = await stop();
+    // After a ban, every call fails.
+    figures.exactly(0, "failed calls", failed);
+    figures.atLeast(0.95 * 2 * limits.perMinute, "lists", listed);
+  },
+);
+
+/** Lists pets with every client without a pause. The returned function stops it and returns the numbers of calls. */
+function startFullSpeed(clients: readonly PetStoreClient[]) {
   const stopped = new AbortController();
-  let failed = 0;
+  const counts = { listed: 0, failed: 0 };
   const listRepeatedly = async (client: PetStoreClient): Promise<void> => {
     while (!stopped.signal.aborted) {
       try {
         await client.pets.list({ signal: stopped.signal });
+        counts.listed += 1;
       } catch (error) {
         if (error === stopped.signal.reason) break;
-        failed += 1;
+        counts.failed += 1;
         // A closed client rejects at once: without a pause this loop would block the process.
         await pause(1_000);
       }
@@ -67,7 +87,7 @@ function startFullSpeed(clients: readonly PetStoreClient[]): () => Promise<numbe
   return async () => {
     stopped.abort();
     await Promise.all(calls);
-    return failed;
+    return counts;
   };
 }
 

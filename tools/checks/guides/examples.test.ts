@@ -45,9 +45,9 @@ const documents: readonly [path: string, printed: readonly RegExp[]][] = [
     [
       /^{"data":{"createPet":{"id":"\d+","name":"Rex","categoryId":"9007199254740993"}},"extensions":{"cost":1}}$/,
       /^HTTP\/1.1 200 OK\r\n.*X-RateLimit-Remaining: \d+.*{"petsConnection":{"nodes":\[{"id":"1","name":"Rex"}/s,
-      /^Ada\nRex, .*, Ada\nVALIDATION_FAILED first must be an integer from 1 to 100\n$/,
+      /^9223372036854775807\nRex, .*, Ada\nVALIDATION_FAILED first must be an integer from 1 to 100\n$/,
       /^Rex\n$/,
-      /^1 Rex\nVALIDATION_FAILED \d+\n$/,
+      /^Rex 9007199254740993\nVALIDATION_FAILED \d+\n$/,
     ],
   ],
 ];

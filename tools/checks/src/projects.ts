@@ -60,8 +60,8 @@ the same operations through both. A failure prints its smallest request and the 
     programs: ["redis-server"],
   },
   client: {
-    about:
-      "Runs the typed client at full speed in front of the quota engine, and through failures of a running service.",
+    about: `Runs the typed client at full speed, in virtual time and for 2 minutes in real time, and through failures of a
+running service.`,
     programs: ["redis-server"],
   },
   browser: {

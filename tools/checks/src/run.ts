@@ -48,7 +48,7 @@ function readCommand(projects: Projects, name: string, args: string[]) {
     project,
     files: project.hasOneFile ? [] : only,
     namePattern: texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"),
-    ownOptions: ownOptions(project, values),
+    ownOptions: help ? {} : ownOptions(project, values),
     json,
     list,
     help,
