@@ -1,4 +1,4 @@
-/** Calls to PostgreSQL and Redis: published for traces and metrics, and limited in time. */
+/** Calls to PostgreSQL and Redis: published for traces and metrics, and the timeouts of their replies. */
 import { type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 
 /** A statement that PostgreSQL runs, or a script that Redis runs. */
@@ -18,9 +18,9 @@ export function traceDatabaseCall<Result>(
 }
 
 /**
- * Like `setTimeout`, but before `callback` runs, Node reads all replies that have arrived: the event loop runs timers, then
- * reads sockets, then runs immediates. So a busy process misses no reply. After `ms`, `clearTimeout` no longer prevents the
- * call, so `callback` must do no harm after the reply.
+ * Calls `callback` after `ms`, but first lets Node read the replies that have arrived: the event loop runs timers, then reads
+ * sockets, then runs immediates. So a busy process misses no reply. After `ms`, `clearTimeout` no longer prevents the call, so
+ * `callback` must do nothing if the reply has arrived.
  */
 export function setReplyTimeout(callback: () => void, ms: number): NodeJS.Timeout {
   return setTimeout(() => setImmediate(callback), ms);

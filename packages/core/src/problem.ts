@@ -10,7 +10,7 @@ export const problems = {
   GRAPHQL_VALIDATION_FAILED: { status: 400, meaning: "The GraphQL document does not fit the schema or its limits." },
   OPERATION_TOO_LARGE: {
     status: 400,
-    meaning: "The request has more than 10 root fields, or needs more units than its limit could ever admit.",
+    meaning: "The request has more than 10 root fields, or needs more units than a whole minute or day allows.",
   },
   PERSISTED_QUERY_NOT_FOUND: {
     status: 400,

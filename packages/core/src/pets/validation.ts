@@ -43,7 +43,7 @@ export const newPetSchema: z.ZodType<NewPet> = z.strictObject(
 );
 
 const limit = z
-  // An integer above 2^53 would fail `max` too. With `abort`, the message states the rule only once.
+  // An integer above 2^53 fails both `int` and `max`. `abort` stops after `int`, so the message states the rule once.
   .int({ error: rules.limit, abort: true })
   .min(1, rules.limit)
   .max(100, rules.limit)

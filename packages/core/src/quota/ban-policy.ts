@@ -7,11 +7,11 @@ import { dayMs } from "./window.js";
  * share a key, get at most 119 strikes: the first refusal is not a strike.
  */
 export interface BanPolicy {
-  /** Fewest strikes within one episode that ban a key. 0 switches bans off. */
+  /** A ban needs at least this many strikes in one episode. 0 switches bans off. */
   readonly minimumStrikes: number;
   /**
-   * A ban needs this many strikes per unit of the account's minute limit, or `minimumStrikes` if that is larger. An episode
-   * lasts at most a minute. So with the default of 2, a caller that sends fewer requests in a minute than twice its limit is
+   * A ban needs this many strikes for each unit of the account's minute limit, and at least `minimumStrikes`. An episode lasts
+   * at most a minute. So with the default of 2, a caller that sends fewer requests in a minute than twice its limit is
    * never banned, even if its day has no units left.
    */
   readonly strikesPerUnit: number;

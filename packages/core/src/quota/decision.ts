@@ -29,16 +29,16 @@ export interface Banned extends Decided {
   readonly retryAtMs: number;
 }
 
-/** The request costs more than a limit: no wait helps. Nothing was reserved, and it does not count towards a ban. */
+/** The request costs more than a limit, so waiting does not help. Nothing was reserved. The refusal is no strike. */
 interface Impossible extends Decided {
   readonly outcome: "impossible";
 }
 
 /**
- * The window in the X-RateLimit headers: the window that refused, else the window with the least remaining. In the last
- * minute of a day, both windows have the same Reset, so a client cannot tell them apart. In this case the window with
- * the least remaining is reported even after a refusal. Example: 1 unit is left in the minute and 2 in the day, so responses
- * show 1. Then the day refuses a cost of 3. If this response showed the day, Remaining would rise to 2.
+ * The window in the X-RateLimit headers: the window that refused, else the window with the least remaining. In the last minute
+ * of a day, both windows have the same Reset: a client cannot tell them apart, and must not see Remaining rise. So the window
+ * with the least remaining is then reported even after a refusal. Example: 1 unit is left in the minute and 2 in the day, so
+ * responses show 1. Then the day refuses a cost of 3, and this response must show 1 too.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;

@@ -5,7 +5,7 @@ import type { Windows } from "./window.js";
 interface UsageQuery {
   /** An account, or the address of a client without a valid key. */
   readonly account: string;
-  /** The lineage of the API key. A key and its rotations share strikes and bans. Without a key, nothing is banned. */
+  /** The lineage of the API key, which its rotations keep: they share strikes and bans. Without a key, nothing is banned. */
   readonly key?: string;
   readonly limits: Limits;
 }
@@ -41,6 +41,6 @@ export interface Quota {
   usage(query: UsageQuery): Promise<Usage>;
   /** Gives held units back to the windows of `heldIn` that still run. The used units never fall below zero. */
   refund(refund: Omit<Reservation, "key"> & { readonly heldIn: Windows }): Promise<Windows>;
-  /** Ends the ban of a key and forgets its strikes and ban level, if they began before the lift. The call may be repeated. */
+  /** Ends a ban of the key that began before the lift, and forgets its strikes and ban level. The call may be repeated. */
   liftBan(lift: { readonly account: string; readonly key: string; readonly liftedAgoMs: number }): Promise<void>;
 }

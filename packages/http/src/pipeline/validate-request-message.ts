@@ -16,7 +16,7 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return malformed("This service speaks HTTP/1.1 and HTTP/1.0 only.");
   }
-  // With such characters, Express and Node find different paths (RFC 9112 section 3.2, RFC 3986 section 2).
+  // Express and Node find different paths in a target with other characters (RFC 9112 section 3.2, RFC 3986 section 2).
   if (/[^\x21-\x7e]|#/.test(request.url ?? "")) {
     return malformed("The request target can hold only printable ASCII characters without #; percent-encode others.");
   }
@@ -39,7 +39,7 @@ function hostProblem(request: IncomingMessage): Problem | undefined {
   if (host === undefined) {
     return request.httpVersion === "1.1" ? malformed("An HTTP/1.1 request needs a Host header.") : undefined;
   }
-  if (another !== undefined) return malformed("A request has one Host header, not several.");
+  if (another !== undefined) return malformed("The request has several Host headers; send one.");
   return hostValue.test(host) ? undefined : malformed("The Host header is not a host name or address with a port.");
 }
 

@@ -22,8 +22,8 @@ export function createDocuments(schema: GraphQLSchema): Documents {
   const cache = new LRUCache<string, ParsedDocument>({ max: maxDocuments, maxSize: maxBytes });
   return {
     read(text) {
-      // A lone surrogate has the same UTF-8 bytes as U+FFFD, so the two texts have the same hash. But graphql refuses only
-      // the surrogate, so its text is not cached.
+      // A lone surrogate has the same UTF-8 bytes as U+FFFD, so the two texts have the same hash. graphql refuses only the
+      // text with the surrogate, so the cache must not hold it under this hash.
       if (!text.isWellFormed()) return parseDocument(schema, text);
       const digest = hash("sha256", text, "hex");
       const known = cache.get(digest);

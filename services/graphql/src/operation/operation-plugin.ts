@@ -64,8 +64,8 @@ export function createOperationPlugin(admission: Pick<Admission, "extend">): Apo
         /** Keeps the problems as they were thrown, for the status, the headers and the log. */
         async didEncounterErrors({ contextValue, errors }) {
           contextValue.problems.push(...errors.map(problemOf));
-          // Plugins run in parallel. If another plugin refuses the operation during our quota call, the response waits for the
-          // call, because it sets the rate-limit headers. If the call fails, `didResolveOperation` throws its error.
+          // Plugins run in parallel. If another plugin refuses the operation during our quota call, wait for the call: it sets
+          // the rate-limit headers. An error of the call is ignored here, because `didResolveOperation` throws it.
           await quotaExtension?.catch(() => {});
         },
       };

@@ -8,10 +8,10 @@
  * episode; `ban-policy.ts` explains the terms. One MGET reads both strings; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * The 3 in a penalty is its format. In format 2, the first four numbers were the episode, and the string ended after the
- * level. The zeros keep the ban where older releases expect it. A release ignores an episode in the other format. When a
- * ban begins, `episodeStart` becomes the start of the ban. From a penalty in format 2, the script reads it as 0. So every lift
- * ends such a ban.
+ * The 3 in a penalty is its format. Format 2 began with four numbers of the episode, and ended after the level. The zeros
+ * stand in their place, so that older releases find the ban. Each release ignores the episode of the other format: for a
+ * penalty in format 2, this script uses 0 as `episodeStart`. After the start of a ban, `episodeStart` is that start, and a
+ * lift ends a ban that started before it. So a lift always ends a ban in format 2.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";

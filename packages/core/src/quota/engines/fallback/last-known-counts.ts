@@ -25,16 +25,16 @@ export interface LastKnownCountsOptions {
   readonly currentOutage: () => number;
 }
 
-/** Reports the whole limit of the account, and adjusts `used`: this instance may still grant `limit - used` units. */
+/** Results show the limits of the account, not shares of them. This instance may still grant `limit - used` units. */
 export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftBan"> {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
   /**
-   * Keeps the counts and the ban of a decision of Redis. Do not call it if an outage began before the reply: the counts then
-   * lack units.
+   * Keeps the counts and the ban of a decision of Redis. Do not call it if an outage began before the reply: the reply
+   * does not include the units that this instance has granted since.
    */
   observe(reservation: Reservation, decision: Decision): void;
-  /** Returns the counters that the next call must report to Redis, and marks their units as known to Redis. */
+  /** Returns the counters that the next call must report to Redis, and counts their units as reported. */
   drainUnsynced(account: string): AccountCounters | undefined;
   /**
    * Undoes `drainUnsynced` after Redis has answered the call with an error. The error has begun an outage, so the first
@@ -52,7 +52,7 @@ interface Snapshot {
   counters: AccountCounters;
   /** The last outage for which the counters were copied to the local quota. */
   seededOutage: number;
-  /** The last outage whose units Redis knows; -1 if none. A report is due while it is not `currentOutage`. */
+  /** The last outage that was reported to Redis; -1 if none. A report is due while this is not `currentOutage`. */
   syncedOutage: number;
 }
 
@@ -95,7 +95,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** The `used` to start from. It leaves this instance its part of `limit - lastKnownUsed`, less the units it has granted. */
+  /** A `used` with which `share - used` is this instance's part of the units that were left, less those it has granted. */
   function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
     const shareOfRest = Math.floor((limit - lastKnownUsed) / instances);
     return { used: shareOfLimit(limit) - shareOfRest + unsyncedUnits, resetAtMs };
@@ -117,8 +117,8 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       // One report after an outage is enough: no local decision adds unsynced units after the report.
       if (snapshot === undefined || snapshot.syncedOutage === currentOutage()) return undefined;
       const { counters } = snapshot;
-      // If the call is lost, it is unknown whether Redis has added the units. So they now belong to `lastKnownUsed`: the next
-      // report only raises the counters of Redis to at least this number, and never adds them again.
+      // The call may be lost after Redis has added the units. So they now belong to `lastKnownUsed`: the next report only
+      // raises the counters of Redis to at least this number, and never adds the units twice.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
       snapshot.syncedOutage = currentOutage();
       return counters;
@@ -140,7 +140,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
           const counter = counterFor(before, decision[window]);
           const isHeldWindow = heldIn?.[window].resetAtMs === counter.resetAtMs;
-          // The counter includes the held unit, unless the account was evicted since. Only the other units are added.
+          // The counter has the held unit already, unless the snapshot was evicted since. So only the other units are added.
           const heldUnits = isHeldWindow ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
           const units = cost - heldUnits;
           const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
@@ -187,8 +187,8 @@ function moveToKnown({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter,
 }
 
 /**
- * Subtracts the refunded units from `unsyncedUnits` in the windows of `heldIn`, even if Redis granted them. It never lowers
- * `lastKnownUsed`: if too few units are unsynced, the rest is not given back.
+ * Redis cannot be told of the refund now. So it lowers the units that are reported later, even if Redis granted the refunded
+ * ones. If too few units are unsynced, the rest is not given back.
  */
 function afterRefund(counters: AccountCounters, heldIn: Windows, units: number): AccountCounters {
   return mapCounters(counters, (counter, window) => {
@@ -197,7 +197,7 @@ function afterRefund(counters: AccountCounters, heldIn: Windows, units: number):
   });
 }
 
-/** Keeps the number of units left, which is `share - used`. */
+/** Replaces the shares by the limits of the account. The units left stay the same, because `used` rises too. */
 function withAccountLimits<Reported extends Windows>(windows: Reported, { perMinute, perDay }: Limits): Reported {
   return { ...windows, minute: withLimit(windows.minute, perMinute), day: withLimit(windows.day, perDay) };
 }
