@@ -16,7 +16,7 @@ import { openStoreDatabase, unhurried } from "../src/store-database.js";
 interface RunningStoreOptions {
   readonly services?: readonly ServiceName[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Loads the probes of `Service`. */
+  /** Loads the probe of `Service`. */
   readonly isProbed?: boolean;
 }
 
