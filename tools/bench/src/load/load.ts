@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { percentile } from "@petstore/harness/figures";
+import type { HttpRequest } from "@petstore/harness/network";
 import autocannon from "autocannon";
-import { type HttpRequest, type Operation, withKey } from "./requests.js";
+import { type Operation, withKey } from "./requests.js";
 
 /** The server of a load, and its requests: random operations, each with a random key. */
 export interface LoadedServer {

@@ -1,4 +1,5 @@
 import type { PetStatus } from "@petstore/core";
+import type { HttpRequest } from "@petstore/harness/network";
 
 export interface ApiRequests {
   list(limit: number, status?: PetStatus): Operation;
@@ -14,17 +15,10 @@ export interface Operation {
   resultOf(body: unknown): unknown;
 }
 
-export interface HttpRequest {
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
 export const restRequests: ApiRequests = {
   list(limit, status) {
     const path = `/v1/pets?limit=${limit}${status === undefined ? "" : `&status=${status}`}`;
-    const request: HttpRequest = { method: "GET", path, headers: {} };
+    const request: HttpRequest = { method: "GET", path };
     return { request: () => request, resultOf: (body) => listedPets(body, limit) };
   },
   create: { request: (unique) => create(unique, {}), resultOf: withoutId },
@@ -53,7 +47,7 @@ export function withoutId(pet: unknown): unknown {
   return rest;
 }
 
-function create(unique: string, idempotencyKey: HttpRequest["headers"]): HttpRequest {
+function create(unique: string, idempotencyKey: Readonly<Record<string, string>>): HttpRequest {
   return {
     method: "POST",
     path: "/v1/pets",

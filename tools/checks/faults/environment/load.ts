@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Api, authorization, type Call, requestOf } from "./apis.js";
+import { bytesOf, type HttpRequest } from "@petstore/harness/network";
+import { type Api, authorization } from "./apis.js";
 import { type Connection, openConnection } from "./connection.js";
 import { isAcknowledged, type Result } from "./results.js";
 
@@ -19,7 +20,7 @@ export interface LoadOptions {
   /** The load ends after this number of requests; by default when it is stopped. */
   readonly requests?: number;
   /** By default, four of five requests list pets. The fifth creates one, with an idempotency key. */
-  readonly call?: (api: Api, request: number) => Call;
+  readonly call?: (api: Api, request: number) => HttpRequest;
 }
 
 export interface CreatesOptions {
@@ -123,6 +124,6 @@ export async function createPet(
   return { ...result, requestedPet: name, acknowledgedPet: isCreated ? name : undefined };
 }
 
-function sendOne(connection: Connection, { origin }: Target, call: Call, apiKey: string): Promise<Result> {
-  return connection.send(origin, requestOf(call, authorization(apiKey)));
+function sendOne(connection: Connection, { origin }: Target, call: HttpRequest, apiKey: string): Promise<Result> {
+  return connection.send(origin, bytesOf(call, authorization(apiKey)));
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type HttpAnswer, nowMs, openRawClient } from "@petstore/harness/network";
+import { bytesOf, type HttpAnswer, nowMs, openRawClient } from "@petstore/harness/network";
 import { hostileDocuments } from "@petstore/harness/responses";
 import type { Figures } from "@petstore/harness/test-with-figures";
-import { authorization, graphql, graphqlCall, mintUnknownKey, requestOf } from "../environment/apis.js";
+import { authorization, graphql, graphqlCall, mintUnknownKey } from "../environment/apis.js";
 import { type Environment, it } from "../environment/environment.js";
 import { median } from "../environment/measures.js";
 import { endOf, isFailure, isSuccess, resultOf, slowestMs } from "../environment/results.js";
@@ -88,7 +88,7 @@ async function floodWithUnknownKeys(environment: Environment, figures: Figures, 
   const batches = Array.from({ length: unknownKeyConnections }, () =>
     Array.from({ length: maxOutstanding }, (_, index) => {
       const close = index === maxOutstanding - 1 ? "Connection: close\r\n" : "";
-      return requestOf(list, authorization(mintUnknownKey()) + close);
+      return bytesOf(list, authorization(mintUnknownKey()) + close);
     }).join(""),
   );
   const answers = (await Promise.all(batches.map((bytes) => answersTo(service, bytes)))).flat();

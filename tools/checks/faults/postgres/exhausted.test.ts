@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { HttpRequest } from "@petstore/harness/network";
 import type { PostgresServer } from "@petstore/harness/postgres";
-import { type Api, type Call, graphqlCall, rest } from "../environment/apis.js";
+import { type Api, graphqlCall, rest } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 import { startLoad } from "../environment/load.js";
 import { median } from "../environment/measures.js";
@@ -34,7 +35,7 @@ const small = { perMinute: 1_000_000_000, perDay: 3 };
 it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", async ({ environment, figures }) => {
   environment.allowFailures();
   /** Sends one request after the other. */
-  const sendOften = (service: Service, call: Call, apiKey: string, requests: number) =>
+  const sendOften = (service: Service, call: HttpRequest, apiKey: string, requests: number) =>
     environment.sendBurst({ targets: [service], requests, clients: 1, apiKey, call: () => call });
   const server = await environment.openPostgres();
   const services = await environment.startServices(settings);
@@ -67,7 +68,7 @@ it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", 
     figures.atMost(acquireTimeoutMs + 100, `${name}: the slowest 503`, slowestMs(refused), "ms");
     const mistake = name === rest.name ? { ...list, path: "/v1/pets?limit=0" } : graphqlCall("{");
     /** Requests that need no connection. */
-    const cheap: readonly (readonly [status: number, call: Call, key: string])[] = [
+    const cheap: readonly (readonly [status: number, call: HttpRequest, key: string])[] = [
       [401, list, "malformed"],
       [404, { method: "GET", path: `${path}/none` }, apiKey],
       [405, { method: "DELETE", path: list.path }, apiKey],
