@@ -98,7 +98,7 @@ export async function makeLoad(options: LoadedServer & LoadLimits): Promise<Load
 function drawRequest({ operations, apiKeys }: LoadedServer): HttpRequest {
   const operation = pick(operations);
   if (operation === undefined) throw new Error("a workload has at least one operation");
-  return withKey(operation.request(randomUUID().replaceAll("-", "")), pick(apiKeys));
+  return withKey(operation(randomUUID().replaceAll("-", "")), pick(apiKeys));
 }
 
 function pick<Item>(items: readonly Item[]): Item | undefined {
