@@ -7,18 +7,6 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   await vi.waitUntil(holds, { timeout: 30_000, interval: 5 });
 }
 
-/** Longer than a test takes. */
-const testMs = 10 * 60_000;
-const dayMs = 86_400_000;
-
-/** Waits for the next UTC day if it is near, because the quota of a day begins again then. */
-export async function waitPastMidnight(): Promise<void> {
-  const leftMs = dayMs - (Date.now() % dayMs);
-  if (leftMs > testMs) return;
-  process.stderr.write(`Waiting ${Math.ceil(leftMs / 1_000)} s until midnight UTC has passed.\n`);
-  await sleep(leftMs + 1_000);
-}
-
 type Readiness = "ready" | "degraded" | "not ready";
 
 const readinessTimeoutMs = 15_000;
