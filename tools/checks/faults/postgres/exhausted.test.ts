@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpRequest } from "@petstore/harness/network";
 import type { PostgresServer } from "@petstore/harness/postgres";
-import { type Api, graphqlCall, rest } from "../environment/apis.js";
+import { until } from "@petstore/harness/processes";
+import { graphqlCall, rest } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 import { startLoad } from "../environment/load.js";
 import { median } from "../environment/measures.js";
 import { isUnavailable, slowestMs } from "../environment/results.js";
 import type { Service } from "../environment/services.js";
-import { until } from "../environment/waits.js";
 
 const poolSize = 6;
 /** The service notices after this time that a shared connection is stalled, and sends it no more queries. */
@@ -29,7 +29,6 @@ const settings = {
   DATABASE_READ_TIMEOUT_MS: `${statementTimeoutMs}`,
   DATABASE_WRITE_TIMEOUT_MS: `${statementTimeoutMs}`,
 };
-const listPets = ({ list }: Api) => list;
 const small = { perMinute: 1_000_000_000, perDay: 3 };
 
 it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", async ({ environment, figures }) => {
@@ -50,13 +49,14 @@ it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", 
     }
   }
   const lock = server.query(`begin; lock table pets in access exclusive mode; select pg_sleep(${heldSeconds}); commit`);
-  await until(async () => (await countIn(server, locks)) > 0);
+  await until("the table is locked", async () => (await countIn(server, locks)) > 0);
   // Some queries share a connection until it is seen to be stalled. The next ones take another connection.
   const held: Promise<unknown>[] = [];
   for (let wave = 0; wave < 8 && (await countIn(server, waiting)) < services.length * poolSize; wave += 1) {
     // These requests are part of the fault, so the oracles do not see them.
-    const options = { requests: poolSize, clients: poolSize, apiKey: holdingKey, pauseMs: 0, call: listPets };
-    held.push(...services.map((service) => startLoad({ ...options, targets: [service] }).done));
+    const options = { requests: poolSize, clients: poolSize, apiKey: holdingKey, pauseMs: 0 };
+    const loads = services.map((service) => startLoad({ ...options, targets: [service], call: ({ list }) => list }));
+    held.push(...loads.map(({ done }) => done));
     await sleep(stallMs);
   }
   await sleep(keyAgeMs);

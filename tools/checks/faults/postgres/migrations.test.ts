@@ -2,8 +2,8 @@ import { migrate } from "@petstore/core";
 import { createTestDatabase } from "@petstore/harness";
 import { openFaultProxy } from "@petstore/harness/network";
 import { openSession, query } from "@petstore/harness/postgres";
+import { until } from "@petstore/harness/processes";
 import { it } from "../environment/environment.js";
-import { until } from "../environment/waits.js";
 
 const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
@@ -20,7 +20,7 @@ async function migrateAfter(fault: "refuse" | "blackHole"): Promise<number> {
   await obstacle.query("begin; create type pet_status as enum ()");
   await using proxy = await openFaultProxy({ url: database.directUrl });
   const victim = migrate(proxy.url).catch(() => {});
-  await until(async () => (await query(database.directUrl, waiting)).length > 0);
+  await until("the victim waits", async () => (await query(database.directUrl, waiting)).length > 0);
   await proxy[fault]();
   await obstacle.query("rollback");
   const startMs = performance.now();

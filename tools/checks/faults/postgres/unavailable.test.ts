@@ -3,9 +3,8 @@ import { nowMs, openFaultProxy } from "@petstore/harness/network";
 import { openSession, type PostgresServer, sparedName } from "@petstore/harness/postgres";
 import { oneOfEach } from "../environment/apis.js";
 import { type Environment, it } from "../environment/environment.js";
-import { checkFailures, failuresAfter } from "../environment/measures.js";
+import { checkFailures, failuresAfter, millisecondsUntil } from "../environment/measures.js";
 import { count, endOf, isCreate, isFailure, isList, isSuccess, isUnavailable } from "../environment/results.js";
-import { millisecondsUntil } from "../environment/waits.js";
 
 /** The defaults of the service, and what a busy machine may add. */
 const readTimeoutMs = 1_000;

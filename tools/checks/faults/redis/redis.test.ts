@@ -6,9 +6,8 @@ import type { Figures } from "@petstore/harness/test-with-figures";
 import { startWithinMinute } from "../../conformance/running-store.js";
 import { twoOfEach } from "../environment/apis.js";
 import { type Environment, it } from "../environment/environment.js";
-import { checkAdmitted, checkLatency } from "../environment/measures.js";
+import { checkAdmitted, checkLatency, millisecondsUntil } from "../environment/measures.js";
 import { faultless } from "../environment/services.js";
-import { millisecondsUntil } from "../environment/waits.js";
 
 /** The load uses this up within seconds, so the demand is above the limit in every window with a fault. */
 const limits = { perMinute: 3_000, perDay: 10_000_000 };

@@ -8,10 +8,9 @@ import { noticesWithinMs, startBalancer } from "@petstore/harness/network";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { apis, twoOfEach } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
-import { checkAdmitted } from "../environment/measures.js";
+import { checkAdmitted, millisecondsUntil } from "../environment/measures.js";
 import { type Result, slowestMs } from "../environment/results.js";
 import { faultless } from "../environment/services.js";
-import { millisecondsUntil } from "../environment/waits.js";
 
 const restarts = 8;
 const wantedRequests = 50_000;
