@@ -40,7 +40,7 @@ export interface Load {
 /** A connection of a client. It costs this process a quarter of the time of undici; the services need the processors. */
 interface Connection extends Disposable {
   /** Never rejects: a failure is an answer too. One call at a time. */
-  send(origin: string, request: string): Promise<Result>;
+  send(target: Target, call: HttpRequest, apiKey: string): Promise<Result>;
 }
 
 const retryPauseMs = 20;
@@ -54,8 +54,8 @@ export function startLoad(options: LoadOptions): Load {
 
   function sendNext(connection: Connection, target: Target): Promise<Result> {
     sent += 1;
-    if (call !== undefined) return sendOne(connection, target, call(target.api, sent - 1), apiKey);
-    if (sent % 5 > 0) return sendOne(connection, target, target.api.list, apiKey);
+    if (call !== undefined) return connection.send(target, call(target.api, sent - 1), apiKey);
+    if (sent % 5 > 0) return connection.send(target, target.api.list, apiKey);
     return createPet(connection, target, apiKey);
   }
 
@@ -124,13 +124,9 @@ export async function createPet(
   apiKey: string,
   name: string = randomUUID(),
 ): Promise<Result> {
-  const result = await sendOne(connection, target, target.api.create(name, name), apiKey);
+  const result = await connection.send(target, target.api.create(name, name), apiKey);
   const isCreated = target.api.isCreated(result.status, result.text);
   return { ...result, requestedPet: name, acknowledgedPet: isCreated ? name : undefined };
-}
-
-function sendOne(connection: Connection, { origin }: Target, call: HttpRequest, apiKey: string): Promise<Result> {
-  return connection.send(origin, bytesOf(call, authorization(apiKey)));
 }
 
 /** Connects for the first request, and again to another server or after the connection was closed. */
@@ -144,14 +140,14 @@ export function openConnection(): Connection {
   }
 
   return {
-    async send(origin, request) {
+    async send({ origin }, call, apiKey) {
       const sentAtMs = nowMs();
       if (client?.isClosed() || connectedTo !== origin) close();
       client ??= openRawClient(Number(new URL(origin).port));
       connectedTo = origin;
       // A surplus answer would be taken for the answer of this request, and move every answer after it.
       if (client.answers().length > 0) return noAnswer(sentAtMs, "a surplus answer came before");
-      client.write(request);
+      client.write(bytesOf(call, authorization(apiKey)));
       await client.until(1, timeoutMs);
       const [answer] = client.answers().splice(0, 1);
       const end = client.wasReset() ? "reset" : "closed";
