@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isFilteredOut } from "@petstore/harness/figure-reporter";
-import { formatTable } from "@petstore/harness/figures";
+import { formatFigures } from "@petstore/harness/figures";
 import type {} from "@petstore/harness/test-with-figures";
 import type { Reporter } from "vitest/node";
 import type { Rounds } from "./benchmark.js";
@@ -24,16 +24,10 @@ export function createBenchReporter({ isComplete }: { readonly isComplete: boole
   return {
     onTestRunEnd(modules) {
       const tests = modules.flatMap((module) => [...module.children.allTests()]).filter((test) => !isFilteredOut(test));
-      const rows = tests.flatMap((test) =>
-        (test.meta().figures ?? []).map((each) => [
-          test.name,
-          each.what,
-          each.measured,
-          each.limit,
-          each.isMet ? "met" : "MISSED",
-        ]),
+      const figures = tests.flatMap((test) =>
+        (test.meta().figures ?? []).map((figure) => ({ ...figure, what: `${test.name}, ${figure.what}` })),
       );
-      print(`\n${formatTable([["benchmark", "measure, ours / peer", "median (min..max)", "target"], ...rows])}\n`);
+      print(`\n${formatFigures(figures)}\n`);
       if (commit !== undefined) {
         const benchmarks = tests.map((test) => ({ name: test.name, ...test.meta() }));
         print(`Kept in ${keepRun(startedAt, commit, benchmarks)}`);

@@ -17,7 +17,7 @@ import { type IssueOptions, openStoreDatabase, unhurried } from "../src/store-da
 interface RunningStoreOptions {
   readonly services?: readonly ServiceName[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Loads the probes of `Service`. */
+  /** Loads the probe of `Service`. */
   readonly isProbed?: boolean;
 }
 

@@ -1,3 +1,4 @@
 export { describeWithProgram, describeWithRedis } from "./describe-with-program.js";
 export { createTestDatabase, grantService, type TestDatabase } from "./postgres/test-database.js";
 export { shared } from "./shared.js";
+export { waitPastMidnight } from "./wait-past-midnight.js";

@@ -19,9 +19,9 @@ test("rejects when a connection is closed without a response", async () => {
 });
 
 test("the mixed workload has every list, and 10 % creates, a tenth of them with an idempotency key", () => {
-  const requests = mixed.operations(restRequests).map(({ request }) => request("name"));
+  const requests = mixed.operations(restRequests).map((operation) => operation("name"));
   const creates = requests.filter(({ method }) => method === "POST");
-  const repeatable = creates.filter(({ headers }) => "idempotency-key" in headers);
+  const repeatable = creates.filter(({ headers = {} }) => "idempotency-key" in headers);
   expect(creates.length / requests.length).toBe(0.1);
   expect(repeatable.length / creates.length).toBe(0.1);
   expect(new Set(requests.map(({ path }) => path)).size).toBe(1 + 21 * 4);

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { percentile } from "@petstore/harness/figures";
+import type { HttpRequest } from "@petstore/harness/network";
 import autocannon from "autocannon";
-import { type HttpRequest, type Operation, withKey } from "./requests.js";
+import { type Operation, withKey } from "./requests.js";
 
 /** The server of a load, and its requests: random operations, each with a random key. */
 export interface LoadedServer {
@@ -97,7 +98,7 @@ export async function makeLoad(options: LoadedServer & LoadLimits): Promise<Load
 function drawRequest({ operations, apiKeys }: LoadedServer): HttpRequest {
   const operation = pick(operations);
   if (operation === undefined) throw new Error("a workload has at least one operation");
-  return withKey(operation.request(randomUUID().replaceAll("-", "")), pick(apiKeys));
+  return withKey(operation(randomUUID().replaceAll("-", "")), pick(apiKeys));
 }
 
 function pick<Item>(items: readonly Item[]): Item | undefined {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
+import type { HttpRequest } from "@petstore/harness/network";
 import { graphqlMain, restMain } from "@petstore/harness/processes";
 
 /** An API of the store, as its clients know it. */
@@ -7,19 +8,12 @@ export interface Api {
   readonly name: string;
   /** The program that serves it. */
   readonly main: URL;
-  /** A balancer sends it the paths with this prefix. */
+  /** The prefix of its paths. */
   readonly path: string;
-  readonly list: Call;
-  create(name: string, idempotencyKey: string): Call;
+  readonly list: HttpRequest;
+  create(name: string, idempotencyKey: string): HttpRequest;
   /** True for an answer that acknowledges a create. */
   isCreated(status: number, text: string): boolean;
-}
-
-export interface Call {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
 }
 
 const json = { "content-type": "application/json" };
@@ -51,7 +45,7 @@ export const graphql: Api = {
   isCreated: (status, text) => status === 200 && text.includes('"createPet":{'),
 };
 
-export function graphqlCall(body: string): Call {
+export function graphqlCall(body: string): HttpRequest {
   return { method: "POST", path: "/graphql", headers: json, body };
 }
 
@@ -61,13 +55,6 @@ export const oneOfEach: readonly { readonly api: Api }[] = apis.map((api) => ({ 
 export const twoOfEach: readonly { readonly api: Api }[] = [...oneOfEach, ...oneOfEach];
 
 export const host = "Host: pets.example\r\n";
-
-/** A call as bytes on a connection, with these header lines added. */
-export function requestOf({ method, path, headers = {}, body }: Call, lines: string): string {
-  const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const length = body === undefined ? "" : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-  return `${method} ${path} HTTP/1.1\r\n${host}${own.join("")}${length}${lines}\r\n${body ?? ""}`;
-}
 
 export function startOfCreate(api: Api, lines: string): string {
   return `POST ${api.create("", "").path} HTTP/1.1\r\n${host}${lines}\r\n`;

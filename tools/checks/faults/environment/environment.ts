@@ -1,5 +1,5 @@
 import { type Limits, migrate } from "@petstore/core";
-import { createTestDatabase } from "@petstore/harness";
+import { createTestDatabase, waitPastMidnight } from "@petstore/harness";
 import { nowMs } from "@petstore/harness/network";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
 import { type StandaloneStore, startStandaloneStoreIn } from "@petstore/harness/processes";
@@ -11,7 +11,6 @@ import { type CreatesOptions, type Load, type LoadOptions, startCreates, startLo
 import { countOracles } from "./oracles.js";
 import type { Result } from "./results.js";
 import { type Instance, type Service, type Settings, startService } from "./services.js";
-import { waitPastMidnight } from "./waits.js";
 
 /** Everything that a test starts, and the evidence for the oracles. */
 export type Environment = ReturnType<typeof openEnvironment>;
@@ -27,10 +26,13 @@ interface BurstOptions extends AccountLoadOptions {
 
 const unlimited: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
+/** Longer than a test takes. */
+const testMs = 10 * 60_000;
+
 /** A test with an environment. The oracles run after it. */
 export const it = base.extend<{ environment: Environment }>({
   environment: async ({ figures, task }, use) => {
-    await waitPastMidnight();
+    await waitPastMidnight(testMs);
     await using created = await createTestDatabase();
     await migrate(created.url);
     await using database = openStoreDatabase(created.url);

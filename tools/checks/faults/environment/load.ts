@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Api, authorization, type Call, requestOf } from "./apis.js";
-import { type Connection, openConnection } from "./connection.js";
-import { isAcknowledged, type Result } from "./results.js";
+import { bytesOf, type HttpRequest, nowMs, openRawClient, type RawClient } from "@petstore/harness/network";
+import { type Api, authorization } from "./apis.js";
+import { isAcknowledged, noAnswer, type Result, resultOf } from "./results.js";
 
 export interface Target {
   readonly origin: string;
@@ -19,7 +19,7 @@ export interface LoadOptions {
   /** The load ends after this number of requests; by default when it is stopped. */
   readonly requests?: number;
   /** By default, four of five requests list pets. The fifth creates one, with an idempotency key. */
-  readonly call?: (api: Api, request: number) => Call;
+  readonly call?: (api: Api, request: number) => HttpRequest;
 }
 
 export interface CreatesOptions {
@@ -37,6 +37,12 @@ export interface Load {
   readonly done: Promise<void>;
 }
 
+/** A connection of a client. It costs this process a quarter of the time of undici; the services need the processors. */
+interface Connection extends Disposable {
+  /** Never rejects: a failure is an answer too. One call at a time. */
+  send(target: Target, call: HttpRequest, apiKey: string): Promise<Result>;
+}
+
 const retryPauseMs = 20;
 const timeoutMs = 60_000;
 
@@ -48,8 +54,8 @@ export function startLoad(options: LoadOptions): Load {
 
   function sendNext(connection: Connection, target: Target): Promise<Result> {
     sent += 1;
-    if (call !== undefined) return sendOne(connection, target, call(target.api, sent - 1), apiKey);
-    if (sent % 5 > 0) return sendOne(connection, target, target.api.list, apiKey);
+    if (call !== undefined) return connection.send(target, call(target.api, sent - 1), apiKey);
+    if (sent % 5 > 0) return connection.send(target, target.api.list, apiKey);
     return createPet(connection, target, apiKey);
   }
 
@@ -118,11 +124,37 @@ export async function createPet(
   apiKey: string,
   name: string = randomUUID(),
 ): Promise<Result> {
-  const result = await sendOne(connection, target, target.api.create(name, name), apiKey);
+  const result = await connection.send(target, target.api.create(name, name), apiKey);
   const isCreated = target.api.isCreated(result.status, result.text);
   return { ...result, requestedPet: name, acknowledgedPet: isCreated ? name : undefined };
 }
 
-function sendOne(connection: Connection, { origin }: Target, call: Call, apiKey: string): Promise<Result> {
-  return connection.send(origin, requestOf(call, authorization(apiKey)));
+/** Connects for the first request, and again to another server or after the connection was closed. */
+export function openConnection(): Connection {
+  let client: RawClient | undefined;
+  let connectedTo = "";
+
+  function close(): void {
+    client?.[Symbol.dispose]();
+    client = undefined;
+  }
+
+  return {
+    async send({ origin }, call, apiKey) {
+      const sentAtMs = nowMs();
+      if (client?.isClosed() || connectedTo !== origin) close();
+      client ??= openRawClient(Number(new URL(origin).port));
+      connectedTo = origin;
+      // A surplus answer would be taken for the answer of this request, and move every answer after it.
+      if (client.answers().length > 0) return noAnswer(sentAtMs, "a surplus answer came before");
+      client.write(bytesOf(call, authorization(apiKey)));
+      await client.until(1, timeoutMs);
+      const [answer] = client.answers().splice(0, 1);
+      const end = client.wasReset() ? "reset" : "closed";
+      const reason = client.isClosed() ? end : `silent for ${timeoutMs / 1_000} s`;
+      if (answer === undefined || answer.headers.connection === "close") close();
+      return answer === undefined ? noAnswer(sentAtMs, reason) : resultOf(answer);
+    },
+    [Symbol.dispose]: close,
+  };
 }

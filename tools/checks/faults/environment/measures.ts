@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { percentile } from "@petstore/harness/figures";
 import type { Figures } from "@petstore/harness/test-with-figures";
 import type { Environment } from "./environment.js";
@@ -13,6 +14,7 @@ import {
   slowestMs,
   type Timed,
 } from "./results.js";
+import type { Service } from "./services.js";
 
 /** A fault adds at most this once: a service has given up a call to Redis by then. */
 const addedMs = 100;
@@ -71,4 +73,28 @@ export function checkFailures(figures: Figures, what: string, results: readonly 
 /** Failures of requests that were sent after this time. */
 export function failuresAfter(results: readonly Result[], atMs: number): number {
   return count(results, (one) => isFailure(one) && one.sentAtMs > atMs);
+}
+
+type Readiness = "ready" | "degraded" | "not ready";
+
+const readinessTimeoutMs = 15_000;
+
+/** How long it takes until every service has one of these states; infinite after the timeout. */
+export async function millisecondsUntil(
+  services: readonly Service[],
+  ...states: readonly Readiness[]
+): Promise<number> {
+  const startMs = performance.now();
+  while (performance.now() - startMs < readinessTimeoutMs) {
+    const all = await Promise.all(services.map(readinessOf));
+    if (all.every((one) => states.includes(one))) return performance.now() - startMs;
+    await sleep(20);
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+async function readinessOf({ origin }: Pick<Service, "origin">): Promise<Readiness> {
+  const response = await fetch(`${origin}/readyz`);
+  const { status } = (await response.json()) as { readonly status: Readiness };
+  return status;
 }

@@ -16,8 +16,6 @@ export interface Instance extends Omit<ProcessOptions, "environment" | "main"> {
   readonly api?: Api;
 }
 
-export const twoRest: readonly Instance[] = [{}, {}];
-
 /** Environment variables of a service. */
 export type Settings = Readonly<Record<string, string>>;
 
@@ -30,8 +28,6 @@ export const unthrottled: Settings = {
   ANONYMOUS_REQUESTS_PER_MINUTE: "1000000000",
   ANONYMOUS_REQUESTS_PER_DAY: "1000000000",
 };
-/** Bans a key as soon as a quarter of the minute's limit was refused. */
-export const quickBans: Settings = { BAN_STRIKES: "1", BAN_GRACE_MS: "0", BAN_EARLY_MS: "0" };
 
 export async function startService({ api = rest, ...options }: Instance, environment: Settings): Promise<Service> {
   return { ...(await startProcess({ ...options, main: api.main, environment })), api };

@@ -68,9 +68,9 @@ it("switchover: answers 503 for 5 s at most when an operator moves the primary",
     durationsMs.push(failingMs(creates.flat().filter((one) => endOf(one) > startedAtMs)));
   }
   await stop();
-  const others = creates.flat().filter((one) => !isSuccess(one) && !isUnavailable(one));
   figures.atMost(unavailableForMs, "creates answered 503 for", Math.max(...durationsMs), "ms");
-  figures.exactly(0, "creates answered neither 2xx nor 503 with Retry-After", others.length);
+  const isOther = (one: Result) => !isSuccess(one) && !isUnavailable(one);
+  figures.count(0, "creates answered neither 2xx nor 503 with Retry-After", creates.flat(), isOther);
 });
 
 it("primary-vanished: recovers from a primary that is silent, and loses nothing when it resumes", async ({
@@ -113,8 +113,8 @@ for (const { fault, droppedWithinMs, begin, end } of standbyFaults) {
     // one, and gets 409.
     const isRepetition = ({ code, sentAtMs }: Result) =>
       fault === "vanished" && code === "IDEMPOTENCY_IN_PROGRESS" && sentAtMs < faultAtMs + droppedWithinMs;
-    const others = results.filter((one) => !isSuccess(one) && !isUnavailable(one) && !isRepetition(one));
-    figures.exactly(0, "creates answered neither 2xx nor 503, nor 409 while they wait", others.length);
+    const isOther = (one: Result) => !isSuccess(one) && !isUnavailable(one) && !isRepetition(one);
+    figures.count(0, "creates answered neither 2xx nor 503, nor 409 while they wait", results, isOther);
     const lastMs = slowOrRefused.reduce((last, end) => Math.max(last, end), faultAtMs) - faultAtMs;
     figures.atMost(droppedWithinMs, "creates delayed or refused until", lastMs, "ms");
     figures.count(0, "lists that failed", lists, isFailure);

@@ -1,21 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type HttpAnswer, nowMs, openRawClient } from "@petstore/harness/network";
+import { bytesOf, type HttpAnswer, nowMs, openRawClient } from "@petstore/harness/network";
 import { hostileDocuments } from "@petstore/harness/responses";
 import type { Figures } from "@petstore/harness/test-with-figures";
-import { authorization, graphql, graphqlCall, mintUnknownKey, requestOf } from "../environment/apis.js";
+import { authorization, graphql, graphqlCall, mintUnknownKey } from "../environment/apis.js";
 import { type Environment, it } from "../environment/environment.js";
 import { median } from "../environment/measures.js";
 import { endOf, isFailure, isSuccess, resultOf, slowestMs } from "../environment/results.js";
-import { mebibytesOf, quickBans, type Service } from "../environment/services.js";
+import { mebibytesOf, type Service } from "../environment/services.js";
 
 const slowdownAtMost = 3;
 const cheapBody = JSON.stringify({ query: "{__typename}" });
+/** The first refusal bans the key, for an hour. */
+const bansAtOnce = { BAN_STRIKES: "1", BAN_GRACE_MS: "0", BAN_EARLY_MS: "0", BAN_FIRST_MS: "3600000" };
 const expensive = hostileDocuments.filter(({ name }) =>
   ["99 duplicate connections", "fragments in a circle", "300 unknown fields"].includes(name),
 );
 
 it("banned-key-flood: expensive documents slow others no more than cheap ones", async ({ environment, figures }) => {
-  const service = await environment.startService({ ...quickBans, BAN_FIRST_MS: "3600000" }, { api: graphql });
+  const service = await environment.startService(bansAtOnce, { api: graphql });
   const bannedKey = await environment.issueKey({ perMinute: 1, perDay: 1_000_000 });
   const flood = (body: string) =>
     environment.sendBurst({ requests: 20_000, clients: 64, apiKey: bannedKey, call: () => graphqlCall(body) });
@@ -88,7 +90,7 @@ async function floodWithUnknownKeys(environment: Environment, figures: Figures, 
   const batches = Array.from({ length: unknownKeyConnections }, () =>
     Array.from({ length: maxOutstanding }, (_, index) => {
       const close = index === maxOutstanding - 1 ? "Connection: close\r\n" : "";
-      return requestOf(list, authorization(mintUnknownKey()) + close);
+      return bytesOf(list, authorization(mintUnknownKey()) + close);
     }).join(""),
   );
   const answers = (await Promise.all(batches.map((bytes) => answersTo(service, bytes)))).flat();

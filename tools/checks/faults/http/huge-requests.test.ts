@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
-import { type HttpAnswer, openRawClient } from "@petstore/harness/network";
-import { type Api, authorization, requestOf, startOfCreate } from "../environment/apis.js";
+import { bytesOf, type HttpAnswer, openRawClient } from "@petstore/harness/network";
+import { type Api, authorization, startOfCreate } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 import { resultOf } from "../environment/results.js";
 import { mebibytesOf, unthrottled } from "../environment/services.js";
@@ -52,7 +52,7 @@ function hugeRequests(api: Api, key: string): readonly RawRequest[] {
   const wholeHead = startOfCreate(api, `${json}Content-Length: ${bodyMebibytes * mebibyte.length}\r\n`);
   const chunkedHead = startOfCreate(api, `${json}Transfer-Encoding: chunked\r\n`);
   const bombHead = startOfCreate(api, `${json}Content-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n`);
-  const listAfter = (lines: string) => [requestOf(api.list, `${lines}${key}`)];
+  const listAfter = (lines: string) => [bytesOf(api.list, `${lines}${key}`)];
   return [
     { what: `a body of ${bodyMebibytes} MiB`, bytes: [wholeHead, ...body], status: 413 },
     { what: "the same body in chunks", bytes: [chunkedHead, ...chunks, "0\r\n\r\n"], status: 413 },

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { HttpRequest } from "@petstore/harness/network";
 import type { PostgresServer } from "@petstore/harness/postgres";
-import { type Api, type Call, graphqlCall, rest } from "../environment/apis.js";
+import { until } from "@petstore/harness/processes";
+import { graphqlCall, rest } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 import { startLoad } from "../environment/load.js";
 import { median } from "../environment/measures.js";
 import { isUnavailable, slowestMs } from "../environment/results.js";
 import type { Service } from "../environment/services.js";
-import { until } from "../environment/waits.js";
 
 const poolSize = 6;
 /** The service notices after this time that a shared connection is stalled, and sends it no more queries. */
@@ -28,13 +29,12 @@ const settings = {
   DATABASE_READ_TIMEOUT_MS: `${statementTimeoutMs}`,
   DATABASE_WRITE_TIMEOUT_MS: `${statementTimeoutMs}`,
 };
-const listPets = ({ list }: Api) => list;
 const small = { perMinute: 1_000_000_000, perDay: 3 };
 
 it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", async ({ environment, figures }) => {
   environment.allowFailures();
   /** Sends one request after the other. */
-  const sendOften = (service: Service, call: Call, apiKey: string, requests: number) =>
+  const sendOften = (service: Service, call: HttpRequest, apiKey: string, requests: number) =>
     environment.sendBurst({ targets: [service], requests, clients: 1, apiKey, call: () => call });
   const server = await environment.openPostgres();
   const services = await environment.startServices(settings);
@@ -49,13 +49,14 @@ it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", 
     }
   }
   const lock = server.query(`begin; lock table pets in access exclusive mode; select pg_sleep(${heldSeconds}); commit`);
-  await until(async () => (await countIn(server, locks)) > 0);
+  await until("the table is locked", async () => (await countIn(server, locks)) > 0);
   // Some queries share a connection until it is seen to be stalled. The next ones take another connection.
   const held: Promise<unknown>[] = [];
   for (let wave = 0; wave < 8 && (await countIn(server, waiting)) < services.length * poolSize; wave += 1) {
     // These requests are part of the fault, so the oracles do not see them.
-    const options = { requests: poolSize, clients: poolSize, apiKey: holdingKey, pauseMs: 0, call: listPets };
-    held.push(...services.map((service) => startLoad({ ...options, targets: [service] }).done));
+    const options = { requests: poolSize, clients: poolSize, apiKey: holdingKey, pauseMs: 0 };
+    const loads = services.map((service) => startLoad({ ...options, targets: [service], call: ({ list }) => list }));
+    held.push(...loads.map(({ done }) => done));
     await sleep(stallMs);
   }
   await sleep(keyAgeMs);
@@ -67,7 +68,7 @@ it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", 
     figures.atMost(acquireTimeoutMs + 100, `${name}: the slowest 503`, slowestMs(refused), "ms");
     const mistake = name === rest.name ? { ...list, path: "/v1/pets?limit=0" } : graphqlCall("{");
     /** Requests that need no connection. */
-    const cheap: readonly (readonly [status: number, call: Call, key: string])[] = [
+    const cheap: readonly (readonly [status: number, call: HttpRequest, key: string])[] = [
       [401, list, "malformed"],
       [404, { method: "GET", path: `${path}/none` }, apiKey],
       [405, { method: "DELETE", path: list.path }, apiKey],

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nowMs, openFaultProxy } from "@petstore/harness/network";
+import { openSession, type PostgresServer, sparedName } from "@petstore/harness/postgres";
 import { oneOfEach } from "../environment/apis.js";
 import { type Environment, it } from "../environment/environment.js";
-import { checkFailures, failuresAfter } from "../environment/measures.js";
+import { checkFailures, failuresAfter, millisecondsUntil } from "../environment/measures.js";
 import { count, endOf, isCreate, isFailure, isList, isSuccess, isUnavailable } from "../environment/results.js";
-import { millisecondsUntil } from "../environment/waits.js";
 
 /** The defaults of the service, and what a busy machine may add. */
 const readTimeoutMs = 1_000;
@@ -69,7 +69,7 @@ it("terminated: fails no more requests than backends are terminated", async ({ e
   environment.markFault();
   const kills = terminations.perSecond * terminations.seconds;
   const startMs = performance.now();
-  await server.terminateBackends(kills, terminations.perSecond);
+  await terminateBackends(server, kills);
   const seconds = (performance.now() - startMs) / 1_000;
   environment.markFault();
   await load.stop();
@@ -88,3 +88,20 @@ async function startUnderLoad(environment: Environment) {
   await sleep(2_000);
   return { server, load };
 }
+
+/** Ends a random session of a client this number of times. */
+async function terminateBackends({ url }: PostgresServer, kills: number): Promise<void> {
+  await using session = await openSession(url);
+  for (let killed = 0; killed < kills; ) {
+    const ended = await session.query(terminateOne);
+    killed += ended.length;
+    // Waits for a client when none is connected, so that each kill ends one session.
+    await sleep(ended.length > 0 ? 1_000 / terminations.perSecond : 5);
+  }
+}
+
+const terminateOne = `
+  select pg_terminate_backend(pid) from (
+    select pid from pg_stat_activity
+    where usename = current_user and application_name <> '${sparedName}' order by random() limit 1
+  ) as victim`;

@@ -8,10 +8,9 @@ import { noticesWithinMs, startBalancer } from "@petstore/harness/network";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { apis, twoOfEach } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
-import { checkAdmitted } from "../environment/measures.js";
+import { checkAdmitted, millisecondsUntil } from "../environment/measures.js";
 import { type Result, slowestMs } from "../environment/results.js";
 import { faultless } from "../environment/services.js";
-import { millisecondsUntil } from "../environment/waits.js";
 
 const restarts = 8;
 const wantedRequests = 50_000;
@@ -20,12 +19,12 @@ const graceMs = 2 * noticesWithinMs;
 it("rolling-restart: 8 restarts cause no error", { tags: ["haproxy"] }, async ({ environment, figures }) => {
   await environment.startWithRedis({ ...faultless, SHUTDOWN_GRACE_MS: `${graceMs}` }, twoOfEach);
   const running = [...environment.services];
-  const backends = apis.map((api) => ({
-    path: api.path,
-    ports: running.filter((service) => service.api === api).map(({ port }) => port),
-  }));
-  const balancer = environment.use(await startBalancer(backends));
-  const targets = apis.map((api) => ({ origin: balancer.origin, api }));
+  const targets = await Promise.all(
+    apis.map(async (api) => {
+      const ports = running.filter((service) => service.api === api).map(({ port }) => port);
+      return { api, ...environment.use(await startBalancer(ports)) };
+    }),
+  );
   const load = await environment.startLoad({ targets, clients: 32, pauseMs: 5 });
   let slowestStopMs = 0;
   for (let restart = 0; restart < restarts; restart += 1) {
@@ -38,7 +37,7 @@ it("rolling-restart: 8 restarts cause no error", { tags: ["haproxy"] }, async ({
     const successors = await environment.startMore([{ api: service.api, port: service.port }]);
     await millisecondsUntil(successors, "ready");
     running.splice(index, 1, ...successors);
-    await balancer.untilUp(running.length);
+    for (const { untilUp } of targets) await untilUp(running.length / targets.length);
   }
   const during = load.results.length;
   while (load.results.length < wantedRequests) await sleep(100);

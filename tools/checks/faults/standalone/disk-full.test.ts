@@ -2,11 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { nowMs } from "@petstore/harness/network";
 import { administratorUrl, query } from "@petstore/harness/postgres";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { openTemporaryDirectory, until } from "@petstore/harness/processes";
 import { type Environment, it } from "../environment/environment.js";
 import { failuresAfter } from "../environment/measures.js";
 import { count, endOf, isAcknowledged, isFailure, isUnavailable, type Result } from "../environment/results.js";
-import { until } from "../environment/waits.js";
 import { mountSmallDisk } from "./disks.js";
 
 /** For the database, the reserve of the store, and some pets. */
@@ -55,7 +54,7 @@ it("disk-full-checkpoint: starts PostgreSQL again within 3 s", async ({ environm
   environment.allowFailures();
   const { disk, store, creates, read } = await startOnSmallDisk(environment, skip);
   await disk.fill();
-  await until(() => count(creates.results, isFailure) >= createsBefore);
+  await until("creates are refused", async () => count(creates.results, isFailure) >= createsBefore);
 
   store.signal("SIGSTOP");
   const checkpoint = query(await administratorUrl(store.directory), "checkpoint");
@@ -63,7 +62,7 @@ it("disk-full-checkpoint: starts PostgreSQL again within 3 s", async ({ environm
     () => false,
     () => true,
   );
-  await until(async () => (await embeddedPostgresUrl(store.directory)) === undefined);
+  await until("PostgreSQL has ended", async () => (await embeddedPostgresUrl(store.directory)) === undefined);
   await sleep(recoveryFailsMs);
   const endedAtMs = environment.markFault();
   store.signal("SIGCONT");
@@ -89,7 +88,7 @@ async function startOnSmallDisk(environment: Environment, skip: (reason: string)
   await environment.useDatabase(store.databaseUrl);
   const apiKey = await environment.issueKey();
   const creates = await environment.startCreates({ clients: 8, target: () => store });
-  await until(() => count(creates.results, isAcknowledged) >= createsBefore);
+  await until("the store has pets", async () => count(creates.results, isAcknowledged) >= createsBefore);
   const reads = { requests: readsAtOnce, clients: 4, apiKey, targets: [store] };
   return { disk, store, creates, read: () => environment.sendBurst(reads) };
 }

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openSession } from "@petstore/harness/postgres";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { openTemporaryDirectory, until } from "@petstore/harness/processes";
 import { it } from "../environment/environment.js";
 import type { Target } from "../environment/load.js";
 import { count, isAcknowledged } from "../environment/results.js";
-import { until } from "../environment/waits.js";
 import { openPowerLossDisk } from "./disks.js";
 
 const startWithinMs = 10_000;
@@ -29,7 +28,7 @@ it("power-loss: flushes before every 201, and finds every acknowledged pet", asy
     const disk = await openPowerLossDisk(path, session);
     target = store;
     const enough = count(creates.results, isAcknowledged) + createsBetween;
-    await until(() => count(creates.results, isAcknowledged) >= enough);
+    await until("there are more pets", async () => count(creates.results, isAcknowledged) >= enough);
     await sleep(Math.random() * 500);
     target = undefined;
     // The stopped store acknowledges nothing more. Everything that it has acknowledged must be flushed now.

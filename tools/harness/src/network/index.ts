@@ -3,4 +3,4 @@ export { noticesWithinMs, startBalancer } from "./balancer.js";
 export { type FaultProxy, openFaultProxy } from "./fault-proxy.js";
 export { type HttpClient, isAnswering, openHttpClient, type RequestOptions } from "./http-client.js";
 export { openHttpServer, openTraceReceiver } from "./http-server.js";
-export { openRawClient, type RawClient } from "./raw-client.js";
+export { bytesOf, type HttpRequest, openRawClient, type RawClient } from "./raw-client.js";

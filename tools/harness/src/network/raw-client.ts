@@ -20,6 +20,20 @@ export interface RawClient extends Disposable {
   wasReset(): boolean;
 }
 
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** A request as bytes on a connection, with these header lines added. */
+export function bytesOf({ method, path, headers = {}, body }: HttpRequest, lines = ""): string {
+  const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const length = body === undefined ? "" : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\nHost: pets.example\r\n${own.join("")}${length}${lines}\r\n${body ?? ""}`;
+}
+
 const answerTimeoutMs = 5_000;
 
 export function openRawClient(port: number): RawClient {

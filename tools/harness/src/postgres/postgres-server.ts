@@ -1,6 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type EmbeddedPostgres, embeddedPostgresUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
 import { openTemporaryDirectory, openTogether, whenKilled } from "../processes/resources.js";
@@ -22,10 +21,6 @@ export interface PostgresServer extends AsyncDisposable {
   restartAsStandby(): Promise<void>;
   /** Makes the standby a primary. Its connections stay open. */
   promote(): Promise<void>;
-  /** Ends a random session of a client `kills` times. Resolves after the last. */
-  terminateBackends(kills: number, perSecond: number): Promise<void>;
-  /** Restarts, and counts from then on. The result tells how many statements have named a table, a regular expression. */
-  countStatements(): Promise<(table: string) => Promise<number>>;
   /** Uses a new connection. */
   query(text: string): Promise<Record<string, unknown>[]>;
 }
@@ -93,25 +88,6 @@ export async function openPostgresServer(): Promise<PostgresServer> {
       await restart();
     },
     promote: async () => void (await query(superuserUrl, "select pg_promote()")),
-    async terminateBackends(kills, perSecond) {
-      await using session = await openSession(url);
-      for (let killed = 0; killed < kills; ) {
-        const ended = await session.query(terminateOne);
-        killed += ended.length;
-        // Waits for a client when none is connected, so that each kill ends one session.
-        await sleep(ended.length > 0 ? 1_000 / perSecond : 5);
-      }
-    },
-    async countStatements() {
-      await query(superuserUrl, "alter system set shared_preload_libraries = 'pg_stat_statements'");
-      await restart();
-      await query(superuserUrl, "create extension pg_stat_statements");
-      return async (table) => {
-        const sum = "select coalesce(sum(calls), 0)::int as calls from pg_stat_statements";
-        const [row] = await query(url, `${sum} where query ~ '"${table}"'`);
-        return Number(row?.calls);
-      };
-    },
     query: (text) => query(url, text),
     async [Symbol.asyncDispose]() {
       await kill();
@@ -122,12 +98,6 @@ export async function openPostgresServer(): Promise<PostgresServer> {
 
 /** Sessions with this application name cause or count the faults, so they are spared. */
 export const sparedName: string = "petstore-harness";
-
-const terminateOne = `
-  select pg_terminate_backend(pid) from (
-    select pid from pg_stat_activity
-    where usename = current_user and application_name <> '${sparedName}' order by random() limit 1
-  ) as victim`;
 
 function start(directory: string): Promise<EmbeddedPostgres> {
   return openTogether(async (use) => {

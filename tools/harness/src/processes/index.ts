@@ -1,7 +1,7 @@
 export { folderOf, isInstalled, missingPrograms, searchPath } from "./installed-program.js";
 export type { Usage } from "./probe.js";
 export { type Program, startProgram } from "./program.js";
-export { openTemporaryDirectory, openTogether, type TemporaryDirectory } from "./resources.js";
+export { openTemporaryDirectory, openTogether, type TemporaryDirectory, until } from "./resources.js";
 export {
   graphqlMain,
   probe,

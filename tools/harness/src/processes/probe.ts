@@ -2,12 +2,23 @@
  * Loaded into a process before its own code (`node --import`), to measure the process. It answers messages, and ends the
  * process when its parent process is gone.
  */
+import { type Profiler, Session } from "node:inspector";
+
 export type ProbeQuestion =
   /** The longest time in milliseconds for which the event loop was blocked since the question before. */
   | "block"
   | "usage"
+  /** The functions that have run since the question before. The first question starts the recording. */
+  | "coverage"
   /** Answered when it is done. Needs `--expose-gc`. */
   | "collect garbage";
+
+export interface CalledFunction {
+  /** The file of its module. */
+  readonly url: string;
+  /** Empty for a function without a name. */
+  readonly name: string;
+}
 
 export interface Usage {
   /** User and system time of all threads since the start. */
@@ -22,11 +33,16 @@ export interface Usage {
 /** The interval of the measurements in milliseconds. */
 const resolution = 1;
 
+/** Work that follows a response, such as its log line, runs within this time. */
+const settleMs = 20;
+
 let longestMs = 0;
 let isMeasuring = false;
+let recording: Session | undefined;
 
 process.on("message", async (question: ProbeQuestion) => {
   if (question === "block") answerBlock();
+  if (question === "coverage") setTimeout(answerCoverage, settleMs);
   if (question === "usage") process.send?.(usage());
   if (question === "collect garbage") process.send?.(await collectGarbage());
 });
@@ -79,4 +95,26 @@ function usage(): Usage {
   const { rss, heapUsed, external } = process.memoryUsage();
   const peakRssBytes = process.resourceUsage().maxRSS * 1_024;
   return { cpuMicroseconds: usedMicroseconds(), rssBytes: rss, peakRssBytes, heapBytes: heapUsed + external };
+}
+
+function answerCoverage(): void {
+  if (recording === undefined) startRecording();
+  else
+    recording.post("Profiler.takePreciseCoverage", (error, result) => answerCalls(error === null ? result.result : []));
+}
+
+function startRecording(): void {
+  recording = new Session();
+  recording.connect();
+  recording.post("Profiler.enable");
+  // Counts calls, so a function that has already run is reported only when it runs again.
+  recording.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false }, () => answerCalls([]));
+}
+
+function answerCalls(scripts: readonly Profiler.ScriptCoverage[]): void {
+  const files = scripts.filter(({ url }) => url.startsWith("file:"));
+  const called: CalledFunction[] = files.flatMap(({ url, functions }) =>
+    functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0).map(({ functionName: name }) => ({ url, name })),
+  );
+  process.send?.(called);
 }

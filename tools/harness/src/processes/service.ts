@@ -1,6 +1,6 @@
 import { choosePort } from "@petstore/embedded-postgres";
 import { isAnswering } from "../network/http-client.js";
-import type { CalledFunction } from "./coverage-recorder.js";
+import type { CalledFunction } from "./probe.js";
 import { type Program, startProgram } from "./program.js";
 import { openTogether } from "./resources.js";
 
@@ -13,7 +13,7 @@ export interface ServiceOptions {
   readonly port?: number;
   /** How far its clock is ahead; negative when it is behind. Its timers are not changed. */
   readonly clockOffsetMs?: number;
-  /** Loads the probes for `longestBlockMs` and `calledFunctions`. */
+  /** Loads the probe for `longestBlockMs` and `calledFunctions`. */
   readonly isProbed?: boolean;
 }
 
@@ -43,7 +43,6 @@ export const graphqlMain: URL = mainOf("graphql");
 export const standaloneMain: URL = mainOf("standalone");
 
 export const probe: string = new URL("./probe.js", import.meta.url).href;
-const probes = [probe, new URL("./coverage-recorder.js", import.meta.url).href];
 
 /** Resolves when `/livez` answers 200. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -65,7 +64,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 /** The same without waiting, for a start that fails. By default the service chooses its port. */
 export function startServiceProgram(options: ServiceOptions): Program {
   const { main = restMain, environment, port = 0, clockOffsetMs = 0, isProbed = false } = options;
-  const preloads = [...(isProbed ? probes : []), ...(clockOffsetMs === 0 ? [] : [clockPreload(clockOffsetMs)])];
+  const preloads = [...(isProbed ? [probe] : []), ...(clockOffsetMs === 0 ? [] : [clockPreload(clockOffsetMs)])];
   return startProgram({
     name: "The service",
     args: [...serviceFlags, ...preloads.flatMap((preload) => ["--import", preload]), main.pathname],
