@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTestDatabase } from "@petstore/harness";
 import { query } from "@petstore/harness/postgres";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { describe, expect, it } from "vitest";
 import { late, limitedTo, openSharedDatabase, sqlOf, unavailable } from "./database-fixture.js";
 
 const server = await openSharedDatabase();
@@ -17,9 +17,8 @@ const limits =
 
 describe("the database", () => {
   it("is unavailable while a certificate of its URL is missing, and recovers by itself", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "petstore-database-"));
-    onTestFinished(() => rm(directory, { recursive: true }));
-    const certificate = join(directory, "root.pem");
+    await using directory = await openTemporaryDirectory();
+    const certificate = join(directory.path, "root.pem");
     await writeFile(certificate, "");
     const url = new URL(`?sslmode=disable&sslrootcert=${certificate}`, server.directUrl).href;
     await using database = server.open({ url, poolSize: 1, ...limitedTo(30_000) });

@@ -19,18 +19,21 @@ it("forgets all keys that are older than 24 hours, by several instances at the s
   ]);
 });
 
-it("500 concurrent creates of several instances with one key add one pet, and each gets it", async () => {
+it("concurrent creates of several instances with one key and two bodies add one pet: those with its body get it", async () => {
   await using database = server.open();
   // An instance knows only its own requests in flight.
   const instances = Array.from({ length: 4 }, () => createOnceIn(database));
-  const pet: NewPet = { name: "Bo", categoryId: 9007199254740993n, status: "sold" };
-  const creates = await Promise.all(
-    instances.flatMap((createOnce) => Array.from({ length: 125 }, () => createOnce({ accountId: 1n, key: "Bo", pet }))),
+  const pets = ["Bo", "Cy"].map((name): NewPet => ({ name, categoryId: 9007199254740993n, status: "sold" }));
+  const creates = instances.flatMap((createOnce) =>
+    Array.from({ length: 125 }, () => pets.map((pet) => createOnce({ accountId: 1n, key: "two bodies", pet }))).flat(),
   );
-  const added = { id: creates[0]?.pet.id, ...pet };
-  expect(creates.map(({ pet }) => pet)).toEqual(Array(500).fill(added));
-  expect(creates.filter(({ replayed }) => !replayed)).toHaveLength(1);
-  expect(await server.execute("select name from pets where name = 'Bo'")).toHaveLength(1);
+  const outcomes = await Promise.allSettled(creates);
+  const created = outcomes.filter((outcome) => outcome.status === "fulfilled").map(({ value }) => value);
+  expect(created.map(({ pet }) => pet)).toEqual(Array(500).fill(created[0]?.pet));
+  expect(created.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+  expect(refused).toMatchObject(Array(500).fill({ reason: { code: "IDEMPOTENCY_KEY_REUSED" } }));
+  expect(await server.execute("select name from pets where name in ('Bo', 'Cy')")).toHaveLength(1);
 });
 
 it("a create for an account that was deleted since its key was checked is API_KEY_INVALID, and adds no pet", async () => {

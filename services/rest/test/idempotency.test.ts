@@ -1,4 +1,5 @@
-// Idempotency keys over time and at the same time. tools/checks/conformance/contract tests the other rules.
+// Idempotency keys over time. packages/core/test tests creates at the same time, and tools/checks/conformance/contract the
+// other rules.
 import { describe, expect, it } from "vitest";
 import { type Answer, openSharedStore } from "./test-store.js";
 
@@ -61,12 +62,4 @@ it("the pet and the key are stored together or not at all", async () => {
   await store.execute("alter table pets drop constraint no_bo");
   const created = await create("failed here");
   expect([created.status, created.headers["idempotency-replayed"]]).toEqual([201, undefined]);
-});
-
-it("concurrent creates with one key and two bodies: those with one body get its pet, the others are refused", async () => {
-  const bodies = Array.from({ length: 40 }, (_, index) => `{"name":"${["Ada", "Bo"][index % 2]}","categoryId":1}`);
-  const answers = await Promise.all(bodies.map((sent) => create("two bodies", { sent })));
-  const added = answers.filter(({ status }) => status === 201).map(({ text }) => text);
-  expect([added.length, new Set(added).size]).toEqual([20, 1]);
-  expect(answers.filter(({ status }) => status === 422)).toHaveLength(20);
 });

@@ -124,15 +124,29 @@ it("10 unknown keys of an address are looked up, and others get 503 without coun
   expect((await send()).status).toBe(401);
 });
 
-describeWithRedis("addresses without a valid key", () => {
-  it("leave nothing in Redis", async () => {
-    await using redis = await openRedisServer();
-    await using store = await openTestStore(createRouters, { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" });
+describeWithRedis("Redis", async () => {
+  const redis = await shared(openRedisServer());
+  const store = await shared(openTestStore(createRouters, { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" }));
+
+  it("stores nothing of addresses without a valid key", async () => {
     for (const { list } of apis) expect((await store.call("GET", list)).status).toBe(401);
     expect(await redis.command("keys", "*")).toEqual([]);
     const { key } = await store.issueKey();
     await store.call("GET", "/v1/none", { key });
     expect(await redis.command("keys", "*")).toHaveLength(1);
+  });
+
+  it.each([
+    [1, "a REST list", "/v1/pets"],
+    [1, "a GraphQL operation of one root field", "/graphql?query={pets{id}}"],
+    [2, "a GraphQL operation of two root fields", "/graphql?query={a:pets{id}b:pets{id}}"],
+  ])("gets %i calls of the quota script for %s", async (times, _what, path) => {
+    const { key } = await store.issueKey();
+    // Loads the script.
+    await store.call("GET", path, { key });
+    await redis.command("CONFIG", "RESETSTAT");
+    await store.call("GET", path, { key });
+    expect(await redis.command("INFO", "commandstats")).toContain(`cmdstat_evalsha:calls=${times},`);
   });
 });
 

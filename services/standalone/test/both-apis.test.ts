@@ -1,11 +1,10 @@
-// Both APIs use one quota and the same idempotency keys, call Redis equally often, and give the same responses while
-// PostgreSQL is unavailable. tools/checks/conformance/contract compares their other responses.
+// Both APIs use one quota and the same idempotency keys, and give the same responses while PostgreSQL is unavailable.
+// tools/checks/conformance/contract compares their other responses.
 import { type CallOptions, openTestStore } from "@petstore/checks/test-store";
 import { migrate } from "@petstore/core";
 import { createGraphqlRouter } from "@petstore/graphql";
-import { createTestDatabase, describeWithRedis, shared } from "@petstore/harness";
+import { createTestDatabase, shared } from "@petstore/harness";
 import { openFaultProxy } from "@petstore/harness/network";
-import { openRedisServer } from "@petstore/harness/redis";
 import { createRestRouter } from "@petstore/rest";
 import { describe, expect, it } from "vitest";
 
@@ -53,25 +52,6 @@ describe.each([
     for (const [method, path, options] of requests) {
       expect(await store.call(method, path, { ...options, key }), path).toMatchObject(expected);
     }
-  });
-});
-
-describeWithRedis("calls of the quota script", async () => {
-  const redis = await shared(openRedisServer());
-  const store = await shared(openTestStore(createRouters, { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" }));
-
-  it.each<[what: string, times: number, request: Request]>([
-    ["a REST list", 1, ["GET", "/v1/pets"]],
-    ["a GraphQL operation of one root field", 1, graphql("{ pets { id } }")],
-    ["a GraphQL operation of two root fields", 2, graphql("{ a: pets { id } b: pets { id } }")],
-  ])("%s makes %i", async (_what, times, [method, path, options]) => {
-    const { key } = await store.issueKey();
-    const send = () => store.call(method, path, { ...options, key });
-    // Loads the script.
-    await send();
-    await redis.command("CONFIG", "RESETSTAT");
-    await send();
-    expect(await redis.command("INFO", "commandstats")).toContain(`cmdstat_evalsha:calls=${times},`);
   });
 });
 
