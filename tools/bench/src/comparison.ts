@@ -65,11 +65,11 @@ async function checkResponses(servers: readonly MeasuredServer[]): Promise<void>
 async function resultsOf({ name, origin, operations, apiKeys }: MeasuredServer): Promise<unknown[]> {
   const results: unknown[] = [];
   for (const operation of new Set(operations)) {
-    const { path, ...options } = withKey(operation("to compare"), apiKeys[0]);
+    const { path, pets: count, ...options } = withKey(operation("to compare"), apiKeys[0]);
     const response = await fetch(origin + path, options);
     const body = await response.text();
     const pets = response.ok ? petsIn(JSON.parse(body)) : [];
-    if (pets.length === 0) throw new Error(`${name} fails: ${body}`);
+    if (pets.length !== count) throw new Error(`${name} answers without ${count} pets: ${body}`);
     results.push(pets);
   }
   return results;

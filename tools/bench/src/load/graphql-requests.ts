@@ -1,5 +1,4 @@
-import type { HttpRequest } from "@petstore/harness/network";
-import { type ApiRequests, newPet, type Operation } from "./requests.js";
+import { type ApiRequests, newPet, type Operation, type PetsRequest } from "./requests.js";
 
 const fields = "{ id name categoryId status }";
 
@@ -7,7 +6,7 @@ const fields = "{ id name categoryId status }";
 export const graphqlRequests: ApiRequests = {
   list(limit, status) {
     const query = `query ($limit: Int!, $status: PetStatus) { pets(limit: $limit, status: $status) ${fields} }`;
-    return () => request(query, { limit, status });
+    return () => request(query, { limit, status }, limit);
   },
   create: (unique) =>
     request(`mutation ($input: NewPet!) { createPet(input: $input) ${fields} }`, { input: newPet(unique) }),
@@ -36,17 +35,18 @@ export const postgraphileRequests: ApiRequests = {
     const query = `query ($limit: Int!, $condition: PetCondition) {
   allPets(first: $limit, condition: $condition) { nodes ${fields} }
 }`;
-    return () => request(query, { limit, ...(status && { condition: { status: status.toUpperCase() } }) });
+    return () => request(query, { limit, ...(status && { condition: { status: status.toUpperCase() } }) }, limit);
   },
   create: postgraphileCreate,
   createOnce: (unique) => postgraphileCreate(unique),
 };
 
-function request(query: string, variables: object): HttpRequest {
+function request(query: string, variables: object, pets = 1): PetsRequest {
   return {
     method: "POST",
     path: "/graphql",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ query, variables }),
+    pets,
   };
 }

@@ -99,8 +99,7 @@ function usage(): Usage {
 
 function answerCoverage(): void {
   if (recording === undefined) startRecording();
-  else
-    recording.post("Profiler.takePreciseCoverage", (error, result) => answerCalls(error === null ? result.result : []));
+  else recording.post("Profiler.takePreciseCoverage", (error, result) => answerCalls(error ? [] : result.result));
 }
 
 function startRecording(): void {
