@@ -102,5 +102,5 @@ function commit(): void {
 
 async function changesets(): Promise<string[]> {
   const names = await readdir(join(copy, ".changeset"));
-  return names.filter((name) => name.endsWith(".md") && name !== "README.md");
+  return names.filter((name) => name.endsWith(".md"));
 }
