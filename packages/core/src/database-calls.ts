@@ -19,7 +19,7 @@ export function traceDatabaseCall<Result>(
 
 /**
  * Calls `callback` after `ms`, but first lets Node read the replies that have arrived: the event loop runs timers, then reads
- * sockets, then runs immediates. So a busy process misses no reply. After `ms`, `clearTimeout` no longer prevents the call, so
+ * sockets, then runs immediates. So a busy process misses no reply. `clearTimeout` cannot cancel the immediate, so
  * `callback` must do nothing if the reply has arrived.
  */
 export function setReplyTimeout(callback: () => void, ms: number): NodeJS.Timeout {

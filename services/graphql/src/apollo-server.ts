@@ -38,7 +38,7 @@ export function createApolloServer(
     },
     plugins: [
       ...plugins,
-      // After the plugins of the caller: they see the document and the variables before this plugin replaces them.
+      // After `plugins`: they see the document and the variables before this plugin replaces them.
       createOperationPlugin(admission),
       // These features are on by default, or environment variables or the schema can turn them on.
       ApolloServerPluginCacheControlDisabled(),

@@ -1,7 +1,7 @@
 /**
  * Finds the account behind a bearer token. A cached record decides for 5 s, or until the key or its account changes. After
  * that, one look-up in PostgreSQL serves all requests with the same key. Unknown keys have a cache of their own. If PostgreSQL
- * is unavailable or too busy, a stale record decides: a record that is older than 5 s.
+ * is unavailable or too busy, a stale record, which is older than 5 s, still authenticates.
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
@@ -38,7 +38,7 @@ export type Authentication =
 
 export interface Authenticator {
   /**
-   * Limits the look-ups of unknown keys for each `client`. Rejects with SERVICE_UNAVAILABLE at this limit, and if the
+   * Limits the look-ups of uncached keys for each `client`. Rejects with SERVICE_UNAVAILABLE at this limit, and if the
    * look-up fails and there is no stale record.
    */
   authenticate(token: string, client: string): Authentication | Promise<Authentication>;
@@ -62,11 +62,11 @@ export interface KeyCacheUse {
 const refreshAfterMs = 4_000;
 /** A record up to this age needs no look-up. So if a change event is lost, the change takes effect after at most this time. */
 const freshMs = 5_000;
-/** The greatest age of a stale record. Up to this age, the limit for unknown keys does not apply to the key. */
+/** The greatest age of a stale record. While a key has such a record, its look-ups are not limited. */
 const staleMs = 3_600_000;
 /**
  * For this time after a failed look-up, requests use stale records without waiting, and one look-up runs in the background.
- * With the default limits, this look-up fails after about 2 s, and the time begins again. So steady requests never wait.
+ * With the default timeouts, this look-up fails after about 2 s, which restarts the 3 s. So steady requests never wait.
  */
 const unreachableMs = 3_000;
 const capacity = 10_000;
@@ -83,7 +83,7 @@ export function createAuthenticator({ keys, monotonicNow, isTestStore }: Authent
   const unknown = createLruCache<number>(capacity);
   const lookUps = new Map<string, Promise<CachedKey | undefined>>();
   const limiter = createUnknownKeyLimiter(monotonicNow);
-  /** Numbers look-ups and changes together. A record is current if its look-up began after the last change. */
+  /** Numbers look-ups and changes with one counter. A record is current if its look-up began after the last change. */
   let sequence = 0;
   const lastChangeOf = new Map<bigint, number>();
   let lastChangeOfAny = 0;

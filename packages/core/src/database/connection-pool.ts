@@ -76,7 +76,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     }
   }
 
-  /** Costs a round trip if the limits change. This is rare in a pool of 5 or more: most reads do not use it. */
+  /** Costs a round trip if the limits change. This is rare in a pool of 5 or more: then most reads use the shared connections. */
   async function setTimeLimits(client: PoolClient, timeoutMs: number): Promise<void> {
     if ((statementTimeouts.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;
     await sendQuery(client, {

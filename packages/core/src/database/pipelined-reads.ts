@@ -35,12 +35,12 @@ interface Pipeline {
   readonly client: Client;
   isReady: boolean;
   inFlight: number;
-  /** How many queries must still end before the next check. If any are left then, the connection is behind. */
+  /** This many queries must still end before the next check. Otherwise the connection is behind. */
   due: number;
   isBehind: boolean;
   /**
-   * The error that ended the connection. If it is a timeout, all queries in flight fail. They have waited long too, because a
-   * connection that is behind takes no new queries. If it is any other error, they may be sent on another connection.
+   * The error that ended the connection. After a timeout, all queries in flight fail. All are old: a connection that is
+   * behind takes no new ones. After any other error, they may be sent on another connection.
    */
   failure: unknown;
 }

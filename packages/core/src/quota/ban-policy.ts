@@ -74,7 +74,7 @@ export function afterRefusal(
   return isBanned ? ban(before, call.nowMs, policy) : { ...before, retryAtMs, strikes };
 }
 
-/** For a ban with an unknown start and level. The ban counts as begun at `nowMs`, and as the first in a row. */
+/** The penalty of a ban with an unknown start and level, as if it had begun at `nowMs`, as the first in a row. */
 export function penaltyOfBan({ nowMs, bannedUntilMs }: { nowMs: number; bannedUntilMs: number }): Penalty {
   return { ...untouched, episodeStartMs: nowMs, bannedUntilMs, banLevel: 1 };
 }

@@ -36,15 +36,15 @@ interface Impossible extends Decided {
 
 /**
  * The window in the X-RateLimit headers: the window that refused, else the window with the least remaining. In the last minute
- * of a day, both windows have the same Reset: a client cannot tell them apart, and must not see Remaining rise. So the window
- * with the least remaining is then reported even after a refusal. Example: 1 unit is left in the minute and 2 in the day, so
+ * of a day, both have the same Reset. A client sees one window, whose Remaining must not rise. So the window with the
+ * least remaining is reported, even after a refusal. Example: 1 unit is left in the minute and 2 in the day, so
  * responses show 1. Then the day refuses a cost of 3, and this response must show 1 too.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;
   const refused = "outcome" in decision && decision.outcome === "refused";
   if (refused && minute.resetAtMs !== day.resetAtMs) return decision[decision.by];
-  // If both have the same number remaining, it is the day, because it ends later.
+  // If both have the same number remaining: the day, which ends later.
   return remaining(minute) < remaining(day) ? minute : day;
 }
 

@@ -5,7 +5,7 @@ import type { Windows } from "./window.js";
 interface UsageQuery {
   /** An account, or the address of a client without a valid key. */
   readonly account: string;
-  /** The lineage of the API key, which its rotations keep: they share strikes and bans. Without a key, nothing is banned. */
+  /** The lineage of the API key. Rotated keys keep it, so they share strikes and bans. Without it, nothing is banned. */
   readonly key?: string;
   readonly limits: Limits;
 }

@@ -45,7 +45,7 @@ export function readVariables(schema: GraphQLSchema, operation: OperationDefinit
 }
 
 /**
- * Declares every variable as `ID`, our type that keeps any value unchanged. `readVariables` has already converted the values,
+ * Declares every variable as `ID`, whose `parseValue` changes nothing. `readVariables` has already converted the values,
  * and graphql would convert them again to their declared types.
  */
 export function declareVariablesAsId(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {

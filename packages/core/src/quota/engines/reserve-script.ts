@@ -8,10 +8,9 @@
  * episode; `ban-policy.ts` explains the terms. One MGET reads both strings; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * The 3 in a penalty is its format. Format 2 began with four numbers of the episode, and ended after the level. The zeros
- * stand in their place, so that older releases find the ban. Each release ignores the episode of the other format: for a
- * penalty in format 2, this script uses 0 as `episodeStart`. After the start of a ban, `episodeStart` is that start, and a
- * lift ends a ban that started before it. So a lift always ends a ban in format 2.
+ * The 3 in a penalty is its format. Older releases wrote format 2: four numbers of the episode, `bannedUntil` and `level`. The
+ * four zeros let them find the ban. No release reads the episode of the other format. So a ban in format 2 has 0 as
+ * `episodeStart` here, and every lift ends it.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";

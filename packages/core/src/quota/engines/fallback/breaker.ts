@@ -34,7 +34,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
   let failedAccount = "";
   let nextProbe: NodeJS.Timeout | undefined;
 
-  /** If the connection was lost or is not ready, there is neither an account nor an error. */
+  /** Without arguments: the connection was lost or is not ready. */
   function open(account = "", error?: unknown): void {
     if (isOpen || isDisposed) return;
     isOpen = true;

@@ -25,7 +25,7 @@ export interface LastKnownCountsOptions {
   readonly currentOutage: () => number;
 }
 
-/** Results show the limits of the account, not shares of them. This instance may still grant `limit - used` units. */
+/** Results show the account's limits. `used` is raised, so that this instance may still grant `limit - used` units. */
 export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftBan"> {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
@@ -52,7 +52,7 @@ interface Snapshot {
   counters: AccountCounters;
   /** The last outage for which the counters were copied to the local quota. */
   seededOutage: number;
-  /** The last outage that was reported to Redis; -1 if none. A report is due while this is not `currentOutage`. */
+  /** The last outage whose units were reported to Redis; -1 if none. A report is due while it is not `currentOutage`. */
   syncedOutage: number;
 }
 
@@ -95,7 +95,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** A `used` with which `share - used` is this instance's part of the units that were left, less those it has granted. */
+  /** Then `share - used` is this instance's part of the units that Redis last had left, minus what it granted since. */
   function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
     const shareOfRest = Math.floor((limit - lastKnownUsed) / instances);
     return { used: shareOfLimit(limit) - shareOfRest + unsyncedUnits, resetAtMs };
@@ -117,8 +117,8 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       // One report after an outage is enough: no local decision adds unsynced units after the report.
       if (snapshot === undefined || snapshot.syncedOutage === currentOutage()) return undefined;
       const { counters } = snapshot;
-      // The call may be lost after Redis has added the units. So they now belong to `lastKnownUsed`: the next report only
-      // raises the counters of Redis to at least this number, and never adds the units twice.
+      // Redis may add the units although its reply is lost. So they now belong to `lastKnownUsed`: a later report raises the
+      // counters of Redis to at least this number, and never adds the units twice.
       snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
       snapshot.syncedOutage = currentOutage();
       return counters;
@@ -152,7 +152,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       if (heldIn !== undefined && !mayHaveExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
       const isOnlyAboveShare = decision.outcome === "impossible" && cost <= Math.min(limits.perMinute, limits.perDay);
       if (!isOnlyAboveShare) return decision;
-      // Redis may admit it later. One window always has too few units left: the default only satisfies the type.
+      // Redis knows the whole limit, so it may admit this later. One window refuses: the default only satisfies the type.
       const by = refusingWindow(decision, cost) ?? "minute";
       return { ...decision, outcome: "refused", by, retryAtMs: decision[by].resetAtMs };
     },
@@ -187,8 +187,8 @@ function moveToKnown({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter,
 }
 
 /**
- * Redis cannot be told of the refund now. So it lowers the units that are reported later, even if Redis granted the refunded
- * ones. If too few units are unsynced, the rest is not given back.
+ * Redis cannot be told of the refund now. So `unsyncedUnits` shrinks, even if Redis granted the refunded units. If fewer are
+ * unsynced, the rest stays used.
  */
 function afterRefund(counters: AccountCounters, heldIn: Windows, units: number): AccountCounters {
   return mapCounters(counters, (counter, window) => {
