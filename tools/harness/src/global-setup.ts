@@ -3,16 +3,11 @@ import type { TestProject } from "vitest/node";
 import { openPgBouncer } from "./postgres/pgbouncer.js";
 import { openPostgresServer, query } from "./postgres/postgres-server.js";
 import type {} from "./postgres/test-database.js";
-import { waitPastMidnight } from "./wait-past-midnight.js";
 
 /** For speed. A vacuum worker would keep a test from dropping its database. */
 const settings = ["fsync = off", "synchronous_commit = off", "full_page_writes = off", "autovacuum = off"];
 
-/** Longer than the tests of a package take. Some of them count the units of one day by the clock of Redis. */
-const testRunMs = 4 * 60_000;
-
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await waitPastMidnight(testRunMs);
   const postgres = await openPostgresServer();
   for (const setting of settings) await query(postgres.administratorUrl, `alter system set ${setting}`);
   await query(postgres.administratorUrl, "select pg_reload_conf()");

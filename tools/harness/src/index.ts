@@ -1,4 +1,3 @@
 export { describeWithProgram, describeWithRedis } from "./describe-with-program.js";
 export { createTestDatabase, grantService, type TestDatabase } from "./postgres/test-database.js";
 export { shared } from "./shared.js";
-export { waitPastMidnight } from "./wait-past-midnight.js";

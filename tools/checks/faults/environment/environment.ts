@@ -1,10 +1,11 @@
 import { type Limits, migrate } from "@petstore/core";
-import { createTestDatabase, waitPastMidnight } from "@petstore/harness";
+import { createTestDatabase } from "@petstore/harness";
 import { nowMs } from "@petstore/harness/network";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
 import { type StandaloneStore, startStandaloneStoreIn } from "@petstore/harness/processes";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { it as base, type Figures } from "@petstore/harness/test-with-figures";
+import { waitPastMidnight } from "@petstore/harness/wait-past-midnight";
 import { openStoreDatabase, type StoreDatabase } from "../../src/store-database.js";
 import { oneOfEach, rest } from "./apis.js";
 import { type CreatesOptions, type Load, type LoadOptions, startCreates, startLoad, type Target } from "./load.js";
