@@ -30,8 +30,8 @@ export function compareServers(comparison: ServerComparison): Benchmark {
       const servers: MeasuredServer[] = [];
       for (const program of [ours, ...peers]) servers.push(await environment.openServer(program, workload));
       await checkResponses(servers);
-      // Every number of connections has the same warm-up, at the first number: one connection sends few requests.
-      const warmUp = { ...options, connections: connections[0] ?? 1 };
+      // The same for all: at one connection, V8 would still compile functions while the rounds are measured.
+      const warmUp = { ...options, connections: 32, seconds: 2 * options.seconds };
       return await measureRounds(servers, options.rounds, (server, isWarmUp) =>
         measureServer(server, isWarmUp ? warmUp : options),
       );
