@@ -1,4 +1,4 @@
-/** Calls to PostgreSQL and Redis: published for traces and metrics, and the timeouts of their replies. */
+/** Publishes calls to PostgreSQL and Redis for traces and metrics, and starts their reply timeouts. */
 import { type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 
 /** A statement that PostgreSQL runs, or a script that Redis runs. */

@@ -71,7 +71,7 @@ interface ProblemOptions {
   readonly retryAfterSeconds?: number;
 }
 
-/** An error that a client may see. Its message names the field and the rule; it never repeats input, SQL or keys. */
+/** An error that a client may see. Its message names the field and the rule. It never contains SQL or an API key. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;

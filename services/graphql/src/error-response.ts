@@ -26,7 +26,7 @@ export function formatRefusal(problem: Problem, res: Response): GraphQLFormatted
   return { ...error, extensions: { ...error.extensions, ...rateLimit } };
 }
 
-/** For an error of a plugin or a resolver. Masks the error unless it is a problem. */
+/** For an error of a plugin or a resolver. Masks unexpected errors. */
 export function formatExecutionError(error: unknown): GraphQLFormattedError {
   const { locations, path } = error instanceof GraphQLError ? error : {};
   return { ...formatProblem(problemOf(error)), ...(locations && { locations }), ...(path && { path }) };

@@ -8,7 +8,7 @@ export interface BoundQuery {
   readonly name?: string;
   readonly text: string;
   readonly values?: unknown[];
-  /** PostgreSQL enforces this limit, except behind PgBouncer. This process gives up `answerGraceMs` later. */
+  /** PostgreSQL ends the statement then, if it has the same limit. This process gives up `answerGraceMs` later. */
   readonly timeoutMs: number;
 }
 

@@ -56,7 +56,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
       values: statement.bind(values),
       timeoutMs: statement.access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,
     };
-    // Undefined: it is a write, no shared connection takes the read, or the connection was lost before the answer.
+    // Undefined: it is a write, no shared connection takes the read, or it failed because of the connection.
     const rows = statement.access === "read" ? await reads.send<Row>(query) : undefined;
     return rows ?? pool.run(query);
   }

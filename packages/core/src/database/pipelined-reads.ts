@@ -22,8 +22,8 @@ import { asProblem, canRetryOnAnotherConnection, DatabaseTimeout } from "./datab
 export interface PipelinedReads extends AsyncDisposable {
   /**
    * Sends a query on the connection with the fewest queries in flight. Returns `undefined`, not a promise, if no connection
-   * can take the query. Resolves with `undefined` if the connection was lost before the answer. In both cases the caller may
-   * send the query elsewhere. Rejects with a Problem.
+   * can take the query. Resolves with `undefined` if the query failed only because of the connection. In both cases the
+   * caller may send the query elsewhere. Rejects with a Problem.
    */
   send<Row>(query: BoundQuery): Promise<Row[] | undefined> | undefined;
   /** Closes the connections without a query in flight. Later queries open new ones. */
@@ -39,8 +39,8 @@ interface Pipeline {
   due: number;
   isBehind: boolean;
   /**
-   * The error that ended the connection. After a timeout, all queries in flight fail. All are old: a connection that is
-   * behind takes no new ones. After any other error, they may be sent on another connection.
+   * The error that ended the connection. After a timeout, all queries in flight fail. All have waited long, because a
+   * connection that is behind takes no more. After any other error, they may be sent on another connection.
    */
   failure: unknown;
 }

@@ -11,8 +11,8 @@ export interface BanPolicy {
   readonly minimumStrikes: number;
   /**
    * A ban needs this many strikes for each unit of the account's minute limit, and at least `minimumStrikes`. An episode lasts
-   * at most a minute. So with the default of 2, a caller that sends fewer requests in a minute than twice its limit is
-   * never banned, even if its day has no units left.
+   * at most a minute. So with the default of 2, a caller that sends less than twice its limit in a minute is never
+   * banned, even if its day has no units left.
    */
   readonly strikesPerUnit: number;
   /** Refusals this soon after the first one of an episode are no strikes: they were already in flight. */
@@ -74,7 +74,7 @@ export function afterRefusal(
   return isBanned ? ban(before, call.nowMs, policy) : { ...before, retryAtMs, strikes };
 }
 
-/** The penalty of a ban with an unknown start and level, as if it had begun at `nowMs`, as the first in a row. */
+/** The penalty of a ban whose start and level are unknown. It counts as the first ban in a row, begun at `nowMs`. */
 export function penaltyOfBan({ nowMs, bannedUntilMs }: { nowMs: number; bannedUntilMs: number }): Penalty {
   return { ...untouched, episodeStartMs: nowMs, bannedUntilMs, banLevel: 1 };
 }

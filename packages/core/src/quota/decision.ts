@@ -36,8 +36,8 @@ interface Impossible extends Decided {
 
 /**
  * The window in the X-RateLimit headers: the window that refused, else the window with the least remaining. In the last minute
- * of a day, both have the same Reset. A client sees one window, whose Remaining must not rise. So the window with the
- * least remaining is reported, even after a refusal. Example: 1 unit is left in the minute and 2 in the day, so
+ * of a day, both have the same Reset. A client takes both for one window, whose Remaining must not rise. So the window with
+ * the least remaining is reported, even after a refusal. Example: 1 unit is left in the minute and 2 in the day, so
  * responses show 1. Then the day refuses a cost of 3, and this response must show 1 too.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {

@@ -41,6 +41,6 @@ export interface Quota {
   usage(query: UsageQuery): Promise<Usage>;
   /** Gives held units back to the windows of `heldIn` that still run. The used units never fall below zero. */
   refund(refund: Omit<Reservation, "key"> & { readonly heldIn: Windows }): Promise<Windows>;
-  /** Ends a ban of the key that began before the lift, and forgets its strikes and ban level. The call may be repeated. */
+  /** Ends a ban that began before the lift, and forgets the key's strikes and ban level. The call may be repeated. */
   liftBan(lift: { readonly account: string; readonly key: string; readonly liftedAgoMs: number }): Promise<void>;
 }

@@ -21,7 +21,7 @@ export interface AppDeps extends HealthDeps {
   readonly serveNotFoundPage: RequestHandler;
 }
 
-/** A request for an unknown path is authenticated and costs one unit. A browser without a key gets a page instead. */
+/** A request for an unknown path is authenticated and costs one unit. Outside the APIs, a browser gets a page instead. */
 export function createApp(deps: AppDeps): Express {
   const { admission, config, tracing, routers, serveNotFoundPage } = deps;
   const app = express();
@@ -36,7 +36,7 @@ export function createApp(deps: AppDeps): Express {
   app.use(admission.refuseMalformed);
   app.options(/.*/, answerPreflight(admission));
   app.use(...routers);
-  // Each router has its own call of admission. This one is for unknown paths only.
+  // The routers call admission for their own paths. This call is for unknown paths.
   app.use(serveNotFoundPage, admission.admit, routeNotFound, answerProblems(deps));
   return app;
 }

@@ -1,7 +1,7 @@
 /**
  * Parses and validates documents. The limits are checked before validation, so that validation and execution stay cheap.
- * Depth and fields are counted as in the response: fields with the same response key count once, and a fragment at each
- * spread.
+ * Depth and fields are counted as in the response: fields with the same response key count once, and a fragment counts at
+ * each spread.
  */
 import { Problem } from "@petstore/core";
 import {
@@ -19,14 +19,14 @@ import {
 } from "graphql";
 import { formatProblem } from "../error-response.js";
 
-/** Per document. Comments and white space are not tokens. */
+/** Per document. Comments and white space do not count. */
 const maxTokens = 1_000;
 const maxErrors = 5;
 /** The introspection queries of tools have 15 levels. */
 const maxDepth = 20;
 /** The introspection queries of tools have 230 fields, or 301 with the `__typename` that caching clients add. */
 const maxFields = 320;
-/** For one response key in one place of the response: validation compares each field with each other one. */
+/** For one response key in one place of the response: validation compares these fields in pairs. */
 const maxRepetitions = 100;
 /** A short document could get a large response if it selected a field under many aliases. */
 const maxCopies = 10;
@@ -102,7 +102,7 @@ function sizeFault(document: DocumentNode): string | undefined {
   function measure(sets: readonly SelectionSetNode[], depth: number): string | undefined {
     if (depth > maxDepth) return `An operation may nest at most ${maxDepth} levels deep.`;
     const children = new Map<string, FieldNode[]>();
-    // The loop also visits the sets that are added to `pending`. It visits a repeated fragment once.
+    // The loop also visits the sets that are added to `pending`, and each set only once.
     const pending = new Set(sets);
     for (const { selections } of pending) {
       for (const selection of selections) {

@@ -8,9 +8,9 @@
  * episode; `ban-policy.ts` explains the terms. One MGET reads both strings; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * The 3 in a penalty is its format. Older releases wrote format 2: four numbers of the episode, `bannedUntil` and `level`. The
- * four zeros let them find the ban. No release reads the episode of the other format. So a ban in format 2 has 0 as
- * `episodeStart` here, and every lift ends it.
+ * Older releases read and write six numbers: four of an episode with other rules, `bannedUntil` and `level`. So this release
+ * begins with four zeros, which they read as no episode, and writes its own episode after `;3;`. In a penalty of an older
+ * release it reads only the ban. Its `episodeStart` is then 0, so every lift ends this ban.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";

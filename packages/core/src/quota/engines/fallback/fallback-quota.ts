@@ -19,8 +19,8 @@ export type FailureMode = "local" | "deny";
 
 /**
  * Decides in Redis. While the breaker is open, or if a call fails, decides from the last known counts of this instance, or
- * with `deny` throws SERVICE_UNAVAILABLE. `liftBan` acts on this instance and on Redis. It never rejects, because `core.ts`
- * lifts the ban again whenever it reads the key record.
+ * with `deny` throws SERVICE_UNAVAILABLE. `liftBan` acts on this instance and on Redis. It ignores a failure of Redis:
+ * `core.ts` lifts the ban again whenever it reads the key record.
  */
 export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
   /** Gives `call` the units that Redis does not know yet. `call` must report them to Redis. */

@@ -25,7 +25,7 @@ export interface LastKnownCountsOptions {
   readonly currentOutage: () => number;
 }
 
-/** Results show the account's limits. `used` is raised, so that this instance may still grant `limit - used` units. */
+/** Results show the account's limits. `used` is set so that this instance may still grant `limit - used`. */
 export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftBan"> {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
@@ -37,8 +37,8 @@ export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftB
   /** Returns the counters that the next call must report to Redis, and counts their units as reported. */
   drainUnsynced(account: string): AccountCounters | undefined;
   /**
-   * Undoes `drainUnsynced` after Redis has answered the call with an error. The error has begun an outage, so the first
-   * call after it reports the units.
+   * Undoes `drainUnsynced` after Redis has answered the call with an error. The error began an outage. The first call
+   * after the outage reports the units.
    */
   restoreUnsynced(account: string, units: AccountCounters): void;
   /**
@@ -52,7 +52,7 @@ interface Snapshot {
   counters: AccountCounters;
   /** The last outage for which the counters were copied to the local quota. */
   seededOutage: number;
-  /** The last outage whose units were reported to Redis; -1 if none. A report is due while it is not `currentOutage`. */
+  /** `currentOutage` when all units were last reported to Redis; -1 if never. If it differs now, a report is due. */
   syncedOutage: number;
 }
 
@@ -95,7 +95,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** Then `share - used` is this instance's part of the units that Redis last had left, minus what it granted since. */
+  /** Makes `share - used` this instance's part of the units that Redis last had left, minus the units granted since. */
   function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
     const shareOfRest = Math.floor((limit - lastKnownUsed) / instances);
     return { used: shareOfLimit(limit) - shareOfRest + unsyncedUnits, resetAtMs };
