@@ -8,7 +8,7 @@ export interface BoundQuery {
   readonly name?: string;
   readonly text: string;
   readonly values?: unknown[];
-  /** PostgreSQL ends the statement then, if it has the same limit. This process gives up `answerGraceMs` later. */
+  /** PostgreSQL usually enforces the same limit. This process gives up `answerGraceMs` later. */
   readonly timeoutMs: number;
 }
 

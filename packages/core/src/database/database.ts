@@ -6,7 +6,7 @@ import { databaseUnavailable } from "./database-errors.js";
 import { openPipelinedReads } from "./pipelined-reads.js";
 import type { Statement } from "./statement.js";
 
-/** Options of the pool, or of the connections that reads share. */
+/** Options of the pool, or of the shared connections for reads. */
 export interface ConnectionOptions {
   /** The most connections to open. */
   readonly size: number;

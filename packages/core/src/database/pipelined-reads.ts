@@ -1,5 +1,5 @@
 /**
- * Connections that reads share. Queries are collected until `process.nextTick` and sent in one write. This saves most system
+ * Shared connections for reads. Queries are collected until `process.nextTick` and sent in one write. This saves most system
  * calls of this process and of PostgreSQL, which answers in order ("pipeline mode"). A read waits for all earlier reads on
  * its connection. So a connection that falls behind takes no more reads.
  */
@@ -39,8 +39,8 @@ interface Pipeline {
   due: number;
   isBehind: boolean;
   /**
-   * The error that ended the connection. After a timeout, all queries in flight fail. All have waited long, because a
-   * connection that is behind takes no more. After any other error, they may be sent on another connection.
+   * The error that ended the connection. After a timeout, all queries in flight fail. They have all waited long: a
+   * connection that is behind takes no new ones. After any other error, they may be sent on another connection.
    */
   failure: unknown;
 }

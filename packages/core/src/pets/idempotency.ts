@@ -1,7 +1,7 @@
 /**
  * A create that can be repeated (draft-ietf-httpapi-idempotency-key-header). The first request with a key stores the pet
- * and the key in one statement, so neither exists without the other. A later request reads the stored pet. If two run at
- * once, the second waits for the key's row until the first has committed.
+ * and the key in one statement, so neither exists without the other. A later request reads the stored pet. A concurrent
+ * one waits: in this process for the first request, or in PostgreSQL until the row of the key is committed.
  */
 import { createHash } from "node:crypto";
 import { sql } from "kysely";

@@ -26,7 +26,7 @@ const maxErrors = 5;
 const maxDepth = 20;
 /** The introspection queries of tools have 230 fields, or 301 with the `__typename` that caching clients add. */
 const maxFields = 320;
-/** For one response key in one place of the response: validation compares these fields in pairs. */
+/** Fields with the same response key in one place of the response: validation compares all pairs of them. */
 const maxRepetitions = 100;
 /** A short document could get a large response if it selected a field under many aliases. */
 const maxCopies = 10;

@@ -7,8 +7,8 @@ import { Field, InputType, ObjectType, registerEnumType } from "type-graphql";
 
 /**
  * Replaces GraphQL's own `ID`, which does not accept bigint. The output is a decimal string, which every browser reads
- * exactly. The input is a string or an integer, also above 2^53. Core's validator refuses any other string, number or
- * boolean, with the same message in both APIs.
+ * exactly. The input is a string or an integer, also above 2^53. Core's validator refuses a value that is not an int64, with
+ * the same message in both APIs.
  */
 export const int64Id: GraphQLScalarType<unknown, string> = new GraphQLScalarType({
   name: "ID",

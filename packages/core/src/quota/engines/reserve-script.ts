@@ -8,9 +8,9 @@
  * episode; `ban-policy.ts` explains the terms. One MGET reads both strings; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * Older releases read and write six numbers: four of an episode with other rules, `bannedUntil` and `level`. So this release
- * begins with four zeros, which they read as no episode, and writes its own episode after `;3;`. In a penalty of an older
- * release it reads only the ban. Its `episodeStart` is then 0, so every lift ends this ban.
+ * Older releases read and write only the part before the first semicolon. Its first four numbers are their episode, and the
+ * zeros tell them that there is none. If an older release wrote the penalty, this release reads only `bannedUntil` and
+ * `level`. It takes 0 as `episodeStart`, so every lift ends the ban.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";

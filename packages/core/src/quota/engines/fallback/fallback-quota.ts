@@ -57,8 +57,8 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
       for (const decision of decisions) counts.observe(reservation, decision);
       return decisions;
     } catch (error) {
-      // The breaker has logged the first failure. Without an error reply, Redis may have executed the call: perhaps only the
-      // reply was lost, and a paused Redis executes pending calls when it continues.
+      // The breaker has logged the first failure. Without an error reply, Redis may have executed the call, or it is paused
+      // and will execute the call when it continues.
       return decideLocally(!(error instanceof ReplyError));
     }
   }

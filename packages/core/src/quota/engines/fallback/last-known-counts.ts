@@ -3,7 +3,7 @@
  * share of what was left of each window. In a window that begins during the outage, it grants its share of the limit.
  * After the outage it reports to Redis the units that it granted, and the last known counters in case Redis lost its data.
  *
- * An instance that last saw an account early in a window does not know the later units of the others. The operations guide
+ * An instance does not know the units that the others used after its own last reply about the account. The operations guide
  * gives the bounds for all instances together. Example with a limit of 60 and 3 instances: Redis has granted 60. One instance
  * knows this and grants nothing. Two have seen none of these units, and each grants its share of 20. The total is 100.
  */
@@ -95,7 +95,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** Makes `share - used` this instance's part of the units that Redis last had left, minus the units granted since. */
+  /** With this `used`, `share - used` is this instance's part of what Redis last had left, minus the units granted since. */
   function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
     const shareOfRest = Math.floor((limit - lastKnownUsed) / instances);
     return { used: shareOfLimit(limit) - shareOfRest + unsyncedUnits, resetAtMs };
