@@ -25,7 +25,7 @@ export function openConnectionPool({ size, config, onLoss, onTimeout }: Connecti
     // The pool calls this with `new`, and gets the object that the function returns.
     Client: createClient as unknown as new () => Client,
     max: size,
-    // Idle connections stay open: closing them would set and clear a timer around every query.
+    // Idle connections stay open: an idle timeout would set and clear a timer for every query.
     idleTimeoutMillis: 0,
     onConnect: (client) => requirePrimary(client, config.acquireTimeoutMs),
   });

@@ -16,7 +16,7 @@ export function encodeCursor(lastId: bigint, status: PetStatus | undefined): str
   return bytes.toString("base64url");
 }
 
-/** The id after which the list continues. Throws INVALID_CURSOR if `encodeCursor` did not make `cursor` with this `status`. */
+/** The id after which the list continues. Throws INVALID_CURSOR if `cursor` is malformed or has another `status`. */
 export function decodeCursor(cursor: string, status: PetStatus | undefined): bigint {
   const bytes = Buffer.from(cursor, "base64url");
   if (bytes.length !== cursorLength || bytes.toString("base64url") !== cursor || bytes.readUInt8(0) !== cursorVersion) {

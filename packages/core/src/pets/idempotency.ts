@@ -29,7 +29,7 @@ export interface CreatedPet {
 
 /**
  * Returns a function that creates a pet once per key. It throws IDEMPOTENCY_KEY_REUSED for another body,
- * IDEMPOTENCY_IN_PROGRESS if the first request is still running after the lock timeout or its key was just deleted, and
+ * IDEMPOTENCY_IN_PROGRESS if the key was just deleted or the first request is still running after the lock timeout, and
  * API_KEY_INVALID if the account no longer exists.
  */
 export function createOnceIn(database: Pick<Database, "run">): (create: IdempotentCreate) => Promise<CreatedPet> {

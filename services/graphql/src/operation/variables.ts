@@ -1,7 +1,7 @@
 /**
  * Reads the variables of an operation (GraphQL specification, section 6.1.2), because its cost depends on them.
- * `readVariables` refuses a missing required variable, a null for a non-null type, and a value of a Boolean variable that
- * is not true or false, because core never sees these values. Core's validators refuse every other invalid value.
+ * `readVariables` refuses what would not reach core: a missing required variable, a null for a non-null type, and a value of
+ * a Boolean variable that is not true or false. Core's validators refuse every other invalid value.
  */
 import { Problem, rules } from "@petstore/core";
 import {
