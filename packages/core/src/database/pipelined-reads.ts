@@ -39,8 +39,8 @@ interface Pipeline {
   due: number;
   isBehind: boolean;
   /**
-   * The error that ended the connection. After a timeout, all queries in flight fail. None is new: a connection that
-   * is behind takes no more queries. After any other error, they may be sent on another connection.
+   * The error that ended the connection. After a timeout, all queries in flight fail. They are old too: a connection
+   * that is behind takes no more. After any other error, they may be sent on another connection.
    */
   failure: unknown;
 }

@@ -40,7 +40,7 @@ export interface Admission {
   confirmKey(req: Request, res: Response): Promise<void>;
   /** Gives back the reserved units, and sets the rate-limit headers again. */
   refund(res: Response): Promise<void>;
-  /** Refuses a request that HTTP/1.1 forbids, and counts it by its address. */
+  /** Refuses a malformed request, and counts it by its address. */
   readonly refuseMalformed: RequestHandler;
   reportAddressQuota(res: Response): Promise<void>;
 }

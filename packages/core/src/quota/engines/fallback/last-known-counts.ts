@@ -114,7 +114,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     },
     drainUnsynced(account) {
       const snapshot = snapshots.get(account);
-      // One report after an outage is enough: no local decision adds unsynced units after the report.
+      // One report after an outage is enough: only another outage adds unsynced units.
       if (snapshot === undefined || snapshot.syncedOutage === currentOutage()) return undefined;
       const { counters } = snapshot;
       // Redis may add the units although its reply is lost. So they now belong to `lastKnownUsed`: a later report raises the
