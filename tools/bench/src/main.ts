@@ -5,7 +5,7 @@ const args = process.argv.slice(2);
 const bench = {
   about: `Measures our services and their peers in interleaved rounds, each in a process of its own, over one private PostgreSQL and
 Redis, and compares the ratios with their targets. The CPU time of the server process per request is the figure to trust:
-ratios survive a noisy machine, and absolute times do not. All benchmarks take about half an hour. A run without options
+ratios survive a noisy machine, and absolute times do not. All benchmarks take about 40 minutes. A run without options
 from a clean commit is kept in tools/bench/results.`,
   programs: ["redis-server"],
   hasOneFile: true,

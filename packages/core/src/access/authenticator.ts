@@ -1,7 +1,7 @@
 /**
  * Finds the account behind a bearer token. A cached record decides for 5 s, or until the key or its account changes. After
- * that, concurrent requests with the same key share one look-up in PostgreSQL. Unknown keys have a cache of their own. If PostgreSQL
- * is unavailable or too busy, a stale record, which is older than 5 s, still authenticates.
+ * that, concurrent requests with the same key share one look-up in PostgreSQL. Unknown keys have a cache of their own. While
+ * PostgreSQL is unavailable or too busy, a stale record, which is older than 5 s, still authenticates.
  */
 import { createLruCache } from "../lru-cache.js";
 import { Problem } from "../problem.js";
