@@ -21,7 +21,7 @@ export interface AppDeps extends HealthDeps {
   readonly serveNotFoundPage: RequestHandler;
 }
 
-/** A request for an unknown path is authenticated and costs one unit. Outside the APIs, a browser gets a page instead. */
+/** An unknown path needs a key and costs one unit. Outside the APIs, a browser without a key gets a page instead. */
 export function createApp(deps: AppDeps): Express {
   const { admission, config, tracing, routers, serveNotFoundPage } = deps;
   const app = express();

@@ -16,7 +16,7 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return malformed("This service speaks HTTP/1.1 and HTTP/1.0 only.");
   }
-  // In such a target, a proxy and Express may find different paths (RFC 9112 section 3.2, RFC 3986 section 2).
+  // With any other character, a proxy and Express may find different paths (RFC 9112 section 3.2, RFC 3986 section 2).
   if (/[^\x21-\x7e]|#/.test(request.url ?? "")) {
     return malformed("The request target can hold only printable ASCII characters without #; percent-encode others.");
   }

@@ -8,7 +8,7 @@ import { findMalformedRequests } from "./malformed-request.js";
 const defaultLimits = {
   /** From the first byte of a request, or from the opening of the connection, to the end of the headers. */
   headersTimeoutMs: 10_000,
-  /** From the same start to the end of the body, also of a refused body. */
+  /** From the same start as `headersTimeoutMs` to the end of the body, also of a refused body. */
   requestTimeoutMs: 30_000,
   timeoutCheckMs: 5_000,
   /** No traffic for this time during a request. Longer than `requestTimeoutMs` plus two checks, so that 408 comes first. */

@@ -8,9 +8,9 @@
  * episode; `ban-policy.ts` explains the terms. One MGET reads both strings; two hashes would need two calls.
  * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  *
- * Older releases read and write only the part before the first semicolon. They keep an episode in its first four numbers.
- * Four zeros mean that there is none. If an older release wrote the penalty, this release reads only `bannedUntil` and
- * `level`. It takes 0 as `episodeStart`, so every lift ends the ban.
+ * Older releases read and write only the part before the first semicolon: an episode of four numbers, zeros if there is none,
+ * then `bannedUntil` and `level`. The 3 is the format of the rest. If an older release wrote the penalty, this release reads
+ * only the ban. It takes 0 as `episodeStart`, so every lift ends the ban.
  */
 import type { BanPolicy } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";
