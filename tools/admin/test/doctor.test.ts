@@ -1,4 +1,4 @@
-import { describeWithRedis, grantService, shared } from "@petstore/harness";
+import { createTestDatabase, describeWithRedis, grantService, shared } from "@petstore/harness";
 import { query } from "@petstore/harness/postgres";
 import { openRedisCluster, openRedisSentinels, openRedisServer } from "@petstore/harness/redis";
 import { describe, expect, it } from "vitest";
@@ -27,6 +27,13 @@ describe("petstore doctor", () => {
     const faults = findings.filter(({ check }) => check === "configuration");
     expect(faults.map(({ found }) => found.split(" ")[0])).toEqual(["PORT", "BAN_STRIKES", "LOG_LEVEL"]);
     expect(findings).toContainEqual(finding("ok", "database"));
+  });
+
+  it("reports a database whose encoding cannot hold every name", async () => {
+    await using latin = await createTestDatabase({ encoding: "LATIN1" });
+    const { findings } = await examine({ DATABASE_URL: latin.url, DATABASE_DIRECT_URL: latin.directUrl });
+    expect(findings).toContainEqual(finding("fault", "database encoding", /LATIN1, which cannot hold every name$/));
+    expect((await examine({})).findings).toContainEqual(finding("ok", "database encoding", /^UTF8$/));
   });
 
   it("compares the clocks", async () => {
