@@ -147,6 +147,38 @@ describeWithRedis("petstore doctor, of Redis,", () => {
     expect(alone.findings).toContainEqual(finding("fault", / mode$/, /^a node of a cluster/));
   });
 
+  it("says what it could not check for a user without INFO, whose shared quota works", async () => {
+    await using server = await openRedisServer({ settings: { "maxmemory-policy": "noeviction" } });
+    const rights = ["~petstore:quota:*", "+eval", "+evalsha", "+time", "+mget", "+set", "+del"];
+    await server.command("ACL", "SETUSER", "petstore", "on", ">secret", ...rights);
+    const { printed } = await runCommand("doctor --json", { ...environment, REDIS_URL: withUser(server.url) });
+    const findings = (JSON.parse(printed) as Finding[]).filter(({ check }) => check.startsWith("redis"));
+    expect(findings).toContainEqual(finding("ok", "redis quota", /counts/));
+    expect(findings).toContainEqual(
+      finding("warning", /^redis [\d.:]+$/, /cannot be checked, because the user may not call INFO/),
+    );
+    expect(findings).toContainEqual(finding("ok", / clock$/, /ms/));
+    expect(findings.filter(({ status }) => status === "fault")).toEqual([]);
+    expect(printed).not.toMatch(/decides alone|secret/);
+  });
+
+  it.each(["+eval", "+time", "+mget", "+set", "+del", "~petstore:quota:*"])(
+    "says that each instance decides alone if the user lacks the right %s",
+    async (missing) => {
+      await using server = await openRedisServer();
+      const rights = ["~petstore:quota:*", "+info", "+eval", "+evalsha", "+time", "+mget", "+set", "+del"];
+      const given = rights.filter((right) => right !== missing);
+      await server.command("ACL", "SETUSER", "petstore", "on", ">secret", ...given);
+      const { findings } = await examine({ REDIS_URL: withUser(server.url) });
+      const quota = findings.find(({ check }) => check === "redis quota");
+      expect(quota).toMatchObject({
+        status: "fault",
+        advice: expect.stringMatching(/rights.*; until then each instance/),
+      });
+      expect(findings).toContainEqual(finding("ok", / mode$/, /^single$/));
+    },
+  );
+
   it("says that none is there, and that an instance misses it", async () => {
     const lonely = await openRedisServer();
     await using _instance = await openInstance({ ...environment, REDIS_URL: lonely.url });
@@ -215,6 +247,10 @@ describeWithRedis("petstore doctor, of a Redis behind Sentinel,", async () => {
     expect(named.at(-1)).toEqual(["redis", expect.stringMatching(/^nothing behind the sentinels cannot be used/)]);
   });
 });
+
+function withUser(url: string): string {
+  return url.replace("//", "//petstore:secret@");
+}
 
 async function examine(more: Readonly<Record<string, string>>, clock?: { readonly clockOffsetMs: number }) {
   const { exitCode, printed } = await runCommand("doctor --json", { ...environment, ...more }, clock);
