@@ -154,7 +154,9 @@ function refuseReplaced(current: KeyRecord, ofAccount: readonly KeyRecord[], now
   const later = ofAccount.filter(({ id, lineage }) => lineage === current.lineage && id > current.id);
   const successor = later.findLast(isWorking);
   if (successor === undefined || !isWorking(current)) return;
-  throw new Refusal(`Key ${successor.id} has already replaced this key. Rotate that one, or revoke it first.`);
+  throw new Refusal(
+    `Key ${successor.id} comes from a later rotation of this key. Rotate that one, or revoke it first.`,
+  );
 }
 
 /** Refuses if there is no such key. */

@@ -97,7 +97,7 @@ describe("petstore key", () => {
   it("rotates no key that a working key has already replaced", async () => {
     const { id } = await json("key issue shop");
     const { id: second } = await json(`key rotate ${id} --grace 24h`);
-    const complained = `Key ${second} has already replaced this key. Rotate that one, or revoke it first.`;
+    const complained = `Key ${second} comes from a later rotation of this key. Rotate that one, or revoke it first.`;
     expect(await petstore(`key rotate ${id} --grace 24h`)).toMatchObject({ exitCode: 1, complained });
     expect(await json(`key rotate ${second} --grace 24h`)).toMatchObject({ rotatedFrom: id, replaced: { id: second } });
     await json("key revoke --all shop");
