@@ -21,6 +21,7 @@ export type { Config, HttpConfig, LogConfig, LogLevel, SheddingConfig, TracingCo
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
 export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";
+export { explainEncoding } from "./database/encoding.js";
 export { migrate, pendingMigrations } from "./database/migrate.js";
 export { type DatabaseCall, databaseCalls } from "./database-calls.js";
 export { containsKey, type Log } from "./log.js";

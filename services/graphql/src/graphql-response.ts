@@ -1,6 +1,14 @@
 import type { ApolloServer } from "@apollo/server";
 import { type Core, type Log, Problem, type ProblemCode } from "@petstore/core";
-import { addHelpLink, admittedKeyOf, catalogueFor, contextOf, sendJson, setProblemHeaders } from "@petstore/http";
+import {
+  type Admission,
+  addHelpLink,
+  admittedKeyOf,
+  catalogueFor,
+  contextOf,
+  sendJson,
+  setProblemHeaders,
+} from "@petstore/http";
 import type { Response } from "express";
 import { formatProblem, sendRequestError } from "./error-response.js";
 import type { GraphqlRequest } from "./graphql-request.js";
@@ -8,6 +16,7 @@ import type { Documents } from "./operation/documents.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlExecutionDeps {
+  readonly admission: Pick<Admission, "checkKeyAgain">;
   readonly apollo: Pick<ApolloServer<OperationContext>, "executeOperation">;
   readonly core: Pick<Core, "catalogues" | "cataloguesForStaleKey">;
   readonly documents: Documents;
@@ -28,7 +37,7 @@ const persistedQueryNotFound = formatProblem(new Problem("PERSISTED_QUERY_NOT_FO
  * persisted query, or a refusal with one of `requestErrorCodes`. Throws every other refusal.
  */
 export async function respondToGraphql(
-  { apollo, core, documents, log }: GraphqlExecutionDeps,
+  { admission, apollo, core, documents, log }: GraphqlExecutionDeps,
   { query, persistedQueryHash = "", operationName, variables }: GraphqlRequest,
   res: Response,
 ): Promise<void> {
@@ -41,6 +50,10 @@ export async function respondToGraphql(
     document: parsed.document,
     catalogue: catalogueFor(res, core),
     accountId: admittedKeyOf(res).accountId,
+    async currentCatalogue() {
+      await admission.checkKeyAgain(res.req, res);
+      return catalogueFor(res, core);
+    },
     createResults: [],
     problems: [],
   };

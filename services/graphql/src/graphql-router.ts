@@ -35,7 +35,7 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
     if (!res.hasHeader("Content-Type")) throw new Problem("NOT_ACCEPTABLE", notAcceptable);
     const request = await readGraphqlRequest(req, res);
     await admission.confirmKey(req, res);
-    await respondToGraphql({ apollo, core, documents, log }, request, res);
+    await respondToGraphql({ admission, apollo, core, documents, log }, request, res);
   };
 
   const router = Router({ caseSensitive: true, strict: true });

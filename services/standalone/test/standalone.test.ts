@@ -38,7 +38,7 @@ it("prints the demo key and curl lines that work as they stand, at the first sta
 
   await using second = await startStandaloneStoreIn(directory);
   expect(second.output.join()).not.toContain("pets_test_");
-  expect(second.output.join()).toContain("npx petstore key issue demo");
+  expect(second.output.join()).toContain("node tools/admin/bin/petstore.mjs key issue demo");
   using client = openHttpClient(second.origin);
   expect((await client.send("GET", "/v1/pets", { key })).json).toEqual([rex]);
 });

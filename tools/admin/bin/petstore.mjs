@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command of `npx petstore`. pnpm links it at installation, when dist does not exist yet.
+// The petstore command in a clone of the repository. dist does not exist before the first build.
 import { existsSync } from "node:fs";
 
 const main = new URL("../dist/main.js", import.meta.url);

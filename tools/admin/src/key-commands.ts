@@ -85,8 +85,10 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
     .option(...expiresOption(context))
     .action((id: string, { grace, expires }: { grace: number; expires?: Date }) =>
       run(async ({ keys }) => {
+        const current = await keys.find(keyId(id));
+        if (current !== undefined) refuseReplaced(current, await keys.list(current.accountId), context.now());
         // A key of an earlier version has no prefix; those were nearly all live keys.
-        const { prefix = "" } = (await keys.find(keyId(id))) ?? {};
+        const { prefix = "" } = current ?? {};
         const text = mintApiKey(modeOf(prefix), context.randomBytes);
         const rotated = await keys.rotate({
           id: keyId(id),
@@ -144,6 +146,17 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
     .command("lift <key>")
     .description("end the ban of a key, by its id, and of the keys that it was rotated from or to; forgets its strikes")
     .action((id: string) => run(async ({ keys }) => keyOutput(await keys.liftBan(keyId(id)))));
+}
+
+/** A second rotation of one key leaves two new keys that work, and the first of them is easily forgotten. */
+function refuseReplaced(current: KeyRecord, ofAccount: readonly KeyRecord[], nowMs: number): void {
+  const isWorking = ({ revokedAt, expiresAt }: KeyRecord) => !revokedAt && (!expiresAt || expiresAt.getTime() > nowMs);
+  const later = ofAccount.filter(({ id, lineage }) => lineage === current.lineage && id > current.id);
+  const successor = later.findLast(isWorking);
+  if (successor === undefined || !isWorking(current)) return;
+  throw new Refusal(
+    `Key ${successor.id} comes from a later rotation of this key. Rotate that one, or revoke it first.`,
+  );
 }
 
 /** Refuses if there is no such key. */

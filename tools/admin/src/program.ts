@@ -17,13 +17,15 @@ import { addUsageCommands } from "./usage-commands.js";
 
 /** Runs one command line. The exit code is 0, 1 if the command failed, and 2 if the command line is wrong. */
 export async function runPetstore(commandLine: readonly string[], context: CommandContext): Promise<0 | 1 | 2> {
+  const program = createProgram(context);
   try {
-    await createProgram(context).parseAsync(commandLine, { from: "user" });
+    await program.parseAsync(commandLine, { from: "user" });
     return 0;
   } catch (error) {
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    context.complain(error instanceof Error ? error.message : `${error}`);
+    const message = error instanceof Error ? error.message : `${error}`;
+    context.complain(program.opts().json ? JSON.stringify({ error: { message } }) : message);
     return 1;
   }
 }
@@ -38,7 +40,8 @@ function createProgram(context: CommandContext): Command {
 It uses the database of DATABASE_URL or, without it, the database of the running \`npm start\`. A change takes effect on
 every running instance within a second.
 
-Exit codes: 0 success, 1 the command failed, 2 the command line is wrong.`,
+Exit codes: 0 success, 1 the command failed, 2 the command line is wrong. The reason is on standard error. With --json, that of
+a failed command is {"error": {"message": "..."}}.`,
     )
     .option("--json", "print JSON", false)
     .configureHelp({ showGlobalOptions: true })

@@ -31,6 +31,17 @@ it.each([
   expect(complained).toMatch(/help|Usage/);
 });
 
+it("prints why a command failed as JSON on standard error, with --json", async () => {
+  for (const commandLine of ["--json account list", "account list --json"]) {
+    const { exitCode, printed, complained } = await runCommand(commandLine, {});
+    expect({ exitCode, printed }).toEqual({ exitCode: 1, printed: "" });
+    expect(JSON.parse(complained)).toEqual({ error: { message: expect.stringMatching(/^There is no database: /) } });
+  }
+  const { printed, complained } = await runCommand("doctor --json", {});
+  expect(JSON.parse(printed)).toEqual([expect.objectContaining({ check: "database", status: "fault" })]);
+  expect(JSON.parse(complained)).toEqual({ error: { message: "Found 1 fault." } });
+});
+
 it("ends quietly when the reader of its output has gone", async () => {
   const child = spawn(process.execPath, [command, "--help"]);
   child.stdout.destroy();

@@ -38,6 +38,11 @@ export interface Admission {
    * the key may have changed. Throws a problem with 401 or 403, or SERVICE_UNAVAILABLE if no record of the key can be read.
    */
   confirmKey(req: Request, res: Response): Promise<void>;
+  /**
+   * Checks the key again, like `confirmKey`, however the body arrived. Call it before work that may begin long after
+   * admission. The cache has the record of a key that is in use, so this seldom waits for PostgreSQL.
+   */
+  checkKeyAgain(req: Request, res: Response): Promise<void>;
   /** Gives back the reserved units, and sets the rate-limit headers again. */
   refund(res: Response): Promise<void>;
   /** Refuses a malformed request, and counts it by its address. */
@@ -109,6 +114,15 @@ export function createAdmission(core: Core, metrics: RequestMetrics, overload: O
     contextOf(res).heldUnits = { quota, reservation, admitted: decision };
   }
 
+  async function checkKeyAgain(req: Request, res: Response): Promise<void> {
+    const authentication = await identify(req, res);
+    if (authentication.outcome === "rejected") throw authentication.problem;
+    refuseSuspended(authentication.key);
+    const context = contextOf(res);
+    context.key = authentication.key;
+    context.isKeyStale = authentication.isStale;
+  }
+
   return {
     async admit(req, res, next) {
       const key = await requireKey(req, res);
@@ -133,14 +147,9 @@ export function createAdmission(core: Core, metrics: RequestMetrics, overload: O
       await reserveUnits(res, quota, { ...reservation, cost }, admitted);
     },
     async confirmKey(req, res) {
-      const context = contextOf(res);
-      if (!context.isBodyPending) return;
-      const authentication = await identify(req, res);
-      if (authentication.outcome === "rejected") throw authentication.problem;
-      refuseSuspended(authentication.key);
-      context.key = authentication.key;
-      context.isKeyStale = authentication.isStale;
+      if (contextOf(res).isBodyPending) await checkKeyAgain(req, res);
     },
+    checkKeyAgain,
     async refund(res) {
       const context = contextOf(res);
       if (context.heldUnits === undefined) return;

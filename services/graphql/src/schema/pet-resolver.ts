@@ -9,8 +9,14 @@ import { NewPetInput, PetType, petStatusEnum } from "./pet-types.js";
 export interface OperationContext {
   readonly res: Response;
   readonly document: DocumentNode;
+  /** As the key was when the operation was admitted. All fields of a query begin at once, so they use this. */
   readonly catalogue: Catalogue;
   readonly accountId: bigint;
+  /**
+   * The catalogue for the key as it is now. The fields of a mutation run one after another, and the last can begin long after
+   * admission. Throws a problem with 401 or 403 if the key or its account may no longer be used, or SERVICE_UNAVAILABLE.
+   */
+  currentCatalogue(): Promise<Catalogue>;
   /** The results of `createPet`. `replayed`: an earlier request with the same idempotency key created the pet. */
   readonly createResults: { readonly replayed: boolean }[];
   /** All problems of the operation and its fields. */
@@ -64,10 +70,11 @@ class PetResolver {
 
   @Mutation(() => PetType, { description: "Adds a pet." })
   async createPet(
-    @Ctx() { catalogue, accountId, createResults }: OperationContext,
+    @Ctx() { currentCatalogue, accountId, createResults }: OperationContext,
     @Arg("idempotencyKey", () => String, { nullable: true, description: keyDescription }) idempotencyKey: unknown,
     @UncheckedInput() input: unknown,
   ): Promise<Pet> {
+    const catalogue = await currentCatalogue();
     const created = await catalogue.create({
       accountId,
       input,

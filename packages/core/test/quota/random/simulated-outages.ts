@@ -72,6 +72,7 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
       connection: {
         redis: { status: "ready", stream: { writable: true } } as Redis,
         onLoss: (listener) => void connection.on("loss", listener),
+        connectError: () => undefined,
         reconnect() {},
       },
       probe: () => once(connection, "probed"),
