@@ -68,28 +68,28 @@ describe("a body in chunks", () => {
   it.for([
     ["that the app reads", create],
     ["of a refused request", refused],
-  ] as const)("%s gets 413 if it has more chunks of 1 byte, and nothing more is parsed", async ([_which, request], {
-    server,
-    client,
-  }) => {
-    client.write(request + chunked + blanks(1).repeat(1_100));
-    await client.closed;
-    expect(client.answers()).toMatchObject([{ status: 413, json: { code: "PAYLOAD_TOO_LARGE", status: 413 } }]);
-    expect([server.handled.length, server.malformedRequests, server.faults]).toEqual([1, [], []]);
-  });
+  ] as const)(
+    "%s gets 413 if it has more chunks of 1 byte, and nothing more is parsed",
+    async ([_which, request], { server, client }) => {
+      client.write(request + chunked + blanks(1).repeat(1_100));
+      await client.closed;
+      expect(client.answers()).toMatchObject([{ status: 413, json: { code: "PAYLOAD_TOO_LARGE", status: 413 } }]);
+      expect([server.handled.length, server.malformedRequests, server.faults]).toEqual([1, [], []]);
+    },
+  );
 
   it.for([
     ["that the app reads", create],
     ["of a refused request", refused],
-  ] as const)("%s gets a readable 413, though the client reads only after 4 MiB of tiny chunks", async ([
-    _which,
-    request,
-  ]) => {
-    await using server = await startTestServer({ lingerMs: 5_000 });
-    using client = server.connect();
-    await sendAllThenRead(client, request + chunked + blanks(1).repeat(700_000) + end + list);
-    expect(statuses(client)).toEqual([413]);
-  });
+  ] as const)(
+    "%s gets a readable 413, though the client reads only after 4 MiB of tiny chunks",
+    async ([_which, request]) => {
+      await using server = await startTestServer({ lingerMs: 5_000 });
+      using client = server.connect();
+      await sendAllThenRead(client, request + chunked + blanks(1).repeat(700_000) + end + list);
+      expect(statuses(client)).toEqual([413]);
+    },
+  );
 });
 
 const body = "Content-Length: 3\r\n\r\n123";

@@ -18,8 +18,7 @@ it("a probe is answered to GET and HEAD without a key, with the headers of every
 });
 
 it("an address that sends more than 12,000 probes in a minute is refused, and no other", async () => {
-  const probe = (path: string, address: string) =>
-    store.call("GET", path, { headers: { "X-Forwarded-For": address } });
+  const probe = (path: string, address: string) => store.call("GET", path, { headers: { "X-Forwarded-For": address } });
   // Pipelined, to take less time. A connection may have 64 outstanding requests.
   using client = openRawClient(store.port);
   const batch = "GET /livez HTTP/1.1\r\nHost: pets.example\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n".repeat(60);
