@@ -4,6 +4,7 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Tracing } from "../observability/tracing.js";
 import type { Admission } from "./admission.js";
+import { trustProxies } from "./client-identity.js";
 import { answerPreflight, exposeToAnyOrigin } from "./cors.js";
 import { answerProbes, type ProbeDeps } from "./probes.js";
 import { answerProblems } from "./problem-response.js";
@@ -28,7 +29,7 @@ export function createApp(deps: AppDeps): Express {
   app.disable("x-powered-by");
   // Without `maxKeys: 0` the parser ignores all parameters after the thousandth.
   app.set("query parser", (text: string | null) => parse(text ?? "", "&", "=", { maxKeys: 0 }));
-  app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
+  trustProxies(app, config.trustedProxies);
   app.use(startResponse);
   // Before `recordRequest`, so that probes are neither logged nor measured.
   app.use(answerProbes(deps));
