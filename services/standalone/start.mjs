@@ -25,9 +25,23 @@ await import("./dist/main.js");
 
 /** This file must load in Node.js 18, so that this message appears. */
 function refuseOldNode() {
-  const oldest = engines.node.replace(">=", "");
-  if (process.versions.node.localeCompare(oldest, "en", { numeric: true }) >= 0) return;
-  process.stderr.write(`The pet store needs Node.js ${oldest} or later. This is ${process.versions.node}.\n`);
+  const version = process.versions.node;
+  const majorOf = (numbers) => numbers.split(".")[0];
+  // Each range is `^` or `>=`, and the oldest version.
+  const ranges = engines.node.split(" || ").map((range) => {
+    const [, operator, oldest] = /^(\^|>=)(.+)$/.exec(range);
+    return { isOneMajor: operator === "^", oldest };
+  });
+  const isSupported = ranges.some(
+    ({ isOneMajor, oldest }) =>
+      version.localeCompare(oldest, "en", { numeric: true }) >= 0 &&
+      !(isOneMajor && majorOf(version) !== majorOf(oldest)),
+  );
+  if (isSupported) return;
+  const texts = ranges.map(({ isOneMajor, oldest }) =>
+    isOneMajor ? `${majorOf(oldest)} from ${oldest}` : `${oldest} or later`,
+  );
+  process.stderr.write(`The pet store needs Node.js ${texts.join(", or ")}. This is ${version}.\n`);
   process.exit(1);
 }
 

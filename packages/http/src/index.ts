@@ -4,6 +4,7 @@ export { printError } from "./observability/standard-output.js";
 export type { Admission } from "./pipeline/admission.js";
 export { readJson } from "./pipeline/body.js";
 export { maxJsonDepth, parseExactJson } from "./pipeline/exact-json.js";
+export { headerValues } from "./pipeline/header-values.js";
 export { acceptedType, acceptsJson, jsonMediaType, sendJson } from "./pipeline/json-response.js";
 export { addHelpLink, answerProblems, methodNotAllowed, setProblemHeaders } from "./pipeline/problem-response.js";
 export { admittedKeyOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";

@@ -3,6 +3,7 @@ import {
   acceptsJson,
   admittedKeyOf,
   catalogueFor,
+  headerValues,
   methodNotAllowed,
   onRoute,
   type RouterDeps,
@@ -87,7 +88,7 @@ const invalidQuotedKey =
  * requires a quoted string, but most clients send no quotes.
  */
 function readIdempotencyKey(req: Request): string | undefined {
-  const [header, another] = req.headersDistinct["idempotency-key"] ?? [];
+  const [header, another] = headerValues(req, "idempotency-key");
   if (header === undefined) return undefined;
   if (another !== undefined) throw new Problem("VALIDATION_FAILED", "Idempotency-Key must be sent once");
   if (!header.startsWith('"')) return header;

@@ -35,10 +35,17 @@ beforeEach(async () => {
 });
 
 describe("`npm start`", () => {
-  it("refuses a Node.js before 20.19 in one line, before the install", () => {
-    const output = "The pet store needs Node.js 20.19 or later. This is 20.18.3.\n";
-    expect(start("20.18.3")).toEqual({ exitCode: 1, output });
-    expect(start("20.19.0").output).toMatch(/^Installing \.\.\.\n/);
+  it.each(["18.20.8", "20.20.0", "21.7.3", "22.22.0", "23.11.1", "24.13.0", "25.9.0"])(
+    "refuses Node.js %s in one line, before the install",
+    (version) => {
+      const needed = "20 from 20.20.1, or 22 from 22.22.1, or 24 from 24.13.1, or 26 or later";
+      const output = `The pet store needs Node.js ${needed}. This is ${version}.\n`;
+      expect(start(version)).toEqual({ exitCode: 1, output });
+    },
+  );
+
+  it.each(["20.20.1", "20.20.10", "22.22.1", "24.13.1", "26.0.0", "27.0.0"])("accepts Node.js %s", (version) => {
+    expect(start(version).output).toMatch(/^Installing \.\.\.\n/);
   });
 
   it("installs and builds a new clone, and then only serves", () => {

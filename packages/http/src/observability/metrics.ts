@@ -129,7 +129,7 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
   add(
     Counter,
     "petstore_key_lookups_total",
-    "Well-formed keys: answered from memory, by a query, or refused because their address sent too many unknown ones.",
+    "Well-formed keys: answered from memory, by a query, or refused because too many unknown ones came.",
     () => {
       const { hits, misses, refusals } = core.stats().keyCache;
       return { hit: hits, miss: misses, refused: refusals };

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
 import { maxJsonDepth, parseExactJson } from "./exact-json.js";
+import { headerValues } from "./header-values.js";
 
 /** 64 KiB. A new pet needs less than 4 KB, even with every character escaped. GraphQL documents are longer. */
 const maxBodyBytes = 65_536;
@@ -26,12 +27,12 @@ export async function readJson(
 }
 
 /** The charset UTF-8 is optional (RFC 8259 section 8.1), and a semicolon may end the value (RFC 9110 section 5.6.6). */
-function isPlainJson({ headers, headersDistinct }: IncomingMessage): boolean {
-  const [type = "", another] = headersDistinct["content-type"] ?? [];
+function isPlainJson(req: IncomingMessage): boolean {
+  const [type = "", another] = headerValues(req, "content-type");
   // A proxy may have checked only one of two headers.
   if (another !== undefined) return false;
   const isJson = /^application\/json\s*(;\s*(charset=("utf-8"|utf-8)\s*)?)*$/i.test(type);
-  const coding = headers["content-encoding"] ?? "identity";
+  const coding = req.headers["content-encoding"] ?? "identity";
   return isJson && coding.toLowerCase() === "identity";
 }
 

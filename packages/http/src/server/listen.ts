@@ -23,11 +23,17 @@ export interface Listener extends AsyncDisposable {
   readonly port: number;
 }
 
+/**
+ * Connections that the kernel accepts before the service does. With Node's 511, one client that opens 1,000 at one moment
+ * delays the connections of others by a second or more, until they try again. Linux allows 4,096 by default.
+ */
+const backlog = 4_096;
+
 /** Rejects with a message that names the address and the remedy. */
 export async function listen(server: Server, options: ListenOptions): Promise<Listener> {
   const { host, port, drainTimeoutMs = 2_500, graceMs = 0, onDrain, onError } = options;
   try {
-    server.listen({ host, port });
+    server.listen({ host, port, backlog });
     await once(server, "listening");
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
