@@ -1,9 +1,9 @@
 import type { Catalogue, Pet, Problem } from "@petstore/core";
 import type { Response } from "express";
-import type { DocumentNode, GraphQLSchema } from "graphql";
+import type { DocumentNode, GraphQLInputObjectType, GraphQLSchema } from "graphql";
 import { Arg, buildSchemaSync, Ctx, createParameterDecorator, Int, Mutation, Query, Resolver } from "type-graphql";
 import { PetConnectionType } from "./pet-connection-type.js";
-import { NewPetInput, PetType, petStatusEnum } from "./pet-types.js";
+import { NewPetInput, PetType, petStatusEnum, withoutNulls } from "./pet-types.js";
 
 /** The context value of one operation, for the plugins and the resolvers. */
 export interface OperationContext {
@@ -34,9 +34,10 @@ const keyDescription =
 
 /** type-graphql's own decorator drops properties that the type does not have, and then core could not refuse them. */
 const UncheckedInput = () =>
-  createParameterDecorator<OperationContext>(({ args }) => args.input, {
-    arg: { name: "input", typeFunc: () => NewPetInput },
-  });
+  createParameterDecorator<OperationContext>(
+    ({ args, info }) => withoutNulls(args.input, info.schema.getType("NewPet") as GraphQLInputObjectType),
+    { arg: { name: "input", typeFunc: () => NewPetInput } },
+  );
 
 /**
  * An argument can have a wrong type (`variables.ts`): core validates every value. Arguments are in reverse order, because

@@ -21,9 +21,16 @@ export const newPetRows: readonly Row[] = [
   })),
   ...rowsOf(
     "no other status",
-    ['"lost"', '"Available"', '"SOLD"', '""', '" sold"', "1", "true", "null", "[]", '["sold"]', "{}"],
+    ['"lost"', '"Available"', '"SOLD"', '""', '" sold"', "1", "true", "[]", '["sold"]', "{}"],
     (status) => ({ send: create(withStatus(status)), expected: statusRule }),
   ),
+  {
+    // The type of `NewPet.status` allows null, and generated clients send it for an empty field. The OpenAPI document does not.
+    title: "null is no status in REST, and an absent status in GraphQL",
+    send: create(withStatus("null")),
+    expected: statusRule,
+    graphql: created({ status: "available" }),
+  },
   ...rowsOf(
     "required fields",
     {
