@@ -42,7 +42,8 @@ describe.each(["cleartext", "md5"] as const)("a server that asks for a %s passwo
   it("gets none from a service, which is not ready and logs the cause and the cure once", async () => {
     const { url, received } = await openPort(asksFor);
     const logged: object[] = [];
-    const record = ({ error }: { error?: Error }, message: string) => void logged.push({ message, cause: error?.message });
+    const record = ({ error }: { error?: Error }, message: string) =>
+      void logged.push({ message, cause: error?.message });
     const log = { info: record, warn: record, error: record };
     const core = await openCore(readConfig({ DATABASE_URL: url }), { log, now: Date.now });
     onTestFinished(() => core[Symbol.asyncDispose]());

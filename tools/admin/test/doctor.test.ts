@@ -34,7 +34,9 @@ describe("petstore doctor", () => {
     const DATABASE_URL = `postgres://user:a-secret@127.0.0.1:${impostor.port}/petstore`;
     const { exitCode, findings } = await examine({ DATABASE_URL, DATABASE_DIRECT_URL: "" });
     expect(exitCode).toBe(1);
-    expect(findings).toContainEqual(finding("fault", "database", /asks for the password in clear text .* scram-sha-256/));
+    expect(findings).toContainEqual(
+      finding("fault", "database", /asks for the password in clear text .* scram-sha-256/),
+    );
     for (const command of ["migrate", "account list"]) {
       const { complained } = await runCommand(command, { DATABASE_URL });
       expect(complained).toMatch(/^[^\n]*asks for the password in clear text[^\n]*$/);
