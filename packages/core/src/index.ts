@@ -20,6 +20,7 @@ export {
 export type { Config, HttpConfig, LogConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/read-config.js";
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
+export { createClient } from "./database/connection.js";
 export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";
 export { explainEncoding } from "./database/encoding.js";
 export { migrate, pendingMigrations } from "./database/migrate.js";

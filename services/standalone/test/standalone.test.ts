@@ -57,7 +57,9 @@ describe("a running store", async () => {
   it("refuses a second start on the same data in one line that names the first", async () => {
     const second = startStandaloneProgram(path);
     expect(await second.ended).toBe(1);
-    expect(second.output).toEqual([`The pet store of ${path} is already running, as process ${store.pid}.`]);
+    expect(second.output).toEqual([
+      `The pet store of ${path} is already running, as process ${store.pid}: kill ${store.pid} stops it.`,
+    ]);
   });
 
   it("serves with the database role that can change no table", async () => {

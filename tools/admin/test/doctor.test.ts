@@ -1,5 +1,5 @@
 import { createTestDatabase, describeWithRedis, grantService, shared } from "@petstore/harness";
-import { query } from "@petstore/harness/postgres";
+import { openImpostor, query } from "@petstore/harness/postgres";
 import { openRedisCluster, openRedisSentinels, openRedisServer } from "@petstore/harness/redis";
 import { describe, expect, it } from "vitest";
 import { checkDatabaseTransport, checkRedisTransport } from "../src/doctor/check-transport.js";
@@ -34,6 +34,22 @@ describe("petstore doctor", () => {
     const { findings } = await examine({ DATABASE_URL: latin.url, DATABASE_DIRECT_URL: latin.directUrl });
     expect(findings).toContainEqual(finding("fault", "database encoding", /LATIN1, which cannot hold every name$/));
     expect((await examine({})).findings).toContainEqual(finding("ok", "database encoding", /^UTF8$/));
+  });
+
+  it("names the cure for a server that asks for the password in clear text, and sends it none, as all commands", async () => {
+    await using impostor = await openImpostor({ asksFor: "cleartext" });
+    const DATABASE_URL = `postgres://user:a-secret@127.0.0.1:${impostor.port}/petstore`;
+    const { exitCode, findings } = await examine({ DATABASE_URL, DATABASE_DIRECT_URL: "" });
+    expect(exitCode).toBe(1);
+    expect(findings).toContainEqual(
+      finding("fault", "database", /asks for the password in clear text .* scram-sha-256/),
+    );
+    for (const command of ["migrate", "account list"]) {
+      const { complained } = await runCommand(command, { DATABASE_URL });
+      expect(complained).toMatch(/^[^\n]*asks for the password in clear text[^\n]*$/);
+    }
+    expect(impostor.received()).toContain("petstore-doctor");
+    expect(impostor.received()).not.toContain("a-secret");
   });
 
   it("compares the clocks", async () => {

@@ -1,10 +1,10 @@
-import { type Client, DatabaseError, Pool, type PoolClient } from "pg";
+import { DatabaseError, Pool, type PoolClient } from "pg";
 import { clientConfigOf, isTransactionPooler, lockTimeoutMs } from "./client-config.js";
 import {
   type BoundQuery,
   closeTimeoutMs,
-  createClient,
   destroySocket,
+  ProtectedClient,
   requirePrimary,
   sendQuery,
 } from "./connection.js";
@@ -22,8 +22,7 @@ export interface ConnectionPool extends AsyncDisposable {
 export function openConnectionPool({ size, config, onLoss, onTimeout }: ConnectionOptions): ConnectionPool {
   const pool = new Pool({
     ...clientConfigOf(config, config.writeTimeoutMs),
-    // The pool calls this with `new`, and gets the object that the function returns.
-    Client: createClient as unknown as new () => Client,
+    Client: ProtectedClient,
     max: size,
     // Idle connections stay open: an idle timeout would set and clear a timer for every query.
     idleTimeoutMillis: 0,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { DatabaseError, Pool } from "pg";
+import { ProtectedClient } from "./connection.js";
 import { explainEncoding } from "./encoding.js";
 import { migrations } from "./migrations/migrations.js";
 
@@ -82,6 +83,7 @@ async function inTransaction<Result>(
   work: (db: Transaction<unknown>) => Promise<Result>,
 ): Promise<Result> {
   const pool = new Pool({
+    Client: ProtectedClient,
     connectionString: url,
     application_name: "petstore-migrate",
     max: 1,

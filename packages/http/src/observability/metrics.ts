@@ -37,7 +37,13 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
     });
   });
   // A scrape or an idle connection must not delay the end of the service.
-  const options = { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100, onError };
+  const options = {
+    host: config.metricsHost,
+    port: config.metricsPort,
+    variables: { host: "METRICS_HOST", port: "METRICS_PORT" },
+    drainTimeoutMs: 100,
+    onError,
+  };
   const listener = await listen(server, options);
   const stopMeasuring = measureDatabaseCalls(registry);
   return {
