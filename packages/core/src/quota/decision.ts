@@ -13,10 +13,10 @@ export interface Admitted extends Decided {
   readonly outcome: "admitted";
 }
 
-/** A window had too few units left. Nothing was reserved. */
+/** A window had too few units left. Nothing was reserved, and a refused extension still holds its one unit. */
 export interface Refused extends Decided {
   readonly outcome: "refused";
-  /** The window with too few units left. In an outage, only the share of this instance counts. */
+  /** The window with too few units left, for an extension with its held unit used. In an outage, only the share of this instance counts. */
   readonly by: "minute" | "day";
   readonly retryAtMs: number;
 }

@@ -11,7 +11,7 @@ import {
 import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
 import type { Limits } from "../plan.js";
 import type { Quota, Reservation } from "../quota.js";
-import { dayMs, minuteMs, type UsedUnits, type Windows, windowAt } from "../window.js";
+import { dayMs, minuteMs, type UsedUnits, type WindowState, type Windows, windowAt } from "../window.js";
 
 export interface LocalQuotaOptions {
   /** Whole epoch milliseconds. */
@@ -47,16 +47,17 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   function decide({ account, key, limits, cost }: Reservation, share: Limits, heldIn?: Windows): Decision {
     const nowMs = now();
     const ledger = ledgers.get(account) ?? openLedger(account);
-    if (heldIn !== undefined) giveBack(ledger, 1, heldIn);
     const windows = windowsAt(nowMs, ledger, share);
     const penalty = key === undefined ? undefined : ledger.penalties.get(key);
     if (penalty !== undefined && penalty.bannedUntilMs > nowMs)
       return bannedDecision(mode, windows, penalty.bannedUntilMs, cost);
     if (cost > share.perMinute || cost > share.perDay) return { outcome: "impossible", mode, ...windows };
+    const before = heldIn === undefined ? windows : withoutHeldUnit(windows, heldIn);
+    // A refused extension keeps its held unit, so the units left for a retry are those of `windows`.
     const by = refusingWindow(windows, cost);
-    if (by === undefined) {
-      ledger.minute = { used: windows.minute.used + cost, resetAtMs: windows.minute.resetAtMs };
-      ledger.day = { used: windows.day.used + cost, resetAtMs: windows.day.resetAtMs };
+    if (by === undefined || refusingWindow(before, cost) === undefined) {
+      ledger.minute = { used: before.minute.used + cost, resetAtMs: before.minute.resetAtMs };
+      ledger.day = { used: before.day.used + cost, resetAtMs: before.day.resetAtMs };
       return { outcome: "admitted", mode, ...windowsAt(nowMs, ledger, share) };
     }
     const retryAtMs = windows[by].resetAtMs;
@@ -119,6 +120,14 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       if (penalty !== undefined && penalty.episodeStartMs <= now() - liftedAgoMs) penalties?.delete(key);
     },
   };
+}
+
+function withoutHeldUnit(windows: Windows, heldIn: Windows): Windows {
+  const without = (window: "minute" | "day"): WindowState => {
+    const state = windows[window];
+    return state.resetAtMs === heldIn[window].resetAtMs ? { ...state, used: Math.max(0, state.used - 1) } : state;
+  };
+  return { ...windows, minute: without("minute"), day: without("day") };
 }
 
 function giveBack(ledger: Ledger, units: number, heldIn: Windows): void {

@@ -52,10 +52,11 @@ end`;
  * - 2, 3: the limits of the minute and the day
  * - 4: the cost, or 0 to reserve nothing
  * - 5: the number of reservations
- * - 6 to 8: the units to give back before the decision, and the starts of the minute and the day that they are held in, or
- *   three zeros
+ * - 6 to 8: held units, and the starts of the minute and the day that they are held in, or three zeros. With a cost of 0, the
+ *   script gives them back. With another cost, they count towards it: an admission of 5 with 1 held unit adds 4. If the
+ *   reservation is not admitted, they stay used (decision 0017).
  * - 9 to 11 for the minute and 12 to 14 for the day, only after an outage: the start of the window, `lastKnownUsed` and
- *   `unsyncedUnits`. The script adds the unsynced units before it gives units back, because the held units may be unsynced.
+ *   `unsyncedUnits`. The script adds the unsynced units first, because the held units may be unsynced.
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}
@@ -68,35 +69,39 @@ if ARGV[9] then
   storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = minuteStart, minuteUsed, dayStart, dayUsed
   accountChanged = true
 end
-if heldUnits > 0 then
+if heldUnits > 0 and cost == 0 then
   if heldInMinute == storedMinuteStart then storedMinuteUsed = math.max(0, storedMinuteUsed - heldUnits) end
   if heldInDay == storedDayStart then storedDayUsed = math.max(0, storedDayUsed - heldUnits) end
   if stored then redis.call('SET', KEYS[1], string.format('%d:%d:%d:%d', storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed), 'KEEPTTL') end
   minuteStart, minuteUsed = windowAt(${minuteMs}, storedMinuteStart, storedMinuteUsed)
   dayStart, dayUsed = windowAt(${dayMs}, storedDayStart, storedDayUsed)
 end
+local heldOfMinute = heldInMinute == minuteStart and math.min(heldUnits, minuteUsed) or 0
+local heldOfDay = heldInDay == dayStart and math.min(heldUnits, dayUsed) or 0
 
 local strikesThatBan = math.max(${policy.minimumStrikes}, ${policy.strikesPerUnit} * minuteLimit)
 
 local replies = {}
 for place = 1, times do
   local outcome
-  local dayRefuses = dayUsed + cost > dayLimit
+  local minuteUsedIfAdmitted = minuteUsed - heldOfMinute + cost
+  local dayUsedIfAdmitted = dayUsed - heldOfDay + cost
   if bannedUntil > now then
     outcome = 'banned'
   elseif cost == 0 then
     outcome = 'read'
   elseif cost > minuteLimit or cost > dayLimit then
     outcome = 'impossible'
-  elseif not dayRefuses and minuteUsed + cost <= minuteLimit then
+  elseif minuteUsedIfAdmitted <= minuteLimit and dayUsedIfAdmitted <= dayLimit then
     outcome = 'admitted'
-    minuteUsed, dayUsed = minuteUsed + cost, dayUsed + cost
+    minuteUsed, dayUsed = minuteUsedIfAdmitted, dayUsedIfAdmitted
     accountChanged = true
   else
     outcome = 'refused'
   end
   if outcome == 'refused' and KEYS[2] then
     penaltyChanged = true
+    local dayRefuses = dayUsed + cost > dayLimit
     local retryAt = dayRefuses and dayStart + ${dayMs} or minuteStart + ${minuteMs}
     if math.min(episodeRetryAt, episodeStart + ${policy.longestEpisodeMs}) <= now then
       episodeStart, episodeRetryAt, strikes = now, retryAt, 0

@@ -148,8 +148,6 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         });
         return decision;
       }
-      // If Redis may have executed the extension, it may have given the held unit back already.
-      if (heldIn !== undefined && !mayHaveExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
       const isOnlyAboveShare = decision.outcome === "impossible" && cost <= Math.min(limits.perMinute, limits.perDay);
       if (!isOnlyAboveShare) return decision;
       // Redis knows the whole limit, so it may admit this later. One window refuses: the default only satisfies the type.
