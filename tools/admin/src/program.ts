@@ -3,6 +3,7 @@ import { migrate } from "@petstore/core";
 import { Command, CommanderError } from "commander";
 import { addAccountCommands } from "./account-commands.js";
 import { addAuditCommand } from "./audit-command.js";
+import { addBanCommands } from "./ban-commands.js";
 import {
   type CommandContext,
   explainingFaults,
@@ -43,6 +44,8 @@ Exit codes: 0 success, 1 the command failed, 2 the command line is wrong.`,
     .option("--json", "print JSON", false)
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError("(--help shows the commands and options)")
+    // The suggestion may do the opposite: `ban lift` for `ban list`.
+    .showSuggestionAfterError(false)
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
       writeErr: (text) => context.complain(text.trimEnd()),
@@ -62,6 +65,7 @@ Exit codes: 0 success, 1 the command failed, 2 the command line is wrong.`,
     });
   addAccountCommands(program, run);
   addKeyCommands(program, run, context);
+  addBanCommands(program, run, context);
   addUsageCommands(program, run, context);
   addAuditCommand(program, run);
   addDoctorCommand(program, context, print);

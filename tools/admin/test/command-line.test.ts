@@ -31,6 +31,15 @@ it.each([
   expect(complained).toMatch(/help|Usage/);
 });
 
+it.each(["ban lits 1", "account resum x", "key revke 1", "account suspend x --jsn"])(
+  "suggests no other command for %j, because it may do the opposite",
+  async (commandLine) => {
+    const { exitCode, complained } = await runCommand(commandLine, {});
+    expect(exitCode).toBe(2);
+    expect(complained).not.toMatch(/did you mean/i);
+  },
+);
+
 it("ends quietly when the reader of its output has gone", async () => {
   const child = spawn(process.execPath, [command, "--help"]);
   child.stdout.destroy();

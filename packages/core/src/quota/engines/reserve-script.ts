@@ -12,7 +12,7 @@
  * then `bannedUntil` and `level`. The 3 is the format of the rest. If an older release wrote the penalty, this release reads
  * only the ban. It takes 0 as `episodeStart`, so every lift ends the ban.
  */
-import type { BanPolicy } from "../ban-policy.js";
+import type { BanPolicy, Penalty } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";
 
 /** Numbers are formatted with `%d`: Lua would format large ones as 1.7e+12. */
@@ -84,6 +84,7 @@ local strikesThatBan = math.max(${policy.minimumStrikes}, ${policy.strikesPerUni
 local replies = {}
 for place = 1, times do
   local outcome
+  local beginsBan = 0
   local minuteUsedIfAdmitted = minuteUsed - heldOfMinute + cost
   local dayUsedIfAdmitted = dayUsed - heldOfDay + cost
   if bannedUntil > now then
@@ -114,11 +115,11 @@ for place = 1, times do
         if bannedUntil == 0 or now >= bannedUntil + ${policy.memoryMs} then level = 0 end
         bannedUntil = now + math.min(${policy.firstBanMs} * 2 ^ level, ${policy.longestBanMs})
         episodeStart, episodeRetryAt, strikes, level = now, 0, 0, level + 1
-        if bannedUntil > now then outcome = 'banned' end
+        if bannedUntil > now then outcome, beginsBan = 'banned', 1 end
       end
     end
   end
-  replies[place] = { outcome, now, minuteStart, minuteUsed, dayStart, dayUsed, bannedUntil }
+  replies[place] = { outcome, now, minuteStart, minuteUsed, dayStart, dayUsed, bannedUntil, beginsBan }
 end
 if penaltyChanged then
   local rememberedUntil = bannedUntil == 0 and 0 or bannedUntil + ${policy.memoryMs}
@@ -132,6 +133,19 @@ return replies`;
 /** KEYS: the account and the penalty. ARGV: the time as above, and how many milliseconds ago the ban was lifted. */
 export const liftScript: string = `${readKeys}
 if episodeStart <= now - tonumber(ARGV[2]) then redis.call('DEL', KEYS[2]) end`;
+
+/** Reads a stored penalty as the scripts do. */
+export function readPenalty(stored: string): Penalty {
+  const [, bannedUntil, level] = /^\d+:\d+:\d+:\d+:(\d+):(\d+)/.exec(stored) ?? [];
+  const [, episodeStart = 0, retryAt = 0, strikes = 0] = /;3;(\d+):(\d+):(\d+)$/.exec(stored) ?? [];
+  return {
+    episodeStartMs: Number(episodeStart),
+    retryAtMs: Number(retryAt),
+    strikes: Number(strikes),
+    bannedUntilMs: Number(bannedUntil),
+    banLevel: Number(level),
+  };
+}
 
 /** The counters of an account as one instance knows them. */
 export interface AccountCounters {

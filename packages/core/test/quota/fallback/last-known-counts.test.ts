@@ -9,7 +9,13 @@ import { describeQuota } from "../describe-quota.js";
 
 const shop: Reservation = { account: "shop", key: "1", limits: { perMinute: 60, perDay: 1_000 }, cost: 1 };
 const bannedUntilMs = noon + 10 * minuteMs;
-const banned: Decision = { ...admitted(0), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs };
+const banned: Decision = {
+  ...admitted(0),
+  outcome: "banned",
+  bannedUntilMs,
+  beginsBan: false,
+  retryAtMs: bannedUntilMs,
+};
 
 describeQuota("fallback", (banPolicy) =>
   openAtVirtualTime(({ now }) => {
