@@ -42,6 +42,8 @@ export interface Core extends AsyncDisposable {
     readonly databasePoolSize: number;
     readonly keyCache: KeyCacheUse;
     readonly quotaOutages: number;
+    /** Bans that this instance has begun. */
+    readonly bansBegun: number;
   };
 }
 
@@ -132,6 +134,7 @@ export async function openCore(
       databasePoolSize: config.database.poolSize,
       keyCache: authenticator.cache(),
       quotaOutages: quotas.outages(),
+      bansBegun: quotas.accounts.bansBegun(),
     }),
     async [Symbol.asyncDispose]() {
       isDisposed = true;

@@ -3,6 +3,7 @@ import { migrate } from "@petstore/core";
 import { Command, CommanderError } from "commander";
 import { addAccountCommands } from "./account-commands.js";
 import { addAuditCommand } from "./audit-command.js";
+import { addBanCommands } from "./ban-commands.js";
 import {
   type CommandContext,
   explainingFaults,
@@ -46,6 +47,8 @@ a failed command is {"error": {"message": "..."}}.`,
     .option("--json", "print JSON", false)
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError("(--help shows the commands and options)")
+    // The suggestion may do the opposite: `ban lift` for `ban list`.
+    .showSuggestionAfterError(false)
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
       writeErr: (text) => context.complain(text.trimEnd()),
@@ -65,6 +68,7 @@ a failed command is {"error": {"message": "..."}}.`,
     });
   addAccountCommands(program, run);
   addKeyCommands(program, run, context);
+  addBanCommands(program, run, context);
   addUsageCommands(program, run, context);
   addAuditCommand(program, run);
   addDoctorCommand(program, context, print);

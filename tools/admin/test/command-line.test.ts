@@ -42,6 +42,15 @@ it("prints why a command failed as JSON on standard error, with --json", async (
   expect(JSON.parse(complained)).toEqual({ error: { message: "Found 1 fault." } });
 });
 
+it.each(["ban lits 1", "account resum x", "key revke 1", "account suspend x --jsn"])(
+  "suggests no other command for %j, because it may do the opposite",
+  async (commandLine) => {
+    const { exitCode, complained } = await runCommand(commandLine, {});
+    expect(exitCode).toBe(2);
+    expect(complained).not.toMatch(/did you mean/i);
+  },
+);
+
 it("ends quietly when the reader of its output has gone", async () => {
   const child = spawn(process.execPath, [command, "--help"]);
   child.stdout.destroy();

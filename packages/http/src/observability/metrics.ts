@@ -130,6 +130,8 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
     () => ({ local: 0, shared: 0, fallback: 0, [core.health().quotaMode]: 1 }),
     "mode",
   );
+  const bans = () => core.stats().bansBegun;
+  add(Counter, "petstore_quota_bans_total", "Bans of API keys that this instance has begun.", bans);
   const outages = () => core.stats().quotaOutages;
   add(Counter, "petstore_quota_outages_total", "How often Redis became unavailable: the breaker opened.", outages);
   add(

@@ -31,7 +31,7 @@ export interface Admission {
   readonly admit: RequestHandler;
   /** For a route that needs a key and costs nothing. */
   readonly authenticate: RequestHandler;
-  /** Reserves `cost` units in place of the unit of `admit`. Throws if the quota refuses, and then no unit stays reserved. */
+  /** Reserves `cost` units in place of the unit of `admit`. Throws if the quota refuses: the unit of `admit` then stays reserved. */
   extend(res: Response, cost: number): Promise<void>;
   /**
    * Call it after the body is read. It checks the key again if the body arrived after admission: a body can take 30 s, and
@@ -138,12 +138,11 @@ export function createAdmission(core: Core, metrics: RequestMetrics, overload: O
       next();
     },
     async extend(res, cost) {
-      const context = contextOf(res);
-      if (context.heldUnits === undefined) throw new Error("only an admitted request can be extended");
-      const { quota, reservation, admitted } = context.heldUnits;
-      // If `reserveUnits` throws, a later `refund` must do nothing. A refusal has already given the first unit back. After
-      // an error it is unknown whether the first unit is still reserved.
-      context.heldUnits = undefined;
+      const { heldUnits } = contextOf(res);
+      if (heldUnits === undefined) throw new Error("only an admitted request can be extended");
+      const { quota, reservation, admitted } = heldUnits;
+      // If it throws, the request still holds its first unit. A refusal is not refunded, so that the unit pays for reading,
+      // parsing and validating the document. SERVICE_UNAVAILABLE is refunded.
       await reserveUnits(res, quota, { ...reservation, cost }, admitted);
     },
     async confirmKey(req, res) {
