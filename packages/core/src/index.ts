@@ -64,4 +64,4 @@ export type { KeyPenalty } from "./quota/penalties.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { Quota, Reservation, Usage } from "./quota/quota.js";
 export type { WindowState, Windows } from "./quota/window.js";
-export { type KeyScope, keyScopes } from "./scoped-catalogues.js";
+export { type KeyScope, keyScopes, requireScope } from "./scoped-catalogues.js";

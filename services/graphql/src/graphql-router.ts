@@ -33,8 +33,7 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   const answer: RequestHandler = async (req, res) => {
     // `negotiate` found no acceptable media type.
     if (!res.hasHeader("Content-Type")) throw new Problem("NOT_ACCEPTABLE", notAcceptable);
-    const request = await readGraphqlRequest(req, res);
-    await admission.confirmKey(req, res);
+    const request = await readGraphqlRequest(req, res, deps);
     await respondToGraphql({ admission, apollo, core, documents, log }, request, res);
   };
 

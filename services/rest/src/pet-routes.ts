@@ -16,7 +16,8 @@ import type { Request, RequestHandler, Router } from "express";
 const deprecatedAtMs = Date.UTC(2026, 10, 20);
 const removedAtMs = Date.UTC(2030, 11, 5);
 
-export function addPetRoutes(router: Router, { admission, config, core, now }: RouterDeps): void {
+export function addPetRoutes(router: Router, deps: RouterDeps): void {
+  const { admission, config, core, now } = deps;
   // Without a public URL the links are relative.
   const origin = config.publicUrl ?? "";
   const petsUrl = `${origin}/v1/pets`;
@@ -32,8 +33,7 @@ export function addPetRoutes(router: Router, { admission, config, core, now }: R
     })
     .post(acceptsJson, async (req, res) => {
       const idempotencyKey = readIdempotencyKey(req);
-      const input = await readJson(req, res);
-      await admission.confirmKey(req, res);
+      const input = await readJson(req, res, deps, { scope: "write" });
       const { accountId } = admittedKeyOf(res);
       const { pet, replayed } = await catalogueFor(res, core).create({ accountId, idempotencyKey, input });
       if (replayed) res.setHeader("Idempotency-Replayed", "true");

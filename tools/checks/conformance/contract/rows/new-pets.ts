@@ -76,6 +76,23 @@ export const newPetRows: readonly Row[] = [
   { title: "JSON may nest 100 levels", send: create(nested(100)), expected: statusRule },
   { title: "JSON may not nest 101 levels", send: create(nested(101)), expected: notJson },
   ...rowsOf(
+    "JSON may have many values",
+    { numbers: "1,".repeat(900), objects: "{},".repeat(900), arrays: "[[[]]],".repeat(300) },
+    (values) => ({ send: create(withStatus(`[${values}0]`)), expected: statusRule }),
+  ),
+  ...rowsOf(
+    "JSON may not have more than 1,000 values, whatever they are",
+    {
+      numbers: withStatus(`[${"1,".repeat(1_000)}0]`),
+      "numbers with exponents": withStatus(`[${"1e9,".repeat(16_000)}0]`),
+      objects: withStatus(`[${"{},".repeat(1_000)}0]`),
+      "nested arrays": withStatus(`[${Array(300).fill("[".repeat(98) + "]".repeat(98))}]`),
+      "unknown properties": `{${Array.from({ length: 5_000 }, (_, index) => `"p${index}":1`)}}`,
+      "values that are not JSON after the thousandth": withStatus(`[${"1,".repeat(1_000)}nonsense`),
+    },
+    (input) => ({ send: create(input), expected: invalid("The JSON must have at most 1,000 values.") }),
+  ),
+  ...rowsOf(
     "JSON may not repeat a name",
     [
       '{"name":"Rex","name":"Rex","categoryId":1}',
