@@ -13,6 +13,7 @@ import type { Response } from "express";
 import { formatProblem, sendRequestError } from "./error-response.js";
 import type { GraphqlRequest } from "./graphql-request.js";
 import type { Documents, InTurn } from "./operation/documents.js";
+import { withPagesInTurn } from "./operation/pages-in-turn.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlExecutionDeps {
@@ -49,7 +50,7 @@ export async function respondToGraphql(
 ): Promise<void> {
   const { accountId } = admittedKeyOf(res);
   const read = (text: string) => {
-    const request = { accountId, bytes: text.length * 2, cost: text.length / charactersPerTurn, response: res };
+    const request = { accountId, bytes: text.length, cost: text.length / charactersPerTurn, response: res };
     const inTurn: InTurn = (parse) => accountTurns.run(request, parse);
     return documents.read({ text, accountId, isPersisted: persistedQueryHash !== undefined }, inTurn);
   };
@@ -60,7 +61,7 @@ export async function respondToGraphql(
   const context: OperationContext = {
     res,
     document: parsed.document,
-    catalogue: catalogueFor(res, core),
+    catalogue: withPagesInTurn(catalogueFor(res, core), accountTurns, { accountId, response: res }),
     accountId,
     createResults: [],
     problems: [],

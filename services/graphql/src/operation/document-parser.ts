@@ -49,11 +49,18 @@ export type ParsedDocument =
   | ValidDocument
   | { readonly kind: "refused"; readonly code: RefusalCode; readonly errors: readonly GraphQLFormattedError[] };
 
+/**
+ * Refuses a text that is too dear to read. The number of tokens does not bound the work of the lexer: one string or comment
+ * can have any number of characters, escapes and lines.
+ */
+export function refuseText(text: string): ParsedDocument | undefined {
+  const limit = exceededLimit(text);
+  if (limit === undefined) return undefined;
+  return refused("GRAPHQL_PARSE_FAILED", [new GraphQLError(`A document may have at most ${limit}.`)]);
+}
+
+/** `refuseText` has checked the text. */
 export function parseDocument(schema: GraphQLSchema, text: string): ParsedDocument {
-  const textLimit = exceededLimit(text);
-  if (textLimit !== undefined) {
-    return refused("GRAPHQL_PARSE_FAILED", [new GraphQLError(`A document may have at most ${textLimit}.`)]);
-  }
   let document: DocumentNode;
   try {
     document = parse(text, { maxLexicalTokens: maxTokens });
@@ -83,7 +90,6 @@ export function heapBytes(parsed: ParsedDocument): number {
   return bytes;
 }
 
-/** The tokens do not bound the work of the lexer: one string or comment can have any of these. */
 function exceededLimit(text: string): string | undefined {
   if (text.length > maxCharacters) return `${maxCharacters} characters`;
   if (count(text, "\\") > maxBackslashes) return `${maxBackslashes} backslashes`;

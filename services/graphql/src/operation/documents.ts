@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { GraphQLSchema } from "graphql";
-import { heapBytes, type ParsedDocument, parseDocument, type ValidDocument } from "./document-parser.js";
+import { heapBytes, type ParsedDocument, parseDocument, refuseText, type ValidDocument } from "./document-parser.js";
 import { createFairCache } from "./fair-cache.js";
 
 export interface Documents {
@@ -47,6 +47,8 @@ export function createDocuments(schema: GraphQLSchema): Documents {
   return {
     read(document, inTurn) {
       const { text } = document;
+      const refusal = refuseText(text);
+      if (refusal !== undefined) return refusal;
       // A lone surrogate has the same UTF-8 bytes as U+FFFD, so the two texts have the same hash. graphql refuses only the
       // text with the surrogate, so the cache must not hold it under this hash.
       if (!text.isWellFormed()) return inTurn(() => parseDocument(schema, text));
