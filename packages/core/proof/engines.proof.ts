@@ -60,6 +60,7 @@ const faults: Readonly<Record<string, readonly [right: string, wrong: string]>> 
     "elseif cost == 0",
     "if cost > 0 then bannedUntil, penaltyChanged = bannedUntil + 1000, true end elseif cost == 0",
   ],
+  "every refused request begins the ban": ["local beginsBan = 0", "local beginsBan = bannedUntil > now and 1 or 0"],
   "a ban ends 1 ms late": ["\n  if bannedUntil > now", "\n  if bannedUntil >= now"],
   "a ban keeps the strikes that led to it": [
     "episodeStart, episodeRetryAt, strikes, level = now, 0, 0, level + 1",

@@ -76,7 +76,7 @@ async function readBans({ directUrl }: OpenedDatabase, context: CommandContext):
   return [...byKey.values()];
 }
 
-/** Refuses if no instance has banned the key. If this is not known, the lift is stored, and changes nothing without a ban. */
+/** Changes nothing if no instance has banned the key. If this is not known, the lift is stored, and ends a ban if there is one. */
 async function liftBan(opened: OpenedDatabase, context: CommandContext, id: bigint): Promise<Output> {
   const key = (await opened.keys.find(id)) ?? noSuchKey();
   const account = await opened.accounts.find(key.accountId);
@@ -84,7 +84,10 @@ async function liftBan(opened: OpenedDatabase, context: CommandContext, id: bigi
   const siblings = await opened.keys.listLineages([key.lineage]);
   const { penalties, gap } = await readAccountState(opened, context, account, siblings);
   const isBanned = penalties.some(({ bannedUntilMs }) => bannedUntilMs !== undefined);
-  if (!isBanned && gap === undefined) throw new Refusal(`Key ${id} is not banned.`);
+  if (!isBanned && gap === undefined) {
+    context.complain(`Key ${id} is not banned: nothing was changed.`);
+    return keyOutput(key);
+  }
   if (!isBanned) context.complain(`It is not known whether key ${id} is banned. ${gap} Its ban ends if it has one.`);
   return keyOutput(await opened.keys.liftBan(id));
 }

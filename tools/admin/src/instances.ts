@@ -16,7 +16,7 @@ export interface InstanceResponses {
   readonly listening: number;
 }
 
-export const deadlineMs = 2_000;
+const deadlineMs = 2_000;
 
 interface AskOptions {
   /** How many instances respond. By default all that listen. */

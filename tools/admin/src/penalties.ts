@@ -17,7 +17,7 @@ export interface AccountState extends InstanceResponses {
   readonly gap: string | undefined;
 }
 
-export interface CountedPenalty extends KeyPenalty {
+interface CountedPenalty extends KeyPenalty {
   /** Redis, or the instance that counted. */
   readonly by: string;
 }

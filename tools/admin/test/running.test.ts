@@ -91,11 +91,14 @@ describe("the bans of an instance that counts for itself", async () => {
     expect(await json("ban list")).toMatchObject([{ key: rotated, bannedUntil: later }]);
   });
 
-  it("can be lifted only while there is one: the command says so, and logs no change", async () => {
+  it("can be lifted only while there is one: otherwise the command says so, and changes and logs nothing", async () => {
     await using _instance = await openInstance(settings);
     const changes = await json("audit");
-    const refused = { exitCode: 1, printed: "", complained: `Key ${stock} is not banned.` };
-    expect(await petstore(`ban lift ${stock}`)).toEqual(refused);
+    expect(await petstore(`ban lift ${stock}`)).toEqual({
+      exitCode: 0,
+      printed: expect.not.stringContaining("banLiftedAt"),
+      complained: `Key ${stock} is not banned: nothing was changed.`,
+    });
     expect(await json("audit")).toEqual(changes);
   });
 
@@ -219,7 +222,8 @@ async function openOlderInstance(url: string, bannedKey?: string): Promise<Async
     if (ask?.about === "bans" && !ask.of.includes("older:1")) return;
     const known = ask?.about === "bans" ? { bans, more: false } : {};
     const response = JSON.stringify({ question, instance: "older:1", mode: "local", ...known });
-    void client.query("select pg_notify($1, $2)", [responseChannel, response]);
+    // The test may end before the reply.
+    client.query("select pg_notify($1, $2)", [responseChannel, response]).catch(() => {});
   });
   await client.connect();
   await client.query(`listen ${changeChannel}`);
