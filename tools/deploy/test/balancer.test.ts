@@ -1,4 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram, shared } from "@petstore/harness";
@@ -70,6 +71,34 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
     const { stdout } = await run("curl", ["--silent", "--include", ...authority, ...address]);
     expect(stdout).toMatch(/^HTTP\/2 503 .*^strict-transport-security: max-age=31536000\r$/ms);
     expect((await fetch(balancer.origin)).headers.get("Strict-Transport-Security")).toBeNull();
+  });
+
+  it("keeps 1,000 connections of a client address, closes further ones, and serves other addresses", async () => {
+    await using balancer = await startBalancer({ rest: [rest.port] });
+    const port = Number(new URL(balancer.origin).port);
+    const sockets: Socket[] = [];
+    const open = (localAddress: string) => {
+      const socket = connect({ host: "127.0.0.1", port, localAddress });
+      sockets.push(socket);
+      // The balancer may reset a connection that it refuses.
+      socket.on("error", () => {});
+      return socket;
+    };
+    const isServed = (localAddress: string) =>
+      new Promise<boolean>((resolve) => {
+        const socket = open(localAddress);
+        socket.write("GET /v1/pets HTTP/1.1\r\nHost: petstore\r\n\r\n");
+        socket.once("data", () => resolve(true));
+        socket.once("close", () => resolve(false));
+      });
+
+    // The connection of `startBalancer` comes from 127.0.0.1.
+    const kept = await Promise.all(Array.from({ length: 1_000 }, () => isServed("127.0.0.2")));
+    expect(kept.filter((served) => !served)).toEqual([]);
+    expect([await isServed("127.0.0.2"), await isServed("127.0.0.3")]).toEqual([false, true]);
+    sockets[0]?.destroy();
+    await expect.poll(() => isServed("127.0.0.2")).toBe(true);
+    for (const socket of sockets) socket.destroy();
   });
 
   it("leaves the answer to the services while none is ready, and gives it the same shape while none is there", async () => {
