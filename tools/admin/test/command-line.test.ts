@@ -2,10 +2,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { copyFile, mkdir, open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { startProgram } from "@petstore/harness/processes";
+import { openTemporaryDirectory, startProgram } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
 import { runCommand, useDatabase } from "./run-command.js";
 
@@ -56,6 +57,20 @@ it("ends quietly when the reader of its output has gone", async () => {
   child.stdout.destroy();
   const [complained, [exitCode]] = await Promise.all([text(child.stderr), once(child, "close")]);
   expect({ complained, exitCode }).toEqual({ complained: "", exitCode: 0 });
+});
+
+it("reads the file .env in the root of its repository, after the environment", async () => {
+  await using root = await openTemporaryDirectory();
+  await mkdir(join(root.path, "tools/admin/bin"), { recursive: true });
+  await mkdir(join(root.path, "tools/admin/dist"));
+  const copy = join(root.path, "tools/admin/bin/petstore.mjs");
+  await copyFile(command, copy);
+  const main = "console.log(process.env.DATABASE_URL, process.env.PETSTORE_DIR)";
+  await writeFile(join(root.path, "tools/admin/dist/main.js"), main);
+  await writeFile(join(root.path, ".env"), "DATABASE_URL=file\nPETSTORE_DIR='a folder'\n");
+  await using program = startProgram({ name: "petstore", args: [copy], environment: { DATABASE_URL: "environment" } });
+  expect(await program.ended).toBe(0);
+  expect(program.output).toEqual(["environment a folder"]);
 });
 
 it.runIf(existsSync("/dev/full"))("says that its output cannot be written", async () => {
