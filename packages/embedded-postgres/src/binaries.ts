@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { chmod, cp, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { existsSync, renameSync } from "node:fs";
+import { chmod, cp, mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { runAs, type ServerAccount } from "./account.js";
 
@@ -96,8 +97,9 @@ async function copyBinaries(source: string, target: string, account: ServerAccou
     await cp(source, partial, { recursive: true, verbatimSymlinks: true });
     await runAs(undefined, "chmod", ["-R", "a+rX", partial]);
     if (await isUsable()) return;
-    await rename(target, broken).catch(() => {});
-    await rename(partial, target);
+    // At once, so that another start does not miss the copy.
+    if (existsSync(target)) renameSync(target, broken);
+    renameSync(partial, target);
   } catch (cause) {
     if (await isUsable()) return;
     const reason = cause instanceof Error ? cause.message : cause;

@@ -55,9 +55,7 @@ describe.runIf(account !== undefined)("for root, with programs that the account 
     execFileSync(
       "find",
       [folder, "!", "-type", "l", "(", "!", "-perm", "-a=r", "-o", "-type", "d", "!", "-perm", "-a=x", ")"],
-      {
-        encoding: "utf8",
-      },
+      { encoding: "utf8" },
     );
 
   async function installClosed() {
