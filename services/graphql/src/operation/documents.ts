@@ -13,7 +13,7 @@ export interface Documents {
   find(sha256Hash: string): ValidDocument | undefined;
 }
 
-export interface SentDocument {
+interface SentDocument {
   readonly text: string;
   readonly accountId: bigint;
   /** Sent with its hash, to be found by the hash from now on. */
