@@ -31,8 +31,8 @@ const prefix = "petstore:quota:2:";
 /** The keys of penalties. Those of the counters of accounts end with the brace. */
 const penaltyKeys = `${prefix}{*}:*`;
 const penaltyKey = /\{(.*)\}:(.*)$/;
-/** How many Redis keys one SCAN looks at. Redis serves other calls between two of these steps of less than a millisecond. */
-const scanStep = 1_000;
+/** How many Redis keys one SCAN looks at: about 0.3 ms. Redis serves other calls between two of these steps. */
+const scanStep = 200;
 
 export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   const { redis, banPolicy = defaultBanPolicy, now } = options;
