@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { bytesOf, type HttpAnswer, nowMs, openRawClient } from "@petstore/harness/network";
 import { hostileDocuments } from "@petstore/harness/responses";
 import type { Figures } from "@petstore/harness/test-with-figures";
-import { authorization, graphql, graphqlCall, mintUnknownKey } from "../environment/apis.js";
+import { authorization, graphql, graphqlCall, host, mintUnknownKey, startOfCreate } from "../environment/apis.js";
 import { type Environment, it } from "../environment/environment.js";
 import { median } from "../environment/measures.js";
-import { endOf, isFailure, isSuccess, resultOf, slowestMs } from "../environment/results.js";
-import { mebibytesOf, type Service } from "../environment/services.js";
+import { endOf, isFailure, isSuccess, type Result, resultOf, slowestMs } from "../environment/results.js";
+import { faultless, mebibytesOf, type Service, unthrottled } from "../environment/services.js";
 
 const slowdownAtMost = 3;
 const cheapBody = JSON.stringify({ query: "{__typename}" });
@@ -146,6 +146,150 @@ async function floodWithUnknownKeys(environment: Environment, figures: Figures, 
   const firstMs = Math.min(...other.results.filter(isSuccess).map(endOf)) - endedAtMs;
   figures.atLeast(unknownKeyConnections, `${name}: answers to the flood of unknown keys`, answers.length);
   figures.atMost(answeredWithinMs, `${name}: another client is served after it within`, firstMs, "ms");
+}
+
+const probeConnections = 990;
+const probes = (count: number) =>
+  `${`GET /livez HTTP/1.1\r\n${host}\r\n`.repeat(count - 1)}GET /livez HTTP/1.1\r\n${host}Connection: close\r\n\r\n`;
+const longestWaitMs = 1_000;
+
+it("probes-flood: 64 pipelined probes on each of 990 connections delay others by 1 s at most, in 256 MiB", async ({
+  environment,
+  figures,
+}) => {
+  // A busy machine may shed load for a moment.
+  environment.allowFailures();
+  const services = await environment.startServices(faultless);
+  for (const service of services) {
+    const { name } = service.api;
+    /** The longest wait of another client while the connections send these bytes. */
+    const longestWaitDuring = async (bytes: string) => {
+      const other = await environment.startLoad({ clients: 1, pauseMs: 10, targets: [service] });
+      await sleep(500);
+      const startedAtMs = nowMs();
+      const answers = await Promise.all(Array.from({ length: probeConnections }, () => answersTo(service, bytes)));
+      await other.stop();
+      figures.count(0, `${name}: connections without an answer`, answers, ({ length }) => length === 0);
+      const isOdd = ({ status }: HttpAnswer) => status !== 200 && status !== 429;
+      const hasNoLimit = ({ headers }: HttpAnswer) => headers["x-ratelimit-limit"] === undefined;
+      figures.count(0, `${name}: answers to probes other than 200 and 429`, answers.flat(), isOdd);
+      figures.count(0, `${name}: answers to probes without X-RateLimit headers`, answers.flat(), hasNoLimit);
+      return slowestMs(other.results.filter((result) => endOf(result) >= startedAtMs));
+    };
+    const controlMs = await longestWaitDuring(probes(1));
+    const limitMs = Math.max(longestWaitMs, slowdownAtMost * controlMs);
+    figures.atMost(limitMs, `${name}: the longest wait of another client`, await longestWaitDuring(probes(64)), "ms");
+    figures.atMost(memoryLimitMebibytes, `${name}: largest RSS`, await mebibytesOf(service, "VmHWM"), "MiB");
+  }
+});
+
+const networks = 5_000;
+/** `unknown-key-limiter.ts` allows this number of look-ups at once, and then this number per second. */
+const lookUpsAtOnce = 200;
+const lookUpsPerSecond = 50;
+
+it("unknown-keys-of-many-networks: cause 50 queries a second, and no valid key gets 401", async ({
+  environment,
+  figures,
+}) => {
+  // New keys get 503 during the flood.
+  environment.allowFailures();
+  const services = await environment.startServices({ TRUST_PROXY: "127.0.0.1", ...faultless });
+  for (const service of services) {
+    const { name, list } = service.api;
+    const customer = await environment.startLoad({ clients: 4, pauseMs: 10, targets: [service] });
+    await sleep(500);
+    const freshKeys = await Promise.all(Array.from({ length: 10 }, () => environment.issueKey()));
+    // Made before the flood: to make the requests takes longer than to send them.
+    const requests = Array.from({ length: networks }, (_, network) => {
+      const address = `2001:db8:${(network >> 8).toString(16)}:${network & 255}::1`;
+      return bytesOf(list, `${authorization(mintUnknownKey())}X-Forwarded-For: ${address}\r\n`);
+    });
+    const startedAtMs = nowMs();
+    const flood = sendEach(service, requests);
+    const fresh = await Promise.all(
+      freshKeys.map((apiKey) => environment.sendBurst({ requests: 20, clients: 1, apiKey, targets: [service] })),
+    );
+    const answers = await flood;
+    const seconds = (nowMs() - startedAtMs) / 1_000;
+    await customer.stop();
+    figures.exactly(networks, `${name}: answers to unknown keys`, answers.length);
+    figures.count(
+      0,
+      `${name}: answers other than 401 and 503`,
+      answers,
+      ({ status }) => status !== 401 && status !== 503,
+    );
+    const lookUps = answers.filter(({ status }) => status === 401).length;
+    figures.atMost(lookUpsAtOnce + lookUpsPerSecond * seconds, `${name}: look-ups of unknown keys`, lookUps);
+    const wrong = ({ status }: Result) => status !== 200 && status !== 503;
+    figures.count(0, `${name}: answers to new valid keys other than 200 and 503`, fresh.flat(), wrong);
+    figures.count(0, `${name}: failures of a customer who was there before`, customer.results, isFailure);
+  }
+});
+
+/** Sends the requests over 16 connections, each after the answer to the one before. */
+async function sendEach({ port }: Service, requests: readonly string[]): Promise<readonly HttpAnswer[]> {
+  const answers: HttpAnswer[] = [];
+  const queue = [...requests];
+  const sendUntilEmpty = async () => {
+    using client = openRawClient(port);
+    for (let bytes = queue.pop(); bytes !== undefined; bytes = queue.pop()) {
+      client.write(bytes);
+      await client.until(1, closedWithinMs);
+      answers.push(...client.answers().splice(0));
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, sendUntilEmpty));
+  return answers;
+}
+
+const uploadMs = 5_000;
+const uploadConnections = 8;
+const chunkOf = (bytes: number) => `${bytes.toString(16)}\r\n${"x".repeat(bytes)}\r\n`;
+
+it("tiny-chunks: refused uploads in chunks of one byte slow others no more than long chunks", async ({
+  environment,
+  figures,
+}) => {
+  const services = await environment.startServices({ ...unthrottled, ...faultless });
+  for (const service of services) {
+    /** The median of another client while uploads without a key send these bytes, and others after they are closed. */
+    const medianDuring = async (bytes: string) => {
+      const other = await environment.startLoad({ clients: 1, pauseMs: 5, targets: [service] });
+      const untilMs = nowMs() + uploadMs;
+      const answers = (
+        await Promise.all(Array.from({ length: uploadConnections }, () => upload(service, bytes, untilMs)))
+      ).flat();
+      await other.stop();
+      figures.count(
+        0,
+        `${service.api.name}: answers to the uploads other than 401`,
+        answers,
+        ({ status }) => status !== 401,
+      );
+      return median(other.results.map(({ durationMs }) => durationMs));
+    };
+    const controlMs = await medianDuring(chunkOf(65_536).repeat(4));
+    const measuredMs = await medianDuring(chunkOf(1).repeat(43_690));
+    const what = `${service.api.name}: the p50 of another client, times the p50 during uploads in long chunks`;
+    figures.atMost(slowdownAtMost, what, measuredMs / controlMs);
+  }
+});
+
+/** Sends uploads of at most 4 MiB until this time. The bytes are a whole number of chunks. */
+async function upload({ api, port }: Service, bytes: string, untilMs: number): Promise<readonly HttpAnswer[]> {
+  const answers: HttpAnswer[] = [];
+  while (nowMs() < untilMs) {
+    using client = openRawClient(port);
+    client.write(startOfCreate(api, "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n"));
+    for (let sent = 0; sent < 4 * 1_048_576 && !client.isClosed(); sent += bytes.length) {
+      await Promise.race([client.send(bytes), client.closed]);
+    }
+    await client.until(1);
+    answers.push(...client.answers());
+  }
+  return answers;
 }
 
 /** The answers until the server closes the connection. */
