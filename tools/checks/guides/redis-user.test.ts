@@ -27,6 +27,7 @@ async function useQuota(redisConfig: RedisConfig): Promise<void> {
     await quota.reserve(reservation);
     await quota.usage(reservation);
     await quota.refund({ ...reservation, cost: 2, heldIn });
+    await quota.bans();
     await quota.liftBan({ account, key: account, liftedAgoMs: 0 });
   }
 }

@@ -32,7 +32,7 @@ const sightedLimits = { maxEntries: 8_000, maxSize: 8_000 };
  * the SHA-256 of the text, in lower-case hexadecimal digits. A client can send this hash instead of the document (automatic
  * persisted queries of Apollo Client and urql).
  *
- * A document is cached from its second use on, or at once if it is persisted. Decision 0022 explains why.
+ * A document is cached from its second use on, or at once if it is persisted. Decision 0024 explains why.
  */
 export function createDocuments(schema: GraphQLSchema): Documents {
   const cache = createFairCache<ParsedDocument>(cacheLimits);
