@@ -105,14 +105,10 @@ function createParser(text: string) {
   /** Finds the end of the string. `JSON.parse` checks and decodes it. */
   function readString(): string {
     const start = position;
-    expect('"');
-    for (;;) {
-      const code = text.charCodeAt(position);
-      position += 1;
-      if (code === doubleQuote) return JSON.parse(text.slice(start, position));
-      if (code === backslash) position += 1;
-      else if (Number.isNaN(code)) throw new SyntaxError("a string does not end");
-    }
+    string.lastIndex = start;
+    if (!string.test(text)) throw new SyntaxError("a string is missing or does not end");
+    position = string.lastIndex;
+    return JSON.parse(text.slice(start, position));
   }
 
   function readNumber(): bigint | number {
@@ -136,11 +132,11 @@ function createParser(text: string) {
   }
 
   function skipWhiteSpace(): void {
-    for (;;) {
-      const code = text.charCodeAt(position);
-      if (code !== space && code !== lineFeed && code !== carriageReturn && code !== tab) return;
-      position += 1;
-    }
+    // Most places have none.
+    if (text.charCodeAt(position) > space) return;
+    whiteSpace.lastIndex = position;
+    whiteSpace.test(text);
+    position = whiteSpace.lastIndex;
   }
 
   return { parse };
@@ -148,6 +144,10 @@ function createParser(text: string) {
 
 const tooManyValues = `The JSON must have at most ${maxJsonValues.toLocaleString("en")} values.`;
 
+const space = 0x20;
+// All begin at `lastIndex`, and take linear time for any text.
+const whiteSpace = /[ \t\n\r]*/y;
+const string = /"[^"\\]*(?:\\.[^"\\]*)*"/sy;
 const number = /(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y;
 
 const maxDigits = 40;
@@ -176,10 +176,3 @@ function withoutZerosBehind(digits: string): string {
   while (digits[end - 1] === "0") end -= 1;
   return digits.slice(0, end);
 }
-
-const tab = 0x09;
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const space = 0x20;
-const doubleQuote = 0x22;
-const backslash = 0x5c;

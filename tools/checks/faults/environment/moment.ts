@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "@petstore/core";
-import { bytesOf, nowMs, sendAtOneMoment } from "@petstore/harness/network";
+import { bytesOf, sendAtOneMoment } from "@petstore/harness/network";
 import type { Figures } from "@petstore/harness/test-with-figures";
 import { type Api, authorization } from "./apis.js";
 import type { Environment } from "./environment.js";
-import { endOf, resultOf, slowestMs } from "./results.js";
+import { startLoad } from "./load.js";
+import { count, isFailure, resultOf, slowestMs } from "./results.js";
 import { mebibytesOf, type Service } from "./services.js";
 
 /** Many requests of one key, on connections of their own, that arrive at one moment. */
@@ -28,6 +29,8 @@ const waitAtMostMs = 1_000;
 /** On a busy machine. */
 const timesControl = 3;
 const settledAfterMs = 300;
+/** What one key does to others, it does every time. A busy moment of the machine does not return. */
+const attempts = 3;
 
 /** The record of a key that an instance has read is fresh for 5 s. After that, all requests wait for one look-up. */
 export const heldUntilKeyIsStaleMs = 6_000;
@@ -36,33 +39,39 @@ export const heldUntilKeyIsStaleMs = 6_000;
 export async function checkMoment(environment: Environment, figures: Figures, attack: Attack): Promise<void> {
   const { what, target, services, requests, heldMs, limits, scope } = attack;
   const { api } = target;
-  const other = await environment.startLoad({ clients: 1, pauseMs: 5, targets: [target] });
-  const readiness = watchReadiness(services);
 
-  /** The longest wait of the other client, from the moment until it has settled. */
-  const waitBeside = async (bodyOf: (index: number) => string) => {
+  const send = async (bodyOf: (index: number) => string) => {
     const lines = authorization(await environment.issueKey(limits, scope));
     const call = api.create("", "");
     const bytes = Array.from({ length: requests }, (_, index) => bytesOf({ ...call, body: bodyOf(index) }, lines));
-    const startedAtMs = nowMs();
+    // Not a load of the environment: HAProxy refuses in its own way what no instance can answer.
+    const apiKey = await environment.issueKey();
+    const other = startLoad({ targets: [target], apiKey, clients: 1, pauseMs: 5 });
+    const readiness = watchReadiness(services);
     const answers = await sendAtOneMoment({ port: target.port, requests: bytes, heldMs });
     await sleep(settledAfterMs);
-    // The bodies wait for each other, for as long as they like.
-    environment.keep(answers.map((answer) => ({ ...resultOf(answer), durationMs: 0 })));
-    return { answers, waitedMs: slowestMs(other.results.filter((result) => endOf(result) >= startedAtMs)) };
+    await other.stop();
+    const [waitedMs, failures] = [slowestMs(other.results), count(other.results, isFailure)];
+    return { answers, waitedMs, failures, unready: await readiness.stop() };
   };
 
-  const control = await waitBeside((index) => api.create(`pet ${index}`, "").body ?? "");
-  const attacked = await waitBeside(attack.bodyOf);
-  await other.stop();
+  const control = await send((index) => api.create(`pet ${index}`, "").body ?? "");
   const limitMs = Math.max(waitAtMostMs, timesControl * control.waitedMs);
-  const name = `${what}: another client's longest wait (beside small creates ${Math.round(control.waitedMs)} ms)`;
-  figures.atMost(limitMs, name, attacked.waitedMs, "ms");
-  figures.exactly(requests, `${what}: answers`, attacked.answers.length);
-  figures.count(0, `${what}: answers other than 200, 400 and 403`, attacked.answers, ({ status }) => {
+  let attacked = await send(attack.bodyOf);
+  const isHarmed = () => attacked.waitedMs > limitMs || attacked.failures > 0 || attacked.unready > 0;
+  for (let attempt = 1; attempt < attempts && isHarmed(); attempt += 1) attacked = await send(attack.bodyOf);
+
+  const { answers, waitedMs, failures, unready } = attacked;
+  // The requests may wait for each other, for as long as they like.
+  environment.keep(answers.map((answer) => ({ ...resultOf(answer), durationMs: 0 })));
+  const wait = `another client's longest wait (beside small creates ${Math.round(control.waitedMs)} ms)`;
+  figures.atMost(limitMs, `${what}: ${wait}`, waitedMs, "ms");
+  figures.exactly(0, `${what}: failures of the other client`, failures);
+  figures.exactly(0, `${what}: answers of /readyz other than 200`, unready);
+  figures.exactly(requests, `${what}: answers`, answers.length);
+  figures.count(0, `${what}: answers other than 200, 400 and 403`, answers, ({ status }) => {
     return ![200, 400, 403].includes(status);
   });
-  figures.exactly(0, `${what}: answers of /readyz other than 200`, await readiness.stop());
   for (const service of services) {
     figures.atMost(memoryLimitMebibytes, `${what}: largest RSS`, await mebibytesOf(service, "VmHWM"), "MiB");
   }

@@ -1,4 +1,5 @@
 /** Requests to the REST API: what its OpenAPI document allows, and variations of that. */
+import { dearValues } from "@petstore/harness/responses";
 import fc from "fast-check";
 import { type Caller, caller, contentType, type Headers, headerValue, moreHeaders } from "./headers.js";
 import { damaged, edited, int64, mostly, numberText, weighted, wellFormedString } from "./json.js";
@@ -81,6 +82,7 @@ const content: fc.Arbitrary<Content> = fc
     weighted<Omit<Content, "headers">>(
       [8, newPet.map((pet) => ({ body: Buffer.from(pet.text), newPet: pet }))],
       [3, damaged(newPet.map(({ text }) => text)).map((body) => ({ body }))],
+      [1, fc.constantFrom(...Object.values(dearValues)).map((json) => ({ body: Buffer.from(json) }))],
       [1, fc.constant({})],
     ),
   )
