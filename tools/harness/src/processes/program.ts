@@ -128,7 +128,10 @@ export function startProgram(options: ProgramOptions): Program {
       answer.catch(() => {});
       try {
         if (child.connected) child.send(message as object);
-        return (await Promise.race([answer, endedEarly()]))[0];
+        // Not `endedEarly`: at the end of the program, it would make an error with the whole output for each question.
+        const received = await Promise.race([answer, ended.then(() => undefined)]);
+        if (received === undefined) throw fault("has ended");
+        return received[0];
       } finally {
         waiting.abort();
       }
