@@ -5,7 +5,7 @@ import type { Connection } from "./connections.js";
 import type { ServerLimits } from "./server.js";
 
 /** Resolves when all of `connection.responses` are sent, or the connection is lost. */
-export function responsesSent(connection: Connection): Promise<void> {
+function responsesSent(connection: Connection): Promise<void> {
   const newest = connection.responses.at(-1);
   // Not `events.once`, which rejects on 'error'.
   return newest === undefined || newest.closed
