@@ -62,6 +62,13 @@ describe.each(["list-with-apollo", "list-with-urql"])("%s in a browser", (name) 
     expect(logged).toEqual([]);
   });
 
+  it("lists nothing and says why, with a key that may not list", async () => {
+    const { key } = await database.issueKey({ scope: "write" });
+    const { names, logged } = await listInBrowser(name, `${store.origin}/graphql`, key);
+    expect(names).toEqual([]);
+    expect(logged).toEqual([expect.arrayContaining(["INSUFFICIENT_SCOPE"])]);
+  });
+
   it("returns the pages that it has if the quota is used up, and does not retry before its end", async () => {
     const bodies: string[] = [];
     await using server = await openProxy(async (body, count) => {
