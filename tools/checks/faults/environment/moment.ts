@@ -29,7 +29,7 @@ const waitAtMostMs = 1_000;
 /** On a busy machine. */
 const timesControl = 3;
 const settledAfterMs = 300;
-/** What one key does to others, it does every time. A busy moment of the machine does not return. */
+/** What one key does to others, it does every time. A busy moment of the machine does not return. Each has its own control. */
 const attempts = 3;
 
 /** The record of a key that an instance has read is fresh for 5 s. After that, all requests wait for one look-up. */
@@ -55,18 +55,24 @@ export async function checkMoment(environment: Environment, figures: Figures, at
     return { answers, waitedMs, failures, unready: await readiness.stop() };
   };
 
-  const control = await send((index) => api.create(`pet ${index}`, "").body ?? "");
-  const limitMs = Math.max(waitAtMostMs, timesControl * control.waitedMs);
-  let attacked = await send(attack.bodyOf);
-  const isHarmed = () => attacked.waitedMs > limitMs || attacked.failures > 0 || attacked.unready > 0;
-  for (let attempt = 1; attempt < attempts && isHarmed(); attempt += 1) attacked = await send(attack.bodyOf);
+  const sendPair = async () => {
+    const control = await send((index) => api.create(`pet ${index}`, "").body ?? "");
+    const attacked = await send(attack.bodyOf);
+    const limitMs = Math.max(waitAtMostMs, timesControl * control.waitedMs);
+    const isHarmed = attacked.waitedMs > limitMs || attacked.failures > control.failures || attacked.unready > 0;
+    return { control, attacked, limitMs, isHarmed };
+  };
 
+  let pair = await sendPair();
+  for (let attempt = 1; attempt < attempts && pair.isHarmed; attempt += 1) pair = await sendPair();
+
+  const { control, attacked, limitMs } = pair;
   const { answers, waitedMs, failures, unready } = attacked;
   // The requests may wait for each other, for as long as they like.
   environment.keep(answers.map((answer) => ({ ...resultOf(answer), durationMs: 0 })));
   const wait = `another client's longest wait (beside small creates ${Math.round(control.waitedMs)} ms)`;
   figures.atMost(limitMs, `${what}: ${wait}`, waitedMs, "ms");
-  figures.exactly(0, `${what}: failures of the other client`, failures);
+  figures.atMost(control.failures, `${what}: failures of the other client`, failures);
   figures.exactly(0, `${what}: answers of /readyz other than 200`, unready);
   figures.exactly(requests, `${what}: answers`, answers.length);
   figures.count(0, `${what}: answers other than 200, 400 and 403`, answers, ({ status }) => {
