@@ -74,7 +74,7 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
   });
 
   it("keeps 1,000 connections of a client address, closes further ones, and serves other addresses", async () => {
-    await using balancer = await startBalancer({ rest: [rest.port] });
+    await using balancer = await startShippedBalancer({ rest: [rest.port] });
     const port = Number(new URL(balancer.origin).port);
     const sockets: Socket[] = [];
     const open = (localAddress: string) => {
@@ -92,7 +92,7 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
         socket.once("close", () => resolve(false));
       });
 
-    // The connection of `startBalancer` comes from 127.0.0.1.
+    // The connection of `startShippedBalancer` comes from 127.0.0.1.
     const kept = await Promise.all(Array.from({ length: 1_000 }, () => isServed("127.0.0.2")));
     expect(kept.filter((served) => !served)).toEqual([]);
     expect([await isServed("127.0.0.2"), await isServed("127.0.0.3")]).toEqual([false, true]);

@@ -13,7 +13,7 @@
 import type { EventEmitter } from "node:events";
 import { Problem } from "@petstore/core";
 
-interface TurnRequest {
+export interface TurnRequest {
   readonly accountId: bigint;
   /** The memory that is kept while the work waits. */
   readonly bytes: number;
