@@ -6,7 +6,7 @@ import { headerValues } from "./header-values.js";
 
 /** 64 KiB. A new pet needs less than 4 KB, even with every character escaped. GraphQL documents are longer. */
 const maxBodyBytes = 65_536;
-/** Each piece costs more than 100 bytes in one piece. Clients send pieces of some kilobytes. */
+/** Each piece costs as much as some hundred bytes of a large one. Clients send pieces of some kilobytes. */
 const maxPieces = 1_000;
 const tooManyPieces = `The request body was sent in more than ${maxPieces.toLocaleString("en")} pieces.`;
 const noContentType = "The Content-Type header is missing; send Content-Type: application/json.";
