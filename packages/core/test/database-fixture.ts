@@ -34,7 +34,8 @@ export async function openSharedDatabase(): Promise<SharedDatabase> {
   return {
     ...server,
     open(config) {
-      return openDatabase({ url: server.url, poolSize: 5, ...limitedTo(2_000), ...config }, silentLog);
+      // Long enough for a busy machine. A test of a time limit sets its own.
+      return openDatabase({ url: server.url, poolSize: 5, ...limitedTo(20_000), ...config }, silentLog);
     },
     execute: async <Row>(statement: string) => (await query(server.directUrl, statement)) as Row[],
   };

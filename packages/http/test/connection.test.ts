@@ -118,16 +118,6 @@ it.for([
   expect(statuses(client)).toEqual(expected);
 });
 
-it.for([
-  ["reads a body in 1,000 pieces", 1_000, 201],
-  ["refuses a body in 1,001 pieces", 1_001, 413],
-] as const)("%s, however small they are", async ([_what, pieces, status], { client }) => {
-  const chunks = `1\r\n1\r\n${"1\r\n \r\n".repeat(pieces - 1)}0\r\n\r\n`;
-  client.write(`${create}Transfer-Encoding: chunked\r\n\r\n${chunks}`);
-  const [answer] = await client.received(1);
-  expect(answer?.status).toBe(status);
-});
-
 it("CONNECT is answered by the app, after the requests before it, and ends the connection", async ({
   server,
   client,

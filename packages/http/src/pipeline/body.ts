@@ -6,9 +6,6 @@ import { headerValues } from "./header-values.js";
 
 /** 64 KiB. A new pet needs less than 4 KB, even with every character escaped. GraphQL documents are longer. */
 const maxBodyBytes = 65_536;
-/** Each piece costs as much as some hundred bytes of a large one. Clients send pieces of some kilobytes. */
-const maxPieces = 1_000;
-const tooManyPieces = `The request body was sent in more than ${maxPieces.toLocaleString("en")} pieces.`;
 const noContentType = "The Content-Type header is missing; send Content-Type: application/json.";
 /** Drops a byte order mark, unlike `toString`. */
 const utf8 = new TextDecoder();
@@ -51,7 +48,6 @@ function receive(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
     // One buffer instead of a list of pieces: an object for each piece of one byte takes 200 times the memory of the byte.
     let body: Buffer = Buffer.alloc(0);
     let length = 0;
-    let pieces = 0;
 
     function append(piece: Buffer): void {
       const end = length + piece.length;
@@ -73,9 +69,7 @@ function receive(req: IncomingMessage, res: ServerResponse): Promise<Buffer> {
     }
 
     function onData(piece: Buffer): void {
-      pieces += 1;
       if (length + piece.length > maxBodyBytes) refuse(new Problem("PAYLOAD_TOO_LARGE"));
-      else if (pieces > maxPieces) refuse(new Problem("PAYLOAD_TOO_LARGE", tooManyPieces));
       else append(piece);
     }
 

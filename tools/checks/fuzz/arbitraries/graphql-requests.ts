@@ -1,5 +1,5 @@
 /** Requests to the GraphQL API: what its schema allows, and variations of that. */
-import { dearValues, hostileDocuments, hostileVariables } from "@petstore/harness/responses";
+import { dearDocuments, dearValues, hostileDocuments, hostileVariables } from "@petstore/harness/responses";
 import fc from "fast-check";
 import type { GraphQLSchema } from "graphql";
 import { type Operation, oddDocument, operations } from "./graphql-documents.js";
@@ -63,7 +63,7 @@ function requestText(operation: fc.Arbitrary<Operation>): fc.Arbitrary<string> {
 const oddRequest: fc.Arbitrary<string> = fc.oneof(
   anyJson,
   anyJson.map((json) => `{"query":${json}}`),
-  fc.constantFrom(...hostileDocuments, ...hostileVariables).map(({ write }) => write("")),
+  fc.constantFrom(...hostileDocuments, ...hostileVariables, ...dearDocuments).map(({ write }) => write("")),
   fc
     .constantFrom(...Object.values(dearValues))
     .map((json) => `{"query":"mutation($i:NewPet!){createPet(input:$i){id}}","variables":{"i":${json}}}`),
