@@ -20,7 +20,10 @@ export interface GraphqlExecutionDeps {
   readonly apollo: Pick<ApolloServer<OperationContext>, "executeOperation">;
   readonly core: Pick<Core, "catalogues" | "cataloguesForStaleKey">;
   readonly documents: Documents;
+  /** For documents. */
   readonly accountTurns: AccountTurns;
+  /** For pages, which must not wait behind documents: until its pages are complete, an operation keeps its document. */
+  readonly pageTurns: AccountTurns;
   readonly log: Log;
 }
 
@@ -44,7 +47,7 @@ const persistedQueryNotFound = formatProblem(new Problem("PERSISTED_QUERY_NOT_FO
  * persisted query, or a refusal with one of `requestErrorCodes`. Throws every other refusal.
  */
 export async function respondToGraphql(
-  { apollo, core, documents, accountTurns, log }: GraphqlExecutionDeps,
+  { apollo, core, documents, accountTurns, pageTurns, log }: GraphqlExecutionDeps,
   { query, persistedQueryHash, operationName, variables }: GraphqlRequest,
   res: Response,
 ): Promise<void> {
@@ -61,7 +64,7 @@ export async function respondToGraphql(
   const context: OperationContext = {
     res,
     document: parsed.document,
-    catalogue: withPagesInTurn(catalogueFor(res, core), accountTurns, { accountId, response: res }),
+    catalogue: withPagesInTurn(catalogueFor(res, core), pageTurns, { accountId, response: res }),
     accountId,
     createResults: [],
     problems: [],
