@@ -1,7 +1,7 @@
 export { createLog } from "./observability/log.js";
 export { openLog } from "./observability/open-log.js";
 export { printError } from "./observability/standard-output.js";
-export type { AccountTurns, TurnRequest } from "./pipeline/account-turns.js";
+export { type AccountTurns, createAccountTurns, type TurnRequest } from "./pipeline/account-turns.js";
 export type { Admission } from "./pipeline/admission.js";
 export { maxJsonDepth, parseExactJson } from "./pipeline/exact-json.js";
 export { headerValues } from "./pipeline/header-values.js";

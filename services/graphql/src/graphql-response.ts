@@ -22,7 +22,10 @@ export interface GraphqlExecutionDeps {
   readonly apollo: Pick<ApolloServer<OperationContext>, "executeOperation">;
   readonly core: Pick<Core, "catalogues" | "cataloguesForStaleKey">;
   readonly documents: Documents;
+  /** For documents. */
   readonly accountTurns: AccountTurns;
+  /** For pages, which must not wait behind documents: until its pages are complete, an operation keeps its document. */
+  readonly pageTurns: AccountTurns;
   readonly log: Log;
 }
 
@@ -46,7 +49,7 @@ const persistedQueryNotFound = formatProblem(new Problem("PERSISTED_QUERY_NOT_FO
  * persisted query, or a refusal with one of `requestErrorCodes`. Throws every other refusal.
  */
 export async function respondToGraphql(
-  { admission, apollo, core, documents, accountTurns, log }: GraphqlExecutionDeps,
+  { admission, apollo, core, documents, accountTurns, pageTurns, log }: GraphqlExecutionDeps,
   { query, persistedQueryHash, operationName, variables }: GraphqlRequest,
   res: Response,
 ): Promise<void> {
@@ -63,7 +66,7 @@ export async function respondToGraphql(
   const context: OperationContext = {
     res,
     document: parsed.document,
-    catalogue: withPagesInTurn(catalogueFor(res, core), accountTurns, { accountId, response: res }),
+    catalogue: withPagesInTurn(catalogueFor(res, core), pageTurns, { accountId, response: res }),
     accountId,
     async currentCatalogue() {
       await admission.checkKeyAgain(res.req, res);

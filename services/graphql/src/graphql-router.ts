@@ -3,6 +3,7 @@ import { Problem } from "@petstore/core";
 import {
   acceptedType,
   answerProblems,
+  createAccountTurns,
   jsonMediaType,
   methodNotAllowed,
   onRoute,
@@ -29,12 +30,13 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   const schema = buildPetSchema();
   const apollo = createApolloServer(deps, schema, plugins);
   const documents = createDocuments(schema);
+  const pageTurns = createAccountTurns();
 
   const answer: RequestHandler = async (req, res) => {
     // `negotiate` found no acceptable media type.
     if (!res.hasHeader("Content-Type")) throw new Problem("NOT_ACCEPTABLE", notAcceptable);
     const request = await readGraphqlRequest(req, res, deps);
-    await respondToGraphql({ admission, apollo, core, documents, accountTurns, log }, request, res);
+    await respondToGraphql({ admission, apollo, core, documents, accountTurns, pageTurns, log }, request, res);
   };
 
   const router = Router({ caseSensitive: true, strict: true });
