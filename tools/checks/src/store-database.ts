@@ -49,6 +49,8 @@ export const unhurried = {
   DATABASE_ACQUIRE_TIMEOUT_MS: "15000",
   DATABASE_READ_TIMEOUT_MS: "15000",
   DATABASE_WRITE_TIMEOUT_MS: "15000",
+  // Off: an event loop that is late because the machine is busy is not an overload of the service.
+  SHED_EVENT_LOOP_DELAY_MS: "0",
 } as const;
 
 const highLimits: CustomLimits = { perMinute: 1_000_000, perDay: 1_000_000 };
