@@ -17,6 +17,8 @@ export const subscriberName = "petstore-listen";
 export type ChangeEvent =
   /** The trigger may add `lifted`, which only earlier releases read. */
   | { readonly kind: "account-changed"; readonly account: string }
+  /** An operator has changed or deleted pets in SQL. Releases up to 1.1 drop this event, and keep no pages. */
+  | { readonly kind: "pets-changed" }
   | { readonly kind: "question"; readonly question: string; readonly ask: OperatorRequest };
 
 export type OperatorRequest =
@@ -46,6 +48,7 @@ const windowState = z.object({ limit: whole, used: whole, resetAtMs: whole });
 
 const changeEventSchema: z.ZodType<ChangeEvent> = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("account-changed"), account: id }),
+  z.object({ kind: z.literal("pets-changed") }),
   z.object({
     kind: z.literal("question"),
     question: name,
