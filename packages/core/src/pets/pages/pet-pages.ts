@@ -51,12 +51,16 @@ interface Range {
   readonly status: PetStatus | undefined;
 }
 
-interface ReadPage {
-  readonly page: PetPage;
+export interface PageEnd {
+  readonly isFollowed: boolean;
   /** The last id of the page; 0 if it is empty. */
   readonly end: bigint;
   /** What was settled before the read: every pet up to this id was visible. `undefined` if that is unknown. */
   readonly settledId: bigint | undefined;
+}
+
+interface ReadPage extends PageEnd {
+  readonly page: PetPage;
 }
 
 export function createPetPages({ database, settledIds, keptPages }: PetPagesDeps): PetPages {
@@ -94,10 +98,11 @@ export function createPetPages({ database, settledIds, keptPages }: PetPagesDeps
     const pets = found.slice(0, limit);
     const end = pets.at(-1)?.id ?? 0n;
     const isFollowed = found.length > limit;
-    const isSettled = isFollowed && settledId !== undefined && end <= settledId;
+    const pageEnd = { isFollowed, end, settledId };
+    const isSettled = isFollowed && isSafe(pageEnd, "next");
     const page = pageOf(pets, status, { isFollowed, isSettled });
     if (isSettled) read.keep(key, page);
-    return { page, end, settledId };
+    return { ...pageEnd, page };
   }
 
   return {
@@ -125,8 +130,8 @@ export function createPetPages({ database, settledIds, keptPages }: PetPagesDeps
 }
 
 /** True if the client can continue from each cursor that it gets with the page. */
-function isSafe({ page, end, settledId }: ReadPage, cursors: "next" | "all"): boolean {
-  const needsCursor = page.nextCursor !== undefined || (cursors === "all" && page.pets.length > 0);
+export function isSafe({ isFollowed, end, settledId }: PageEnd, cursors: "next" | "all"): boolean {
+  const needsCursor = isFollowed || (cursors === "all" && end > 0n);
   return !needsCursor || (settledId !== undefined && end <= settledId);
 }
 
