@@ -38,7 +38,8 @@ export interface OpenApiParameter {
 export interface OpenApiResponse {
   readonly description: string;
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
-  readonly content: Content;
+  /** Absent in a response without a body. */
+  readonly content?: Content;
 }
 
 interface Content {

@@ -82,8 +82,8 @@ function responseTables(section: Section, { headers, examples, responses: shared
     ([status, response]) => [status, "$ref" in response ? shared[status] : response] as const,
   );
   const rows = responses.flatMap(([status, response]) => {
-    if (status.startsWith("2")) return html`<tr><td>${status}</td><td></td><td>${response?.description}</td></tr>`;
-    const codes = Object.keys(response?.content["application/json"].examples ?? {});
+    if (Number(status) < 400) return html`<tr><td>${status}</td><td></td><td>${response?.description}</td></tr>`;
+    const codes = Object.keys(response?.content?.["application/json"].examples ?? {});
     return codes.map(
       (code) => html`<tr><td>${status}</td><td><code>${code}</code></td><td>${examples[code]?.value.message}</td></tr>`,
     );
@@ -107,7 +107,7 @@ ${headerRows}
 }
 
 function exampleText({ content }: Pick<OpenApiResponse, "content">): string {
-  const [example] = Object.values(content["application/json"].examples);
+  const [example] = Object.values(content?.["application/json"].examples ?? {});
   return stringify(example?.value, undefined, 2) ?? "";
 }
 
